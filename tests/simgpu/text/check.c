@@ -180,27 +180,36 @@ static bool is_source(const struct checked *c, const struct sim_operand *o, enum
     return scalar_register(c, o) && fits(t, register_type(c, o), wider) && (!o->negated || t == SIM_PRED);
 }
 
-/* ld and st of bits move bytes into any register that is large enough; in a vector only the size counts. */
-static bool fits_memory(enum sim_type want, enum sim_type have, bool in_vector) {
+/* ld and st of bits move bytes into any register that is large enough. */
+static bool fits_memory(enum sim_type want, enum sim_type have) {
     if (class_of(have) == C_PRED || class_of(want) == C_PRED) return want == have;
-    if (in_vector || class_of(want) == C_BITS) return sim_type_size(have) >= sim_type_size(want);
+    if (class_of(want) == C_BITS) return sim_type_size(have) >= sim_type_size(want);
     return fits(want, have, true);
 }
 
 static bool is_memory_register(const struct checked *c, const struct sim_operand *o) {
-    return scalar_register(c, o) && !o->negated && fits_memory(c->type[0], register_type(c, o), c->vec != 0);
+    return scalar_register(c, o) && !o->negated && fits_memory(c->type[0], register_type(c, o));
 }
 
-static bool is_vector(const struct checked *c, const struct sim_operand *o, bool target) {
-    enum sim_type t = c->type[0];
-    if (o->kind == SIM_O_REG && !o->component && reg_of(c->px, o)->vec == c->vec)
-        return fits_memory(t, register_type(c, o), true);
-    if (o->kind != SIM_O_VEC || o->n != c->vec) return false;
-    for (unsigned i = 0; i < o->n; i++)
-        if (!is_memory_register(c, &o->list[i])
-            && !(target ? o->list[i].kind == SIM_O_SINK : is_source(c, &o->list[i], t, true)))
+/* A vector's elements have one type, or one size if an element is only bits. `exact`: the size of the instruction's
+   type. */
+static bool is_vector(const struct checked *c, const struct sim_operand *o, bool target, bool exact) {
+    enum sim_type t = c->type[0], common = SIM_NOTYPE;
+    if (o->kind == SIM_O_REG && !o->component && reg_of(c->px, o)->vec == c->vec) common = register_type(c, o);
+    else if (o->kind != SIM_O_VEC || o->n != c->vec) return false;
+    for (unsigned i = 0; o->kind == SIM_O_VEC && i < o->n; i++) {
+        const struct sim_operand *e = &o->list[i];
+        if (target ? e->kind == SIM_O_SINK : e->kind == SIM_O_IMM && fits_constant(t, e)) continue;
+        if (!scalar_register(c, e) || e->negated) return false;
+        const enum sim_type have = register_type(c, e);
+        const bool bits = class_of(have) == C_BITS || class_of(common) == C_BITS;
+        if (common != SIM_NOTYPE && have != common && !(bits && sim_type_size(have) == sim_type_size(common)))
             return false;
-    return true;
+        if (common == SIM_NOTYPE || class_of(have) == C_BITS) common = have;
+    }
+    if (common == SIM_NOTYPE) return true;
+    if (exact && sim_type_size(common) != sim_type_size(t)) return false;
+    return fits_memory(t, common) || (t == SIM_F32 && class_of(common) == C_INT && sim_type_size(common) == 4);
 }
 
 static bool is_predicate(const struct checked *c, const struct sim_operand *o) {
@@ -212,7 +221,13 @@ static bool is_pair(const struct checked *c, const struct sim_operand *o, enum s
     return o->list[0].kind == SIM_O_SINK || is_target(c, &o->list[0], first, false);
 }
 
-static bool holds_address(enum sim_type t) { return sim_type_size(t) >= 4 && class_of(t) != C_FLOAT; }
+static bool has_sink(const struct sim_operand *o, unsigned k) {
+    return o->kind == SIM_O_PAIR && o->list[k].kind == SIM_O_SINK;
+}
+
+static bool holds_address(enum sim_type t, unsigned size) {
+    return sim_type_size(t) >= size && class_of(t) != C_FLOAT;
+}
 
 static enum sim_type doubled(enum sim_type t) {
     switch (t) {
@@ -233,20 +248,34 @@ static bool operand_fits(const struct checked *c, char letter, const struct sim_
     case 'B': return is_source(c, o, t1, true);
     case 'w': return is_target(c, o, doubled(t0), false);
     case 'W': return is_source(c, o, doubled(t0), false);
-    case 'V': return c->vec ? is_vector(c, o, true) : o->kind == SIM_O_SINK || is_memory_register(c, o);
-    case 'S': return c->vec ? is_vector(c, o, false) : is_memory_register(c, o) || is_source(c, o, t0, true);
+    case 'c': return scalar_register(c, o) && is_source(c, o, t1, false);
+    case 'y': return is_target(c, o, t0, false) && class_of(register_type(c, o)) == C_BITS;
+    case 'Y': return is_target(c, o, t1, false) && class_of(register_type(c, o)) == C_BITS;
+    case 'A': return o->kind == SIM_O_SINK || (c->vec ? is_vector(c, o, true, true) : is_target(c, o, t0, false));
+    case 'V': return c->vec ? is_vector(c, o, true, false) : is_memory_register(c, o);
+    case 'S': return c->vec ? is_vector(c, o, false, false) : is_memory_register(c, o) || is_source(c, o, t0, true);
     case 'o': return is_predicate(c, o) || is_pair(c, o, SIM_PRED);
-    case 'O': return o->kind == SIM_O_SINK || is_target(c, o, t0, false) || is_pair(c, o, t0);
-    case 't': return is_pair(c, o, SIM_B32);
+    case 'e': return is_predicate(c, o) || (is_pair(c, o, SIM_PRED) && has_sink(o, 1) && !has_sink(o, 0));
+    case 'O': return is_target(c, o, t0, false) || (is_pair(c, o, t0) && !has_sink(o, 0));
+    case 't': return is_pair(c, o, SIM_B32) && !(has_sink(o, 0) && has_sink(o, 1));
+    case 's': return is_target(c, o, SIM_B32, false) || (is_pair(c, o, SIM_B32) && has_sink(o, 1) && !has_sink(o, 0));
     case 'q': return is_predicate(c, o);
     case 'p': return is_source(c, o, SIM_PRED, false);
+    case 'P': return scalar_register(c, o) && is_source(c, o, SIM_PRED, false);
     case 'r': return is_target(c, o, SIM_B32, false);
+    case 'i': return is_target(c, o, SIM_U32, false);
     case 'u': return is_source(c, o, SIM_U32, false);
+    case 'f': return is_source(c, o, SIM_F32, false);
     case 'k': return c->has_policy && is_target(c, o, SIM_B64, false);
     case 'n': return o->kind == SIM_O_IMM && !o->fbits;
     case 'm': return o->kind == SIM_O_MEM;
     case 'g': if (o->kind == SIM_O_IMM || (o->kind == SIM_O_SYM && o->var)) return true;
-              return scalar_register(c, o) && holds_address(register_type(c, o));
+              return scalar_register(c, o) && holds_address(register_type(c, o), 4);
+    case 'h': return scalar_register(c, o) && holds_address(register_type(c, o), 4);
+    case 'G': if (o->kind == SIM_O_SYM) return o->var && o->var->space == SIM_SHARED;
+              return scalar_register(c, o) && holds_address(register_type(c, o), sim_type_size(t0))
+                     && sim_type_size(register_type(c, o)) == sim_type_size(t0);
+    case '_': return o->kind == SIM_O_SINK;
     case 'L': return o->kind == SIM_O_LABEL;
     case 'T': return o->kind == SIM_O_TARGETS;
     default: return true;
@@ -273,30 +302,31 @@ static bool mov_fits(const struct checked *c) {
     const struct sim_operand *d = &c->in->opd[0], *s = &c->in->opd[1];
     enum sim_type t = c->type[0];
     if (c->vec) {
-        if (s->kind == SIM_O_SREG) return is_vector(c, d, true);
-        return is_vector(c, d, true) && is_vector(c, s, false);
+        if (s->kind != SIM_O_SREG) return is_vector(c, d, true, true) && is_vector(c, s, false, true);
+        return is_vector(c, d, true, true) && c->vec == 4 && sim_type_size(t) == 4 && class_of(t) != C_FLOAT;
     }
     if (d->kind == SIM_O_VEC || s->kind == SIM_O_VEC) {
         const struct sim_operand *v = d->kind == SIM_O_VEC ? d : s, *w = d->kind == SIM_O_VEC ? s : d;
-        unsigned size = sim_type_size(t), part = v->n ? size / v->n : 0;
+        unsigned size = sim_type_size(t), part = v->n ? size / v->n : 0, nsinks = 0;
         if (class_of(t) != C_BITS || (v->n != 2 && v->n != 4) || !part) return false;
         for (unsigned i = 0; i < v->n; i++) {
             const struct sim_operand *e = &v->list[i];
-            if (e->kind == SIM_O_SINK && v == d) continue;
+            if (e->kind == SIM_O_SINK && v == d && nsinks++ < v->n - 1) continue;
             if (e->kind == SIM_O_IMM && v == s) continue;
             if (!scalar_register(c, e) || sim_type_size(register_type(c, e)) != part) return false;
         }
         return w == d ? is_target(c, w, t, false) : is_source(c, w, t, false);
     }
     if (!is_target(c, d, t, false)) return false;
-    if (s->kind == SIM_O_SYM) return class_of(t) != C_PRED && class_of(t) != C_FLOAT && sim_type_size(t) >= 4;
+    if (s->kind == SIM_O_SYM) return class_of(t) != C_PRED && (class_of(t) != C_FLOAT || s->func);
     if (s->kind == SIM_O_SREG) {
         struct px_name *name = px_find_name(c->px->store, s->name, strlen(s->name));
         char kind = specials[px_special(name)].kind;
         unsigned size = sim_type_size(t);
         if (kind == 'p') return t == SIM_PRED;
         if (kind == 'v' && !s->component) return false;
-        return (kind == 'l' ? size == 8 : kind == 'q' ? size >= 4 : size == 4) && class_of(t) != C_FLOAT;
+        if (class_of(t) == C_FLOAT || size > 8) return false;
+        return kind == 'l' ? size == 8 : kind == 'q' || (size == 4) || (size == 2 && kind == 'v');
     }
     return is_source(c, s, t, false);
 }
@@ -361,6 +391,9 @@ static void check_features(const struct checked *c) {
     if (is(c, "max") && c->in->n > 3) require(c, 100, 88, "Feature", "max.f32 with 3 input operands");
     if (is(c, "min") && c->in->n > 3) require(c, 100, 88, "Feature", "min.f32 with 3 input operands");
     if (is(c, "add|sub|fma") && has(c, "f32") && has(c, "f16|bf16")) require(c, 100, 86, "Feature", "mixed precision");
+    if (is(c, "setmaxnreg") && m->sm == 90 && !m->sm_suffix_a)
+        px_error(c->px, c->in->line, "Instruction 'setmaxnreg%s' not supported on .target 'sm_%u'",
+                 has(c, "inc") ? ".inc" : ".dec", m->sm);
     if (m->sm >= 100 && m->version >= 86) return;                    /* newer than every row */
     for (size_t i = 0; i < sizeof features / sizeof *features; i++) {
         const struct feature *f = &features[i];
@@ -369,6 +402,14 @@ static void check_features(const struct checked *c) {
         require(c, f->sm, f->version, f->kind, f->name ? f->name : name_of(c));
         return;
     }
+}
+
+static enum sim_space space_of(const struct checked *c) {
+    static const struct { const char *words; enum sim_space space; } spaces[] = { {"global", SIM_GLOBAL},
+        {"shared|shared::cta|shared::cluster", SIM_SHARED}, {"local", SIM_LOCAL}, {"const", SIM_CONST},
+        {"param|param::entry|param::func", SIM_PARAM} };
+    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++) if (has(c, spaces[i].words)) return spaces[i].space;
+    return SIM_GENERIC;
 }
 
 /* Values of constants; modifiers that depend on each other or on the type. */
@@ -384,6 +425,19 @@ static void check_details(const struct checked *c) {
                 (unsigned long long)number->imm);
         if (threads && threads->kind == SIM_O_IMM && threads->imm % 32)
             px_error(px, in->line, "Number of threads participating in barrier must be in multiple of warp size");
+    }
+    if (is(c, "pmevent") && !has(c, "mask") && in->opd[0].imm > 15)
+        px_error(px, in->line,
+                 "Argument 0 of instruction 'pmevent': value '%llu' out of range, expected to be in range [0..15]",
+                 (unsigned long long)in->opd[0].imm);
+    if (is(c, "applypriority|discard") && in->opd[1].imm != 128)
+        px_error(px, in->line, "Argument 2 of instruction '%s': unexpected value '%lld', expected to be 128",
+                 name_of(c), (long long)in->opd[1].imm);
+    if (is(c, "cvta") && in->opd[1].kind == SIM_O_SYM) {
+        if (has(c, "to") && !in->opd[1].imm)
+            px_error(px, in->line, "Argument 1 of instruction 'cvta.to': must be register");
+        if (!has(c, "to") && in->opd[1].var->space != space_of(c))
+            say(c, "State space mismatch between instruction and address in");
     }
     if (is(c, "min|max") && has(c, "xorsign") && !has(c, "abs"))
         px_error(px, in->line, "Modifier '.xorsign' requires modifier '.abs'");
@@ -404,22 +458,13 @@ static void check_details(const struct checked *c) {
 }
 
 static void check_address(const struct checked *c, const struct sim_operand *o) {
-    static const struct { const char *words; enum sim_space space; } spaces[] = { {"global", SIM_GLOBAL},
-        {"shared|shared::cta|shared::cluster", SIM_SHARED}, {"local", SIM_LOCAL}, {"const", SIM_CONST},
-        {"param|param::entry|param::func", SIM_PARAM}
-        };
     struct px *px = c->px;
     const struct sim_func *f = px->func;
     const struct sim_var *v = o->var;
-    enum sim_space space = SIM_GENERIC;
-    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
-        if (has(c, spaces[i].words)) {
-            space = spaces[i].space;
-            break;
-        }
+    const enum sim_space space = space_of(c);
     if (o->reg >= 0) {
         const struct sim_reg *r = reg_of(px, o);
-        if (!holds_address(r->type))
+        if (!holds_address(r->type, is(c, "ld|st") ? 2 : 4))
             px_error(px, c->in->line,
                      "Illegal to use symbol '%s' of type .%s as address operand. Use integer or bit only.", r->name,
                      px_type_name(r->type));
@@ -431,8 +476,9 @@ static void check_address(const struct checked *c, const struct sim_operand *o) 
         if (!o->name && space != SIM_LOCAL)
             px_error(px, c->in->line, "Immediate addresses allowed only for .local state space");
     } else if (is(c, "ld|st|atom|red")) {
-        bool written = is(c, "atom|red") && (v->space == SIM_CONST || v->space == SIM_PARAM);
-        if (space == SIM_GENERIC ? written : space != v->space)
+        const bool none = v->space == SIM_CONST || v->space == SIM_PARAM
+                          || (v->space == SIM_LOCAL && is(c, "atom|red"));
+        if (space == SIM_GENERIC ? none : space != v->space)
             say(c, "State space mismatch between instruction and address in");
         if (is(c, "st") && f->nparams && v >= f->params && v < f->params + f->nparams)
             px_error(px, c->in->line, "Illegal to write to function input parameter '%s'", v->name);

@@ -9,17 +9,23 @@
      d     destination of T0                          a b   source of T0, T1: register or constant
      D     destination of T0 or a wider register      B     source of T1 or a wider register
      w     destination twice as wide as T0            W     source twice as wide
-     V S   destination, source of T0, or a vector of them with .v2 .v4 .v8
-     o     predicate, or a pair of them               O     T0, or the pair T0|predicate; both may be _
-     t     the pair 32-bit|predicate                  q p   predicate destination, predicate source (may be !negated)
-     r     32-bit destination                         u     32-bit integer source
+     A     destination of T0, or a vector of them     c     source of T1: register
+           with .v2 .v4 .v8, or _                     V S   the same for memory: T0 or a wider register
+     y Y   destination, source register of T0's, T1's size, declared without a sign or a format
+     q     predicate destination                      o e   q or a pair of them; only the pair q|_
+     p     predicate source (may be !negated)         P     the same, but no constant
+     O     T0, or the pair T0|predicate               t     the pair 32-bit|predicate
+     r i   32-bit destination, only of integers       s     r, or the pair r|_
+     u     32-bit integer source                      f     32-bit floating-point source
      k     cache policy, with .L2::cache_hint         n     integer constant
      m     address in brackets                        g     generic address: register, variable
-     L T   label, list of labels                      x     anything
+     h G   address of T0's size: register; register or shared variable
+     L T   label, list of labels                      _ x   only _, anything
      .     all letters after it are optional */
 #include "ptx.h"
 
 #define RND   "rn|rz|rm|rp"
+#define RNI   "rni|rzi|rmi|rpi"
 #define INTS  "u16|s16|u32|s32|u64|s64"
 #define WIDE  "u32|s32|u64|s64"
 #define ANY8  "b8|u8|s8|b16|u16|s16|b32|u32|s32|f32|b64|u64|s64|f64"
@@ -30,8 +36,11 @@
 #define SCOPE "cta|gpu|sys|cluster"
 #define SHARED "shared|shared::cta|shared::cluster"
 #define SPACE "global|local|const|param|param::entry|param::func|" SHARED
-#define EVICT "L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate? " \
-              "L2::evict_last|L2::evict_normal|L2::evict_first? L2::cache_hint? L2::64B|L2::128B|L2::256B?"
+#define L1HINT "L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate?"
+#define L2HINT "L2::cache_hint? L2::64B|L2::128B|L2::256B?"
+#define L2FIRST "L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged " \
+                "L2::evict_first|L2::evict_unchanged?"
+#define L2EVICT "L2::evict_last|L2::evict_normal|L2::evict_first"
 #define VEC   "v2|v4|v8?"
 #define INT8  "u8|s8|u16|s16|u32|s32|u64|s64"
 
@@ -57,7 +66,11 @@ static const struct sim_form forms[] = {
     F("sub", RND "? sat?", "f32 f16|bf16", "dba", MIXED),
     F("sub", RND "? ftz?", "f32x2", "daa", F32X2),
     F("addc", "cc?", WIDE, "daa", LANES),
+    F("addc", "", "u16|s16", "daa", LANES),
+    F("addc", "sat", "s32", "daa", LANES),
     F("subc", "cc?", WIDE, "daa", LANES),
+    F("subc", "", "u16|s16", "daa", LANES),
+    F("subc", "sat", "s32", "daa", LANES),
     F("mul", "lo|hi", INTS, "daa", LANES),
     F("mul", "wide", "u16|s16|u32|s32", "waa", LANES),
     F("mul", RND "? ftz? sat?", "f32", "daa", LANES),
@@ -75,11 +88,14 @@ static const struct sim_form forms[] = {
     F("mad", RND " ftz? sat?", "f32", "daaa", LANES),
     F("mad", RND, "f64", "daaa", LANES),
     F("madc", "lo|hi cc?", WIDE, "daaa", LANES),
+    F("madc", "lo|hi", "u16|s16", "daaa", LANES),
+    F("madc", "hi sat", "s32", "daaa", LANES),
     F("fma", RND " ftz? sat?", "f32", "daaa", LANES),
     F("fma", RND, "f64", "daaa", LANES),
     F("fma", "rn ftz? sat|relu?", "f16|f16x2", "daaa", LANES),
-    F("fma", "rn relu?", "bf16|bf16x2", "daaa", LANES),
-    F("fma", "rn oob relu?", "f16|f16x2|bf16|bf16x2", "daaa", LANES),
+    F("fma", RND " relu?", "bf16|bf16x2", "daaa", LANES),
+    F("fma", "rn oob sat|relu?", "f16|f16x2", "daaa", LANES),
+    F("fma", RND " oob relu?", "bf16|bf16x2", "daaa", LANES),
     F("fma", RND " sat?", "f32 f16|bf16", "dbba", MIXED),
     F("fma", RND " ftz?", "f32x2", "daaa", F32X2),
     F("sad", "", INTS, "daaa", LANES),
@@ -124,20 +140,37 @@ static const struct sim_form forms[] = {
     F("shl", "", "b16|b32|b64", "dau", LANES),
     F("shr", "", "b16|b32|b64|" INTS, "dau", LANES),
     F("shf", "l|r clamp|wrap", "b32", "daau", LANES),
-    F("set", ICMP, "u32|s32|f32 b16|b32|b64|" INTS, "dbb", SET),
-    F("set", ICMP " " BOOL, "u32|s32|f32 b16|b32|b64|" INTS, "dbbp", SET),
-    F("set", FCMP " ftz?", "u32|s32|f32 f32|f64", "dbb", SET),
-    F("set", FCMP " ftz? " BOOL, "u32|s32|f32 f32|f64", "dbbp", SET),
-    F("set", FCMP " ftz?", "u16|s16|u32|s32|f16|bf16 f16|bf16", "dbb", SET),
-    F("set", FCMP " ftz? " BOOL, "u16|s16|u32|s32|f16|bf16 f16|bf16", "dbbp", SET),
-    F("set", FCMP " ftz?", "f16x2 f16x2", "dbb", SET),
-    F("set", FCMP " ftz? " BOOL, "f16x2 f16x2", "dbbp", SET),
+    F("set", ICMP, "u32|s32|f32|f16|bf16 b16|b32|b64|" INTS, "dbb", SET),
+    F("set", ICMP " " BOOL, "u32|s32|f32|f16|bf16 b16|b32|b64|" INTS, "dbbp", SET),
+    F("set", FCMP " ftz?", "u32|s32|f32|f16 f32", "dbb", SET),
+    F("set", FCMP " ftz? " BOOL, "u32|s32|f32|f16 f32", "dbbp", SET),
+    F("set", FCMP, "bf16 f32", "dbb", SET),
+    F("set", FCMP " " BOOL, "bf16 f32", "dbbp", SET),
+    F("set", FCMP, "u32|s32|f32|f16|bf16 f64", "dbb", SET),
+    F("set", FCMP " " BOOL, "u32|s32|f32|f16|bf16 f64", "dbbp", SET),
+    F("set", FCMP " ftz?", "u16|s16|u32|s32|f16 f16", "dbb", SET),
+    F("set", FCMP " ftz? " BOOL, "u16|s16|u32|s32|f16 f16", "dbbp", SET),
+    F("set", FCMP, "bf16 f16", "dbb", SET),
+    F("set", FCMP " " BOOL, "bf16 f16", "dbbp", SET),
+    F("set", FCMP, "u16|s16|u32|s32|bf16 bf16", "dbb", SET),
+    F("set", FCMP " " BOOL, "u16|s16|u32|s32|bf16 bf16", "dbbp", SET),
+    F("set", FCMP " ftz?", "u32|s32|f16x2 f16x2", "dbb", SET),
+    F("set", FCMP " ftz? " BOOL, "u32|s32|f16x2 f16x2", "dbbp", SET),
     F("set", FCMP, "bf16x2 bf16x2", "rbb", SET),
     F("set", FCMP " " BOOL, "bf16x2 bf16x2", "rbbp", SET),
+    F("set", FCMP, "u32|s32 bf16x2", "dbb", SET),
+    F("set", FCMP " " BOOL, "u32|s32 bf16x2", "dbbp", SET),
     F("setp", ICMP, "b16|b32|b64|" INTS, "oaa", SETP),
     F("setp", ICMP " " BOOL, "b16|b32|b64|" INTS, "oaap", SETP),
-    F("setp", FCMP " ftz?", "f32|f64|f16|f16x2|bf16|bf16x2", "oaa", SETP),
-    F("setp", FCMP " ftz? " BOOL, "f32|f64|f16|f16x2|bf16|bf16x2", "oaap", SETP),
+    F("setp", FCMP " ftz?", "f32|f16x2", "oaa", SETP),
+    F("setp", FCMP " ftz? " BOOL, "f32|f16x2", "oaap", SETP),
+    F("setp", FCMP, "f64|bf16x2", "oaa", SETP),
+    F("setp", FCMP " " BOOL, "f64", "oaap", SETP),
+    F("setp", FCMP " " BOOL, "bf16x2", "oaaP", SETP),
+    F("setp", FCMP " ftz?", "f16", "eaa", SETP),
+    F("setp", FCMP " ftz? " BOOL, "f16", "eaap", SETP),
+    F("setp", FCMP, "bf16", "eaa", SETP),
+    F("setp", FCMP " " BOOL, "bf16", "eaaP", SETP),
     F("selp", "", ANY16, "daap", LANES),
     F("slct", "ftz?", ANY16 " s32|f32", "daab", LANES),
     F("testp", "finite|infinite|number|notanumber|normal|subnormal?", "f32|f64", "qa", LANES),
@@ -145,7 +178,7 @@ static const struct sim_form forms[] = {
     F("rcp", "approx ftz?", "f32", "da", LANES),
     F("rcp", "approx ftz", "f64", "da", LANES),
     F("rcp", RND " ftz?", "f32", "da", LANES),
-    F("rcp", RND, "f64", "da", LANES),
+    F("rcp", RND " ftz?", "f64", "da", LANES),
     F("sqrt", "approx ftz?", "f32", "da", LANES),
     F("sqrt", RND " ftz?", "f32", "da", LANES),
     F("sqrt", RND, "f64", "da", LANES),
@@ -158,94 +191,142 @@ static const struct sim_form forms[] = {
     F("ex2", "approx", "f16|f16x2", "da", LANES),
     F("tanh", "approx", "f32|f16|f16x2|bf16|bf16x2", "da", LANES),
 
-    F("mov", "v2|v4?", "pred|b16|u16|s16|f16|b32|u32|s32|f32|b64|u64|s64|f64|b128|f16x2", "xx", MOV),
-    F("cvt", "sat?", INT8 " " INT8, "DB", CVT),
-    F("cvt", "rni|rzi|rmi|rpi ftz? sat?", INT8 " f16|bf16|f32|f64", "DB", CVT),
-    F("cvt", RND " sat? ftz?", "f16|bf16|f32|f64 " INT8, "DB", CVT),
-    F("cvt", "ftz? sat?", "f32 f16|bf16|f32", "DB", CVT),
-    F("cvt", "ftz? sat?", "f64 f16|bf16|f32|f64", "DB", CVT),
-    F("cvt", RND " ftz? sat?", "f32 f64", "DB", CVT),
-    F("cvt", RND " ftz? sat? relu? satfinite?", "f16|bf16 f32", "DB", CVT),
-    F("cvt", RND " ftz? sat?", "f16|bf16 f16|bf16|f64", "DB", CVT),
-    F("cvt", "sat? ftz?", "f16 f16", "DB", CVT),
-    F("cvt", "rni|rzi|rmi|rpi ftz? sat?", "f32 f32", "DB", CVT),
-    F("cvt", "rni|rzi|rmi|rpi sat?", "f64 f64", "DB", CVT),
-    F("cvt", "rni|rzi|rmi|rpi ftz? sat?", "f16 f16", "DB", CVT),
-    F("cvt", "rn|rz|rs relu? satfinite?", "f16x2|bf16x2 f32", "dbb.u", CVT),
-    F("cvt", "rna|rn|rz relu? satfinite?", "tf32 f32", "rb", NONE),
-    F("cvt", "rn satfinite relu?", "e4m3x2|e5m2x2|e2m1x2|e2m3x2|e3m2x2 f32", "xbb", CVT_FP8),
-    F("cvt", "rn satfinite relu?", "e4m3x2|e5m2x2 f16x2", "xb", CVT_FP8),
-    F("cvt", "rn relu?", "f16x2 e4m3x2|e5m2x2|e2m1x2|e2m3x2|e3m2x2", "dx", CVT_FP8),
+    F("mov", "v2|v4?", "pred|b16|u16|s16|b32|u32|s32|f32|b64|u64|s64|f64|b128", "xx", MOV),
+    F("cvt", "", INT8 " " INT8, "DB", CVT),
+    F("cvt", "sat", "u8 s8|u16|s16|u32|s32|u64|s64", "DB", CVT),
+    F("cvt", "sat", "s8 u8|u16|s16|u32|s32|u64|s64", "DB", CVT),
+    F("cvt", "sat", "u16 s8|s16|u32|s32|u64|s64", "DB", CVT),
+    F("cvt", "sat", "s16 u16|u32|s32|u64|s64", "DB", CVT),
+    F("cvt", "sat", "u32 s8|s16|s32|u64|s64", "DB", CVT),
+    F("cvt", "sat", "s32 u32|u64|s64", "DB", CVT),
+    F("cvt", "sat", "u64 s8|s16|s32|s64", "DB", CVT),
+    F("cvt", "sat", "s64 u64", "DB", CVT),
+    F("cvt", RNI " ftz? sat?", INT8 " f32", "DB", CVT),
+    F("cvt", RNI " sat?", INT8 " f16|f64", "DB", CVT),
+    F("cvt", RNI, INT8 " bf16", "db", CVT),
+    F("cvt", RND " ftz? sat?", "f32 " INT8 "|f64", "DB", CVT),
+    F("cvt", RND " sat?", "f16|f64 " INT8, "DB", CVT),
+    F("cvt", RND, "bf16 " INT8 "|f64", "db", CVT),
+    F("cvt", RND " ftz? sat?", "f16 f32", "DB", CVT),
+    F("cvt", RND " sat?", "f16 f64", "DB", CVT),
+    F("cvt", RND " ftz?", "bf16 f32", "db", CVT),
+    F("cvt", "rn|rz relu? satfinite?", "f16 f32", "DB", CVT),
+    F("cvt", "rn|rz relu? satfinite?", "bf16 f32", "db", CVT),
+    F("cvt", "ftz? sat?", "f32 f16|f32", "DB", CVT),
+    F("cvt", "ftz? sat?", "f64 f32", "DB", CVT),
+    F("cvt", "sat?", "f64 f16|f64", "DB", CVT),
+    F("cvt", "sat?", "f16 f16", "DB", CVT),
+    F("cvt", RND "? ftz?", "f32 bf16", "db", CVT),
+    F("cvt", RND "?", "f64|f16 bf16", "db", CVT),
+    F("cvt", RND "?", "bf16 f16", "db", CVT),
+    F("cvt", RNI " ftz? sat?", "f32 f32", "DB", CVT),
+    F("cvt", RNI " sat?", "f64 f64", "DB", CVT),
+    F("cvt", RNI " sat?", "f16 f16", "DB", CVT),
+    F("cvt", RNI "?", "bf16 bf16", "db", CVT),
+    F("cvt", "rn|rz relu? satfinite?", "f16x2 f32", "DBB", CVT),
+    F("cvt", "rn|rz relu? satfinite?", "bf16x2 f32", "dbb", CVT),
+    F("cvt", "rs relu? satfinite?", "f16x2|bf16x2 f32", "dbbu", NONE),
+    F("cvt", "rn|rz relu?", "tf32 f32", "yc", CVT),
+    F("cvt", "rna satfinite?", "tf32 f32", "yc", CVT),
+    F("cvt", "rn satfinite relu?", "e4m3x2|e5m2x2|e2m1x2|e2m3x2|e3m2x2 f32", "ybb", CVT_FP8),
+    F("cvt", "rn satfinite relu?", "e4m3x2|e5m2x2 f16x2", "yb", CVT_FP8),
+    F("cvt", "rn relu?", "f16x2 e4m3x2|e5m2x2|e2m1x2|e2m3x2|e3m2x2", "dY", CVT_FP8),
     F("cvt", "rs satfinite relu?", "e4m3x4|e5m2x4|e2m1x4|e2m3x4|e3m2x4 f32", "xxx", NONE),
-    F("cvt", "rz|rp satfinite?", "ue8m0x2 f32", "xbb", NONE),
-    F("cvt", "rz|rp satfinite?", "ue8m0x2 bf16x2", "xb", NONE),
-    F("cvt", "rn", "bf16x2 ue8m0x2", "dx", NONE),
+    F("cvt", "rz|rp satfinite?", "ue8m0x2 f32", "ybb", NONE),
+    F("cvt", "rz|rp satfinite?", "ue8m0x2 bf16x2", "yb", NONE),
+    F("cvt", "rn", "bf16x2 ue8m0x2", "dY", NONE),
     F("cvt", "pack sat", "u16|s16 s32", "rbb", CVT_PACK),
     F("cvt", "pack sat", "u8|s8|u4|s4|u2|s2 s32 b32", "rbbu", CVT_PACK),
     F("cvta", "to? global|local|const|param|param::entry|" SHARED, "u32|u64", "dg", CVTA),
-    F("isspacep", "global|local|const|param|param::entry|" SHARED, "", "qg", ISSPACEP),
+    F("isspacep", "global|local|const|param|param::entry|" SHARED, "", "qh", ISSPACEP),
 
-    F("ld", "weak? " SPACE "? ca|cg|cs|lu|cv? nc? unified? " EVICT " " VEC, ANY8 "|b128", "Vm.k", LD),
-    F("ld", "volatile " SPACE "? L2::64B|L2::128B|L2::256B? " VEC, ANY8 "|b128", "Vm", LD),
-    F("ld", "relaxed|acquire " SCOPE " " SPACE "? " EVICT " " VEC, ANY8 "|b128", "Vm.k", LD),
+    F("ld", "weak? " SPACE "? ca|cg|cs|lu|cv? " VEC, ANY8 "|b128", "Vm", LD),
+    F("ld", "weak? global? ca|cg|cs|lu|cv " L2HINT " " VEC, ANY8 "|b128", "Vm.k", LD),
+    F("ld", "global ca|cg|cs nc " L2HINT " " VEC, ANY8 "|b128", "Vm.k", LD),
+    F("ld", "weak? global? " L1HINT " " L2HINT " " VEC, ANY8 "|b128", "Vm.k", LD),
+    F("ld", "global nc " L1HINT " " L2HINT " " VEC, ANY8 "|b128", "Vm.k", LD),
+    F("ld", "weak? global? " L1HINT " " L2EVICT " " L2HINT " v8", "b32|u32|s32|f32", "Vm.k", LD),
+    F("ld", "weak? global? " L1HINT " " L2EVICT " " L2HINT " v4", "b64|u64|s64|f64", "Vm.k", LD),
+    F("ld", "volatile global|" SHARED "? " VEC, ANY8 "|b128", "Vm", LD),
+    F("ld", "volatile global? L2::64B|L2::128B|L2::256B " VEC, ANY8 "|b128", "Vm", LD),
+    F("ld", "relaxed|acquire " SCOPE " global|" SHARED "? " VEC, ANY8 "|b128", "Vm", LD),
+    F("ld", "relaxed|acquire " SCOPE " global? " L1HINT " " L2HINT " " VEC, ANY8 "|b128", "Vm.k", LD),
     F("ld", "mmio relaxed sys global?", ANY8 "|b128", "Vm", LD),
-    F("ldu", "global? v2|v4?", ANY8 "|b128", "Vm", LD),
-    F("st", "weak? " SPACE "? wb|cg|cs|wt? " EVICT " " VEC, ANY8 "|b128", "mS.k", ST),
-    F("st", "volatile " SPACE "? " VEC, ANY8 "|b128", "mS", ST),
-    F("st", "relaxed|release " SCOPE " " SPACE "? " EVICT " " VEC, ANY8 "|b128", "mS.k", ST),
+    F("ldu", "global? v2?", ANY8, "Vm", LD),
+    F("ldu", "global? v4", "b8|u8|s8|b16|u16|s16|b32|u32|s32|f32", "Vm", LD),
+    F("ldu", "global?", "b128", "Vm", LD),
+    F("st", "weak? global|local|param|param::func|" SHARED "? wb|cg|cs|wt? " VEC, ANY8 "|b128", "mS", ST),
+    F("st", "weak? global? wb|cg|cs|wt L2::cache_hint " VEC, ANY8 "|b128", "mSk", ST),
+    F("st", "weak? global? " L1HINT " L2::cache_hint? " VEC, ANY8 "|b128", "mS.k", ST),
+    F("st", "weak? global? " L1HINT " " L2EVICT " L2::cache_hint? v8", "b32|u32|s32|f32", "mS.k", ST),
+    F("st", "weak? global? " L1HINT " " L2EVICT " L2::cache_hint? v4", "b64|u64|s64|f64", "mS.k", ST),
+    F("st", "volatile global|" SHARED "? " VEC, ANY8 "|b128", "mS", ST),
+    F("st", "relaxed|release " SCOPE " global|" SHARED "? " VEC, ANY8 "|b128", "mS", ST),
+    F("st", "relaxed|release " SCOPE " global? " L1HINT " L2::cache_hint? " VEC, ANY8 "|b128", "mS.k", ST),
     F("st", "mmio relaxed sys global?", ANY8 "|b128", "mS", ST),
     F("st", "async * ", "", "xxx", NONE),
     F("st", "bulk *", "", "xxx", NONE),
 
-#define SEM "relaxed|acquire|release|acq_rel? " SCOPE "? global|" SHARED "? L2::cache_hint?"
-    F("atom", "add " SEM, "u32|s32|u64|f32|f64", "dma.k", ATOM),
-    F("atom", "add noftz " SEM, "f16|f16x2|bf16|bf16x2", "dma.k", ATOM),
-    F("atom", "min|max " SEM, WIDE, "dma.k", ATOM),
-    F("atom", "inc|dec " SEM, "u32", "dma.k", ATOM),
-    F("atom", BOOL " " SEM, "b32|b64", "dma.k", ATOM),
-    F("atom", "exch " SEM, "b32|b64|b128", "dma.k", ATOM),
-    F("atom", "cas " SEM, "b16|b32|b64|b128", "dmaa.k", ATOM),
-    F("atom", "add|min|max noftz? v2|v4|v8 " SEM, "f16|f16x2|bf16|bf16x2|f32", "xmx.k", NONE),
-    F("red", "add " SEM, "u32|s32|u64|f32|f64", "ma.k", RED),
-    F("red", "add noftz " SEM, "f16|f16x2|bf16|bf16x2", "ma.k", RED),
-    F("red", "min|max " SEM, WIDE, "ma.k", RED),
-    F("red", "inc|dec " SEM, "u32", "ma.k", RED),
-    F("red", BOOL " " SEM, "b32|b64", "ma.k", RED),
-    F("red", "add|min|max noftz? v2|v4|v8 " SEM, "f16|f16x2|bf16|bf16x2|f32", "mx.k", NONE),
+#define SEM  "relaxed|acquire|release|acq_rel? " SCOPE "?"
+#define SEM2 "relaxed|release? " SCOPE "?"
+#define ANYWHERE " global|" SHARED "?"            /* or only in global memory, with a cache policy */
+#define CACHED " global? L2::cache_hint"
+#define ATOMS(op, sem, dst, select) \
+    F(op, "add " sem ANYWHERE, "u32|s32|u64|f32|f64", dst "ma", select), \
+    F(op, "add noftz " sem ANYWHERE, "f16|f16x2|bf16|bf16x2", dst "ma", select), \
+    F(op, "min|max " sem ANYWHERE, WIDE, dst "ma", select), \
+    F(op, "inc|dec " sem ANYWHERE, "u32", dst "ma", select), \
+    F(op, BOOL " " sem ANYWHERE, "b32|b64", dst "ma", select), \
+    F(op, "add " sem CACHED, "u32|s32|u64|f32|f64", dst "mak", select), \
+    F(op, "add noftz " sem CACHED, "f16|f16x2|bf16|bf16x2", dst "mak", select), \
+    F(op, "min|max " sem CACHED, WIDE, dst "mak", select), \
+    F(op, "inc|dec " sem CACHED, "u32", dst "mak", select), \
+    F(op, BOOL " " sem CACHED, "b32|b64", dst "mak", select)
+    ATOMS("atom", SEM, "A", ATOM),
+    F("atom", "exch " SEM ANYWHERE, "b32|b64|b128", "Ama", ATOM),
+    F("atom", "exch " SEM CACHED, "b32|b64|b128", "Amak", ATOM),
+    F("atom", "cas " SEM ANYWHERE, "b16|b32|b64|b128", "Amaa", ATOM),
+    F("atom", "add v2|v4 " SEM " global? L2::cache_hint?", "f32", "AmS.k", NONE),
+    F("atom", "add|min|max noftz v2|v4 " SEM " global? L2::cache_hint?", "f16x2|bf16x2", "AmS.k", NONE),
+    F("atom", "add|min|max noftz v2|v4|v8 " SEM " global? L2::cache_hint?", "f16|bf16", "AmS.k", NONE),
+    ATOMS("red", SEM2, "", RED),
+    F("red", "add v2|v4 " SEM2 " global? L2::cache_hint?", "f32", "mS.k", NONE),
+    F("red", "add|min|max noftz v2|v4 " SEM2 " global? L2::cache_hint?", "f16x2|bf16x2", "mS.k", NONE),
+    F("red", "add|min|max noftz v2|v4|v8 " SEM2 " global? L2::cache_hint?", "f16|bf16", "mS.k", NONE),
     F("red", "async *", "", "xxx", NONE),
 
     F("shfl", "sync up|down|bfly|idx", "b32", "Oauuu", SHFL),
     F("vote", "sync all|any|uni", "pred", "qpu", VOTE),
     F("vote", "sync ballot", "b32", "dpu", VOTE),
-    F("match", "any sync", "b32|b64", "rau", MATCH),
+    F("match", "any sync", "b32|b64", "sau", MATCH),
+    F("match", "all sync", "b32|b64", "rau", MATCH),
     F("match", "all sync", "b32|b64", "tau", MATCH),
     F("redux", "sync add|min|max", "u32|s32", "dau", REDUX),
-    F("redux", "sync " BOOL, "b32", "dau", REDUX),
+    F("redux", "sync " BOOL, "b32", "iuu", REDUX),
     F("redux", "sync min|max abs? NaN?", "f32", "dau", REDUX),
     F("activemask", "", "b32", "d", ACTIVEMASK),
     F("elect", "sync", "", "tu", ELECT),
-    F("bar", "sync cta?", "", "u.u", BAR_SYNC),
-    F("bar", "arrive", "", "uu", BAR_ARRIVE),
-    F("bar", "red popc", "u32", "dup", BAR_RED),
-    F("bar", "red popc", "u32", "duup", BAR_RED),
-    F("bar", "red and|or", "pred", "qup", BAR_RED),
-    F("bar", "red and|or", "pred", "quup", BAR_RED),
+#define BARRIERS(op, mods) \
+    F(op, "sync cta?" mods, "", "u.u", BAR_SYNC), \
+    F(op, "arrive cta?" mods, "", "uu", BAR_ARRIVE), \
+    F(op, "red cta? popc" mods, "u32", "dup", BAR_RED), \
+    F(op, "red cta? popc" mods, "u32", "duup", BAR_RED), \
+    F(op, "red cta? and|or" mods, "pred", "qup", BAR_RED), \
+    F(op, "red cta? and|or" mods, "pred", "quup", BAR_RED)
+    BARRIERS("bar", ""),
     F("bar", "warp sync", "", "u", BAR_WARP),
-    F("barrier", "sync aligned? cta?", "", "u.u", BAR_SYNC),
-    F("barrier", "arrive aligned?", "", "uu", BAR_ARRIVE),
-    F("barrier", "red popc aligned?", "u32", "dup", BAR_RED),
-    F("barrier", "red popc aligned?", "u32", "duup", BAR_RED),
-    F("barrier", "red and|or aligned?", "pred", "qup", BAR_RED),
-    F("barrier", "red and|or aligned?", "pred", "quup", BAR_RED),
+    BARRIERS("barrier", " aligned?"),
     F("barrier", "cluster arrive release|relaxed? aligned?", "", "", CLUSTER_ARRIVE),
     F("barrier", "cluster wait acquire? aligned?", "", "", CLUSTER_WAIT),
     F("membar", "gl|cta|sys", "", "", FENCE),
-    F("membar", "proxy *", "", "", FENCE),
+    F("membar", "proxy alias", "", "", FENCE),
     F("fence", "sc|acq_rel|acquire|release? " SCOPE, "", "", FENCE),
-    F("fence", "sc|acq_rel|acquire|release? sync_restrict::shared::cta|sync_restrict::shared::cluster cluster",
-      "", "", FENCE),
-    F("fence", "mbarrier_init release cluster", "", "", FENCE),
-    F("fence", "proxy *", "", ".xx", FENCE),
+    F("fence", "acquire sync_restrict::shared::cluster cluster", "", "", FENCE),
+    F("fence", "release sync_restrict::shared::cta cluster", "", "", FENCE),
+    F("fence", "release mbarrier_init cluster", "", "", FENCE),
+    F("fence", "proxy alias|async|async.global|async.shared::cta|async.shared::cluster", "", "", FENCE),
+    F("fence", "proxy tensormap::generic release " SCOPE, "", "", FENCE),
+    F("fence", "proxy tensormap::generic acquire " SCOPE, "", "mn", FENCE),
 
     F("bra", "uni?", "", "L", BRA),
     F("brx", "idx uni?", "", "uT", BRX),
@@ -258,30 +339,52 @@ static const struct sim_form forms[] = {
     F("pmevent", "mask?", "", "n", NOTHING),
     F("setmaxnreg", "inc|dec sync aligned", "u32", "n", NOTHING),
     F("griddepcontrol", "launch_dependents|wait", "", "", NOTHING),
-    F("mapa", SHARED "?", "u32|u64", "dxu", NONE),
-    F("getctarank", SHARED "?", "u32|u64", "rx", NONE),
-    F("prefetch", "global|local? L1|L2|L2::evict_last|L2::evict_normal", "", "m", NOTHING),
-    F("prefetch", "const|param|generic? tensormap", "", "m", NONE),
+    F("mapa", "shared::cluster?", "u32|u64", "dGu", NONE),
+    F("getctarank", "shared::cluster?", "u32|u64", "rG", NONE),
+    F("prefetch", "global|local? L1|L2", "", "m", NOTHING),
+    F("prefetch", "global? L2::evict_last|L2::evict_normal", "", "m", NOTHING),
+    F("prefetch", "const|param? tensormap", "", "m", NONE),
     F("prefetchu", "L1", "", "m", NOTHING),
     F("applypriority", "global? L2::evict_normal", "", "mn", NOTHING),
     F("discard", "global? L2", "", "mn", NOTHING),
-    F("createpolicy", "*", "", "x.xxxx", CREATEPOLICY),
-    F("cp", "async ca|cg " SHARED " global L2::cache_hint? L2::64B|L2::128B|L2::256B?", "", "mmn.uk", CP_ASYNC),
-    F("cp", "async ca|cg " SHARED " global L2::cache_hint? L2::64B|L2::128B|L2::256B?", "", "mmnp.k", CP_ASYNC),
-    F("cp", "async ca|cg " SHARED " global L2::cache_hint L2::64B|L2::128B|L2::256B?", "", "mmnk", CP_ASYNC),
+    F("createpolicy", "fractional " L2FIRST, "b64", "d.f", CREATEPOLICY),
+    F("createpolicy", "range global? " L2FIRST, "b64", "dmuu", CREATEPOLICY),
+    F("createpolicy", "cvt L2", "b64", "da", CREATEPOLICY),
+    F("cp", "async ca|cg shared|shared::cta global L2::cache_hint? L2::64B|L2::128B|L2::256B?", "", "mmn.uk", CP_ASYNC),
+    F("cp", "async ca|cg shared|shared::cta global L2::cache_hint? L2::64B|L2::128B|L2::256B?", "", "mmnp.k", CP_ASYNC),
+    F("cp", "async ca|cg shared|shared::cta global L2::cache_hint L2::64B|L2::128B|L2::256B?", "", "mmnk", CP_ASYNC),
     F("cp", "async commit_group", "", "", NOTHING),
     F("cp", "async wait_group", "", "n", NOTHING),
     F("cp", "async wait_all", "", "", NOTHING),
-    F("cp", "async mbarrier arrive noinc? " SHARED "?", "b64", "m", CP_ARRIVE),
+    F("cp", "async mbarrier arrive noinc? shared|shared::cta?", "b64", "m", CP_ARRIVE),
+    F("cp", "async bulk commit_group", "", "", CP_BULK),
+    F("cp", "async bulk wait_group read?", "", "n", CP_BULK),
     F("cp", "async bulk *", "", ".xxxxxxxx", CP_BULK),
     F("cp", "reduce async bulk *", "", "x.xxxxxxx", NONE),
-    F("mbarrier", "init " SHARED "?", "b64", "mu", MBARRIER_INIT),
-    F("mbarrier", "inval " SHARED "?", "b64", "m", MBARRIER_INVAL),
-    F("mbarrier", "arrive|arrive_drop *", "", "x.xx", MBARRIER_ARRIVE),
-    F("mbarrier", "expect_tx|complete_tx *", "", "mu", MBARRIER_TX),
-    F("mbarrier", "test_wait|try_wait *", "", "xmx.x", MBARRIER_TEST),
+#define ARRIVE "arrive|arrive_drop "
+#define BLOCKS "release|relaxed cta|cluster "
+    F("mbarrier", "init shared|shared::cta?", "b64", "mu", MBARRIER_INIT),
+    F("mbarrier", "inval shared|shared::cta?", "b64", "m", MBARRIER_INVAL),
+    F("mbarrier", ARRIVE "shared|shared::cta?", "b64", "Am.u", MBARRIER_ARRIVE),
+    F("mbarrier", ARRIVE BLOCKS "shared|shared::cta?", "b64", "Am.u", MBARRIER_ARRIVE),
+    F("mbarrier", ARRIVE "expect_tx shared|shared::cta?", "b64", "Amu", MBARRIER_ARRIVE),
+    F("mbarrier", ARRIVE BLOCKS "expect_tx shared|shared::cta?", "b64", "Amu", MBARRIER_ARRIVE),
+    F("mbarrier", ARRIVE "noComplete shared|shared::cta?", "b64", "Amu", MBARRIER_ARRIVE),
+    F("mbarrier", ARRIVE "noComplete release cta shared|shared::cta?", "b64", "Amu", MBARRIER_ARRIVE),
+    F("mbarrier", ARRIVE "shared::cluster", "b64", "_m.u", MBARRIER_ARRIVE),
+    F("mbarrier", ARRIVE BLOCKS "shared::cluster", "b64", "_m.u", MBARRIER_ARRIVE),
+    F("mbarrier", ARRIVE "expect_tx shared::cluster", "b64", "_mu", MBARRIER_ARRIVE),
+    F("mbarrier", ARRIVE BLOCKS "expect_tx shared::cluster", "b64", "_mu", MBARRIER_ARRIVE),
+    F("mbarrier", "expect_tx|complete_tx " SHARED "?", "b64", "mu", MBARRIER_TX),
+    F("mbarrier", "expect_tx|complete_tx relaxed cta|cluster " SHARED "?", "b64", "mu", MBARRIER_TX),
+#define WAIT(step, sem, arg) F("mbarrier", step sem "shared|shared::cta?", "b64", "qm" arg, MBARRIER_TEST)
+#define WAITS(sem) \
+    WAIT("test_wait ", sem, "a"), WAIT("test_wait parity ", sem, "u"), \
+    WAIT("try_wait ", sem, "a.u"), WAIT("try_wait parity ", sem, "u.u")
+    WAITS(""),
+    WAITS("acquire|relaxed cta|cluster "),
     F("mbarrier", "pending_count", "b64", "ra", LANES),
-    F("alloca", "", "u32|u64", "dx.n", NONE),
+    F("alloca", "", "u32|u64", "da.n", NONE),
     F("stacksave", "", "u32|u64", "d", NONE),
     F("stackrestore", "", "u32|u64", "a", NONE),
 
