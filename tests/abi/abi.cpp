@@ -15,11 +15,13 @@ namespace sim {
 #define ENTRY(need, name, version)        typedef std::remove_pointer<decltype(gxi_driver::name)>::type type_of_##name;
 #define CONSTANT(ours, theirs)
 #define SIM_ENTRY(base, version, symbol)
+#define SIM_MISSING(base, version, symbol)
 #define SIM_CONSTANT(ours, theirs)        enum : long long { value_of_##ours = sim::ours };
 #include "rows.inc"
 #undef ENTRY
 #undef CONSTANT
 #undef SIM_ENTRY
+#undef SIM_MISSING
 #undef SIM_CONSTANT
 
 #define __CUDA_API_VERSION_INTERNAL    /* cuda.h then also declares the older interfaces, by their symbols */
@@ -170,6 +172,8 @@ static_assert(ENTRIES == GXI_DRIVER_COUNT, "run.sh sees all rows of GXI_DRIVER")
 #define SIM_ENTRY(base, version, symbol) \
     static_assert(agree<sim::type_of_##symbol, std::remove_pointer<PFN_##base##_v##version>::type>::value, \
                   "simgpu: the parameters of " #symbol); \
+    SIM_MISSING(base, version, symbol)
+#define SIM_MISSING(base, version, symbol) \
     static_assert(std::is_same<decltype(&::symbol), PFN_##base##_v##version>::value, \
                   "simgpu: " #symbol " is not " #base " " #version);
 #define SIM_CONSTANT(ours, theirs)    SAME(value_of_##ours, theirs)

@@ -1,5 +1,5 @@
 # The rows that abi.cpp compares, from gpuexec.h, tests/simgpu/base/cudadefs.h and the preprocessed
-# tests/simgpu/driver/entry.c. Each follows the data that run.sh needs: the name that CUDA's headers must have for it;
+# tests/simgpu/driver/names.c. Each follows the data that run.sh needs: the name that CUDA's headers must have for it;
 # the CUDA version that introduced it (0: not known); the suffix of the variant for per-thread default streams (none:
 # there must be none, -: not checked).
 
@@ -70,12 +70,14 @@ FILENAME ~ /cudadefs.h$/ {
     }
     if (/}/) enumeration = 0
 }
-FILENAME ~ /entry.i$/ {
-    while (match($0, /\{ *"cu[A-Za-z0-9]*", *"cu[A-Za-z0-9_]*", *[0-9]+, *("[_a-z]*")?/)) {
-        n = split(substr($0, RSTART, RLENGTH), word, /[{", ]+/)
+FILENAME ~ /names.i$/ {
+    while (match($0, /\{ *"cu[A-Za-z0-9]*", *"cu[A-Za-z0-9_]*", *[0-9]+, *"[_a-z]*", *[01] *\}/)) {
+        row = substr($0, RSTART, RLENGTH)
         $0 = substr($0, RSTART + RLENGTH)
-        if (word[2] !~ /^cuProfiler/)              # declared in cudaProfiler.h, of another package
-            print "PFN_" word[2] "_v" word[4], word[4], word[5] ? word[5] : "none",
-                  "SIM_ENTRY(" word[2] ", " word[4] ", " word[3] ")"
+        split(row, word, /"/)
+        version = word[5]
+        gsub(/[^0-9]/, "", version)
+        print "PFN_" word[2] "_v" version, version, word[6] == "" ? "none" : word[6],
+              (word[7] ~ /1/ ? "SIM_MISSING(" : "SIM_ENTRY(") word[2] ", " version ", " word[4] ")"
     }
 }

@@ -2,7 +2,8 @@
 # Compares the driver's binary interface as gpuexec.h and tests/simgpu declare it with CUDA's headers: each entry
 # point's version and parameters, each constant, each struct (abi.cpp); and compiles gpuexec.h and cuda.h in one file,
 # in either order. Usage: run.sh [FOLDER...], each with a cuda.h and a cudaTypedefs.h; by default this machine's
-# toolkit. Rows that are newer than a toolkit are counted and listed; from CUDA 13.0 on there must be none.
+# toolkit. Rows that are newer than a toolkit are counted and listed; from CUDA 13.0 on there must be none. The CPU
+# device must have a row for each interface of CUDA 13.0 and older ones, and export each symbol of its rows, no other.
 cd "$(dirname "$0")/../.." || exit 1
 out=$(mktemp -d "${TMPDIR:-/tmp}/gpuexec-abi-XXXXXX") || exit 1
 trap 'rm -rf "$out"' EXIT
@@ -21,48 +22,82 @@ good() {
     [ "$errors" -gt 0 ] || head -n 20 "$out/log"
 }
 
-[ $# -gt 0 ] || for folder in "${CUDA_HOME:-/usr/local/cuda}/include" /usr/include; do
-    [ ! -f "$folder/cudaTypedefs.h" ] || { set -- "$folder"; break; }
-done
-[ $# -gt 0 ] || skip "no CUDA toolkit on this machine; '.ci/run abi' gets the headers of several"
-cc=${CC:-cc} cxx=${CXX:-c++}
-$cxx --version >/dev/null 2>&1 || skip "no C++ compiler on this machine"
-
-for source in tests/simgpu/*/*.c; do $cc -std=gnu99 -E -P "$source"; done |
-    grep -o 'visibility("default"))) int cu[A-Za-z0-9_]* *([^;{]*);' |
-    sed 's/.* \(cu[A-Za-z0-9_]*\) *\((.*)\);/SYMBOL(\1, \2)/' | sort -u >"$out/symbols.inc"
-$cc -std=gnu99 -E -P tests/simgpu/driver/entry.c >"$out/entry.i"
-awk -f $here/rows.awk gpuexec.h tests/simgpu/base/cudadefs.h "$out/entry.i" >"$out/rows"
-for least in 'ENTRY 80' 'CONSTANT 100' 'SIM_ENTRY 150' 'SIM_CONSTANT 200'; do     # only a guard for rows.awk
+cc=${CC:-cc} cxx=${CXX:-c++} build=${BUILD:-build}
+$cc -std=gnu99 -E -P tests/simgpu/driver/names.c >"$out/names.i" &&
+    awk -f $here/rows.awk gpuexec.h tests/simgpu/base/cudadefs.h "$out/names.i" >"$out/rows"
+for least in 'ENTRY 80' 'CONSTANT 100' 'SIM_ENTRY 150' 'SIM_MISSING 200' 'SIM_CONSTANT 200'; do      # only a guard
     [ "$(grep -c " ${least% *}(" "$out/rows")" -ge "${least#* }" ] ||
         { echo "failed: rows.awk finds fewer rows than $least"; failed=$((failed + 1)); }
 done
 
+# What the library exports, and what its rows say.
+if command -v nm >/dev/null 2>&1; then
+    nm -DP "$build/libsimgpu.so" | awk '$2 == "T" && $1 ~ /^cu/ { print $1 }' | sort >"$out/exported"
+    sed -n 's/^[^ ]* [0-9]* \([^ ]*\) SIM_[A-Z]*([^ ]* [^ ]* \(.*\))$/\1 \2/p' "$out/rows" |
+        awk '{ print $2; if ($1 != "none") print $2 $1 }' | sort >"$out/named"
+    sort -u "$out/named" >"$out/named_once"
+    passed=$((passed + $(comm -12 "$out/exported" "$out/named_once" | grep -c '')))
+    { comm -23 "$out/exported" "$out/named_once" | sed 's/$/ is exported, but not in names.c/'
+      comm -13 "$out/exported" "$out/named_once" | sed 's/$/ is in names.c, but not exported/'
+      uniq -d "$out/named" | sed 's/$/ is twice in names.c/'
+    } >"$out/wrong"
+    sed 's/^/failed: /' "$out/wrong"
+    failed=$((failed + $(grep -c '' <"$out/wrong")))
+fi
+
+[ $# -gt 0 ] || for folder in "${CUDA_HOME:-/usr/local/cuda}/include" /usr/include; do
+    [ ! -f "$folder/cudaTypedefs.h" ] || { set -- "$folder"; break; }
+done
+[ $# -gt 0 ] || skip "no CUDA toolkit on this machine; '.ci/run abi' gets the headers of several"
+$cxx --version >/dev/null 2>&1 || skip "no C++ compiler on this machine"
+for source in tests/simgpu/*/*.c; do $cc -std=gnu99 -E -P "$source"; done |
+    grep -o 'visibility("default"))) int cu[A-Za-z0-9_]* *([^;{]*);' |
+    sed 's/.* \(cu[A-Za-z0-9_]*\) *\((.*)\);/SYMBOL(\1, \2)/' | sort -u >"$out/symbols.inc"
+
 # Sorts the rows: those in the toolkit's headers into rows.inc; those newer than it; those that are missing. Headers
-# before 11.8 lack two entry points that the drivers of their time have.
+# before 11.8 lack two entry points that the drivers of their time have. Entry points for OpenGL, EGL, VDPAU and the
+# profiler have headers that toolkits may lack; their names are compared, their types are not. A per-thread variant has
+# a typedef of the interface's version, or of 7.0: then it belongs to the last version before that.
 sort_out='
     BEGIN { printf "" >(out "/rows.inc"); printf "" >(out "/newer"); printf "" >(out "/wrong") }
+    function group(name) {
+        return name ~ /EGL|Egl/ ? "EGL" : name ~ /VDPAU/ ? "VDPAU" : name ~ /Profiler/ ? "Profiler" : \
+               name ~ /^PFN_cu(Graphics)?GL/ ? "GL" : ""
+    }
     FILENAME == "-" {
         there[$1] = 1
-        if (match($1, /_v[0-9]+_pt[sd][sz]$/)) per_thread[substr($1, 1, RSTART - 1)] = substr($1, length($1) - 4)
+        if (match($1, /_v[0-9]+_pt[sd][sz]$/)) per_thread[substr($1, 1, length($1) - 5)] = substr($1, length($1) - 4)
         next
     }
-    {
-        base = $1
-        sub(/_v[0-9]+$/, "", base)
-        since = base ~ /^PFN_cu(LaunchKernelEx|OccupancyMaxPotentialClusterSize)$/ ? 11080 : $2
-        if ($1 in there) print substr($0, index($0, $4)) >(out "/rows.inc")
-        else if (version < 13000 && (since == 0 || since > version)) print $1 >(out "/newer")
-        else print "it does not have " $1 >(out "/wrong")
-        if ($1 in there && $3 != "-" && $3 != (base in per_thread ? per_thread[base] : "none"))
-            print "per-thread variants: " $0 >(out "/wrong")
+    { base = $1; sub(/_v[0-9]+$/, "", base); row[++rows] = $0 }
+    $3 != "-" {
+        simulated[$1] = 1
+        if ($2 < 7000 && $2 > last[base]) last[base] = $2
+    }
+    END {
+        for (i = 1; i <= rows; i++) {
+            $0 = row[i]
+            base = $1
+            sub(/_v[0-9]+$/, "", base)
+            since = base ~ /^PFN_cu(LaunchKernelEx|OccupancyMaxPotentialClusterSize)$/ ? 11080 : $2
+            if (($1 in there)) { if (!group($1)) print substr($0, index($0, $4)) >(out "/rows.inc") }
+            else if (version < 13000 && (since == 0 || since > version)) print $1 >(out "/newer")
+            else if (!group($1) || index(groups, group($1))) print "it does not have " $1 >(out "/wrong")
+            suffix = $1 in per_thread ? per_thread[$1] : \
+                     last[base] == $2 && (base "_v7000") in per_thread ? per_thread[base "_v7000"] : "none"
+            if ($1 in there && $3 != "-" && $3 != suffix) print "per-thread variants: " $0 >(out "/wrong")
+        }
+        for (name in there)                       # cuWGLGetDevice exists on Windows
+            if (name ~ /^PFN_/ && match(name, /_v[0-9]+$/) && substr(name, RSTART + 2) + 0 <= 13000 && \
+                !(name in simulated) && name !~ /^PFN_cuWGL/) print "simgpu has no row for " name >(out "/wrong")
     }'
 
 for folder; do
     version=$(sed -n 's/^#define CUDA_VERSION *\([0-9]*\).*/\1/p' "$folder/cuda.h" 2>/dev/null)
     [ -n "$version" ] || { echo "failed: no cuda.h with its version in $folder"; failed=$((failed + 1)); continue; }
-    cat "$folder/cuda.h" "$folder/cudaTypedefs.h" | tr -c 'A-Za-z0-9_' '\n' | grep -E '^(CU|PFN_cu)' | sort -u |
-        awk -v version="$version" -v out="$out" "$sort_out" - "$out/rows"
+    groups=$(cd "$folder" && echo cuda*Typedefs.h)
+    cat "$folder/cuda.h" "$folder"/cuda*Typedefs.h | tr -c 'A-Za-z0-9_' '\n' | grep -E '^(CU|PFN_cu)' | sort -u |
+        awk -v version="$version" -v groups="$groups" -v out="$out" "$sort_out" - "$out/rows"
     failed=$((failed + $(grep -c '' <"$out/wrong")))
     sed "s/^/failed: CUDA $version: /" "$out/wrong"
     good "$(grep -c '' <"$out/rows.inc")" $cxx -std=c++11 -isystem "$folder" -I"$out" \

@@ -85,6 +85,8 @@ enum { MAX_DYNAMIC = 8, CARVEOUT = 9 };              /* CUfunction_attribute */
     X(link_complete, "cuLinkComplete", (void *, void **, size_t *)) X(link_destroy, "cuLinkDestroy", (void *)) \
     X(blocks, "cuOccupancyMaxActiveBlocksPerMultiprocessor", (int *, void *, int, size_t)) \
     X(block_size, "cuOccupancyMaxPotentialBlockSize", (int *, int *, void *, size_t (*)(int), size_t, int)) \
+    X(active_clusters, "cuOccupancyMaxActiveClusters", (int *, void *, const config *)) \
+    X(cluster_size, "cuOccupancyMaxPotentialClusterSize", (int *, void *, const config *)) \
     X(launch, "cuLaunchKernel", (void *, SHAPE, unsigned, void *, void **, void **)) \
     X(launch_ex, "cuLaunchKernelEx", (const config *, void *, void **, void **)) \
     X(cooperative, "cuLaunchCooperativeKernel", (void *, SHAPE, unsigned, void *, void **)) \
@@ -130,7 +132,7 @@ extern calls cu;                                     /* NULL: the driver lacks t
 /* devices: the number it needs; others are hidden, since each costs time */
 typedef struct group { const char *name; void (*run)(void); int devices; } group;
 extern const group device_groups[], context_groups[], stream_groups[], memory_groups[], module_groups[], link_groups[],
-    launch_groups[], basic_groups[];
+    launch_groups[], cluster_groups[], basic_groups[];
 
 /* PROBE: a call's CUresult, or any small number. If a probe ended the process or never returned, its answer is
    "crashed" or "hung": the group runs again without it. */

@@ -522,6 +522,23 @@ TEST(a_long_verbose_log_is_complete) {
     CHECK(strlen(gpuexec_module_log(mod)) > 16384);
 }
 
+/* Names of C++ kernels with templates may be this long. */
+TEST(a_verbose_log_has_long_names_in_full) {
+    enum { length = 3000 };
+    static char ptx[2 * length], name[length + 1], line[length + 64];
+    gpuexec_context     ctx = gpuexec_context_open(0, NULL);
+    gpuexec_module_desc desc = { 0 };
+    gpuexec_module      mod;
+    memset(name, 'k', length);
+    snprintf(ptx, sizeof ptx, "// %ld %ld\n.version 7.0\n.target sm_70\n.address_size 64\n"
+             ".visible .entry %s() { ret; }\n", (long)time(NULL), (long)getpid(), name);
+    snprintf(line, sizeof line, "entry function '%s' for 'sm_", name);
+    desc.verbose = 1;
+    mod = gpuexec_module_load(ctx, ptx, 0, &desc);
+    CHECK_MADE(mod);
+    CHECK(strstr(gpuexec_module_log(mod), line) != NULL);
+}
+
 /* How the buffers grow: a full one is made four times as large, up to the limit. */
 TEST(full_logs_are_seen) {
     gpuexec_context     ctx = gpuexec_context_open(0, NULL);
@@ -680,6 +697,12 @@ TEST(parameters_that_cannot_be) {
                  ".entry e(%s) { ret; }\n", wrong[i].list);
         CHECK_NOT_MADE(gpuexec_module_load(ctx, text, 0, NULL), GPUEXEC_BAD_IMAGE, "line 4", wrong[i].says);
     }
+}
+
+TEST(a_section_needs_an_opening_brace) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, ".version 7.0\n.target sm_70\n.address_size 64\n.section .debug_x\n}\n"
+                                       ".entry e() { ret; }\n", 0, NULL), GPUEXEC_BAD_IMAGE, "line 5", "near '}'");
 }
 
 TEST(wrapped_images) {

@@ -35,8 +35,7 @@ struct sim_settings {                             /* from the environment, read 
     enum { SIM_PEERS_ALL, SIM_PEERS_NONE, SIM_PEERS_PAIRS } peers;       /* which devices can reach each other */
     uint64_t timeout_ns;                          /* of a kernel; 0: no limit */
     uint64_t schedule;                            /* seed of the adversary; 0: no adversary */
-    uint64_t lazy_ns;                             /* how long streams hold back work that
-                                                     no thread waits for; 0: not at all */
+    uint64_t lazy_ns;                             /* how long streams hold back work that no thread waits for, or 0 */
 };
 extern struct sim_settings sim_settings;
 void sim_settings_read(void);                     /* called once, before any other function */
@@ -45,16 +44,26 @@ void sim_settings_read(void);                     /* called once, before any oth
    >>memory  The address spaces, the devices, and one table of ranges for device allocations and pinned or registered
    host memory of all devices. */
 
-enum sim_space { SIM_GENERIC, SIM_REG, SIM_GLOBAL, SIM_CONST, SIM_SHARED, SIM_LOCAL, SIM_PARAM };
+enum sim_type {                                   /* PTX fundamental types; text.h has their sizes and names */
+    SIM_NOTYPE, SIM_PRED,
+    SIM_B8, SIM_U8, SIM_S8, SIM_B16, SIM_U16, SIM_S16, SIM_F16, SIM_BF16,
+    SIM_B32, SIM_U32, SIM_S32, SIM_F32, SIM_F16X2, SIM_BF16X2,
+    SIM_B64, SIM_U64, SIM_S64, SIM_F64, SIM_B128
+};
+
+/* SIM_SHARED_CLUSTER exists in the text only: such an access is a generic one to the window of shared memory */
+enum sim_space {
+    SIM_GENERIC, SIM_REG, SIM_GLOBAL, SIM_CONST, SIM_SHARED, SIM_LOCAL, SIM_PARAM, SIM_SHARED_CLUSTER
+};
 
 /* Windows of the generic address space, above every host address.
    Offset 0 of a window is never valid, as with NULL. */
 #define SIM_WINDOW_SHARED 0x0001000000000000ull
 #define SIM_WINDOW_LOCAL  0x0002000000000000ull
 #define SIM_WINDOW_PARAM  0x0003000000000000ull
-#define SIM_PARAM_BASE    0x210ull                /* where a kernel's parameters begin in
-                                                     their window: as in sm_90's constant bank */
+#define SIM_PARAM_BASE    0x210ull                /* where a kernel's parameters begin: as in sm_90's constant bank */
 #define SIM_WINDOW_CODE   0x0004000000000000ull   /* a function's address is this + 16 * (1 + function id) */
+#define SIM_WINDOW_OFFSET 0x0000ffffffffffffull   /* the bits of an address inside its window */
 
 struct sim_context;                               /* driver/driver.h; base/ uses it only to name an owner */
 
@@ -67,7 +76,7 @@ struct sim_device {
     struct sim_heap *heap;
     struct sim_context *primary;                  /* created once, active or not */
     unsigned primary_count, primary_flags;
-    unsigned peers;               /* __atomic */  /* bit i: kernels here may access device i's memory */
+    unsigned peers;                               /* __atomic; bit i: kernels here may access device i's memory */
     uint64_t pool_handle;                         /* of the default memory pool */
     uint64_t pool_threshold;
     int pool_reuse[3];
@@ -78,7 +87,7 @@ struct sim_device {
 enum {                                            /* the invented multiprocessor */
     SIM_SMS = 4, SIM_SM_THREADS = 2048, SIM_SM_BLOCKS = 32, SIM_SM_REGS = 65536, SIM_SM_SHARED = 228 << 10,
     SIM_BLOCK_THREADS = 1024, SIM_BLOCK_SHARED = 48 << 10, SIM_BLOCK_SHARED_OPTIN = 227 << 10,
-    SIM_BLOCK_SHARED_RESERVED = 1 << 10,
+    SIM_BLOCK_SHARED_RESERVED = 1 << 10, SIM_CLUSTER_PORTABLE = 8, SIM_CLUSTER_MOST = 16,
     SIM_CC_MAJOR = 9, SIM_CC_MINOR = 0, SIM_PRIORITY_GREATEST = -5
 };
 
@@ -95,12 +104,12 @@ struct sim_range {                                /* a copy of an entry of the t
     struct sim_device *device;                    /* owner; NULL: host memory */
     struct sim_context *context;                  /* the context that allocated it */
     uint64_t generation;                          /* of the table, when the copy was made */
-    unsigned flags;
-    uint64_t id;                  /* flags: of the host allocation; id: unique number of the allocation */
+    unsigned flags;                               /* of the host allocation */
+    uint64_t id;                                  /* unique number of the allocation */
 };
 
-extern uint64_t sim_mem_generation; /* __atomic */      /* changes when a range is removed or peer access
-                                                           changes: a remembered range is valid while it is equal */
+/* __atomic; changes when a range is removed or peer access changes: a remembered range is valid while it is equal */
+extern uint64_t sim_mem_generation;
 
 /* Finds the live range that contains all of [address, address + bytes) and that `viewer` may access (its own, a peer's
    with access enabled, host memory). NULL viewer: any range. Safe from any thread; takes a read lock. */
@@ -110,24 +119,23 @@ bool sim_mem_find(struct sim_device *viewer, uint64_t address, uint64_t bytes, s
    "use", is held shared while bytes are accessed through a sim_range: by a worker for a quantum, by a copy for a slice.
    Memory loses its access rights only under the exclusive "use" lock. So a quantum never loses bytes it uses; it only
    finds a changed generation. */
-struct sim_heap;                                  /* a device's address window and its
-                                                     live ranges; private to memory.c */
+struct sim_heap;                                  /* a device's window and live ranges; private to memory.c */
 
-bool sim_mem_start(struct sim_device *device, uint64_t bytes);   /* reserves the window; false: no address space */
+/* Reserves a device's window; false: no address space. */
+bool sim_mem_start(struct sim_device *device, uint64_t bytes);
+/* Device memory, poisoned: 0, or 2 if there is not enough. */
 int  sim_mem_alloc(struct sim_device *device, struct sim_context *context, uint64_t bytes, enum sim_mem_kind kind,
-                   uint64_t *address);            /* 0 or 2; poisoned */
+                   uint64_t *address);
+/* Adds host memory: 0 or 2; 712 if it overlaps registered memory, 1 if pinned. */
 int  sim_mem_add_host(struct sim_context *context, void *host, uint64_t bytes, enum sim_mem_kind kind, unsigned flags);
-                                                  /* 0 or 2; 712 if it overlaps registered memory, 1 if pinned */
-void *sim_mem_pages(uint64_t bytes);              /* zeroed pages for SIM_MEM_PINNED;
-                                                     sim_mem_remove frees them; NULL: no memory */
-void sim_mem_drop_pages(void *pages, uint64_t bytes);            /* ... or this does, if they
-                                                                    were never added to the table */
-bool sim_mem_remove(uint64_t address);            /* removes the range that begins at address;
-                                                     frees its bytes unless registered */
+/* Zeroed pages for SIM_MEM_PINNED, or NULL. sim_mem_remove frees them; drop_pages, if they were never added. */
+void *sim_mem_pages(uint64_t bytes);
+void sim_mem_drop_pages(void *pages, uint64_t bytes);
+/* Removes the range that begins at address, and frees its bytes unless they were only registered. */
+bool sim_mem_remove(uint64_t address);
 void sim_mem_remove_context(struct sim_context *context);        /* all of its ranges, except SIM_MEM_POOL */
-bool sim_mem_mark_freeing(uint64_t address, struct sim_range *out);     /* marks the range as having a queued
-                                                                           free and copies it to *out; false:
-                                                                           no such range, or already marked */
+/* Marks a range as having a queued free, and copies it; false: no such range, or already marked. */
+bool sim_mem_mark_freeing(uint64_t address, struct sim_range *out);
 void sim_mem_use(void);                           /* shared "use" lock around accesses to bytes */
 void sim_mem_unuse(void);
 void sim_mem_reset_pool_high(struct sim_device *device);
@@ -137,10 +145,11 @@ bool sim_mem_in_window(uint64_t address);         /* of any device, live or not:
 /* ------------------------------------------------------------------------------------------------------------------
    >>grid  A running kernel as all of its blocks see it, and the faults that stop it. */
 
+struct sim_cluster;
 struct sim_block;
 struct sim_warp;
 struct sim_insn;
-struct sim_code;                                  /* all four are in code.h */
+struct sim_code;                                  /* all five are in code.h */
 struct sim_op;                                    /* run/run.h */
 
 struct sim_code_info {                            /* the properties that the driver queries */
@@ -163,22 +172,22 @@ struct sim_grid {
     struct sim_device *device;                    /* the device whose memory it sees */
     const char *kernel_name;
     uint32_t grid[3], block[3];
+    uint32_t cluster[3], cluster_blocks;          /* blocks of a cluster along each axis, and in all */
+    uint32_t clusters[3];                         /* of the grid along each axis */
+    bool explicit_cluster;                        /* the kernel or the launch gives the size; else it is 1 */
     uint32_t dynamic_shared;
     unsigned char *params;                        /* param_bytes, owned by the grid */
     bool cooperative;
-    uint64_t workspace;                           /* device address of the grid barrier's workspace
-                                                     (%envreg2:%envreg1), 0 if not cooperative */
+    uint64_t workspace;                           /* of the grid barrier: its device address, or 0 (%envreg2:1) */
     uint64_t heap;                                /* device address of its context's heap for malloc, 0 if unused */
     uint64_t id;                                  /* %gridid */
     uint64_t started_ns;
-    /* progress, guarded by the engine's mutex */
-    uint64_t nblocks, next_block, resident, done, max_resident;
-    struct sim_block *used;                       /* finished blocks whose memory new blocks reuse;
-                                                     the last one first, since it is in the cache */
-    struct sim_op *op;
-    struct sim_grid *next;
-    /* the first fault; the code is set atomically and stops the other blocks at their next quantum */
-    int fault;        /* __atomic */
+    uint64_t nclusters, max_resident;             /* max_resident: clusters */
+    uint64_t next_cluster;                        /* __atomic; beyond nclusters once all have begun */
+    struct sim_cluster *used;                     /* finished clusters, for reuse: the last first, which is cached;
+                                                     guarded by the engine's mutex */
+    int fault;                                    /* __atomic; the first one, which stops the other blocks at their
+                                                     next quantum */
     char fault_text[400];                         /* "illegal address 0x10 (4-byte store) at line 12 of kernel one,
                                                      block (0,0,0) thread (3,0,0)" */
 };
@@ -186,20 +195,24 @@ struct sim_grid {
 /* fault.c. `lane` names the thread; the text says what happened, and the function appends where */
 void sim_fault_at(struct sim_warp *w, const struct sim_insn *i, int lane, int fault, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
+void sim_thread_of(const struct sim_warp *w, int lane, uint32_t out[3]);     /* %tid of a lane */
+/* Keeps the first fault. */
 void sim_grid_fault(struct sim_grid *grid, int fault, const char *format, ...) __attribute__((format(printf, 3, 4)));
-                                                  /* keeps the first fault */
-void sim_block_deadlock(struct sim_block *block);     /* nothing in the block can run */
-void sim_block_timeout(struct sim_block *block, double seconds, uint64_t begun);
-                                                  /* the grid's fault: where the threads of this block
-                                                     are, and how many of the grid's blocks had begun */
+/* Nothing in the block's cluster can run. */
+void sim_block_deadlock(struct sim_block *block);
+/* The kernel runs too long: says where the threads of a block are, and how many of the grid's blocks had begun. */
+void sim_cluster_timeout(struct sim_cluster *cluster, double seconds);
 
 /* address.c: the host address of `size` bytes at `a` in `space` as lane `lane` sees it; NULL: it raised the fault */
 void *sim_at(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_space space, uint64_t a, unsigned size,
     const char *what);
+/* The same for a load, but only the used bytes must exist: if others do not, returns `copy`, where these are 0. */
 const void *sim_at_used(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_space space, uint64_t a,
-    unsigned size, void *copy);           /* the same for a load, but only the used bytes must exist: if others do not,
-                                             returns `copy`, where these are 0 */
+    unsigned size, void *copy);
 bool sim_find_range(struct sim_block *b, uint64_t a, unsigned size, struct sim_range *out); /* of global memory */
+/* The block whose shared memory an access of b means, and may be outside of: a generic one also those of b's cluster.
+   NULL: none. */
+struct sim_block *sim_shared_owner(struct sim_block *b, enum sim_space space, uint64_t a);
 bool sim_local_grow(struct sim_warp *w, uint32_t bytes); /* makes each lane's stack at least that large */
 
 /* heap.c: malloc and free of kernels. take returns 0 if there is no memory; give returns false if no block of the heap

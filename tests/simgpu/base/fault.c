@@ -17,8 +17,8 @@ void sim_grid_fault(struct sim_grid *g, int fault, const char *format, ...) {
     va_end(args);
 }
 
-static void thread_of(const struct sim_block *b, const struct sim_warp *w, int lane, uint32_t out[3]) {
-    const uint32_t t = 32 * w->index + (uint32_t)lane, *n = b->grid->block;
+void sim_thread_of(const struct sim_warp *w, int lane, uint32_t out[3]) {
+    const uint32_t t = 32 * w->index + (uint32_t)lane, *n = w->block->grid->block;
     out[0] = t % n[0];
     out[1] = t / n[0] % n[1];
     out[2] = t / n[0] / n[1];
@@ -32,10 +32,9 @@ void sim_fault_at(struct sim_warp *w, const struct sim_insn *i, int lane, int fa
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    thread_of(b, w, lane, t);
+    sim_thread_of(w, lane, t);
     sim_grid_fault(b->grid, fault, "%s at line %u of kernel %.80s, block (%u,%u,%u) thread (%u,%u,%u)", text, i->line,
-                   b->grid->kernel_name ? b->grid->kernel_name : "?", b->ctaid[0], b->ctaid[1], b->ctaid[2], t[0], t[1],
-                   t[2]);
+                   b->grid->kernel_name, b->ctaid[0], b->ctaid[1], b->ctaid[2], t[0], t[1], t[2]);
     b->faulted = true;
     sim_warp_moved(w);
 }
@@ -51,10 +50,11 @@ static const char *whereabouts(const struct sim_block *b, char *text, size_t siz
             uint32_t t[3];
             same = 0;
             for (int j = 0; j < 32; j++) if (rest >> j & 1 && w->pc[j] == w->pc[l]) same |= 1u << j;
-            thread_of(b, w, l, t);
+            sim_thread_of(w, l, t);
             n += snprintf(text + n, size - (size_t)n, "%s%d thread%s of warp %u from (%u,%u,%u) on %s at line %u",
                           n ? "; " : "", __builtin_popcount(same), __builtin_popcount(same) == 1 ? "" : "s", k, t[0],
                           t[1], t[2],
+                          w->cluster_wait >> l & 1 ? "wait for the cluster" :
                           w->barred >> l & 1 ? "wait for the block" :
                           w->parked >> l & 1 ? "wait for lanes of their warp" :
                                                "run",
@@ -68,18 +68,22 @@ static const char *whereabouts(const struct sim_block *b, char *text, size_t siz
 void sim_block_deadlock(struct sim_block *b) {
     char text[300];
     sim_grid_fault(b->grid, SIM_F_TIMEOUT, "deadlock in block (%u,%u,%u) of kernel %.40s: %s", b->ctaid[0], b->ctaid[1],
-                   b->ctaid[2], b->grid->kernel_name ? b->grid->kernel_name : "?", whereabouts(b, text, sizeof text));
+                   b->ctaid[2], b->grid->kernel_name, whereabouts(b, text, sizeof text));
     b->faulted = true;
 }
 
-void sim_block_timeout(struct sim_block *b, double seconds, uint64_t begun) {
+void sim_cluster_timeout(struct sim_cluster *c, double seconds) {
+    const struct sim_block *b = c->blocks[0];
     const struct sim_grid *g = b->grid;
+    const uint64_t begun = __atomic_load_n(&g->next_cluster, __ATOMIC_RELAXED);
     char text[200], rest[80] = "";
-    if (begun < g->nblocks)
-        snprintf(rest, sizeof rest, ", %llu of its %llu blocks not started", (unsigned long long)(g->nblocks - begun),
-                 (unsigned long long)g->nblocks);
+    for (unsigned k = 1; !b->live && k < c->nblocks; k++) b = c->blocks[k];
+    if (begun < g->nclusters)
+        snprintf(rest, sizeof rest, ", %llu of its %llu blocks not started",
+                 (unsigned long long)(g->nclusters - begun) * g->cluster_blocks,
+                 (unsigned long long)g->nclusters * g->cluster_blocks);
     sim_grid_fault(b->grid, SIM_F_TIMEOUT,
                    "kernel %.40s was still running after %g s (SIMGPU_TIMEOUT) on device %d%s; block (%u,%u,%u): %s",
-                   g->kernel_name ? g->kernel_name : "?", seconds, g->device->ordinal, rest, b->ctaid[0], b->ctaid[1],
+                   g->kernel_name, seconds, g->device->ordinal, rest, b->ctaid[0], b->ctaid[1],
                    b->ctaid[2], whereabouts(b, text, sizeof text));
 }

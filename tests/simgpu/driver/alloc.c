@@ -140,7 +140,8 @@ static bool accessible(uint64_t lo, uint64_t hi, bool read_only) {
     return lo >= hi;
 }
 
-SIM_API(cuMemHostRegister_v2, (void *p, size_t bytes, unsigned flags), (p, bytes, flags), SIM_CTX) {
+SIM_API_ALSO(cuMemHostRegister_v2, cuMemHostRegister, (void *p, size_t bytes, unsigned flags), (p, bytes, flags),
+             SIM_CTX) {
     if (!p || !bytes || flags & ~(unsigned)CU_MEMHOSTREGISTER_ALL || (uintptr_t)p + bytes < bytes
         || sim_mem_in_window((uintptr_t)p))
         return CUDA_ERROR_INVALID_VALUE;

@@ -9,38 +9,17 @@
 #include <sched.h>
 
 static uint64_t next_id = 1;
-struct sim_link sim_contexts = { &sim_contexts, &sim_contexts };
-
-struct sim_context *sim_context_at(const void *handle) {              /* any that is usable now */
-    struct sim_context *c = sim_get(SIM_H_CONTEXT, handle);
-    return c && c->active ? c : NULL;
-}
+struct sim_link sim_contexts = { &sim_contexts, &sim_contexts, NULL };
 
 static struct sim_device *device_at(CUdevice ordinal) {
     return ordinal >= 0 && ordinal < sim_device_count ? &sim_devices[ordinal] : NULL;
-}
-
-static struct sim_context *current_or_dead(void) {
-    return sim_self.depth ? sim_get(SIM_H_CONTEXT, SIM_HANDLE(sim_self.stack[sim_self.depth - 1])) : NULL;
-}
-
-struct sim_context *sim_context_current(void) {
-    struct sim_context *c = current_or_dead();
-    return c && c->active ? c : NULL;
-}
-
-int sim_context_need(void) {
-    sim_self.context = sim_context_current();
-    return sim_self.context ? CUDA_SUCCESS :
-           sim_self.depth   ? CUDA_ERROR_CONTEXT_IS_DESTROYED :
-                              CUDA_ERROR_INVALID_CONTEXT;
 }
 
 static int dead_or_none(const void *handle) {
     return sim_get(SIM_H_CONTEXT, handle) ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_INVALID_CONTEXT;
 }
 
-bool sim_flags_bad(unsigned flags) {
+static bool flags_bad(unsigned flags) {
     unsigned how = flags & CU_CTX_SCHED_MASK;
     return flags & ~(unsigned)CU_CTX_FLAGS_MASK || (how & (how - 1));
 }
@@ -55,11 +34,12 @@ static void activate(struct sim_context *c, unsigned flags) {
     c->api_version = 3020;
     c->npeers = 0;
     c->has_printed = false;
+    c->workspaces = NULL;
+    c->heap = 0;
     c->cache_config = c->shared_config = 0;
-    sim_link_add(&sim_contexts, &c->link);
+    sim_link_add(&sim_contexts, &c->link, NULL);
     sim_link_init(&c->streams);
-    sim_link_init(&c->events);
-    sim_link_init(&c->modules);
+    sim_link_init(&c->children);
     c->legacy = (struct sim_stream) { .context = c, .id = next_id++ };
 }
 
@@ -96,6 +76,32 @@ static void update_peers(struct sim_device *device) {
     __atomic_add_fetch(&sim_mem_generation, 1, __ATOMIC_RELEASE);
 }
 
+/* ---- its end ---- */
+
+static void after_context(struct sim_op *op, struct sim_context *c) {
+    sim_op_after(op, c->legacy.last);
+    SIM_EACH(sim_stream, s, &c->streams) sim_op_after(op, s->last);
+    for (int i = 0; i < 2; i++) sim_op_after(op, c->orphans[i]);
+}
+
+static int drain(struct sim_context *context, struct sim_device *device, bool to_end) {
+    struct sim_op *all = sim_op_new(SIM_OP_MARKER);
+    int result = CUDA_SUCCESS;
+    if (!all) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (context) after_context(all, context);
+    if (device) SIM_EACH(sim_context, c, &sim_contexts) if (c->device == device) after_context(all, c);
+    sim_op_submit(all);
+    if (to_end) sim_op_wait_to_end(all); else result = sim_op_wait(all);
+    sim_op_unref(all);
+    return result;
+}
+int sim_drain(struct sim_context *context, struct sim_device *device) { return drain(context, device, false); }
+void sim_drain_to_end(struct sim_context *context) { drain(context, NULL, true); }
+
+static void end_all(struct sim_link *head) {
+    while (head->next != head) head->next->end(head->next);
+}
+
 /* The context is unusable at once; its objects are freed when its work is done. sim_lock is released in between. */
 void sim_context_kill(struct sim_context *c) {
     c->active = false;
@@ -106,16 +112,14 @@ void sim_context_kill(struct sim_context *c) {
         sched_yield();
         pthread_mutex_lock(&sim_lock);
     }
-    while (c->streams.next != &c->streams) sim_stream_free(SIM_OWNER(sim_stream, c->streams.next));
-    while (c->events.next != &c->events) sim_event_free(SIM_OWNER(sim_event, c->events.next));
-    while (c->modules.next != &c->modules) sim_module_free(SIM_OWNER(sim_module, c->modules.next));
+    end_all(&c->streams);
+    end_all(&c->children);
     for (int i = 0; i < 2; i++) {
         sim_op_unref(c->orphans[i]);
         c->orphans[i] = NULL;
     }
     sim_op_unref(c->legacy.last);
     c->legacy.last = NULL;
-    sim_workspaces_free(c);
     sim_mem_remove_context(c);
     sim_link_remove(&c->link);
     update_peers(c->device);
@@ -147,7 +151,7 @@ static int push(uint64_t handle) {
 static int create(void **out, unsigned flags, CUdevice ordinal) {
     struct sim_device *device = device_at(ordinal);
     if (!device) return CUDA_ERROR_INVALID_DEVICE;
-    if (!out || sim_flags_bad(flags)) return CUDA_ERROR_INVALID_VALUE;
+    if (!out || flags_bad(flags)) return CUDA_ERROR_INVALID_VALUE;
     struct sim_context *c = sim_context_new(device, false, flags);
     if (!c || push(c->handle)) {
         if (c) sim_context_kill(c);
@@ -157,7 +161,8 @@ static int create(void **out, unsigned flags, CUdevice ordinal) {
     return CUDA_SUCCESS;
 }
 
-SIM_API(cuCtxCreate_v2, (void **out, unsigned flags, CUdevice device), (out, flags, device), SIM_HEALTHY) {
+SIM_API_ALSO(cuCtxCreate_v2, cuCtxCreate, (void **out, unsigned flags, CUdevice device), (out, flags, device),
+             SIM_HEALTHY) {
     return create(out, flags, device);
 }
 
@@ -180,7 +185,7 @@ static void destroy(struct sim_context *c) {
     sim_context_kill(c);
 }
 
-SIM_API(cuCtxDestroy_v2, (void *handle), (handle), SIM_INIT) {
+SIM_API_ALSO(cuCtxDestroy_v2, cuCtxDestroy, (void *handle), (handle), SIM_INIT) {
     struct sim_context *c = sim_context_at(handle);
     if (!handle) return CUDA_ERROR_INVALID_VALUE;
     if (!c || c->is_primary) return CUDA_ERROR_INVALID_CONTEXT;
@@ -202,12 +207,12 @@ SIM_API(cuCtxDetach, (void *handle), (handle), SIM_INIT) {
     return CUDA_SUCCESS;
 }
 
-SIM_API(cuCtxPushCurrent_v2, (void *handle), (handle), SIM_INIT) {
+SIM_API_ALSO(cuCtxPushCurrent_v2, cuCtxPushCurrent, (void *handle), (handle), SIM_INIT) {
     if (!handle) return CUDA_ERROR_INVALID_VALUE;
     return sim_context_at(handle) ? push((uint64_t)(uintptr_t)handle) : CUDA_ERROR_INVALID_CONTEXT;
 }
 
-SIM_API(cuCtxPopCurrent_v2, (void **out), (out), SIM_INIT) {
+SIM_API_ALSO(cuCtxPopCurrent_v2, cuCtxPopCurrent, (void **out), (out), SIM_INIT) {
     if (!sim_self.depth) return CUDA_ERROR_INVALID_CONTEXT;
     uint64_t handle = sim_self.stack[--sim_self.depth];
     if (out) *out = SIM_HANDLE(handle);
@@ -247,13 +252,13 @@ static int get_device(CUdevice *out, const struct sim_context *c) {
     *out = c->device->ordinal;
     return CUDA_SUCCESS;
 }
-SIM_API(cuCtxGetDevice, (CUdevice *out), (out), SIM_INIT) { return get_device(out, current_or_dead()); }
+SIM_API(cuCtxGetDevice, (CUdevice *out), (out), SIM_INIT) { return get_device(out, sim_context_or_dead()); }
 SIM_API(cuCtxGetDevice_v2, (CUdevice *out, void *handle), (out, handle), SIM_INIT) {
-    return get_device(out, handle ? sim_context_at(handle) : current_or_dead());
+    return get_device(out, handle ? sim_context_at(handle) : sim_context_or_dead());
 }
 
 SIM_API(cuCtxGetFlags, (unsigned *flags), (flags), SIM_HEALTHY) {
-    const struct sim_context *c = current_or_dead();
+    const struct sim_context *c = sim_context_or_dead();
     if (!flags) return CUDA_ERROR_INVALID_VALUE;
     if (!c) return CUDA_ERROR_INVALID_CONTEXT;
     *flags = c->flags;
@@ -269,7 +274,7 @@ SIM_API(cuCtxSynchronize_v2, (void *handle), (handle), SIM_INIT) {
 }
 
 SIM_API(cuCtxSetFlags, (unsigned flags), (flags), SIM_CTX) {
-    if (sim_flags_bad(flags)) return CUDA_ERROR_INVALID_VALUE;
+    if (flags_bad(flags)) return CUDA_ERROR_INVALID_VALUE;
     sim_self.context->flags = sim_self.context->is_primary ? flags | CU_CTX_MAP_HOST : flags;
     return CUDA_SUCCESS;
 }
@@ -400,7 +405,7 @@ SIM_API(cuDevicePrimaryCtxRetain, (void **out, CUdevice ordinal), (out, ordinal)
     return CUDA_SUCCESS;
 }
 
-static int release(CUdevice ordinal) {
+SIM_API_ALSO(cuDevicePrimaryCtxRelease_v2, cuDevicePrimaryCtxRelease, (CUdevice ordinal), (ordinal), SIM_INIT) {
     struct sim_device *device = device_at(ordinal);
     if (!device) return CUDA_ERROR_INVALID_DEVICE;
     if (!device->primary_count) return CUDA_ERROR_INVALID_CONTEXT;
@@ -410,18 +415,14 @@ static int release(CUdevice ordinal) {
     }
     return CUDA_SUCCESS;
 }
-SIM_API(cuDevicePrimaryCtxRelease, (CUdevice device), (device), SIM_INIT) { return release(device); }
-SIM_API(cuDevicePrimaryCtxRelease_v2, (CUdevice device), (device), SIM_INIT) { return release(device); }
 
-static int reset(CUdevice ordinal) {
+SIM_API_ALSO(cuDevicePrimaryCtxReset_v2, cuDevicePrimaryCtxReset, (CUdevice ordinal), (ordinal), SIM_INIT) {
     struct sim_device *device = device_at(ordinal);
     if (!device) return CUDA_ERROR_INVALID_DEVICE;
     if (device->primary->active) sim_context_kill(device->primary);
     device->primary_flags = 0;
     return CUDA_SUCCESS;
 }
-SIM_API(cuDevicePrimaryCtxReset, (CUdevice device), (device), SIM_INIT) { return reset(device); }
-SIM_API(cuDevicePrimaryCtxReset_v2, (CUdevice device), (device), SIM_INIT) { return reset(device); }
 
 SIM_API(cuDevicePrimaryCtxGetState, (CUdevice ordinal, unsigned *flags, int *active), (ordinal, flags, active),
         SIM_INIT) {
@@ -433,17 +434,12 @@ SIM_API(cuDevicePrimaryCtxGetState, (CUdevice ordinal, unsigned *flags, int *act
     return CUDA_SUCCESS;
 }
 
-static int set_flags(CUdevice ordinal, unsigned flags) {
+SIM_API_ALSO(cuDevicePrimaryCtxSetFlags_v2, cuDevicePrimaryCtxSetFlags, (CUdevice ordinal, unsigned flags),
+             (ordinal, flags), SIM_INIT) {
     struct sim_device *device = device_at(ordinal);
     if (!device) return CUDA_ERROR_INVALID_DEVICE;
-    if (sim_flags_bad(flags) || flags & CU_CTX_MAP_HOST) return CUDA_ERROR_INVALID_VALUE;
+    if (flags_bad(flags) || flags & CU_CTX_MAP_HOST) return CUDA_ERROR_INVALID_VALUE;
     device->primary_flags = flags;
     if (device->primary->active) device->primary->flags = flags | CU_CTX_MAP_HOST;
     return CUDA_SUCCESS;
-}
-SIM_API(cuDevicePrimaryCtxSetFlags, (CUdevice device, unsigned flags), (device, flags), SIM_INIT) {
-    return set_flags(device, flags);
-}
-SIM_API(cuDevicePrimaryCtxSetFlags_v2, (CUdevice device, unsigned flags), (device, flags), SIM_INIT) {
-    return set_flags(device, flags);
 }

@@ -91,7 +91,7 @@ static int visible_devices(int *list, int count) {
     return n;
 }
 
-int sim_start(void) {
+int sim_devices_start(void) {
     const char *text = getenv("SIMGPU_DEVICES");
     int count = text && *text ? atoi(text) : 1;
     uint64_t memory = memory_setting();
@@ -107,9 +107,8 @@ int sim_start(void) {
         *d = (struct sim_device) { .ordinal = i, .number = list[i], .memory = memory, .pool_reuse = { 1, 1, 1 } };
         device_setting(d);
         if (!sim_mem_start(d, memory)) return CUDA_ERROR_OUT_OF_MEMORY;
-        d->primary = sim_context_new(d, true, 0);
         d->pool_handle = sim_handle_new(SIM_H_POOL, d);
-        if (!d->primary || !d->pool_handle) return CUDA_ERROR_OUT_OF_MEMORY;
+        if (!d->pool_handle) return CUDA_ERROR_OUT_OF_MEMORY;
         sim_device_count = i + 1;
     }
     return CUDA_SUCCESS;
@@ -158,7 +157,7 @@ SIM_API(cuDeviceTotalMem_v2, (size_t *bytes, CUdevice device), (bytes, device), 
 /* ---- attributes ----
 
    By number, as in CUdevice_attribute. An attribute of a feature that this library lacks is 0: textures, surfaces,
-   arrays, managed memory, clusters, virtual memory. Every unlisted number up to the last one of CUDA 13.0 is 0, too. */
+   arrays, managed memory, virtual memory. Every unlisted number up to the last one of CUDA 13.0 is 0, too. */
 
 enum { LAST_ATTRIBUTE = 147, PCI_BUS = 33 };
 
@@ -179,7 +178,7 @@ int sim_device_attribute(struct sim_device *device, int attribute, int *value) {
         { 90, 1 }, { 91, 1 },                                   /* preemption, registered pointers */
         { 95, 1 }, { 96, 1 },                                   /* cooperative, also on several devices */
         { 97, SIM_BLOCK_SHARED_OPTIN }, { 99, 1 }, { 106, SIM_SM_BLOCKS }, { 111, SIM_BLOCK_SHARED_RESERVED },
-        { 113, 1 }, { 115, 1 }, { 122, 1 }, { 123, 1 },         /* read-only registering, pools, waits for values */
+        { 113, 1 }, { 115, 1 }, { 120, 1 }, { 122, 1 }, { 123, 1 },         /* read-only registering, pools, clusters, waits for values */
         { 126, 1 }, { 134, -1 }                                 /* one domain, no NUMA */
     };
     if (attribute < 1 || attribute > LAST_ATTRIBUTE) return CUDA_ERROR_INVALID_VALUE;

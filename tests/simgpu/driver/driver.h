@@ -1,14 +1,22 @@
 /* driver.h - the map of driver/: the entry points of the CUDA driver API, and the objects behind its handles.
 
-     entry.c    code common to all calls; handles, cuInit, errors, cuGetProcAddress
-     log.c      the error log: cuLogs
-     device.c   devices and their attributes
-     context.c  contexts, the threads' context stacks, limits, peer access
-     stream.c   streams: their order as edges between operations
-     event.c    events
-     module.c   modules and functions; link.c: cuLink
-     launch.c   occupancy, kernel launches
-     alloc.c    memory: allocate, free, describe; copy.c: copy, fill, wait for values
+     handles.c   handles, rings of objects, the thread's current context
+     names.c     the names of all entry points and their versions
+     log.c       the error log; logs.c: cuLogs
+     entry.c     what every entry point does before and after its work; errors
+     device.c    devices and their attributes
+     context.c   contexts, the threads' context stacks, limits, peer access
+     stream.c    streams: their order as edges between operations
+     event.c     events
+     jit.c       JIT options, kinds of images; link.c: cuLink
+     module.c    modules
+     function.c  functions, and how many blocks of them a multiprocessor has room for
+     launch.c    occupancy, kernel launches
+     alloc.c     memory: allocate, free, describe; copy.c: copy, fill, wait for values
+     start.c     cuInit, cuGetProcAddress; missing.c: entry points that are not implemented
+
+   A file needs only files above it. What is created in a context is in one of its rings, with the function that ends
+   it, so that context.c knows none of the files below it.
 
    A handle is a number (generation, slot, kind), never an address: sim_get() returns NULL for anything that is not a
    live object of that kind. Every entry point is written with SIM_API: its body runs with sim_lock held, after the
@@ -35,9 +43,10 @@ int   sim_not_there(const void *handle);                                 /* for 
 void *sim_get(enum sim_handle_kind kind, const void *handle);
 #define SIM_HANDLE(h) ((void *)(uintptr_t)(h))
 
-struct sim_link { struct sim_link *prev, *next; };                       /* intrusive ring; a context's children */
+struct sim_link { struct sim_link *prev, *next; void (*end)(struct sim_link *); };       /* intrusive ring */
 void sim_link_init(struct sim_link *head);
-void sim_link_add(struct sim_link *head, struct sim_link *link);
+void sim_link_add(struct sim_link *head, struct sim_link *link, void (*end)(struct sim_link *));
+                                                  /* end: frees the object and removes it, when its context ends */
 void sim_link_remove(struct sim_link *link);
 #define SIM_OWNER(type, pointer) ((struct type *)(void *)((char *)(pointer) - offsetof(struct type, link)))
 #define SIM_EACH(type, name, head) \
@@ -73,7 +82,7 @@ struct sim_context {
     uint64_t limits[8];
     unsigned *peers, npeers;                      /* ids of contexts that this one has peer access to */
     struct sim_stream legacy;
-    struct sim_link streams, events, modules;
+    struct sim_link streams, children;            /* children: events, modules, workspaces */
     struct sim_op *orphans[2];                    /* work of destroyed streams that still runs; [1]: of blocking ones */
     struct sim_workspace *workspaces;             /* of cooperative grids */
     uint64_t heap;                                /* of kernels that call malloc, created
@@ -102,7 +111,6 @@ struct sim_module {
     struct sim_function *functions;
     unsigned nfunctions;                 /* entries, in the text's order */
 };
-void sim_module_unref(struct sim_module *module);
 
 /* The calling thread. */
 struct sim_thread {
@@ -120,36 +128,53 @@ enum sim_need {
     SIM_EASY,                                     /* as SIM_HEALTHY, but also allowed in host
                                                      functions, on streams that have a handle */
     SIM_HEALTHY,                                  /* and no sticky error */
-    SIM_CTX                                       /* and a current context */
+    SIM_CTX,                                      /* and a current context */
+    SIM_MISSING                                   /* not implemented: 801 */
 };
-struct sim_call { const char *symbol; int version; unsigned count; };
+struct sim_call { const char *symbol; int version; bool said; };         /* said: a line on stderr why it is 801 */
 int sim_enter(struct sim_call *call, enum sim_need need);                /* takes sim_lock; 0, or
                                                                             the result to return */
 int sim_leave(struct sim_call *call, int result);                        /* releases it; logs; flushes kernel printf */
-extern bool sim_ready;                            /* cuInit has succeeded */
+extern bool sim_ready, sim_forked;                /* cuInit has succeeded; in this process's parent */
+/* names.c: base name, symbol, driver version that introduced this ABI, suffix of the variant for per-thread default
+   streams or "" */
+struct sim_name { const char *base, *symbol; int version; const char *per_thread; bool missing; };
+extern const struct sim_name sim_names[];
+extern const unsigned sim_names_count;
+int sim_version_of(const char *symbol);           /* driver version that introduced an entry
+                                                     point, 0 if it is not in the table */
 /* log.c */
+enum { SIM_LOG_LINES = 100, SIM_LOG_CALLBACKS = 8 };
+extern struct sim_log_callback {
+    void (*run)(void *user, int level, char *text, size_t length);
+    void  *user;
+} sim_log_callbacks[SIM_LOG_CALLBACKS];
+extern unsigned sim_log_end;                      /* the number of the next line */
+const char *sim_log_line(unsigned n);             /* one of the last SIM_LOG_LINES */
 /* Why the call returns `result`, for the log. Returns it. */
 int  sim_because(int result, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void sim_log_failure(const char *symbol, int result, const char *name);  /* [lock] what sim_leave logs of a call */
 void sim_log_call_back(void);                                            /* then calls the registered callbacks */
-int sim_start(void);                              /* [lock] creates the devices, from the environment */
-int sim_max_ptx(void);                            /* highest .version of the simulated driver: 90 for CUDA 13.0 */
-int sim_version_of(const char *symbol);           /* driver version that introduced an entry
-                                                     point, 0 if it is not in the table */
 
 #define SIM_WRAP_(symbol, body, parameters, arguments, need, per_thread) \
     SIM_EXPORT int symbol parameters; \
     SIM_EXPORT int symbol parameters { \
-        static struct sim_call call = { #symbol, 0, 0 }; \
+        static struct sim_call call = { #symbol, 0, false }; \
         int result = sim_enter(&call, need); \
         sim_self.per_thread_default = per_thread; \
         return sim_leave(&call, result ? result : body arguments); \
     }
-/* SIM_API(symbol, (parameters), (arguments), need) { body }. SIM_API_STREAM also defines symbol + suffix, where the
-   NULL stream is the per-thread default stream: _ptsz for calls that take a stream, _ptds for synchronous ones. */
+/* SIM_API(symbol, (parameters), (arguments), need) { body }. SIM_API_ALSO also defines the symbol of an older ABI with
+   the same parameters. SIM_API_STREAM also defines symbol + suffix, where the NULL stream is the per-thread default
+   stream: _ptsz for calls that take a stream, _ptds for synchronous ones. */
 #define SIM_API(symbol, parameters, arguments, need) \
     static int symbol##_body parameters; \
     SIM_WRAP_(symbol, symbol##_body, parameters, arguments, need, false) \
+    static int symbol##_body parameters
+#define SIM_API_ALSO(symbol, other, parameters, arguments, need) \
+    static int symbol##_body parameters; \
+    SIM_WRAP_(symbol, symbol##_body, parameters, arguments, need, false) \
+    SIM_WRAP_(other, symbol##_body, parameters, arguments, need, false) \
     static int symbol##_body parameters
 #define SIM_API_STREAM(symbol, suffix, parameters, arguments, need) \
     static int symbol##_body parameters; \
@@ -157,17 +182,28 @@ int sim_version_of(const char *symbol);           /* driver version that introdu
     SIM_WRAP_(symbol##suffix, symbol##_body, parameters, arguments, need, true) \
     static int symbol##_body parameters
 
+/* the current context: handles.c */
+struct sim_context *sim_context_at(const void *handle);                  /* NULL: not a live context */
+struct sim_context *sim_context_current(void);                           /* NULL: none, or destroyed */
+struct sim_context *sim_context_or_dead(void);                           /* NULL: none */
+int  sim_context_need(void);                                             /* finds the current context, as
+                                                                            SIM_CTX does; 0, 201 or 709 */
+/* device.c */
+int  sim_devices_start(void);                                            /* [lock] creates the devices, from
+                                                                            the environment */
+bool sim_peers(const struct sim_device *a, const struct sim_device *b);  /* whether kernels of one can get
+                                                                            access to the other's memory */
+int sim_device_attribute(struct sim_device *device, int attribute, int *value);   /* 1: unknown */
 /* context.c */
 struct sim_context *sim_context_new(struct sim_device *device, bool primary, unsigned flags);
 void sim_context_kill(struct sim_context *context);                      /* waits for its work unless a sticky
                                                                             error is set; frees its objects */
-struct sim_context *sim_context_current(void);                           /* NULL: none, or destroyed */
-bool sim_flags_bad(unsigned flags);
-struct sim_context *sim_context_at(const void *handle);                  /* NULL: not a live context */
-int  sim_context_need(void);                                             /* finds the current context, as
-                                                                            SIM_CTX does; 0, 201 or 709 */
 bool sim_context_reaches(struct sim_context *c, const struct sim_range *r);
                                                   /* for its fills and queries; a kernel may access more */
+int  sim_drain(struct sim_context *context, struct sim_device *device);  /* waits for all streams of a context,
+                                                                            or of a device's contexts */
+void sim_drain_to_end(struct sim_context *context);                      /* the same; after a fault none
+                                                                            of its work runs any longer */
 /* stream.c */
 int  sim_stream_find(const void *handle, struct sim_stream **out);       /* resolves NULL, 1, 2; 400, 201 or 709 */
 void sim_stream_after(struct sim_stream *stream, struct sim_op *op);     /* adds only the edges: op comes
@@ -179,13 +215,7 @@ bool sim_stream_idle(struct sim_stream *stream);                         /* an o
 int  sim_stream_run(struct sim_stream *stream, struct sim_op *op);       /* submits and waits; the
                                                                             calling thread does the work */
 int  sim_stream_wait(struct sim_stream *stream);                         /* for all work on it */
-int  sim_drain(struct sim_context *context, struct sim_device *device);  /* waits for all streams of a context,
-                                                                            or of a device's contexts */
-void sim_drain_to_end(struct sim_context *context);                      /* the same; after a fault none
-                                                                            of its work runs any longer */
-void sim_stream_free(struct sim_stream *stream);
-void sim_event_free(struct sim_event *event);
-/* module.c, link.c, launch.c */
+/* jit.c */
 struct sim_log_option { char *text; size_t size; void **slot; bool wanted; };
 struct sim_jit_options {
     struct sim_log_option info, error;
@@ -195,30 +225,29 @@ struct sim_jit_options {
 };
 extern pthread_mutex_t sim_load_lock;                                    /* one text at a time;
                                                                             taken without sim_lock */
+int  sim_max_ptx(void);                           /* highest .version of the simulated driver: 90 for CUDA 13.0 */
 int  sim_jit_read(struct sim_jit_options *o, unsigned n, const int *options, void **values);
 void sim_jit_write_log(const struct sim_log_option *o, const struct sim_log *log);
+void sim_jit_write_wall(const struct sim_jit_options *o, uint64_t ns);
 bool sim_jit_is_for_us(int target);                                      /* target: CU_JIT_TARGET; 0: not given */
 void sim_report_globals(struct sim_log *log, const struct sim_image *image, unsigned from, const char *who);
                                                   /* of the inputs from this one on */
-void sim_jit_write_wall(const struct sim_jit_options *o, uint64_t ns);
 bool sim_is_binary(const void *image);                                   /* a cubin, another ELF file or
                                                                             a fatbin, by its first bytes */
 bool sim_is_host_elf(const void *image);                                 /* not for a GPU; the driver
                                                                             does not know this format */
+/* link.c */
 void sim_link_remember(int result);                                      /* [lock] a text did not compile: results
                                                                             of later failed links depend on it */
 bool sim_is_linked(const void *image);                                   /* whether cuLinkComplete created it */
 int  sim_linked_parse(const void *image, size_t limit, struct sim_log *errors, struct sim_image **out);
                                                   /* limit: the number of bytes available */
-void sim_module_free(struct sim_module *module);                         /* frees the handle and its reference */
+/* module.c */
+void sim_module_unref(struct sim_module *module);
+/* function.c */
 struct sim_occupancy { int blocks, max_threads; };                       /* per multiprocessor; threads
                                                                             per block that registers allow */
 struct sim_occupancy sim_occupancy(const struct sim_function *function, unsigned threads, uint64_t dynamic_shared);
 int sim_most_threads(const struct sim_function *f);      /* in a block: from registers and .maxntid */
-void sim_workspaces_free(struct sim_context *context);
-/* device.c */
-bool sim_peers(const struct sim_device *a, const struct sim_device *b);  /* whether kernels of one can get
-                                                                            access to the other's memory */
-int sim_device_attribute(struct sim_device *device, int attribute, int *value);   /* 1: unknown */
 
 #endif

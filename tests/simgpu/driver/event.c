@@ -3,12 +3,14 @@
 #include "driver.h"
 #include "../base/cudadefs.h"
 
-void sim_event_free(struct sim_event *e) {
+static void free_event(struct sim_event *e) {
     sim_op_unref(e->op);
     sim_link_remove(&e->link);
     if (e->context->dying) sim_handle_orphan(e->handle); else sim_handle_drop(e->handle);
     free(e);
 }
+
+static void end_event(struct sim_link *link) { free_event(SIM_OWNER(sim_event, link)); }
 
 /* An interprocess event works like any other; only its IPC handle is not available here. */
 SIM_API(cuEventCreate, (void **out, unsigned flags), (out, flags), SIM_CTX) {
@@ -21,15 +23,15 @@ SIM_API(cuEventCreate, (void **out, unsigned flags), (out, flags), SIM_CTX) {
     }
     e->context = sim_self.context;
     e->flags = flags;
-    sim_link_add(&e->context->events, &e->link);
+    sim_link_add(&e->context->children, &e->link, end_event);
     *out = SIM_HANDLE(e->handle);
     return CUDA_SUCCESS;
 }
 
-SIM_API(cuEventDestroy_v2, (void *handle), (handle), SIM_HEALTHY) {
+SIM_API_ALSO(cuEventDestroy_v2, cuEventDestroy, (void *handle), (handle), SIM_HEALTHY) {
     struct sim_event *e = sim_get(SIM_H_EVENT, handle);
     if (!e) return sim_not_there(handle);
-    sim_event_free(e);
+    free_event(e);
     return CUDA_SUCCESS;
 }
 
@@ -71,7 +73,8 @@ SIM_API(cuEventSynchronize, (void *handle), (handle), SIM_EASY) {
     return e->op ? sim_op_wait(e->op) : CUDA_SUCCESS;
 }
 
-static int elapsed(float *milliseconds, void *start, void *end) {
+SIM_API_ALSO(cuEventElapsedTime_v2, cuEventElapsedTime, (float *milliseconds, void *start, void *end),
+             (milliseconds, start, end), SIM_EASY) {
     struct sim_event *a = sim_get(SIM_H_EVENT, start), *b = sim_get(SIM_H_EVENT, end);
     if (!a || !b) return sim_not_there(a ? end : start);
     if (!milliseconds) return CUDA_ERROR_INVALID_HANDLE;           /* as measured */
@@ -80,10 +83,4 @@ static int elapsed(float *milliseconds, void *start, void *end) {
     if (sim_op_pending(a->op) || sim_op_pending(b->op)) return CUDA_ERROR_NOT_READY;
     *milliseconds = (float)((double)(int64_t)(b->op->done_ns - a->op->done_ns) * 1e-6);
     return CUDA_SUCCESS;
-}
-SIM_API(cuEventElapsedTime, (float *milliseconds, void *start, void *end), (milliseconds, start, end), SIM_EASY) {
-    return elapsed(milliseconds, start, end);
-}
-SIM_API(cuEventElapsedTime_v2, (float *milliseconds, void *start, void *end), (milliseconds, start, end), SIM_EASY) {
-    return elapsed(milliseconds, start, end);
 }

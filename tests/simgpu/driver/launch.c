@@ -1,25 +1,10 @@
-/* launch.c - occupancy of the invented multiprocessor, and kernel launches: all checks are made at the call, in one
+/* launch.c - occupancy, and kernel launches: all checks are made at the call, in one
    place, and a launch that passes becomes one operation. A parameter buffer that is shorter than the kernel needs is
    refused (1): a GPU launches with garbage. */
 #include "driver.h"
 #include "../base/cudadefs.h"
 
 /* ---- occupancy ---- */
-
-struct sim_occupancy sim_occupancy(const struct sim_function *f, unsigned threads, uint64_t dynamic_shared) {
-    const struct sim_code_info *info = sim_code_info(f->code);
-    /* of a warp */
-    unsigned warps = (threads + 31) / 32, registers = ((info->num_regs ? info->num_regs : 1) * 32 + 255) / 256 * 256;
-    uint64_t shared = (info->static_shared + dynamic_shared + SIM_BLOCK_SHARED_RESERVED + 127) / 128 * 128;
-    unsigned most = SIM_SM_REGS / registers * 32, blocks = SIM_SM_BLOCKS;
-    struct sim_occupancy o = { 0, most < SIM_BLOCK_THREADS ? (int)most : SIM_BLOCK_THREADS };
-    if (!warps || threads > (unsigned)o.max_threads) return o;
-    if (SIM_SM_THREADS / 32 / warps < blocks) blocks = SIM_SM_THREADS / 32 / warps;
-    if (SIM_SM_REGS / registers / warps < blocks) blocks = SIM_SM_REGS / registers / warps;
-    if (SIM_SM_SHARED / shared < blocks) blocks = (unsigned)(SIM_SM_SHARED / shared);
-    o.blocks = (int)blocks;
-    return o;
-}
 
 /* As measured: none above the limit that the function opted in to, and only the low 32 bits of the size count. */
 static int blocks_with(const struct sim_function *f, int threads, size_t shared) {
@@ -99,7 +84,20 @@ SIM_API(cuOccupancyAvailableDynamicSMemPerBlock, (size_t *out, void *handle, int
 
 enum { WORKSPACE_BYTES = 512, WORKSPACE_SIZE_WORD = 8 };
 
-struct sim_workspace { struct sim_workspace *next; uint64_t address; struct sim_context *context; bool busy; };
+struct sim_workspace {
+    struct sim_link link;
+    struct sim_workspace *next;
+    uint64_t address;
+    struct sim_context *context;                  /* NULL: it was destroyed, and the memory with it */
+    bool busy;
+};
+
+static void end_workspace(struct sim_link *link) {
+    struct sim_workspace *w = SIM_OWNER(sim_workspace, link);
+    sim_link_remove(link);
+    w->context = NULL;
+    if (!w->busy) free(w);
+}
 
 static struct sim_workspace *take_workspace(struct sim_context *c) {
     struct sim_workspace *w = c->workspaces;
@@ -114,6 +112,7 @@ static struct sim_workspace *take_workspace(struct sim_context *c) {
         w->context = c;
         w->next = c->workspaces;
         c->workspaces = w;
+        sim_link_add(&c->children, &w->link, end_workspace);
     }
     if (!sim_mem_find(NULL, w->address, WORKSPACE_BYTES, &r)) return NULL;
     uint32_t *words = (uint32_t *)(void *)((char *)(uintptr_t)w->address + r.delta);
@@ -125,7 +124,7 @@ static struct sim_workspace *take_workspace(struct sim_context *c) {
 
 static void give_workspace(struct sim_workspace *w) {
     w->busy = false;
-    if (!w->context) free(w);                     /* its context has been destroyed, and the memory with it */
+    if (!w->context) free(w);
 }
 
 /* The heap of kernels that call malloc; it exists as long as the context. */
@@ -144,18 +143,6 @@ static int find_heap(struct sim_context *c, uint64_t *heap) {
     return CUDA_SUCCESS;
 }
 
-void sim_workspaces_free(struct sim_context *c) {
-    if (c->heap) sim_mem_remove(c->heap);
-    c->heap = 0;
-    for (struct sim_workspace *w = c->workspaces, *next; w; w = next) {
-        next = w->next;
-        sim_mem_remove(w->address);
-        w->context = NULL;
-        if (!w->busy) free(w);
-    }
-    c->workspaces = NULL;
-}
-
 /* ---- launches ---- */
 
 struct launch {
@@ -164,11 +151,45 @@ struct launch {
     void **params, **extra;
     bool cooperative, has_priority;
     int priority;
+    unsigned cluster[3];                          /* 0, 0, 0: not given */
 };
 
 static uint64_t next_grid = 1;
 
 static uint64_t product(const uint32_t n[3]) { return (uint64_t)n[0] * (n[1] ? n[1] : 1) * (n[2] ? n[2] : 1); }
+
+/* ---- clusters ---- */
+
+static bool given(const unsigned n[3]) { return n[0] || n[1] || n[2]; }
+
+static unsigned largest_cluster(const struct sim_function *f) {
+    const unsigned most = f->cluster[3] ? SIM_CLUSTER_MOST : SIM_CLUSTER_PORTABLE, limit = f->func->maxclusterrank;
+    return limit && limit < most ? limit : most;
+}
+
+/* The blocks of a cluster along each axis: as the launch says, as the kernel says, or 1. */
+static int find_cluster(const struct launch *l, const struct sim_function *f, uint32_t n[3]) {
+    const unsigned most = largest_cluster(f);
+    const unsigned own[3] = { (unsigned)f->cluster[0], (unsigned)f->cluster[1], (unsigned)f->cluster[2] };
+    uint64_t blocks = 1;
+    memcpy(n, given(l->cluster) ? l->cluster : own, sizeof own);
+    if (!given(n)) {
+        n[0] = n[1] = n[2] = 1;
+        return f->func->explicit_cluster ? CUDA_ERROR_INVALID_CLUSTER_SIZE : CUDA_SUCCESS;
+    }
+    if (given(own) && memcmp(n, own, sizeof own)) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+    for (int i = 0; i < 3; i++) {
+        blocks *= n[i];
+        if (!blocks || l->grid[i] % n[i] || blocks > most) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+    }
+    return CUDA_SUCCESS;
+}
+
+/* Clusters that are resident together: at least one, however many blocks that is. */
+static uint64_t resident_clusters(struct sim_occupancy o, uint64_t blocks) {
+    const uint64_t clusters = (uint64_t)o.blocks * SIM_SMS / blocks;
+    return clusters || !o.blocks ? clusters : 1;
+}
 
 static int check_shape(const struct launch *l, const struct sim_function *f) {
     static const unsigned grid_most[3] = { 0x7fffffff, 65535, 65535 }, block_most[3] = { 1024, 1024, 64 };
@@ -193,9 +214,10 @@ static int check_shape(const struct launch *l, const struct sim_function *f) {
 }
 
 /* Checked after the parameters, as measured. */
-static int check_room(const struct launch *l, const struct sim_function *f) {
+static int check_room(const struct launch *l, const struct sim_function *f, uint64_t blocks) {
     struct sim_occupancy o = sim_occupancy(f, (unsigned)product(l->block), l->shared);
-    if (l->cooperative && (l->shared > (unsigned)f->max_dynamic || product(l->grid) > (uint64_t)o.blocks * SIM_SMS))
+    if (l->cooperative
+        && (l->shared > (unsigned)f->max_dynamic || product(l->grid) > resident_clusters(o, blocks) * blocks))
         return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
     return o.blocks ? CUDA_SUCCESS : CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
 }
@@ -233,24 +255,28 @@ static int make_grid(const struct launch *l, struct sim_function *f, struct sim_
     struct sim_grid *g = op->grid = calloc(1, sizeof *g);
     if (!g || !(g->params = calloc(1, f->func->param_bytes + 16))) return CUDA_ERROR_OUT_OF_MEMORY;
     int result = pack(l, f->func, g->params);
-    if (result || (result = check_room(l, f))) return result;
+    if (result || (result = find_cluster(l, f, g->cluster))) return result;
+    g->cluster_blocks = (uint32_t)product(g->cluster);
+    if ((result = check_room(l, f, g->cluster_blocks))) return result;
     g->code = f->code;
     g->device = c->device;
     g->kernel_name = f->func->name;
-    g->op = op;
     memcpy(g->grid, l->grid, sizeof g->grid);
     memcpy(g->block, l->block, sizeof g->block);
     g->dynamic_shared = l->shared;
     g->cooperative = l->cooperative;
     g->id = next_grid++;
-    g->nblocks = product(l->grid);
-    g->max_resident = (uint64_t)sim_occupancy(f, (unsigned)product(l->block), l->shared).blocks * SIM_SMS;
+    g->explicit_cluster = given(l->cluster) || f->cluster[0];
+    for (int i = 0; i < 3; i++) g->clusters[i] = g->grid[i] / g->cluster[i];
+    g->nclusters = product(g->clusters);
+    g->max_resident =
+        resident_clusters(sim_occupancy(f, (unsigned)product(l->block), l->shared), g->cluster_blocks);
     if (sim_code_info(f->code)->uses_heap && (result = find_heap(c, &g->heap))) return result;
     if (f->no_effect) {
         op->kind = SIM_OP_MARKER;
         return CUDA_SUCCESS;
     }
-    op->live_tasks = (unsigned)(g->nblocks < g->max_resident ? g->nblocks : g->max_resident);
+    op->live_tasks = (unsigned)(g->nclusters < g->max_resident ? g->nclusters : g->max_resident);
     if (!(op->tasks = calloc(op->live_tasks, sizeof *op->tasks))) return CUDA_ERROR_OUT_OF_MEMORY;
     if (!l->cooperative) return CUDA_SUCCESS;
     struct sim_workspace *w = op->workspace = take_workspace(c);
@@ -302,12 +328,12 @@ static int launch(const struct launch *l) {
 SIM_API_STREAM(cuLaunchKernel, _ptsz, (void *f, SHAPE, unsigned shared, void *stream, void **params, void **extra),
                (f, gx, gy, gz, bx, by, bz, shared, stream, params, extra), SIM_HEALTHY) {
     return launch(
-        &(struct launch) { f, stream, { gx, gy, gz }, { bx, by, bz }, shared, params, extra, false, false, 0 });
+        &(struct launch) { f, stream, { gx, gy, gz }, { bx, by, bz }, shared, params, extra, .cooperative = false });
 }
 
 SIM_API_STREAM(cuLaunchCooperativeKernel, _ptsz, (void *f, SHAPE, unsigned shared, void *stream, void **params),
                (f, gx, gy, gz, bx, by, bz, shared, stream, params), SIM_HEALTHY) {
-    return launch(&(struct launch) { f, stream, { gx, gy, gz }, { bx, by, bz }, shared, params, NULL, true, false, 0 });
+    return launch(&(struct launch) { f, stream, { gx, gy, gz }, { bx, by, bz }, shared, params, NULL, .cooperative = true });
 }
 
 /* One cooperative grid per device: all of them, or none. Edges provide the launch synchronisation: each grid comes
@@ -330,7 +356,7 @@ SIM_API(cuLaunchCooperativeKernelMultiDevice, (CUDA_LAUNCH_PARAMS *list, unsigne
         const CUDA_LAUNCH_PARAMS *p = &list[made];
         struct launch l = { p->function, p->hStream, { p->gridDimX, p->gridDimY, p->gridDimZ },
                             { p->blockDimX, p->blockDimY, p->blockDimZ }, p->sharedMemBytes, p->kernelParams, NULL,
-                            true, false, 0 };
+                            .cooperative = true };
         /* the NULL stream and other special streams are not in the table */
         const struct sim_stream *s = sim_get(SIM_H_STREAM, p->hStream);
         /* all members up to sharedMemBytes */
@@ -361,34 +387,10 @@ SIM_API(cuLaunchCooperativeKernelMultiDevice, (CUDA_LAUNCH_PARAMS *list, unsigne
     return CUDA_SUCCESS;
 }
 
-/* More than one block per cluster: with 912 a GPU refuses a size that does not divide the grid, or that exceeds 8
-   without the opt-in. A GPU runs all others. This device does not, and also says so on stderr: a kernel cannot detect
-   that it ran without clusters. */
-static int check_cluster(const struct launch *l, const unsigned n[3]) {
-    uint64_t blocks = 1;
-    if (!n[0] && !n[1] && !n[2]) return CUDA_SUCCESS;              /* no clusters requested */
-    for (int i = 0; i < 3; i++) {
-        blocks *= n[i];
-        if (!blocks || l->grid[i] % n[i] || blocks > 8) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
-    }
-    if (blocks == 1) return CUDA_SUCCESS;
-    fprintf(stderr, "simgpu: a launch in clusters of %u x %u x %u blocks: not supported here (attribute 120 is 0)\n",
-            n[0], n[1], n[2]);
-    return CUDA_ERROR_NOT_SUPPORTED;
-}
-
 /* Attributes that are hints, or that permit what never happens here
    (the overlap of programmatic serialisation), are accepted. */
-SIM_API_STREAM(cuLaunchKernelEx, _ptsz, (const CUlaunchConfig *c, void *f, void **params, void **extra),
-               (c, f, params, extra), SIM_HEALTHY) {
-    struct sim_stream *s;
-    struct sim_function *function;
-    if (!c) return CUDA_ERROR_INVALID_VALUE;
-    struct launch l = { f, c->hStream, { c->gridDimX, c->gridDimY, c->gridDimZ },
-                        { c->blockDimX, c->blockDimY, c->blockDimZ }, c->sharedMemBytes, params, extra, false, false,
-                        0 };
-    int result = find_both(&l, &s, &function);
-    if (!result && c->numAttrs && !c->attrs) result = CUDA_ERROR_INVALID_VALUE;
+static int read_attributes(const CUlaunchConfig *c, struct launch *l) {
+    int result = c->numAttrs && !c->attrs ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
     for (unsigned i = 0; i < c->numAttrs && !result; i++) {
         const CUlaunchAttribute *a = &c->attrs[i];
         switch (a->id) {
@@ -399,9 +401,9 @@ SIM_API_STREAM(cuLaunchKernelEx, _ptsz, (const CUlaunchConfig *c, void *f, void 
         case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
             if (a->value.number > 2) result = CUDA_ERROR_INVALID_VALUE;
             break;
-        case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: l.cooperative = a->value.cooperative != 0; break;
-        case CU_LAUNCH_ATTRIBUTE_PRIORITY: l.has_priority = true; l.priority = a->value.priority; break;
-        case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION: result = check_cluster(&l, a->value.cluster); break;
+        case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: l->cooperative = a->value.cooperative != 0; break;
+        case CU_LAUNCH_ATTRIBUTE_PRIORITY: l->has_priority = true; l->priority = a->value.priority; break;
+        case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION: memcpy(l->cluster, a->value.cluster, sizeof l->cluster); break;
         case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
             if (a->value.number > 100) result = CUDA_ERROR_INVALID_VALUE;
             break;
@@ -416,5 +418,51 @@ SIM_API_STREAM(cuLaunchKernelEx, _ptsz, (const CUlaunchConfig *c, void *f, void 
         default: result = CUDA_ERROR_INVALID_VALUE;
         }
     }
+    return result;
+}
+
+static struct launch configured(const CUlaunchConfig *c, void *f) {
+    return (struct launch){ f, c->hStream, { c->gridDimX, c->gridDimY, c->gridDimZ },
+                            { c->blockDimX, c->blockDimY, c->blockDimZ }, c->sharedMemBytes, .cooperative = false };
+}
+
+SIM_API_STREAM(cuLaunchKernelEx, _ptsz, (const CUlaunchConfig *c, void *f, void **params, void **extra),
+               (c, f, params, extra), SIM_HEALTHY) {
+    struct sim_stream *s;
+    struct sim_function *function;
+    if (!c) return CUDA_ERROR_INVALID_VALUE;
+    struct launch l = configured(c, f);
+    l.params = params;
+    l.extra = extra;
+    int result = find_both(&l, &s, &function);
+    if (!result) result = read_attributes(c, &l);
     return result ? result : launch(&l);
+}
+
+/* ---- occupancy of clusters ---- */
+
+SIM_API(cuOccupancyMaxActiveClusters, (int *out, void *handle, const CUlaunchConfig *c), (out, handle, c), SIM_CTX) {
+    const struct sim_function *f = sim_get(SIM_H_FUNCTION, handle);
+    uint32_t n[3];
+    if (!f) return CUDA_ERROR_INVALID_HANDLE;
+    if (!out || !c) return CUDA_ERROR_INVALID_VALUE;
+    struct launch l = configured(c, handle);
+    int result = read_attributes(c, &l);
+    if (result || (result = find_cluster(&l, f, n))) return result;
+    if (!given(l.cluster) && !f->cluster[0]) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+    *out = (int)resident_clusters(sim_occupancy(f, (unsigned)product(l.block), l.shared), product(n));
+    return CUDA_SUCCESS;
+}
+
+/* The cluster size in the configuration does not count. */
+SIM_API(cuOccupancyMaxPotentialClusterSize, (int *out, void *handle, const CUlaunchConfig *c), (out, handle, c),
+        SIM_CTX) {
+    const struct sim_function *f = sim_get(SIM_H_FUNCTION, handle);
+    if (!f) return CUDA_ERROR_INVALID_HANDLE;
+    if (!out || !c) return CUDA_ERROR_INVALID_VALUE;
+    struct launch l = configured(c, handle);
+    const int result = read_attributes(c, &l), own = f->cluster[0] * f->cluster[1] * f->cluster[2];
+    if (result) return result;
+    *out = !sim_occupancy(f, (unsigned)product(l.block), l.shared).blocks ? 0 : own ? own : (int)largest_cluster(f);
+    return CUDA_SUCCESS;
 }

@@ -105,7 +105,8 @@ static void report(struct state *s, const struct sim_image *image, unsigned from
     }
 }
 
-SIM_API(cuLinkCreate_v2, (unsigned n, int *options, void **values, void **out), (n, options, values, out), SIM_CTX) {
+SIM_API_ALSO(cuLinkCreate_v2, cuLinkCreate, (unsigned n, int *options, void **values, void **out),
+             (n, options, values, out), SIM_CTX) {
     if (!out) return CUDA_ERROR_INVALID_VALUE;
     struct state *s = calloc(1, sizeof *s);
     if (!s) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -204,9 +205,10 @@ static int add(void *handle, int type, char *text, const char *given, unsigned n
     return say(s, &log, start, result);
 }
 
-SIM_API(cuLinkAddData_v2,
-        (void *handle, int type, void *data, size_t size, const char *name, unsigned n, int *options, void **values),
-        (handle, type, data, size, name, n, options, values), SIM_HEALTHY) {
+SIM_API_ALSO(cuLinkAddData_v2, cuLinkAddData,
+             (void *handle, int type, void *data, size_t size, const char *name, unsigned n, int *options,
+              void **values),
+             (handle, type, data, size, name, n, options, values), SIM_HEALTHY) {
     if (!sim_get(SIM_H_LINK, handle)) return CUDA_ERROR_INVALID_HANDLE;
     if (!data || !size || size > SIZE_MAX - TAIL) return CUDA_ERROR_INVALID_VALUE;
     char *text = malloc(size + TAIL);
@@ -216,8 +218,9 @@ SIM_API(cuLinkAddData_v2,
     return add(handle, type, text, name, n, options, values);
 }
 
-SIM_API(cuLinkAddFile_v2, (void *handle, int type, const char *path, unsigned n, int *options, void **values),
-        (handle, type, path, n, options, values), SIM_HEALTHY) {
+SIM_API_ALSO(cuLinkAddFile_v2, cuLinkAddFile,
+             (void *handle, int type, const char *path, unsigned n, int *options, void **values),
+             (handle, type, path, n, options, values), SIM_HEALTHY) {
     if (!sim_get(SIM_H_LINK, handle)) return CUDA_ERROR_INVALID_HANDLE;
     if (!path) return CUDA_ERROR_INVALID_VALUE;
     FILE *file = fopen(path, "rb");

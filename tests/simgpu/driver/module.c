@@ -4,8 +4,6 @@
 #include "driver.h"
 #include "../base/cudadefs.h"
 
-pthread_mutex_t sim_load_lock = PTHREAD_MUTEX_INITIALIZER;
-
 /* ---- creation and freeing ---- */
 
 static void free_variables(struct sim_var **vars, unsigned n) {
@@ -29,13 +27,15 @@ static void drop_variables(struct sim_module *m) {
     for (unsigned i = 0; i < m->image->nfuncs; i++) free_variables(m->image->funcs[i]->vars, m->image->funcs[i]->nvars);
 }
 
-void sim_module_free(struct sim_module *m) {
+static void free_module(struct sim_module *m) {
     for (unsigned i = 0; i < m->nfunctions; i++) sim_handle_drop(m->functions[i].handle);
     sim_handle_drop(m->handle);
     sim_link_remove(&m->link);
     drop_variables(m);
     sim_module_unref(m);
 }
+
+static void end_module(struct sim_link *link) { free_module(SIM_OWNER(sim_module, link)); }
 
 /* ---- variables ---- */
 
@@ -68,89 +68,11 @@ static void fill_variables(struct sim_var **vars, unsigned n) {
     }
 }
 
-/* ---- JIT options ---- */
-
-/* For options that belong together: both are given, and the buffer is not NULL. */
-static bool log_bad(const struct sim_log_option *o) { return o->wanted && (!o->text || !o->slot); }
-
-int sim_jit_read(struct sim_jit_options *o, unsigned n, const int *options, void **values) {
-    if (n && (!options || !values)) return CUDA_ERROR_INVALID_VALUE;
-    for (unsigned i = 0; i < n; i++) switch (options[i]) {
-        case CU_JIT_LOG_VERBOSE: o->verbose = values[i] != NULL; break;
-        case CU_JIT_TARGET: o->target = (int)(uintptr_t)values[i]; o->has_target = true; break;
-        case CU_JIT_THREADS_PER_BLOCK:
-            if ((unsigned)(uintptr_t)values[i] > SIM_BLOCK_THREADS) values[i] = SIM_HANDLE(SIM_BLOCK_THREADS);
-            break;
-        case CU_JIT_WALL_TIME: o->wall = &values[i]; break;
-        case CU_JIT_INFO_LOG_BUFFER: o->info.text = values[i]; o->info.wanted = true; break;
-        case CU_JIT_ERROR_LOG_BUFFER: o->error.text = values[i]; o->error.wanted = true; break;
-        case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES:
-            o->info.size = (unsigned)(uintptr_t)values[i];
-            o->info.slot = &values[i];
-            o->info.wanted = true;
-            break;
-        case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES:
-            o->error.size = (unsigned)(uintptr_t)values[i];
-            o->error.slot = &values[i];
-            o->error.wanted = true;
-            break;
-        case CU_JIT_MAX_REGISTERS: case CU_JIT_REFERENCED_KERNEL_NAMES: case CU_JIT_REFERENCED_VARIABLE_NAMES:
-            if (!values[i]) return CUDA_ERROR_INVALID_VALUE;
-            break;
-        case CU_JIT_NEW_SM3X_OPT: o->unsupported = true; break;       /* for the driver's own use; its
-                                                                         compiler no longer accepts it */
-        default:
-            if (options[i] < 0 || options[i] >= CU_JIT_NUM_OPTIONS) return CUDA_ERROR_INVALID_VALUE;
-            if (options[i] >= CU_JIT_GLOBAL_SYMBOL_NAMES && options[i] <= CU_JIT_GLOBAL_SYMBOL_COUNT)
-                return CUDA_ERROR_INVALID_VALUE;
-    }
-    return log_bad(&o->info) || log_bad(&o->error) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
-}
-
-bool sim_jit_is_for_us(int target) { return !target || (target & 0xffff) == SIM_CC_MAJOR * 10 + SIM_CC_MINOR; }
-
-/* As measured: without the last newline. If the text does not fit, it is cut silently to the given size, and the size
-   slot has that size; otherwise the slot has the length without NUL. If there is room only for the NUL, or for nothing,
-   the NUL is written, and the slot is 0. */
-void sim_jit_write_log(const struct sim_log_option *o, const struct sim_log *log) {
-    if (!o->text || !o->slot) return;
-    size_t len = log->len && log->text[log->len - 1] == '\n' ? log->len - 1 : log->len,
-           room = o->size ? o->size - 1 : 0, n = len < room ? len : room;
-    if (n) memcpy(o->text, log->text, n);
-    o->text[n] = 0;
-    *o->slot = SIM_HANDLE(!n || len < o->size ? n : o->size);
-}
-
-void sim_jit_write_wall(const struct sim_jit_options *o, uint64_t ns) {
-    float milliseconds = (float)((double)ns * 1e-6);
-    if (o->wall) memcpy(o->wall, &milliseconds, sizeof milliseconds);
-}
-
 /* ---- loading ---- */
 
 static bool only_returns(const struct sim_func *f) {
     return !f->ninstrs
            || (f->instrs[0].pred < 0 && (!strcmp(f->instrs[0].op, "ret") || !strcmp(f->instrs[0].op, "exit")));
-}
-
-bool sim_is_binary(const void *image) {
-    static const unsigned char magic[3][4] = { { 0x7f, 'E', 'L', 'F' },
-                                               { 0x50, 0xed, 0x55, 0xba },
-                                               { 0xb1, 0x43, 0x62, 0x46 }
-                                               };
-    const unsigned char *p = image;
-    for (int k = 0; k < 3; k++) {                 /* cubin, fatbin, fatbin wrapper; byte
-                                                     by byte, since a text may end earlier */
-        int i = 0;
-        while (i < 4 && p[i] == magic[k][i]) i++;
-        if (i == 4) return true;
-    }
-    return false;
-}
-
-bool sim_is_host_elf(const void *image) {
-    const unsigned char *p = image;
-    return p[0] == 0x7f && p[1] == 'E' && p[2] == 'L' && p[3] == 'F' && (p[18] != 190 || p[19] != 0);     /* EM_CUDA */
 }
 
 /* Creates the whole module, without sim_lock. */
@@ -189,15 +111,9 @@ static int build(struct sim_module *m, const char *text, size_t limit, struct si
         uint32_t fixed = sim_code_info(f->code)->static_shared;
         f->max_dynamic = (fixed <= SIM_BLOCK_SHARED ? SIM_BLOCK_SHARED : SIM_BLOCK_SHARED_OPTIN) - (int)fixed;
         f->no_effect = only_returns(f->func);
+        for (int j = 0; j < 3; j++) f->cluster[j] = (int)f->func->reqnctapercluster[j];
     }
     return CUDA_SUCCESS;
-}
-
-void sim_report_globals(struct sim_log *log, const struct sim_image *image, unsigned from, const char *who) {
-    unsigned long long bytes = 0;
-    for (unsigned i = 0; i < image->nvars; i++)
-        if (image->vars[i]->space == SIM_GLOBAL && image->vars[i]->input >= from) bytes += image->vars[i]->size;
-    sim_log_add(log, "%sinfo    : %llu bytes gmem\n", who, bytes);
 }
 
 /* The output of ptxas -v; as on a GPU the text names the target architecture. */
@@ -259,9 +175,9 @@ static int load(void **out, const void *text, size_t limit, unsigned n, const in
     sim_log_free(&info);
     sim_link_init(&m->link);
     if (!result) {
-        sim_link_add(&c->modules, &m->link);
+        sim_link_add(&c->children, &m->link, end_module);
         *out = SIM_HANDLE(m->handle);
-    } else if (m->image) sim_module_free(m);
+    } else if (m->image) free_module(m);
     else free(m);
     return result;
 }
@@ -309,7 +225,7 @@ SIM_API(cuModuleUnload, (void *handle), (handle), SIM_HEALTHY) {
     if (!m) return CUDA_ERROR_INVALID_HANDLE;
     int result = sim_drain(m->context, NULL);
     /* another thread may have unloaded it first */
-    if (!result && (m = sim_get(SIM_H_MODULE, handle))) sim_module_free(m);
+    if (!result && (m = sim_get(SIM_H_MODULE, handle))) free_module(m);
     return result;
 }
 
@@ -364,126 +280,5 @@ SIM_API(cuModuleEnumerateFunctions, (void **out, unsigned count, void *handle), 
     if (!m) return CUDA_ERROR_INVALID_HANDLE;
     if (!out) return CUDA_ERROR_INVALID_VALUE;
     for (unsigned i = 0; i < count && i < m->nfunctions; i++) out[i] = SIM_HANDLE(m->functions[i].handle);
-    return CUDA_SUCCESS;
-}
-
-/* ---- functions ---- */
-
-#define FIND_FUNCTION(f, handle) \
-    struct sim_function *f = sim_get(SIM_H_FUNCTION, handle); \
-    if (!f) return CUDA_ERROR_INVALID_HANDLE
-#define QUERY_FUNCTION(f, handle) /* where NULL is an argument like any other */ \
-    if (!handle) return CUDA_ERROR_INVALID_VALUE; \
-    FIND_FUNCTION(f, handle)
-
-
-/* As measured, .reqntid does not lower it. */
-int sim_most_threads(const struct sim_function *f) {
-    const uint32_t *m = f->func->maxntid;
-    int most = sim_occupancy(f, 32, 0).max_threads;
-    uint64_t given = m[0] ? (uint64_t)m[0] * (m[1] ? m[1] : 1) * (m[2] ? m[2] : 1) : SIM_BLOCK_THREADS;
-    return given < (uint64_t)most ? (int)given : most;
-}
-
-SIM_API(cuFuncGetAttribute, (int *value, int attribute, void *handle), (value, attribute, handle), SIM_HEALTHY) {
-    FIND_FUNCTION(f, handle);
-    const struct sim_code_info *info = sim_code_info(f->code);
-    if (!value || attribute < 0 || attribute > CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE)
-        return CUDA_ERROR_INVALID_VALUE;
-    switch (attribute) {
-    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = sim_most_threads(f); break;
-    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = (int)info->static_shared; break;
-    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: *value = (int)info->const_bytes; break;
-    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *value = (int)info->local_bytes; break;
-    case CU_FUNC_ATTRIBUTE_NUM_REGS: *value = (int)info->num_regs; break;
-    case CU_FUNC_ATTRIBUTE_PTX_VERSION: *value = (int)f->module->image->sm; break;
-    case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *value = SIM_CC_MAJOR * 10 + SIM_CC_MINOR; break;
-    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: *value = f->max_dynamic; break;
-    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: *value = f->carveout; break;
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
-    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
-    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-        *value = f->cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH]; break;
-    default: *value = 0;                          /* cache mode, whether a cluster size is required */
-    }
-    return CUDA_SUCCESS;
-}
-
-SIM_API(cuFuncSetAttribute, (void *handle, int attribute, int value), (handle, attribute, value), SIM_HEALTHY) {
-    FIND_FUNCTION(f, handle);
-    switch (attribute) {
-    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-        if (value < 0 || value + (int64_t)sim_code_info(f->code)->static_shared > SIM_BLOCK_SHARED_OPTIN)
-            return CUDA_ERROR_INVALID_VALUE;
-        f->max_dynamic = value;
-        return CUDA_SUCCESS;
-    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-        if (value < -1 || value > 100)
-            return sim_because(CUDA_ERROR_INVALID_VALUE, "Requested preferred shared mem carveout invalid %d", value);
-        f->carveout = value;
-        return CUDA_SUCCESS;
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
-        if (value < 0) return CUDA_ERROR_INVALID_VALUE;
-        if (value > 1) return CUDA_ERROR_NOT_SUPPORTED;            /* all are 1 here */
-        break;
-    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED: value = value != 0; break;
-    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-        if (value < 0 || value > 2) return CUDA_ERROR_INVALID_VALUE;
-        break;
-    default: return CUDA_ERROR_INVALID_VALUE;
-    }
-    f->cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH] = value;
-    return CUDA_SUCCESS;
-}
-
-SIM_API(cuFuncGetName, (const char **name, void *handle), (name, handle), SIM_HEALTHY) {
-    QUERY_FUNCTION(f, handle);
-    if (!name) return CUDA_ERROR_INVALID_VALUE;
-    *name = f->func->name;
-    return CUDA_SUCCESS;
-}
-
-SIM_API(cuFuncGetModule, (void **out, void *handle), (out, handle), SIM_HEALTHY) {
-    QUERY_FUNCTION(f, handle);
-    if (!out) return CUDA_ERROR_INVALID_VALUE;
-    *out = SIM_HANDLE(f->module->handle);
-    return CUDA_SUCCESS;
-}
-
-SIM_API(cuFuncGetParamInfo, (void *handle, size_t index, size_t *offset, size_t *bytes),
-        (handle, index, offset, bytes), SIM_HEALTHY) {
-    QUERY_FUNCTION(f, handle);
-    if (!offset || index >= f->func->nparams) return CUDA_ERROR_INVALID_VALUE;
-    *offset = f->func->params[index].address;
-    if (bytes) *bytes = f->func->params[index].size;
-    return CUDA_SUCCESS;
-}
-
-SIM_API(cuFuncSetCacheConfig, (void *handle, int config), (handle, config), SIM_HEALTHY) {
-    FIND_FUNCTION(f, handle);
-    if (config < 0 || config > 3)
-        return sim_because(CUDA_ERROR_INVALID_VALUE, "Invalid CUfunc_cache value %d", config);
-    f->cache_config = config;
-    return CUDA_SUCCESS;
-}
-
-SIM_API(cuFuncSetSharedMemConfig, (void *handle, int config), (handle, config), SIM_HEALTHY) {
-    FIND_FUNCTION(f, handle);
-    return f->func && config >= 0 && config <= 2 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-SIM_API(cuFuncLoad, (void *handle), (handle), SIM_HEALTHY) {
-    FIND_FUNCTION(f, handle);
-    return f->code ? CUDA_SUCCESS : CUDA_ERROR_FUNCTION_NOT_LOADED;
-}
-
-SIM_API(cuFuncIsLoaded, (int *state, void *handle), (state, handle), SIM_HEALTHY) {
-    FIND_FUNCTION(f, handle);
-    if (!state) return CUDA_ERROR_INVALID_VALUE;
-    *state = f->code ? CU_FUNCTION_LOADING_STATE_LOADED : 0;
     return CUDA_SUCCESS;
 }

@@ -8,6 +8,27 @@
 
 static uint64_t next_id = 1, next_thread = 1;
 
+static bool pending(const struct sim_op *op) { return op && !op->done; }
+
+static void free_stream(struct sim_stream *s) {
+    struct sim_op **orphan = &s->context->orphans[s->blocking], *both;
+    if (pending(s->last) && pending(*orphan) && (both = sim_op_new(SIM_OP_MARKER))) {
+        sim_op_after(both, *orphan);
+        sim_op_after(both, s->last);
+        sim_op_submit(both);
+        sim_op_unref(*orphan);
+        sim_op_unref(s->last);
+        *orphan = both;
+    } else if (pending(s->last)) {
+        sim_op_unref(*orphan);
+        *orphan = s->last;
+    } else sim_op_unref(s->last);
+    sim_link_remove(&s->link);
+    sim_handle_drop(s->handle);
+    free(s);
+}
+static void end_stream(struct sim_link *link) { free_stream(SIM_OWNER(sim_stream, link)); }
+
 static struct sim_stream *stream_new(struct sim_context *context, unsigned flags, int priority) {
     struct sim_stream *s = calloc(1, sizeof *s);
     if (!s || !(s->handle = sim_handle_new(SIM_H_STREAM, s))) {
@@ -19,7 +40,7 @@ static struct sim_stream *stream_new(struct sim_context *context, unsigned flags
     s->id = 1000 + next_id++;
     s->blocking = !(flags & CU_STREAM_NON_BLOCKING);
     s->priority = priority > 0 ? 0 : priority < SIM_PRIORITY_GREATEST ? SIM_PRIORITY_GREATEST : priority;
-    sim_link_add(&context->streams, &s->link);
+    sim_link_add(&context->streams, &s->link, end_stream);
     return s;
 }
 
@@ -43,8 +64,6 @@ int sim_stream_find(const void *handle, struct sim_stream **out) {
     (*out)->thread = sim_self.id;
     return CUDA_SUCCESS;
 }
-
-static bool pending(const struct sim_op *op) { return op && !op->done; }
 
 /* The same, for a query by the program. */
 static bool still_pending(struct sim_stream *stream) {
@@ -102,44 +121,6 @@ int sim_stream_wait(struct sim_stream *s) {
     return s->last ? sim_op_wait(s->last) : CUDA_SUCCESS;
 }
 
-static void after_context(struct sim_op *op, struct sim_context *c) {
-    sim_op_after(op, c->legacy.last);
-    SIM_EACH(sim_stream, s, &c->streams) sim_op_after(op, s->last);
-    for (int i = 0; i < 2; i++) sim_op_after(op, c->orphans[i]);
-}
-
-static int drain(struct sim_context *context, struct sim_device *device, bool to_end) {
-    struct sim_op *all = sim_op_new(SIM_OP_MARKER);
-    int result = CUDA_SUCCESS;
-    if (!all) return CUDA_ERROR_OUT_OF_MEMORY;
-    if (context) after_context(all, context);
-    if (device) SIM_EACH(sim_context, c, &sim_contexts) if (c->device == device) after_context(all, c);
-    sim_op_submit(all);
-    if (to_end) sim_op_wait_to_end(all); else result = sim_op_wait(all);
-    sim_op_unref(all);
-    return result;
-}
-int sim_drain(struct sim_context *context, struct sim_device *device) { return drain(context, device, false); }
-void sim_drain_to_end(struct sim_context *context) { drain(context, NULL, true); }
-
-void sim_stream_free(struct sim_stream *s) {
-    struct sim_op **orphan = &s->context->orphans[s->blocking], *both;
-    if (pending(s->last) && pending(*orphan) && (both = sim_op_new(SIM_OP_MARKER))) {
-        sim_op_after(both, *orphan);
-        sim_op_after(both, s->last);
-        sim_op_submit(both);
-        sim_op_unref(*orphan);
-        sim_op_unref(s->last);
-        *orphan = both;
-    } else if (pending(s->last)) {
-        sim_op_unref(*orphan);
-        *orphan = s->last;
-    } else sim_op_unref(s->last);
-    sim_link_remove(&s->link);
-    sim_handle_drop(s->handle);
-    free(s);
-}
-
 /* ---- entry points ---- */
 
 static int create(void **out, unsigned flags, int priority) {
@@ -156,10 +137,10 @@ SIM_API(cuStreamCreateWithPriority, (void **out, unsigned flags, int priority), 
     return create(out, flags, priority);
 }
 
-SIM_API(cuStreamDestroy_v2, (void *handle), (handle), SIM_HEALTHY) {
+SIM_API_ALSO(cuStreamDestroy_v2, cuStreamDestroy, (void *handle), (handle), SIM_HEALTHY) {
     struct sim_stream *s = sim_get(SIM_H_STREAM, handle);
     if (!s || s->thread) return CUDA_ERROR_INVALID_HANDLE;
-    sim_stream_free(s);
+    free_stream(s);
     return CUDA_SUCCESS;
 }
 

@@ -50,151 +50,157 @@ static void put(struct text *t, const char *s, size_t n) {
     t->n += n;
 }
 
+struct call {                                     /* of one lane */
+    struct sim_warp *w;
+    const struct sim_insn *i;
+    int lane;
+    uint64_t args;                                /* the next argument */
+    int count;                                    /* of arguments so far */
+    struct text out;
+};
+
 /* A NUL-terminated string in device memory, terminator included; false: faulted. */
-static bool fetch(struct sim_warp *w, const struct sim_insn *i, int lane, uint64_t a, struct text *out) {
+static bool fetch(const struct call *c, uint64_t a, struct text *out) {
     for (;; a++) {
-        const char *p = sim_at(w, i, lane, SIM_GENERIC, a, 1, "read of a string");
+        const char *p = sim_at(c->w, c->i, c->lane, SIM_GENERIC, a, 1, "read of a string");
         if (!p) return false;
         put(out, p, 1);
         if (!*p) return true;
     }
 }
 
-static bool argument(struct sim_warp *w, const struct sim_insn *i, int lane, uint64_t *args, unsigned size, void *out) {
-    *args = (*args + size - 1) / size * size;
-    const void *p = sim_at(w, i, lane, SIM_GENERIC, *args, size, "read of a printf argument");
+static bool argument(struct call *c, unsigned size, void *out) {
+    c->args = (c->args + size - 1) / size * size;
+    const void *p = sim_at(c->w, c->i, c->lane, SIM_GENERIC, c->args, size, "read of a printf argument");
     if (!p) return false;
     memcpy(out, p, size);
-    *args += size;
+    c->args += size;
+    c->count++;
+    return true;
+}
+
+enum { WIDEST = 511 };                            /* a longer conversion is cut; C's own would write
+                                                     blanks for minutes */
+struct conversion {
+    char spec[64];                                /* for the host: % and flags, width, precision; then the letter */
+    size_t n;
+    bool wide;                                    /* l, ll and other sizes of 8 bytes */
+    bool starred;
+    int star;                                     /* the width of `*` */
+};
+
+/* Flags, width and precision, from the % on; moves *format behind them. */
+static bool read_conversion(struct call *c, const char **format, struct conversion *v) {
+    const char *f = *format;
+    *v = (struct conversion){ .n = 0 };
+    v->spec[v->n++] = *f++;
+    for (; *f && strchr("-+ #0123456789.*", *f) && v->n < 40; f++) {
+        if (*f == '*') {
+            if (v->starred) break;
+            if (!argument(c, 4, &v->star)) return false;
+            v->star = v->star > WIDEST ? WIDEST : v->star < -WIDEST ? -WIDEST : v->star;
+            v->starred = true;
+        } else if (*f >= '1' && *f <= '9') {
+            unsigned number = 0;
+            for (; *f >= '0' && *f <= '9'; f++) number = number > WIDEST ? number : 10 * number + (unsigned)(*f - '0');
+            v->n += (size_t)sprintf(v->spec + v->n, "%u", number > WIDEST ? WIDEST : number);
+            f--;
+            continue;
+        }
+        v->spec[v->n++] = *f;
+    }
+    for (; *f && strchr("hlLqjzt", *f); f++) v->wide |= *f != 'h';
+    *format = f;
+    return true;
+}
+
+/* The argument of a conversion, as the host's printf writes it. */
+static bool print(struct call *c, struct conversion *v, char letter) {
+    char piece[WIDEST + 1];
+    struct text string = { NULL, 0, 0 };
+    uint64_t bits = 0;
+    double number;
+    int len;
+    const bool integer = strchr("diouxX", letter) != NULL, wide = integer ? v->wide : letter != 'c';
+    if (!argument(c, wide ? 8 : 4, &bits)) return false;
+    const bool plain = v->n == 1;
+    if (integer && wide) {
+        v->spec[v->n++] = 'l';
+        v->spec[v->n++] = 'l';
+    }
+    v->spec[v->n] = letter;
+    memcpy(&number, &bits, 8);
+#define FORMAT(value) \
+    (v->starred ? snprintf(piece, sizeof piece, v->spec, v->star, value) \
+                : snprintf(piece, sizeof piece, v->spec, value))
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    if (letter == 's') {
+        if (!bits) put(&string, "(null)", 7);
+        else if (!fetch(c, bits, &string)) {
+            free(string.s);
+            return false;
+        }
+        len = FORMAT(string.s);
+    } else if (letter == 'p') len = FORMAT((void *)(uintptr_t)bits);
+    else if (strchr("eEfFgGaA", letter)) len = FORMAT(number);
+    else len = wide ? FORMAT((unsigned long long)bits) : FORMAT((unsigned)bits);
+#pragma GCC diagnostic pop
+    if (letter == 's' && plain) put(&c->out, string.s, string.n - 1);        /* of any length */
+    else if (len > 0) put(&c->out, piece, (size_t)len < sizeof piece ? (size_t)len : sizeof piece - 1);
+    free(string.s);
     return true;
 }
 
 /* One conversion, from the % to its letter. */
-static bool convert(struct sim_warp *w, const struct sim_insn *i, int lane, const char **format, uint64_t *args,
-                    int *count, struct text *out) {
-    enum { WIDEST = 511 };                       /* a longer conversion is cut; C's
-                                                    own would write blanks for minutes */
-    char spec[64], piece[WIDEST + 1];
-    size_t n = 0;
-    const char *f = *format;
-    bool wide = false;
-    int star = 0;
-    bool starred = false;
-    const char *star_precision = strstr(f, ".*"), *end = f + 1 + strspn(f + 1, "-+ #0123456789.*hlLqjzt");
-    if (star_precision && star_precision < end) {                 /* a GPU prints it unchanged
-                                                                     and consumes no argument */
+static bool convert(struct call *c, const char **format) {
+    struct conversion v;
+    const char *start = *format, *end = start + 1 + strspn(start + 1, "-+ #0123456789.*hlLqjzt");
+    const char *star_precision = strstr(start, ".*");
+    if (star_precision && star_precision < end) {          /* a GPU prints it unchanged and consumes no argument */
         if (*end) end++;
-        put(out, f, (size_t)(end - f));
+        put(&c->out, start, (size_t)(end - start));
         *format = end;
         return true;
     }
-    spec[n++] = *f++;
-    for (; *f && strchr("-+ #0123456789.*", *f) && n < 40; f++) {
-        if (*f == '*') {
-            if (starred) break;
-            if (!argument(w, i, lane, args, 4, &star)) return false;
-            star = star > WIDEST ? WIDEST : star < -WIDEST ? -WIDEST : star;
-            starred = true;
-            ++*count;
-        } else if (*f >= '1' && *f <= '9') {
-            unsigned number = 0;
-            for (; *f >= '0' && *f <= '9'; f++) number = number > WIDEST ? number : 10 * number + (unsigned)(*f - '0');
-            n += (size_t)sprintf(spec + n, "%u", number > WIDEST ? WIDEST : number);
-            f--;
-            continue;
-        }
-        spec[n++] = *f;
-    }
-    for (; *f && strchr("hlLqjzt", *f); f++) if (strchr("lLqjzt", *f)) wide = true;
-    const char letter = *f;
-    *format = letter ? f + 1 : f;
-    struct text string = { NULL, 0, 0 };
-    int len = 0;
-    const char *result = piece;
-#define FORMAT(value) \
-    (starred ? snprintf(piece, sizeof piece, spec, star, value) : snprintf(piece, sizeof piece, spec, value))
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    if (letter && strchr("diouxXc", letter)) {
-        uint64_t v = 0;
-        if (letter == 'c') wide = false;
-        if (!argument(w, i, lane, args, wide ? 8 : 4, &v)) return false;
-        if (wide) {
-            spec[n++] = 'l';
-            spec[n++] = 'l';
-        }
-        spec[n++] = letter;
-        spec[n] = 0;
-        len = wide ? FORMAT((unsigned long long)v) : FORMAT((unsigned)v);
-    } else if (letter && strchr("eEfFgGaA", letter)) {
-        double v = 0;
-        if (!argument(w, i, lane, args, 8, &v)) return false;
-        spec[n++] = letter;
-        spec[n] = 0;
-        len = FORMAT(v);
-    } else if (letter == 'p') {
-        uint64_t v = 0;
-        if (!argument(w, i, lane, args, 8, &v)) return false;
-        spec[n++] = 'p';
-        spec[n] = 0;
-        len = FORMAT((void *)(uintptr_t)v);
-    } else if (letter == 's') {
-        uint64_t v = 0;
-        if (!argument(w, i, lane, args, 8, &v)) return false;
-        if (!v) put(&string, "(null)", 7);
-        else if (!fetch(w, i, lane, v, &string)) {
-            free(string.s);
-            return false;
-        }
-        spec[n++] = 's';
-        spec[n] = 0;
-        if (n == 2) {
-            result = string.s;
-            len = (int)string.n - 1;
-        }
-        else len = FORMAT(string.s);
-    } else {                                                   /* %% and anything that is not a conversion: unchanged */
-        if (letter != '%') put(out, spec, n);
-        if (letter) put(out, &letter, 1);
-        return true;
-    }
-#pragma GCC diagnostic pop
-    if (result == piece && len >= (int)sizeof piece) len = (int)sizeof piece - 1;
-    if (len > 0) put(out, result, (size_t)len);
-    free(string.s);
-    ++*count;
+    if (!read_conversion(c, format, &v)) return false;
+    const char letter = **format;
+    if (letter) ++*format;
+    if (letter && strchr("diouxXceEfFgGaAps", letter)) return print(c, &v, letter);
+    if (letter != '%') put(&c->out, v.spec, v.n);          /* not a conversion: unchanged */
+    if (letter) put(&c->out, &letter, 1);
     return true;
 }
 
 int sim_vprintf(struct sim_warp *w, const struct sim_insn *i, int lane, uint64_t format, uint64_t args) {
-    struct text source = { NULL, 0, 0 }, out = { NULL, 0, 0 };
-    int count = 0;
-    bool ok = fetch(w, i, lane, format, &source);
+    struct call c = { .w = w, .i = i, .lane = lane, .args = args };
+    struct text source = { NULL, 0, 0 };
+    bool ok = fetch(&c, format, &source);
     for (const char *f = source.s; ok && *f;) {
-        const char *end = strchr(f, '%');
-        const size_t plain = end ? (size_t)(end - f) : strlen(f);
-        put(&out, f, plain);
+        const size_t plain = strcspn(f, "%");
+        put(&c.out, f, plain);
         f += plain;
-        if (*f) ok = convert(w, i, lane, &f, &args, &count, &out);
+        if (*f) ok = convert(&c, &f);
     }
-    if (ok && out.n) sim_print(out.s, out.n);
+    if (ok && c.out.n) sim_print(c.out.s, c.out.n);
     free(source.s);
-    free(out.s);
-    return ok ? count : -1;
+    free(c.out.s);
+    return ok ? c.count : -1;
 }
 
 /* __assertfail(message, file, line, function, size of a character) */
 void sim_assertfail(struct sim_warp *w, const struct sim_insn *i, int lane, const uint64_t arg[5]) {
+    const struct call c = { .w = w, .i = i, .lane = lane };
     struct text s[3] = { { NULL, 0, 0 } };
     const uint64_t a[3] = { arg[0], arg[1], arg[3] };
     bool ok = true;
-    for (int k = 0; k < 3 && ok; k++) ok = fetch(w, i, lane, a[k], &s[k]);
+    for (int k = 0; k < 3 && ok; k++) ok = fetch(&c, a[k], &s[k]);
     if (ok) {
         const struct sim_block *b = w->block;
-        const uint32_t t = 32 * w->index + (uint32_t)lane, *n = b->grid->block;
+        uint32_t t[3];
+        sim_thread_of(w, lane, t);
         fprintf(stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", s[1].s,
-                (unsigned)arg[2], s[2].s, b->ctaid[0], b->ctaid[1], b->ctaid[2], t % n[0], t / n[0] % n[1],
-                t / n[0] / n[1], s[0].s);
+                (unsigned)arg[2], s[2].s, b->ctaid[0], b->ctaid[1], b->ctaid[2], t[0], t[1], t[2], s[0].s);
         sim_fault_at(w, i, lane, SIM_F_ASSERT, "assertion `%.100s` failed", s[0].s);
     }
     for (int k = 0; k < 3; k++) free(s[k].s);

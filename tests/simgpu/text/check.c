@@ -10,7 +10,7 @@
 #define MAX_MODS 700
 #define MAX_IDS  9000
 
-struct modifier { const char *text; unsigned char len, type /* 1 + enum sim_type; 0: not a type */; };
+struct modifier { const char *text; unsigned char len, type /* 1 + enum sim_type; 0: not a type */; bool format; };
 struct group { short first, count; bool optional; };
 struct compiled { unsigned short first_group, ngroups, first_type, ntypes; bool wild; };
 
@@ -34,7 +34,7 @@ static short find_modifier(const char *text, size_t n, bool add) {
         if (m->len == n && !memcmp(m->text, text, n)) return modifier_hash[h];
     }
     if (!add || nmodifiers == MAX_MODS) return 0;
-    modifiers[nmodifiers] = (struct modifier){ text, (unsigned char)n, 0 };
+    modifiers[nmodifiers] = (struct modifier){ text, (unsigned char)n, 0, false };
     return modifier_hash[h] = (short)nmodifiers++;
 }
 
@@ -73,7 +73,9 @@ static void compile(void) {
     for (size_t i = 0; i < sizeof other_types / sizeof *other_types; i++)
         for (const char *c = other_types[i].names; *c; c += *c == '|') {
             size_t n = strcspn(c, "|");
-            modifiers[find_modifier(c, n, true)].type = (unsigned char)(1 + other_types[i].held);
+            struct modifier *m = &modifiers[find_modifier(c, n, true)];
+            m->type = (unsigned char)(1 + other_types[i].held);
+            m->format = true;
             c += n;
         }
     for (const char *c = other_modifiers; *c; c += *c == '|') {
@@ -97,22 +99,6 @@ static bool group_has(const struct group *g, const char *text) {
     return in_group(g, find_modifier(text, strlen(text), false));
 }
 
-int px_special(struct px_name *name) {
-    if (name->sreg) return name->sreg;
-    name->sreg = -1;
-    if (name->text[0] != '%') return -1;
-    for (size_t i = 1; i < SPECIAL_ENVREG; i++) if (!strcmp(specials[i].name, name->text)) return name->sreg = (short)i;
-    char *end = NULL;
-    if (!strncmp(name->text, "%envreg", 7) && name->text[7] >= '0' && name->text[7] <= '9') {
-        unsigned long n = strtoul(name->text + 7, &end, 10);
-        if (n < 32 && !*end) name->sreg = (short)SPECIAL_ENVREG;
-    } else if (!strncmp(name->text, "%pm", 3) && name->text[3] >= '0' && name->text[3] <= '7') {
-        if (!name->text[4]) name->sreg = (short)SPECIAL_ENVREG + 1;
-        else if (!strcmp(name->text + 4, "_64")) name->sreg = (short)SPECIAL_ENVREG + 2;
-    }
-    return name->sreg;
-}
-
 /* ---- operands ---- */
 
 struct checked {                                  /* one instruction under check */
@@ -121,7 +107,7 @@ struct checked {                                  /* one instruction under check
     char *name;                                   /* 160 bytes, empty until name_of fills them */
     short mods[SIM_MAX_MODS], types[SIM_MAX_MODS];
     unsigned nmods, ntypes;
-    enum sim_type type[4];                        /* SIM_B32 where there is no type */
+    enum sim_type type[SIM_MAX_TYPES];            /* SIM_B32 where there is no type */
     unsigned vec;
     bool has_policy;                              /* .L2::cache_hint is present */
 };
@@ -321,7 +307,7 @@ static bool mov_fits(const struct checked *c) {
     if (s->kind == SIM_O_SYM) return class_of(t) != C_PRED && (class_of(t) != C_FLOAT || s->func);
     if (s->kind == SIM_O_SREG) {
         struct px_name *name = px_find_name(c->px->store, s->name, strlen(s->name));
-        char kind = specials[px_special(name)].kind;
+        char kind = px_special_kind(name);
         unsigned size = sim_type_size(t);
         if (kind == 'p') return t == SIM_PRED;
         if (kind == 'v' && !s->component) return false;
@@ -661,6 +647,20 @@ static bool sort_modifiers(struct checked *c, struct px_name *const *names) {
     return known;
 }
 
+/* Keeps in the instruction what matched. */
+static void keep_match(const struct checked *c, struct sim_instr *in, size_t form, struct px_name *const *names) {
+    const struct compiled *f = &compiled[form];
+    in->form = &forms[form];
+    in->ntypes = c->ntypes < SIM_MAX_TYPES ? c->ntypes : SIM_MAX_TYPES;
+    memcpy(in->type, c->type, sizeof in->type);
+    for (unsigned i = 0; i < in->nmods; i++) {
+        const struct modifier *m = &modifiers[names[i]->mod];
+        unsigned g = 0;
+        if (!f->wild && !m->type) while (g < f->ngroups && !in_group(&groups[f->first_group + g], names[i]->mod)) g++;
+        in->group[i] = (unsigned char)(m->format ? SIM_MOD_TYPE - 1 : m->type ? SIM_MOD_TYPE : g);
+    }
+}
+
 void px_check(struct px *px, struct sim_instr *in, struct px_name *op, struct px_name *const *names) {
     enum { nforms = sizeof forms / sizeof *forms };
     char name[160] = "";
@@ -698,7 +698,7 @@ void px_check(struct px *px, struct sim_instr *in, struct px_name *op, struct px
     if (best == 2 && !odd) missing_modifier(&c, missing);
     if (best == 3) wrong_operands(&c, forms[first].args);
     if (best < 4) return;
-    in->form = &forms[match];
+    keep_match(&c, in, match, names);
     check_features(&c);
     check_details(&c);
     if (is(&c, "call")) check_call(&c);

@@ -24,15 +24,15 @@ struct px_symbol {
     struct px_name *name;
     struct px_symbol *shadowed, *next;            /* the name's outer meaning; the next symbol of the same scope */
     unsigned reg;                                 /* PX_REG: index in func->regs. PX_LABEL: instruction index */
-    uint64_t count;
+    uint64_t count;                               /* PX_FAMILY: registers are created at their first use */
     enum sim_type type;
-    unsigned char vec;  /* PX_FAMILY: registers are created at their first use */
+    unsigned char vec;
     struct px_symbol *family;                     /* PX_REG that belongs to one */
     struct sim_var *var;
     struct sim_func *func;
-    struct sim_proto *proto;
-    struct sim_operand *targets;
-    unsigned ntargets;   /* PX_LABEL of a directive */
+    struct sim_proto *proto;                      /* PX_LABEL of .callprototype */
+    struct sim_operand *targets;                  /* PX_LABEL of .branchtargets */
+    unsigned ntargets;
 };
 
 struct px_name {                                  /* one per distinct identifier, directive or modifier of the text */
@@ -40,28 +40,28 @@ struct px_name {                                  /* one per distinct identifier
     unsigned len, hash;
     struct px_name *next;
     struct px_symbol *sym, *label;                /* current innermost meanings; labels have a separate namespace */
-    struct px_symbol *family;
-    unsigned family_epoch;   /* family that covers this name, valid while the epoch is current */
-    short mod, op, sreg;                          /* index in check.c's tables: 0 not looked up yet, -1 none */
+    struct px_symbol *family;                     /* that covers this name, valid while family_epoch is current */
+    unsigned family_epoch;
+    short mod, op, sreg;                          /* index in forms.h's tables: 0 not looked up yet, -1 none */
 };
 
 struct px_token {
     enum px_token_kind kind;
     unsigned line;
-    const char *text;
-    unsigned len;               /* as written; of a T_DOT without the dot, of a T_STRING without the quotes */
+    const char *text;                             /* as written; without a T_DOT's dot, a T_STRING's quotes */
+    unsigned len;
     int punct;
     struct px_name *name;                         /* T_IDENT, T_DOT */
-    uint64_t value;
-    unsigned char fbits;
-    bool is_unsigned;     /* T_NUMBER; fbits as in sim_operand */
+    uint64_t value;                               /* T_NUMBER */
+    unsigned char fbits;                          /* as in sim_operand */
+    bool is_unsigned;
 };
 
 struct px_block { struct px_block *next; size_t used, cap; };
 struct px_store {                                 /* image->arena */
     struct px_block *blocks;
-    struct px_name **table;
-    unsigned mask, count; /* kept for sim_image_func and sim_image_var */
+    struct px_name **table;                       /* kept for sim_image_func and sim_image_var */
+    unsigned mask, count;
 };
 
 struct px_vec { void *data; size_t n, cap; };     /* scratch; freed when the parse ends */
@@ -76,8 +76,7 @@ struct px_operand {
     bool bad_address, beyond;                     /* [not an address]; [more than an address] */
 };
 
-struct px_pending {                               /* a use of a name that has no meaning yet:
-                                                     a label further down, or unknown */
+struct px_pending {                               /* a use of a name without a meaning: unknown, or a later label */
     struct sim_operand *operand;
     struct px_name *name;
     unsigned line;
@@ -93,15 +92,15 @@ struct px {
     struct sim_log *log;
     unsigned errors, max_version, device_sm;
     const struct sim_input *inputs;
-    unsigned ninputs, input;    /* `input` is the one being parsed */
+    unsigned ninputs, input;                      /* `input` is the one being parsed */
     bool debug, has_debug;                        /* .target debug; debug information is present */
     bool more;                                    /* inputs may follow: a missing symbol is no error yet */
     int result;
     jmp_buf bail;
 
-    const char *cur;
-    unsigned line;               /* lexer */
     struct px_token t;                            /* the current token */
+    const char *cur;                              /* the text after it, */
+    unsigned line;                                /* and its line */
 
     struct sim_func *func;                        /* the function whose body is parsed, or NULL */
     struct px_scope scope[PX_MAX_DEPTH + 1];
@@ -111,24 +110,36 @@ struct px {
     struct px_vec vars, funcs, instrs, regs, fvars, params, relocs, pending, stack /* px_operand */;
 };
 
-/* lex.c */
+/* The functions of each file; a file calls only files that are above it here. */
+
+/* log.c */
+void  px_error(struct px *px, unsigned line, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void  px_fatal(struct px *px, int result, unsigned line, const char *format, ...)
+    __attribute__((noreturn, format(printf, 4, 5)));
+void  px_no_memory(struct px *px) __attribute__((noreturn));
+
+/* store.c */
 struct px_store *px_store_new(void);
 void  px_store_free(struct px_store *store);
-void *px_alloc(struct px *px, size_t bytes);                          /* zeroed; leaves through
-                                                                         px_fatal if there is no memory */
+void *px_alloc(struct px *px, size_t bytes);                          /* zeroed; never NULL */
 char *px_strndup(struct px *px, const char *text, size_t n);
 void *px_push(struct px *px, struct px_vec *v, size_t size);          /* a new zeroed element at the end */
 void *px_keep(struct px *px, const void *data, size_t n, size_t size);/* a copy that is valid as long as the image */
 struct px_name *px_intern(struct px *px, const char *text, size_t n);
 struct px_name *px_find_name(const struct px_store *store, const char *text, size_t n);
+
+/* tables.c */
+const char *px_type_name(enum sim_type t);
+int  px_special(struct px_name *name);                                /* > 0: a special register */
+char px_special_kind(struct px_name *name);                           /* of one: its letter in forms.h */
+bool px_is_system(const char *name);                                  /* a function that the executor provides */
+
+/* lex.c */
 void  px_next(struct px *px);                                         /* reads the next token into px->t */
-void  px_relex_number(struct px *px);                                 /* the current T_DOT is `.5`:
-                                                                         converts it to a T_NUMBER */
-void  px_error(struct px *px, unsigned line, const char *format, ...) __attribute__((format(printf, 3, 4)));
-void  px_fatal(struct px *px, int result, unsigned line, const char *format, ...)
-    __attribute__((noreturn, format(printf, 4, 5)));
-void  px_no_memory(struct px *px) __attribute__((noreturn));
+void  px_relex_number(struct px *px);                                 /* makes the T_DOT `.5` a T_NUMBER */
 void  px_syntax(struct px *px) __attribute__((noreturn));             /* Parsing error near the current token */
+uint64_t px_number(struct px *px);                                    /* reads an integer */
+void  px_skip_parentheses(struct px *px);
 
 static inline bool px_is(const struct px *px, int punct) { return px->t.kind == T_PUNCT && px->t.punct == punct; }
 static inline bool px_accept(struct px *px, int punct) {
@@ -151,32 +162,53 @@ static inline bool px_accept_dot(struct px *px, const char *name) {
     return true;
 }
 
-/* parse.c */
-void px_parse_module(struct px *px);
-struct px_symbol *px_lookup(struct px *px, struct px_name *name);     /* a register, variable or
-                                                                         function; NULL if none */
-struct px_symbol *px_bind(struct px *px, struct px_name *name, enum px_symbol_kind kind, unsigned depth);
-void px_forget_module(struct px *px);                                 /* one input's names are
-                                                                         not visible in the next */
-
-/* operand.c */
+/* expression.c */
 struct px_value { bool is_float, is_unsigned; unsigned char fbits; uint64_t bits; };
 struct px_value px_expression(struct px *px);
 uint64_t px_integer(struct px *px);
+
+/* scope.c */
+struct px_symbol *px_lookup(struct px *px, struct px_name *name);     /* not a label; NULL: no meaning */
+struct px_symbol *px_bind(struct px *px, struct px_name *name, enum px_symbol_kind kind, unsigned depth);
+struct px_symbol *px_declare(struct px *px, struct px_name *name, enum px_symbol_kind kind, unsigned line);
+unsigned px_new_register(struct px *px, struct px_name *name, enum sim_type type, unsigned char vec);
+void px_open_scope(struct px *px);
+void px_close_scope(struct px *px);
+void px_forget_module(struct px *px);                                 /* its names have no meaning in the next input */
+
+/* check.c */
+void px_check(struct px *px, struct sim_instr *in, struct px_name *op, struct px_name *const *mods);
+
+/* operand.c */
 void px_instruction(struct px *px, int pred, bool pred_negated);
-void px_push_operand(struct px *px);
 void px_push_label(struct px *px);
 struct sim_operand *px_keep_operands(struct px *px, size_t base, unsigned *n);       /* pops the stack down to base */
 
-/* image.c */
-const char *px_type_name(enum sim_type t);
-bool px_is_system(const char *name);                                  /* a function that the executor provides */
+/* initial.c */
+enum { PX_MAX_DIMS = 8 };
+struct px_dims { uint64_t size[PX_MAX_DIMS]; unsigned n; bool first_open; };
+void px_initial_value(struct px *px, struct sim_var *v, struct px_dims *dims, unsigned char vec);
+
+/* declare.c */
+struct px_linkage { bool is_extern, is_weak, is_visible, is_common; };
+bool px_at_space(struct px *px, enum sim_space *space);
+void px_variables(struct px *px, enum sim_space space, struct px_linkage l);
+struct sim_var *px_parameters(struct px *px, unsigned *count, bool of_entry);
+void px_bind_parameters(struct px *px, struct sim_var *v, unsigned n, unsigned line);
+uint64_t px_lay_out(struct sim_var *v, unsigned n, uint64_t base);
+
+/* parse.c */
+void px_parse_module(struct px *px);
+
+/* header.c */
+void px_parse_header(struct px *px);
 
 /* merge.c */
 void px_merge(struct px *px);
 
-/* check.c */
-int  px_special(struct px_name *name);                                /* > 0: a special register */
-void px_check(struct px *px, struct sim_instr *in, struct px_name *op, struct px_name *const *mods);
+static inline uint32_t px_align_up(uint32_t value, uint32_t align) { return (value + (align - 1)) & ~(align - 1); }
+static inline uint64_t px_times(uint64_t a, uint64_t b) {  /* saturates: sizes that no device has fail at allocation */
+    return a && b > (UINT64_C(1) << 60) / a ? UINT64_C(1) << 60 : a * b;
+}
 
 #endif

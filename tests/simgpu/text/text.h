@@ -1,44 +1,45 @@
 /* text.h - the map of text/: PTX text to an image, a checked module. It calls no other layer.
 
-     lex.c      characters to tokens, names, errors; the store that owns an image's memory
-     parse.c    the grammar of modules, functions and declarations; the meaning of names
-     operand.c  expressions, operands, instructions
-     check.c    whether ptxas accepts an instruction, by the tables in forms.h
-     merge.c    several inputs become one
-     image.c    the entry points below
+     log.c         the error log, and ways to report an error
+     store.c       the memory of an image and of a parse; names
+     tables.c      types, special registers, the executor's own functions
+     lex.c         characters to tokens
+     expression.c  constant expressions
+     scope.c       the meaning of names
+     check.c       whether ptxas accepts an instruction, by the tables in forms.h
+     operand.c     operands, instructions
+     initial.c     initial values of variables
+     declare.c     declarations of variables, registers and parameters
+     parse.c       functions and their statements, the rest of a module
+     header.c      the first directives: .version, .target, .address_size
+     merge.c       several inputs become one
+     image.c       the entry points below
 
-   ptx.h is private to these files.
+   A file calls only files that are above it in this list. ptx.h is private to these files.
 
-   Nothing here depends on a device; an image is plain data, created once per module load. parse.c creates variables,
-   functions and instructions and resolves every name: registers to indices of the function, labels to instruction
-   indices, symbols to variables or functions. Whatever ptxas rejects is rejected here, in its words. */
+   Nothing here depends on a device; an image is plain data, created once per module load. The parser creates
+   variables, functions and instructions and resolves every name: registers to indices of the function, labels to
+   instruction indices, symbols to variables or functions. Whatever ptxas rejects is rejected here, in its words. */
 #ifndef SIM_TEXT_H
 #define SIM_TEXT_H
 
 #include "../base/base.h"
 
-enum sim_type {                                   /* PTX fundamental types, with their size in sim_type_size() */
-    SIM_NOTYPE, SIM_PRED,
-    SIM_B8, SIM_U8, SIM_S8, SIM_B16, SIM_U16, SIM_S16, SIM_F16, SIM_BF16,
-    SIM_B32, SIM_U32, SIM_S32, SIM_F32, SIM_F16X2, SIM_BF16X2,
-    SIM_B64, SIM_U64, SIM_S64, SIM_F64, SIM_B128
-};
 unsigned sim_type_size(enum sim_type t);          /* bytes; 0 for SIM_NOTYPE and SIM_PRED */
 enum sim_type sim_type_named(const char *name);   /* "u32" -> SIM_U32; SIM_NOTYPE if it is not a type */
 
-struct sim_reloc {                                /* an address inside an initialiser:
-                                                     `generic(g)+8`, `g`, a function */
-    uint64_t offset;
-    uint32_t size;               /* where in the variable, and how many bytes (8, or 4, or 1 with a mask) */
-    unsigned shift;                               /* 0xFF00(g) and other masks: the address
-                                                     is shifted right by this before storing */
-    struct sim_var *var;
-    struct sim_func *func;   /* exactly one is set */
+/* An address inside an initialiser: `generic(g)+8`, `g`, a function. */
+struct sim_reloc {
+    uint64_t offset;                              /* where in the variable */
+    uint32_t size;                                /* bytes: 8, or 4, or 1 with a mask */
+    unsigned shift;                               /* 0xFF00(g): the address is shifted right by this before storing */
+    struct sim_var *var;                          /* this or func is set */
+    struct sim_func *func;
     int64_t addend;
 };
 
-struct sim_var {                                  /* a .global .const .shared .local .param
-                                                     variable, of module or function */
+/* A .global .const .shared .local .param variable, of module or function. */
+struct sim_var {
     char *name;
     enum sim_space space;
     enum sim_type type;                           /* of one element */
@@ -46,8 +47,8 @@ struct sim_var {                                  /* a .global .const .shared .l
     uint64_t size;                                /* total bytes; 0 for `.extern .shared x[]` */
     bool is_extern, is_weak, is_visible;
     bool is_unsized;                              /* declared [] : dynamic shared memory when space is SIM_SHARED */
-    unsigned char *init;
-    uint64_t init_size;      /* initial bytes, or NULL for zero; the rest up to size is zero */
+    unsigned char *init;                          /* initial bytes, or NULL for zero ... */
+    uint64_t init_size;                           /* ... and how many; the rest up to size is zero */
     struct sim_reloc *relocs;
     unsigned nrelocs;
     uint64_t address;                             /* global and const: device address, set by the module loader.
@@ -56,8 +57,7 @@ struct sim_var {                                  /* a .global .const .shared .l
                                                      local and call-sequence param: byte offset in the function's frame.
                                                      reg (a .reg parameter): index in func->regs.
                                                      shared: set per entry by decode.c, not here */
-    unsigned id;                                  /* index in image->vars (module scope)
-                                                     or func->vars (function scope) */
+    unsigned id;                                  /* index in image->vars or, at function scope, func->vars */
     unsigned input;                               /* index of its text, if several are linked */
     struct sim_func *owner;                       /* NULL at module scope */
 };
@@ -80,8 +80,7 @@ enum sim_operand_kind {
 struct sim_operand {
     unsigned char kind;
     bool negated;                                 /* !p, or a unary minus before a register */
-    unsigned char fbits;                          /* SIM_O_IMM: 0 integer, 32: 0f hex, 64: 0d hex
-                                                     or decimal float (imm holds the bits) */
+    unsigned char fbits;                          /* SIM_O_IMM: 0 integer; bits in imm, 32: 0f, 64: 0d or decimal */
     unsigned char component;                      /* SIM_O_REG: 1..4 for %v.x .. of a vector register (0: none) */
     int reg;                                      /* index into func->regs, or -1 */
     uint64_t imm;
@@ -97,12 +96,13 @@ struct sim_operand {
 /* Which function of lower/ selects the handlers of an instruction. */
 enum sim_select {
     SIM_SELECT_NONE,                              /* not supported */
-    SIM_SELECT_LANES,                             /* d = op(sources) for each lane, a table of execute/ has it */
+    SIM_SELECT_LANES,                             /* d = op(sources) for each lane */
     SIM_SELECT_MIXED, SIM_SELECT_F32X2, SIM_SELECT_LOP3_BOOL, SIM_SELECT_VIDEO,
     SIM_SELECT_SET, SIM_SELECT_SETP,
-    SIM_SELECT_MOV, SIM_SELECT_CVT, SIM_SELECT_CVT_FP8, SIM_SELECT_CVT_PACK, SIM_SELECT_CVTA, SIM_SELECT_ISSPACEP,
-    SIM_SELECT_LD, SIM_SELECT_ST, SIM_SELECT_ATOM, SIM_SELECT_RED,
-    SIM_SELECT_SHFL, SIM_SELECT_VOTE, SIM_SELECT_MATCH, SIM_SELECT_REDUX, SIM_SELECT_ACTIVEMASK, SIM_SELECT_ELECT,
+    SIM_SELECT_MOV, SIM_SELECT_CVT_INT, SIM_SELECT_CVTA, SIM_SELECT_ISSPACEP, SIM_SELECT_MAPA, SIM_SELECT_GETCTARANK,
+    SIM_SELECT_LD, SIM_SELECT_ST, SIM_SELECT_ST_ASYNC, SIM_SELECT_ATOM, SIM_SELECT_RED, SIM_SELECT_RED_ASYNC,
+    SIM_SELECT_WARP,                              /* d = op(sources) of the lanes in the last source */
+    SIM_SELECT_VOTE, SIM_SELECT_ACTIVEMASK, SIM_SELECT_ELECT,
     SIM_SELECT_BAR_SYNC, SIM_SELECT_BAR_ARRIVE, SIM_SELECT_BAR_RED, SIM_SELECT_BAR_WARP,
     SIM_SELECT_CLUSTER_ARRIVE, SIM_SELECT_CLUSTER_WAIT, SIM_SELECT_FENCE,
     SIM_SELECT_BRA, SIM_SELECT_BRX, SIM_SELECT_CALL, SIM_SELECT_RET, SIM_SELECT_EXIT, SIM_SELECT_TRAP,
@@ -116,19 +116,23 @@ enum sim_select {
 struct sim_form { const char *op, *mods, *types, *args; enum sim_select select; };
 
 #define SIM_MAX_MODS 14
+#define SIM_MAX_TYPES 4
+#define SIM_MOD_TYPE 255
 struct sim_instr {
     const struct sim_form *form;                  /* that it matches */
+    enum sim_type type[SIM_MAX_TYPES];            /* of the instruction, or of the registers that hold its formats */
+    unsigned ntypes;
+    unsigned char group[SIM_MAX_MODS];            /* of each modifier: SIM_MOD_TYPE for one of type[], else its place in
+                                                     the form, where every instruction has the same order */
     const char *op;                               /* "ld", "mad", "bar" ... interned: same text, same pointer */
-    const char *mods[SIM_MAX_MODS];
-    unsigned nmods; /* "global", "v2", "u32" ... without the dot, in order, interned;
-                                                       `::` parts stay one: "L1::evict_last" */
-    int pred;
-    bool pred_negated;                  /* guard: register index or -1 */
-    struct sim_operand *opd;
-    unsigned n;          /* as written, destination first */
+    const char *mods[SIM_MAX_MODS];               /* "global", "v2", "L1::evict_last" ... without the dot, interned */
+    unsigned nmods;
+    int pred;                                     /* guard: register index or -1 */
+    bool pred_negated;
+    struct sim_operand *opd;                      /* as written, destination first */
+    unsigned n;
     unsigned line;                                /* of the text, for logs and for faults */
-    uint32_t unused;                              /* of a load, from the pragma before it: a bit for each
-                                                     byte that the program does not use */
+    uint32_t unused;                              /* of a load, from its pragma: a bit for each byte that is not used */
 };
 
 struct sim_proto { struct sim_var *params; unsigned nparams; struct sim_var *rets; unsigned nrets; };
@@ -140,20 +144,21 @@ struct sim_func {
     struct sim_image *image;
     unsigned id, input;                           /* index in image->funcs; index of its text, if several are linked */
     bool is_entry, is_extern, is_weak, is_visible, has_body;
-    struct sim_var *params;
-    unsigned nparams;     /* space SIM_PARAM, address = offset with PTX alignment */
-    struct sim_var *rets;
-    unsigned nrets;         /* the same, in a separate area */
+    struct sim_var *params;                       /* space SIM_PARAM, address = offset with PTX alignment */
+    unsigned nparams;
+    struct sim_var *rets;                         /* the same, in a separate area */
+    unsigned nrets;
     uint32_t param_bytes;                         /* end of the last parameter, no tail padding */
     struct sim_reg *regs;
     unsigned nregs;
-    struct sim_var **vars;
-    unsigned nvars;        /* function-scope variables of any space, including call-sequence params */
+    struct sim_var **vars;                        /* of function scope and any space, also call-sequence params */
+    unsigned nvars;
     uint32_t frame_bytes;                         /* local variables and call-sequence params of one activation */
     struct sim_instr *instrs;
     unsigned ninstrs;
-    uint32_t maxntid[3], reqntid[3];              /* 0 when not given */
-    uint32_t minnctapersm;
+    uint32_t maxntid[3], reqntid[3], reqnctapercluster[3];         /* 0 when not given */
+    uint32_t minnctapersm, maxclusterrank;
+    bool explicit_cluster;
 };
 
 struct sim_image {
@@ -161,11 +166,11 @@ struct sim_image {
     unsigned sm;                                  /* .target sm_75 is 75 */
     bool sm_suffix_a;                             /* sm_90a */
     unsigned address_size;
-    struct sim_var **vars;
-    unsigned nvars;        /* module scope */
+    struct sim_var **vars;                        /* of module scope */
+    unsigned nvars;
     struct sim_func **funcs;
     unsigned nfuncs;
-    void *arena;                                  /* owns every string and array above; image.c */
+    void *arena;                                  /* owns every string and array above; store.c */
 };
 
 struct sim_log { char *text; size_t len, cap; };  /* grows; the driver copies what fits into the user's buffer */

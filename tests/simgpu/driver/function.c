@@ -1,0 +1,142 @@
+/* function.c - functions: their attributes, and how many blocks of them the invented multiprocessor has room for. */
+#include "driver.h"
+#include "../base/cudadefs.h"
+
+/* ---- occupancy ---- */
+
+struct sim_occupancy sim_occupancy(const struct sim_function *f, unsigned threads, uint64_t dynamic_shared) {
+    const struct sim_code_info *info = sim_code_info(f->code);
+    /* of a warp */
+    unsigned warps = (threads + 31) / 32, registers = ((info->num_regs ? info->num_regs : 1) * 32 + 255) / 256 * 256;
+    uint64_t shared = (info->static_shared + dynamic_shared + SIM_BLOCK_SHARED_RESERVED + 127) / 128 * 128;
+    unsigned most = SIM_SM_REGS / registers * 32, blocks = SIM_SM_BLOCKS;
+    struct sim_occupancy o = { 0, most < SIM_BLOCK_THREADS ? (int)most : SIM_BLOCK_THREADS };
+    if (!warps || threads > (unsigned)o.max_threads) return o;
+    if (SIM_SM_THREADS / 32 / warps < blocks) blocks = SIM_SM_THREADS / 32 / warps;
+    if (SIM_SM_REGS / registers / warps < blocks) blocks = SIM_SM_REGS / registers / warps;
+    if (SIM_SM_SHARED / shared < blocks) blocks = (unsigned)(SIM_SM_SHARED / shared);
+    o.blocks = (int)blocks;
+    return o;
+}
+
+/* ---- entry points ---- */
+
+#define FIND_FUNCTION(f, handle) \
+    struct sim_function *f = sim_get(SIM_H_FUNCTION, handle); \
+    if (!f) return CUDA_ERROR_INVALID_HANDLE
+#define QUERY_FUNCTION(f, handle) /* where NULL is an argument like any other */ \
+    if (!handle) return CUDA_ERROR_INVALID_VALUE; \
+    FIND_FUNCTION(f, handle)
+
+
+/* As measured, .reqntid does not lower it. */
+int sim_most_threads(const struct sim_function *f) {
+    const uint32_t *m = f->func->maxntid;
+    int most = sim_occupancy(f, 32, 0).max_threads;
+    uint64_t given = m[0] ? (uint64_t)m[0] * (m[1] ? m[1] : 1) * (m[2] ? m[2] : 1) : SIM_BLOCK_THREADS;
+    return given < (uint64_t)most ? (int)given : most;
+}
+
+SIM_API(cuFuncGetAttribute, (int *value, int attribute, void *handle), (value, attribute, handle), SIM_HEALTHY) {
+    FIND_FUNCTION(f, handle);
+    const struct sim_code_info *info = sim_code_info(f->code);
+    if (!value || attribute < 0 || attribute > CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE)
+        return CUDA_ERROR_INVALID_VALUE;
+    switch (attribute) {
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = sim_most_threads(f); break;
+    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = (int)info->static_shared; break;
+    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: *value = (int)info->const_bytes; break;
+    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *value = (int)info->local_bytes; break;
+    case CU_FUNC_ATTRIBUTE_NUM_REGS: *value = (int)info->num_regs; break;
+    case CU_FUNC_ATTRIBUTE_PTX_VERSION: *value = (int)f->module->image->sm; break;
+    case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *value = SIM_CC_MAJOR * 10 + SIM_CC_MINOR; break;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: *value = f->max_dynamic; break;
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: *value = f->carveout; break;
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+        *value = f->cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH]; break;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET: *value = f->func->explicit_cluster; break;
+    default: *value = 0;                          /* cache mode */
+    }
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuFuncSetAttribute, (void *handle, int attribute, int value), (handle, attribute, value), SIM_HEALTHY) {
+    FIND_FUNCTION(f, handle);
+    switch (attribute) {
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+        if (value < 0 || value + (int64_t)sim_code_info(f->code)->static_shared > SIM_BLOCK_SHARED_OPTIN)
+            return CUDA_ERROR_INVALID_VALUE;
+        f->max_dynamic = value;
+        return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+        if (value < -1 || value > 100)
+            return sim_because(CUDA_ERROR_INVALID_VALUE, "Requested preferred shared mem carveout invalid %d", value);
+        f->carveout = value;
+        return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+        if (f->func->reqnctapercluster[0]) return CUDA_ERROR_NOT_PERMITTED;
+        if (value < 0) return CUDA_ERROR_INVALID_VALUE;
+        break;
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED: value = value != 0; break;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+        if (value < 0 || value > 2) return CUDA_ERROR_INVALID_VALUE;
+        break;
+    default: return CUDA_ERROR_INVALID_VALUE;
+    }
+    f->cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH] = value;
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuFuncGetName, (const char **name, void *handle), (name, handle), SIM_HEALTHY) {
+    QUERY_FUNCTION(f, handle);
+    if (!name) return CUDA_ERROR_INVALID_VALUE;
+    *name = f->func->name;
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuFuncGetModule, (void **out, void *handle), (out, handle), SIM_HEALTHY) {
+    QUERY_FUNCTION(f, handle);
+    if (!out) return CUDA_ERROR_INVALID_VALUE;
+    *out = SIM_HANDLE(f->module->handle);
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuFuncGetParamInfo, (void *handle, size_t index, size_t *offset, size_t *bytes),
+        (handle, index, offset, bytes), SIM_HEALTHY) {
+    QUERY_FUNCTION(f, handle);
+    if (!offset || index >= f->func->nparams) return CUDA_ERROR_INVALID_VALUE;
+    *offset = f->func->params[index].address;
+    if (bytes) *bytes = f->func->params[index].size;
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuFuncSetCacheConfig, (void *handle, int config), (handle, config), SIM_HEALTHY) {
+    FIND_FUNCTION(f, handle);
+    if (config < 0 || config > 3)
+        return sim_because(CUDA_ERROR_INVALID_VALUE, "Invalid CUfunc_cache value %d", config);
+    f->cache_config = config;
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuFuncSetSharedMemConfig, (void *handle, int config), (handle, config), SIM_HEALTHY) {
+    FIND_FUNCTION(f, handle);
+    return f->func && config >= 0 && config <= 2 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+SIM_API(cuFuncLoad, (void *handle), (handle), SIM_HEALTHY) {
+    FIND_FUNCTION(f, handle);
+    return f->code ? CUDA_SUCCESS : CUDA_ERROR_FUNCTION_NOT_LOADED;
+}
+
+SIM_API(cuFuncIsLoaded, (int *state, void *handle), (state, handle), SIM_HEALTHY) {
+    FIND_FUNCTION(f, handle);
+    if (!state) return CUDA_ERROR_INVALID_VALUE;
+    *state = f->code ? CU_FUNCTION_LOADING_STATE_LOADED : 0;
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,279 @@
+/* declare.c - the declarations of variables, registers and parameters. */
+#include "ptx.h"
+
+/* ---- types, spaces, dimensions ---- */
+
+static bool at_type(struct px *px, enum sim_type *type) {
+    if (px->t.kind != T_DOT) return false;
+    if (px_dot(px, "texref") || px_dot(px, "surfref") || px_dot(px, "samplerref"))
+        px_fatal(px, 218, px->t.line, "Feature '.%s' is not supported by this CPU device", px->t.name->text);
+    *type = sim_type_named(px->t.name->text);
+    return *type != SIM_NOTYPE && *type != SIM_BF16 && *type != SIM_BF16X2;
+}
+
+bool px_at_space(struct px *px, enum sim_space *space) {
+    static const struct { const char *name; enum sim_space space; } spaces[] = {
+        {"reg", SIM_REG}, {"global", SIM_GLOBAL}, {"const", SIM_CONST},
+        {"shared", SIM_SHARED}, {"local", SIM_LOCAL}, {"param", SIM_PARAM}
+    };
+    if (px->t.kind != T_DOT) return false;
+    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
+        if (!strcmp(px->t.name->text, spaces[i].name)) {
+            *space = spaces[i].space;
+            return true;
+        }
+    return false;
+}
+
+static uint32_t alignment(struct px *px) {
+    unsigned line = px->t.line;
+    uint64_t v = px_number(px);
+    if (v && !(v & (v - 1)) && v <= 1u << 20) return (uint32_t)v;
+    px_error(px, line, "Alignment must be a power of two");
+    return 1;
+}
+
+/* .align 8 .v2 .f32 and similar specifiers, in any order, up to the name. */
+struct spec { enum sim_type type; unsigned char vec; uint32_t align; };
+
+static void parse_spec(struct px *px, struct spec *spec, bool of_param) {
+    *spec = (struct spec){ .vec = 1 };
+    for (;; ) {
+        enum sim_type type;
+        if (at_type(px, &type)) {
+            if (spec->type) px_syntax(px);
+            spec->type = type;
+            px_next(px);
+        }
+        else if (px_accept_dot(px, "align")) spec->align = alignment(px);
+        else if (px_accept_dot(px, "v2")) spec->vec = 2;
+        else if (px_accept_dot(px, "v4")) spec->vec = 4;
+        else if (px_accept_dot(px, "attribute")) px_skip_parentheses(px);
+        else if (of_param && px_accept_dot(px, "ptr")) {       /* describes what the pointer points to: not used here */
+            enum sim_space space;
+            if (px_at_space(px, &space)) px_next(px);
+            if (px_accept_dot(px, "align")) (void)alignment(px);
+        } else break;
+    }
+    if (spec->type == SIM_NOTYPE) px_syntax(px);
+}
+
+/* most: the number that is allowed here; after that many, `[` is a syntax error */
+static void parse_dims(struct px *px, struct px_dims *d, unsigned most) {
+    *d = (struct px_dims){ .n = 0 };
+    while (d->n < most && px_accept(px, '[')) {
+        if (d->n == PX_MAX_DIMS)
+            px_fatal(px, 218, px->t.line, "Arrays of more than %d dimensions are not supported by this CPU device",
+                     PX_MAX_DIMS);
+        if (px_is(px, ']')) {
+            if (d->n) px_syntax(px);
+            d->first_open = true;
+            d->size[d->n++] = 0;
+        }
+        else d->size[d->n++] = px_number(px);
+        px_expect(px, ']');
+    }
+}
+
+/* ---- variables ---- */
+
+static void set_size(struct sim_var *v, const struct spec *spec, const struct px_dims *d) {
+    v->type = spec->type;
+    v->size = (uint64_t)sim_type_size(spec->type) * spec->vec;
+    v->align = spec->align ? spec->align : v->size ? (uint32_t)v->size : 1;
+    v->is_unsized = d->first_open && d->size[0] == 0;
+    for (unsigned i = 0; i < d->n; i++) v->size = px_times(v->size, d->size[i]);
+}
+
+/* Registers of one declaration: %r<10>, %p1, %v */
+static void parse_registers(struct px *px) {
+    struct spec spec;
+    parse_spec(px, &spec, false);
+    do {
+        if (px->t.kind != T_IDENT) px_syntax(px);
+        struct px_name *name = px->t.name;
+        unsigned line = px->t.line;
+        px_next(px);
+        if (px_accept(px, '<')) {
+            uint64_t count = px_number(px);
+            px_expect(px, '>');
+            struct px_symbol *f = px_declare(px, name, PX_FAMILY, line);
+            f->count = count;
+            f->type = spec.type;
+            f->vec = spec.vec;
+            px->scope[px->depth].has_family = true;
+            px->epoch++;
+        } else {
+            if (px_is(px, '[')) px_error(px, line, "Variable '%s' cannot be allocated into a register", name->text);
+            struct px_dims dims;
+            parse_dims(px, &dims, PX_MAX_DIMS + 1);
+            struct px_symbol *s = px_declare(px, name, PX_REG, line);
+            s->reg = px_new_register(px, name, spec.type, spec.vec);
+        }
+    } while (px_accept(px, ','));
+    px_expect(px, ';');
+}
+
+/* A module variable may be declared twice only if one declaration is `.extern`, before or after the definition. */
+static struct sim_var *redeclared(struct px *px, struct px_name *name, enum sim_space space,
+    const struct px_linkage *l) {
+    struct px_symbol *old = name->sym;
+    if (px->func || !old || old->kind != PX_VAR || old->var->space != space) return NULL;
+    return l->is_extern || old->var->is_extern || (l->is_weak && old->var->is_weak) ? old->var : NULL;
+}
+
+static void check_place(struct px *px, const struct sim_var *v, unsigned char vec, unsigned line) {
+    if (!px->func && (v->space == SIM_LOCAL || v->space == SIM_REG))
+        px_error(px, line, "Module-scoped variables in .%s state space are not allowed with ABI",
+            v->space == SIM_REG ? "reg" : "local");
+    if (!px->func && v->space == SIM_PARAM)
+        px_error(px, line, "Parameter variables may not be declared at module scope");
+    if (v->space == SIM_PARAM && vec > 1)
+        px_error(px, line, "Variable '%s' cannot be allocated in .param state space", v->name);
+    if (v->type == SIM_PRED) px_error(px, line, "Predicate variable '%s' must be in register state space", v->name);
+}
+
+/* Gives a function's variable its place in the frame. */
+static void place(struct px *px, struct sim_var *v, unsigned line) {
+    const uint64_t limit = UINT64_C(1) << 24;
+    if ((v->space == SIM_LOCAL || v->space == SIM_PARAM) && v->size > limit)
+        px_fatal(px, 218, line, "Local variable '%s' of %llu bytes is not supported by this CPU device", v->name,
+            (unsigned long long)v->size);
+    if (v->space == SIM_LOCAL) {                  /* exists as long as the activation */
+        px->local_bytes = px_align_up(px->local_bytes, v->align);
+        v->address = px->local_bytes;
+        px->local_bytes += (uint32_t)v->size;
+    } else if (v->space == SIM_PARAM) {           /* of one call sequence: scopes at the same level share the bytes */
+        struct px_scope *s = &px->scope[px->depth];
+        s->param_bytes = px_align_up(s->param_bytes, v->align);
+        v->address = s->param_bytes;
+        s->param_bytes += (uint32_t)v->size;
+        if (s->param_bytes > px->param_bytes) px->param_bytes = s->param_bytes;
+        if (v->align > px->param_align) px->param_align = v->align;
+    }
+    if (px->local_bytes > limit || px->param_bytes > limit)
+        px_fatal(px, 218, line, "Local variables of more than %llu bytes are not supported by this CPU device",
+            (unsigned long long)limit);
+}
+
+/* One name of a declaration, with its dimensions and initial value. */
+static void declare_variable(struct px *px, enum sim_space space, const struct spec *spec, struct px_linkage l) {
+    if (px->t.kind != T_IDENT) px_syntax(px);
+    struct px_name *name = px->t.name;
+    const unsigned line = px->t.line;
+    struct px_dims dims;
+    px_next(px);
+    parse_dims(px, &dims, PX_MAX_DIMS + 1);
+    struct sim_var *known = redeclared(px, name, space, &l);
+    /* an .extern after the definition changes nothing */
+    struct sim_var *v = known && !l.is_extern ? known : px_alloc(px, sizeof *v);
+    v->name = (char *)name->text;
+    v->space = space;
+    v->owner = px->func;
+    v->input = px->input;
+    v->is_extern = l.is_extern;
+    v->is_weak = l.is_weak || l.is_common;
+    v->is_visible = l.is_visible || l.is_common;
+    set_size(v, spec, &dims);
+    check_place(px, v, spec->vec, line);
+    if (!known) px_declare(px, name, PX_VAR, line)->var = v;
+    if (px_accept(px, '=')) {
+        px_initial_value(px, v, &dims, spec->vec);
+        set_size(v, spec, &dims);
+    }
+    if (v->size == 0 && !l.is_extern && v->type != SIM_PRED)
+        px_error(px, line, "Non-external variable '%s' has incomplete type", v->name);
+    if (known) return;
+    /* those of a function that outlive it belong to the module, except for their names */
+    const bool lasting = !px->func || space == SIM_GLOBAL || space == SIM_CONST;
+    struct px_vec *list = lasting ? &px->vars : &px->fvars;
+    v->id = (unsigned)list->n;
+    *(struct sim_var **)px_push(px, list, sizeof v) = v;
+    if (lasting) v->owner = NULL; else place(px, v, line);
+}
+
+void px_variables(struct px *px, enum sim_space space, struct px_linkage l) {
+    struct spec spec;
+    px_next(px);
+    if (space == SIM_CONST && px_is(px, '['))
+        px_fatal(px, 218, px->t.line,
+                 "Deprecated feature: 'explicit constant banks' not supported as of PTX version 2.2");
+    if (space == SIM_REG && px->func) {
+        parse_registers(px);
+        return;
+    }
+    parse_spec(px, &spec, false);
+    do declare_variable(px, space, &spec, l); while (px_accept(px, ','));
+    px_expect(px, ';');
+}
+
+/* ---- parameters ---- */
+
+/* Offsets from `base`, such that the addresses are aligned as declared:
+   the parameter area of a kernel begins at a multiple of 16 only. */
+uint64_t px_lay_out(struct sim_var *v, unsigned n, uint64_t base) {
+    uint64_t at = base;
+    for (unsigned i = 0; i < n; i++) {
+        if (v[i].space != SIM_PARAM) continue;
+        at = (at + v[i].align - 1) & ~(uint64_t)(v[i].align - 1);
+        v[i].address = at - base;
+        at += v[i].size;
+    }
+    return at - base;
+}
+
+/* A list of parameters in parentheses. If a body follows, px_bind_parameters declares their names. */
+struct sim_var *px_parameters(struct px *px, unsigned *count, bool of_entry) {
+    px->params.n = 0;
+    px_expect(px, '(');
+    if (!px_is(px, ')')) do {
+        enum sim_space space;
+        struct spec spec;
+        struct px_dims dims;
+        if (!px_at_space(px, &space) || (space != SIM_PARAM && space != SIM_REG)) px_syntax(px);
+        px_next(px);
+        parse_spec(px, &spec, true);
+        if (px->t.kind != T_IDENT && !px_is(px, '_')) px_syntax(px);
+        struct sim_var *v = px_push(px, &px->params, sizeof *v);
+        v->space = space;
+        v->id = (unsigned)px->params.n - 1;
+        v->name = px->t.kind == T_IDENT ? (char *)px->t.name->text : px_strndup(px, "_", 1);
+        unsigned line = px->t.line;
+        px_next(px);
+        if (space == SIM_REG && px_is(px, '['))
+            px_error(px, line, "Variable '%s' cannot be allocated into a register", v->name);
+        parse_dims(px, &dims, 1);
+        set_size(v, &spec, &dims);
+        if (space == SIM_PARAM && spec.vec > 1 && of_entry)
+            px_error(px, line, "Variable '%s' cannot be allocated in .param state space", v->name);
+        if (space == SIM_PARAM && spec.type == SIM_PRED)
+            px_error(px, line, "Predicate variable '%s' must be in register state space", v->name);
+        const bool incomplete = dims.n && dims.size[0] == 0;
+        if (incomplete && of_entry) px_error(px, line, "Parameter to entry function cannot be an incomplete array.");
+        if (incomplete && px_is(px, ','))
+            px_error(px, line, "Only the last input parameter can be an incomplete array.");
+        if (v->size > 1u << 20) px_fatal(px, 218, line, "Parameter '%s' is too large", v->name);
+        if (of_entry && space != SIM_PARAM)
+            px_error(px, line, "Entry parameter '%s' must have .param state space", v->name);
+    } while (px_accept(px, ','));
+    const unsigned line = px->t.line;
+    px_expect(px, ')');
+    *count = (unsigned)px->params.n;
+    const uint64_t bytes = px_lay_out(px->params.data, *count, 0);
+    const uint64_t most = !of_entry ? 1u << 20 : px->image->version >= 81 ? 32764 : 4096;
+    if (bytes > most)
+        px_fatal(px, 218, line, "Formal parameter space overflowed (%llu bytes required, max %llu bytes allowed)",
+                 (unsigned long long)bytes, (unsigned long long)most);
+    return px_keep(px, px->params.data, px->params.n, sizeof(struct sim_var));
+}
+
+void px_bind_parameters(struct px *px, struct sim_var *v, unsigned n, unsigned line) {
+    for (unsigned i = 0; i < n; i++) {
+        if (!strcmp(v[i].name, "_")) continue;
+        struct px_name *name = px_intern(px, v[i].name, strlen(v[i].name));
+        struct px_symbol *s = px_declare(px, name, v[i].space == SIM_REG ? PX_REG : PX_VAR, line);
+        v[i].owner = px->func;
+        s->var = &v[i];
+        if (v[i].space == SIM_REG) v[i].address = s->reg = px_new_register(px, name, v[i].type, 1);
+    }
+}
