@@ -153,7 +153,7 @@ static enum sim_type register_type(const struct checked *c, const struct sim_ope
 }
 
 static bool scalar_register(const struct checked *c, const struct sim_operand *o) {
-    const unsigned n = o->kind == SIM_O_REG ? reg_of(c->px, o)->vec : 0;
+    const unsigned n = o->kind == SIM_O_REG && !o->elements ? reg_of(c->px, o)->vec : 0;
     return n == 1 ? !o->component : o->component && o->component <= n;
 }
 
@@ -224,6 +224,27 @@ static enum sim_type doubled(enum sim_type t) {
     }
 }
 
+/* The operands of video instructions: a 32-bit register, with elements of it. */
+static bool selects(const char *elements, char kind, unsigned n, char last) {
+    return elements[0] == kind && strlen(elements + 1) == n && strspn(elements + 1, "01234567") == n
+           && !strpbrk(elements + 1, last == '1' ? "234567" : last == '3' ? "4567" : "89");
+}
+
+static bool is_video(const struct checked *c, char letter, const struct sim_operand *o) {
+    const char *e = o->elements;
+    const bool four = c->in->op[strlen(c->in->op) - 1] == '4', target = letter == 'E' || letter == 'K';
+    struct sim_operand whole = *o;
+    whole.elements = NULL;
+    if (letter == 'N' || letter == 'M') whole.negated = false;
+    if (target ? !is_target(c, &whole, SIM_U32, false) : !is_source(c, &whole, SIM_U32, false)) return false;
+    if (!e) return letter == 'J' ? o->kind == SIM_O_REG : letter != 'E';
+    if (letter == 'J') return selects(e, four ? 'b' : 'h', four ? 4 : 2, four ? '7' : '3');
+    if (letter == 'M') return false;
+    if (letter != 'K') return selects(e, 'b', 1, '3') || selects(e, 'h', 1, '1');
+    for (unsigned k = 1; e[k + 1]; k++) if (e[k] <= e[k + 1]) return false;    /* from the highest to the lowest */
+    return selects(e, four ? 'b' : 'h', (unsigned)strlen(e + 1), four ? '3' : '1');
+}
+
 static bool operand_fits(const struct checked *c, char letter, const struct sim_operand *o) {
     enum sim_type t0 = c->type[0], t1 = c->type[1];
     switch (letter) {
@@ -249,8 +270,11 @@ static bool operand_fits(const struct checked *c, char letter, const struct sim_
     case 'p': return is_source(c, o, SIM_PRED, false);
     case 'P': return scalar_register(c, o) && is_source(c, o, SIM_PRED, false);
     case 'r': return is_target(c, o, SIM_B32, false);
-    case 'i': return is_target(c, o, SIM_U32, false);
+    case 'i': return is_target(c, o, SIM_U32, false) && class_of(register_type(c, o)) != C_FLOAT;
+    case 'I': return is_target(c, o, SIM_U32, true) && class_of(register_type(c, o)) != C_FLOAT;
+    case 'z': return is_target(c, o, SIM_U16, false);
     case 'u': return is_source(c, o, SIM_U32, false);
+    case 'v': return is_source(c, o, SIM_U32, false) && !(o->kind == SIM_O_REG && register_type(c, o) == SIM_F16X2);
     case 'f': return is_source(c, o, SIM_F32, false);
     case 'k': return c->has_policy && is_target(c, o, SIM_B64, false);
     case 'n': return o->kind == SIM_O_IMM && !o->fbits;
@@ -262,6 +286,7 @@ static bool operand_fits(const struct checked *c, char letter, const struct sim_
               return scalar_register(c, o) && holds_address(register_type(c, o), sim_type_size(t0))
                      && sim_type_size(register_type(c, o)) == sim_type_size(t0);
     case '_': return o->kind == SIM_O_SINK;
+    case 'X': case 'N': case 'M': case 'E': case 'J': case 'K': return is_video(c, letter, o);
     case 'L': return o->kind == SIM_O_LABEL;
     case 'T': return o->kind == SIM_O_TARGETS;
     default: return true;
@@ -304,14 +329,14 @@ static bool mov_fits(const struct checked *c) {
         return w == d ? is_target(c, w, t, false) : is_source(c, w, t, false);
     }
     if (!is_target(c, d, t, false)) return false;
-    if (s->kind == SIM_O_SYM) return class_of(t) != C_PRED && (class_of(t) != C_FLOAT || s->func);
+    if (s->kind == SIM_O_SYM) return !d->component && class_of(t) != C_PRED && (class_of(t) != C_FLOAT || s->func);
     if (s->kind == SIM_O_SREG) {
         struct px_name *name = px_find_name(c->px->store, s->name, strlen(s->name));
         char kind = px_special_kind(name);
         unsigned size = sim_type_size(t);
         if (kind == 'p') return t == SIM_PRED;
         if (kind == 'v' && !s->component) return false;
-        if (class_of(t) == C_FLOAT || size > 8) return false;
+        if (class_of(t) == C_FLOAT || size < 2 || size > 8) return false;
         return kind == 'l' ? size == 8 : kind == 'q' || (size == 4) || (size == 2 && kind == 'v');
     }
     return is_source(c, s, t, false);
@@ -403,6 +428,8 @@ static void check_details(const struct checked *c) {
     struct px *px = c->px;
     const struct sim_instr *in = c->in;
     if ((is(c, "bar") && !has(c, "warp")) || (is(c, "barrier") && !has(c, "cluster"))) {
+        for (unsigned i = 1; i < in->nmods; i++) if (!strcmp(in->mods[i], "cta"))
+            px_error(px, in->line, "Illegal modifier '.cta' for instruction '%s'", name_of(c));
         unsigned first = has(c, "red");                              /* index of the barrier's number */
         const struct sim_operand *number = in->n > first ? &in->opd[first] : NULL;
         const struct sim_operand *threads = in->n > 2 * first + 1 ? &in->opd[first + 1] : NULL;
@@ -416,7 +443,7 @@ static void check_details(const struct checked *c) {
         px_error(px, in->line,
                  "Argument 0 of instruction 'pmevent': value '%llu' out of range, expected to be in range [0..15]",
                  (unsigned long long)in->opd[0].imm);
-    if (is(c, "applypriority|discard") && in->opd[1].imm != 128)
+    if ((is(c, "applypriority|discard") || (is(c, "fence") && in->n)) && in->opd[1].imm != 128)
         px_error(px, in->line, "Argument 2 of instruction '%s': unexpected value '%lld', expected to be 128",
                  name_of(c), (long long)in->opd[1].imm);
     if (is(c, "cvta") && in->opd[1].kind == SIM_O_SYM) {
@@ -425,6 +452,9 @@ static void check_details(const struct checked *c) {
         if (!has(c, "to") && in->opd[1].var->space != space_of(c))
             say(c, "State space mismatch between instruction and address in");
     }
+    if (is(c, "vmad") && in->opd[0].kind == SIM_O_REG && (in->opd[1].negated != in->opd[2].negated)
+        && in->opd[3].negated)
+        px_error(px, in->line, "Operand negation limited to either (source A xor source B) or source C");
     if (is(c, "min|max") && has(c, "xorsign") && !has(c, "abs"))
         px_error(px, in->line, "Modifier '.xorsign' requires modifier '.abs'");
     if (is(c, "min|max") && has(c, "abs") && !has(c, "xorsign"))
@@ -463,7 +493,7 @@ static void check_address(const struct checked *c, const struct sim_operand *o) 
             px_error(px, c->in->line, "Immediate addresses allowed only for .local state space");
     } else if (is(c, "ld|st|atom|red")) {
         const bool none = v->space == SIM_CONST || v->space == SIM_PARAM
-                          || (v->space == SIM_LOCAL && is(c, "atom|red"));
+                          || (v->space == SIM_LOCAL && is(c, "atom"));
         if (space == SIM_GENERIC ? none : space != v->space)
             say(c, "State space mismatch between instruction and address in");
         if (is(c, "st") && f->nparams && v >= f->params && v < f->params + f->nparams)
@@ -524,6 +554,8 @@ static void check_call(const struct checked *c) {
 
 /* ---- an instruction ---- */
 
+static bool may_repeat(const struct modifier *m) { return listed(m->text, m->len, "sat|cc|sync|NaN"); }
+
 /* How well a form matches: 0 another opcode, 1 types differ, 2 modifiers differ, 3 operands differ, 4 matches. `odd` is
    the modifier that the form does not take, or `missing` the group that the instruction lacks. */
 static int try_form(const struct checked *c, size_t form, short *odd, const struct group **missing) {
@@ -542,7 +574,8 @@ static int try_form(const struct checked *c, size_t form, short *odd, const stru
                 taken |= 1u << g;
                 found = true;
             }
-        for (unsigned k = 0; k < m && !found; k++) found = c->mods[k] == c->mods[m];       /* a duplicate */
+        for (unsigned k = 0; k < m && !found; k++)
+            found = c->mods[k] == c->mods[m] && may_repeat(&modifiers[c->mods[m]]);
         if (!found && !f->wild) {
             *odd = c->mods[m];
             break;
@@ -560,6 +593,8 @@ static void odd_modifier(const struct checked *c, const struct modifier *m) {
     size_t n = m->len;
     unsigned line = c->in->line;
     bool space = listed(word, n, "global|local|const|param|shared|shared::cta|shared::cluster");
+    unsigned times = 0;
+    for (unsigned i = 0; i < c->nmods; i++) times += &modifiers[c->mods[i]] == m;
     if (space && is(c, "ld|st|ldu|atom|red|cvta|isspacep|prefetch"))
         say(c, "Unexpected number of state spaces specified in");
     else if (space) say(c, "No state space qualifier expected for");
@@ -567,6 +602,7 @@ static void odd_modifier(const struct checked *c, const struct modifier *m) {
         px_error(c->px, line, "Unexpected instruction types specified for '%s'", name_of(c));
     else if (is(c, "atom|red") && listed(word, n, "add|min|max|inc|dec|and|or|xor|exch|cas"))
         px_error(c->px, line, "Operation .%.*s requires another type for instruction '%s'", (int)n, word, name_of(c));
+    else if (times > 1) px_error(c->px, line, "Duplicate .%.*s modifier", (int)n, word);
     else if (listed(word, n, "rn|rz|rm|rp|rni|rzi|rmi|rpi|rna|rs")) say(c, "Illegal rounding modifier for");
     else if (listed(word, n, FCMP "|lo|ls|hi|hs")) say(c, "Comparison qualifier is not allowed for");
     else if (listed(word, n, "v2|v4|v8")) say(c, "Vector qualifier is not allowed for");
@@ -609,7 +645,9 @@ static void wrong_operands(const struct checked *c, const char *args) {
     }
     for (unsigned i = 0; i < in->n && computes; i++) {
         const struct sim_operand *o = &in->opd[i];
-        if (o->kind == SIM_O_SREG) say(c, "Special register argument not allowed for");
+        if (o->elements) say(c, i ? "Video selector is not allowed on source operand for"
+                                  : "Video selector is not allowed on destination for");
+        else if (o->kind == SIM_O_SREG) say(c, "Special register argument not allowed for");
         else if (o->kind == SIM_O_VEC) say(c, "Vector operand is not allowed for");
         else if (right_count && (o->kind == SIM_O_MEM || (o->kind == SIM_O_SYM && o->var)))
             px_error(c->px, in->line, "Argument %u of instruction '%s': must be register", i, name_of(c));

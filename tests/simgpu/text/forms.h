@@ -15,8 +15,12 @@
      q     predicate destination                      o e   q or a pair of them; only the pair q|_
      p     predicate source (may be !negated)         P     the same, but no constant
      O     T0, or the pair T0|predicate               t     the pair 32-bit|predicate
+     z     16-bit destination, not f16                I     32-bit integer destination, or a wider register
      r i   32-bit destination, only of integers       s     r, or the pair r|_
-     u     32-bit integer source                      f     32-bit floating-point source
+     u v   32-bit integer source; v: not f16x2        f     32-bit floating-point source
+     X N   32-bit integer source, or an element of it (.b0 .b1 .b2 .b3 .h0 .h1); N: or its negative
+     E     32-bit destination's element                M     32-bit integer source, or its negative
+     J     any elements of the two sources (.h32, .b7654); K   32-bit destination, or some of its elements (.h10)
      k     cache policy, with .L2::cache_hint         n     integer constant
      m     address in brackets                        g     generic address: register, variable
      h G   address of T0's size: register; register or shared variable
@@ -118,16 +122,16 @@ static const struct sim_form forms[] = {
     F("max", "ftz? NaN? xorsign? abs?", "f32", "daa.a", LANES),
     F("max", "ftz? NaN? xorsign? abs?", "f16|f16x2", "daa", LANES),
     F("max", "NaN? xorsign? abs?", "bf16|bf16x2", "daa", LANES),
-    F("popc", "", "b32|b64", "ra", LANES),
-    F("clz", "", "b32|b64", "ra", LANES),
-    F("bfind", "shiftamt?", WIDE, "ra", LANES),
+    F("popc", "", "b32|b64", "ia", LANES),
+    F("clz", "", "b32|b64", "ia", LANES),
+    F("bfind", "shiftamt?", WIDE, "ia", LANES),
     F("brev", "", "b32|b64", "da", LANES),
-    F("bfe", "", WIDE, "dauu", LANES),
-    F("bfi", "", "b32|b64", "daauu", LANES),
-    F("bmsk", "clamp|wrap", "b32", "duu", LANES),
-    F("szext", "clamp|wrap", "u32|s32", "dau", LANES),
+    F("bfe", "", WIDE, "davv", LANES),
+    F("bfi", "", "b32|b64", "daavv", LANES),
+    F("bmsk", "clamp|wrap", "b32", "dvv", LANES),
+    F("szext", "clamp|wrap", "u32|s32", "dav", LANES),
     F("fns", "", "b32", "duuu", LANES),
-    F("dp4a", "", "u32|s32 u32|s32", "duuu", LANES),
+    F("dp4a", "", "u32|s32 u32|s32", "duuv", LANES),
     F("dp2a", "lo|hi", "u32|s32 u32|s32", "duuu", LANES),
     F("prmt", "f4e|b4e|rc8|ecl|ecr|rc16?", "b32", "daau", LANES),
     F("and", "", "pred|b16|b32|b64", "daa", LANES),
@@ -137,23 +141,29 @@ static const struct sim_form forms[] = {
     F("cnot", "", "b16|b32|b64", "da", LANES),
     F("lop3", "", "b32", "daaan", LANES),
     F("lop3", "or|and", "b32", "taaanp", LOP3_BOOL),
-    F("shl", "", "b16|b32|b64", "dau", LANES),
-    F("shr", "", "b16|b32|b64|" INTS, "dau", LANES),
-    F("shf", "l|r clamp|wrap", "b32", "daau", LANES),
-    F("set", ICMP, "u32|s32|f32|f16|bf16 b16|b32|b64|" INTS, "dbb", SET),
-    F("set", ICMP " " BOOL, "u32|s32|f32|f16|bf16 b16|b32|b64|" INTS, "dbbp", SET),
+    F("shl", "", "b16|b32|b64", "dav", LANES),
+    F("shr", "", "b16|b32|b64|" INTS, "dav", LANES),
+    F("shf", "l|r clamp|wrap", "b32", "daav", LANES),
+    F("set", ICMP, "u32|s32|f32|f16 b16|b32|b64|" INTS, "dbb", SET),
+    F("set", ICMP " " BOOL, "u32|s32|f32|f16 b16|b32|b64|" INTS, "dbbp", SET),
+    F("set", ICMP, "bf16 b16|b32|b64|" INTS, "zbb", SET),
+    F("set", ICMP " " BOOL, "bf16 b16|b32|b64|" INTS, "zbbp", SET),
     F("set", FCMP " ftz?", "u32|s32|f32|f16 f32", "dbb", SET),
     F("set", FCMP " ftz? " BOOL, "u32|s32|f32|f16 f32", "dbbp", SET),
-    F("set", FCMP, "bf16 f32", "dbb", SET),
-    F("set", FCMP " " BOOL, "bf16 f32", "dbbp", SET),
-    F("set", FCMP, "u32|s32|f32|f16|bf16 f64", "dbb", SET),
-    F("set", FCMP " " BOOL, "u32|s32|f32|f16|bf16 f64", "dbbp", SET),
+    F("set", FCMP, "bf16 f32", "zbb", SET),
+    F("set", FCMP " " BOOL, "bf16 f32", "zbbp", SET),
+    F("set", FCMP, "u32|s32|f32|f16 f64", "dbb", SET),
+    F("set", FCMP " " BOOL, "u32|s32|f32|f16 f64", "dbbp", SET),
+    F("set", FCMP, "bf16 f64", "zbb", SET),
+    F("set", FCMP " " BOOL, "bf16 f64", "zbbp", SET),
     F("set", FCMP " ftz?", "u16|s16|u32|s32|f16 f16", "dbb", SET),
     F("set", FCMP " ftz? " BOOL, "u16|s16|u32|s32|f16 f16", "dbbp", SET),
-    F("set", FCMP, "bf16 f16", "dbb", SET),
-    F("set", FCMP " " BOOL, "bf16 f16", "dbbp", SET),
-    F("set", FCMP, "u16|s16|u32|s32|bf16 bf16", "dbb", SET),
-    F("set", FCMP " " BOOL, "u16|s16|u32|s32|bf16 bf16", "dbbp", SET),
+    F("set", FCMP, "bf16 f16", "zbb", SET),
+    F("set", FCMP " " BOOL, "bf16 f16", "zbbp", SET),
+    F("set", FCMP, "u16|s16|u32|s32 bf16", "dbb", SET),
+    F("set", FCMP " " BOOL, "u16|s16|u32|s32 bf16", "dbbp", SET),
+    F("set", FCMP, "bf16 bf16", "zbb", SET),
+    F("set", FCMP " " BOOL, "bf16 bf16", "zbbp", SET),
     F("set", FCMP " ftz?", "u32|s32|f16x2 f16x2", "dbb", SET),
     F("set", FCMP " ftz? " BOOL, "u32|s32|f16x2 f16x2", "dbbp", SET),
     F("set", FCMP, "bf16x2 bf16x2", "rbb", SET),
@@ -235,8 +245,8 @@ static const struct sim_form forms[] = {
     F("cvt", "rz|rp satfinite?", "ue8m0x2 f32", "ybb", LANES),
     F("cvt", "rz|rp satfinite?", "ue8m0x2 bf16x2", "yb", LANES),
     F("cvt", "rn", "bf16x2 ue8m0x2", "dY", LANES),
-    F("cvt", "pack sat", "u16|s16 s32", "rbb", LANES),
-    F("cvt", "pack sat", "u8|s8|u4|s4|u2|s2 s32 b32", "rbbu", LANES),
+    F("cvt", "pack sat", "u16|s16 s32", "Ibb", LANES),
+    F("cvt", "pack sat", "u8|s8|u4|s4|u2|s2 s32 b32", "Ibbu", LANES),
     F("cvta", "to? global|local|const|param|param::entry|" SHARED, "u32|u64", "dg", CVTA),
     F("isspacep", "global|local|const|param|param::entry|" SHARED, "", "qh", ISSPACEP),
 
@@ -302,26 +312,26 @@ static const struct sim_form forms[] = {
     F("red", ASYNC " " BOOL, "b32", "mam", RED_ASYNC),
     F("red", "async *", "", "xxx", NONE),
 
-    F("shfl", "sync up|down|bfly|idx", "b32", "Oauuu", WARP),
-    F("vote", "sync all|any|uni", "pred", "qpu", VOTE),
-    F("vote", "sync ballot", "b32", "dpu", VOTE),
-    F("match", "any sync", "b32|b64", "sau", WARP),
-    F("match", "all sync", "b32|b64", "rau", WARP),
-    F("match", "all sync", "b32|b64", "tau", WARP),
-    F("redux", "sync add|min|max", "u32|s32", "dau", WARP),
-    F("redux", "sync " BOOL, "b32", "iuu", WARP),
+    F("shfl", "sync up|down|bfly|idx", "b32", "Oauuv", WARP),
+    F("vote", "sync all|any|uni", "pred", "qpv", VOTE),
+    F("vote", "sync ballot", "b32", "dpv", VOTE),
+    F("match", "any sync", "b32|b64", "sav", WARP),
+    F("match", "all sync", "b32|b64", "rav", WARP),
+    F("match", "all sync", "b32|b64", "tav", WARP),
+    F("redux", "sync add|min|max", "u32|s32", "dvv", WARP),
+    F("redux", "sync " BOOL, "b32", "ivv", WARP),
     F("redux", "sync min|max abs? NaN?", "f32", "dau", WARP),
     F("activemask", "", "b32", "d", ACTIVEMASK),
     F("elect", "sync", "", "tu", ELECT),
 #define BARRIERS(op, mods) \
-    F(op, "sync cta?" mods, "", "u.u", BAR_SYNC), \
-    F(op, "arrive cta?" mods, "", "uu", BAR_ARRIVE), \
-    F(op, "red cta? popc" mods, "u32", "dup", BAR_RED), \
-    F(op, "red cta? popc" mods, "u32", "duup", BAR_RED), \
-    F(op, "red cta? and|or" mods, "pred", "qup", BAR_RED), \
-    F(op, "red cta? and|or" mods, "pred", "quup", BAR_RED)
+    F(op, "sync cta?" mods, "", "v.v", BAR_SYNC), \
+    F(op, "arrive cta?" mods, "", "vv", BAR_ARRIVE), \
+    F(op, "red cta? popc" mods, "u32", "dvp", BAR_RED), \
+    F(op, "red cta? popc" mods, "u32", "dvvp", BAR_RED), \
+    F(op, "red cta? and|or" mods, "pred", "qvp", BAR_RED), \
+    F(op, "red cta? and|or" mods, "pred", "qvvp", BAR_RED)
     BARRIERS("bar", ""),
-    F("bar", "warp sync", "", "u", BAR_WARP),
+    F("bar", "warp sync", "", "v", BAR_WARP),
     BARRIERS("barrier", " aligned?"),
     F("barrier", "cluster arrive release|relaxed? aligned?", "", "", CLUSTER_ARRIVE),
     F("barrier", "cluster wait acquire? aligned?", "", "", CLUSTER_WAIT),
@@ -331,7 +341,8 @@ static const struct sim_form forms[] = {
     F("fence", "acquire sync_restrict::shared::cluster cluster", "", "", FENCE),
     F("fence", "release sync_restrict::shared::cta cluster", "", "", FENCE),
     F("fence", "release mbarrier_init cluster", "", "", FENCE),
-    F("fence", "proxy alias|async|async.global|async.shared::cta|async.shared::cluster", "", "", FENCE),
+    F("fence", "proxy alias", "", "", FENCE),
+    F("fence", "proxy async global|shared::cta|shared::cluster?", "", "", FENCE),
     F("fence", "proxy tensormap::generic release " SCOPE, "", "", FENCE),
     F("fence", "proxy tensormap::generic acquire " SCOPE, "", "mn", FENCE),
 
@@ -342,7 +353,7 @@ static const struct sim_form forms[] = {
     F("trap", "", "", "", TRAP),
     F("brkpt", "", "", "", TRAP),
     F("call", "uni?", "", ".xxxx", CALL),
-    F("nanosleep", "", "u32", "u", NANOSLEEP),
+    F("nanosleep", "", "u32", "v", NANOSLEEP),
     F("pmevent", "mask?", "", "n", NOTHING),
     F("setmaxnreg", "inc|dec sync aligned", "u32", "n", NOTHING),
     F("griddepcontrol", "launch_dependents|wait", "", "", NOTHING),
@@ -350,7 +361,7 @@ static const struct sim_form forms[] = {
     F("getctarank", "shared::cluster?", "u32|u64", "rG", GETCTARANK),
     F("prefetch", "global|local? L1|L2", "", "m", NOTHING),
     F("prefetch", "global? L2::evict_last|L2::evict_normal", "", "m", NOTHING),
-    F("prefetch", "const|param? tensormap", "", "m", NONE),
+    F("prefetch", "const|param? tensormap", "", "m", NOTHING),
     F("prefetchu", "L1", "", "m", NOTHING),
     F("applypriority", "global? L2::evict_normal", "", "mn", NOTHING),
     F("discard", "global? L2", "", "mn", NOTHING),
@@ -366,7 +377,7 @@ static const struct sim_form forms[] = {
     F("cp", "async mbarrier arrive noinc? shared|shared::cta?", "b64", "m", CP_ARRIVE),
     F("cp", "async bulk commit_group", "", "", CP_BULK),
     F("cp", "async bulk wait_group read?", "", "n", CP_BULK),
-    F("cp", "async bulk *", "", ".xxxxxxxx", CP_BULK),
+    F("cp", "async bulk *", "", "xxx.xxxxx", CP_BULK),
     F("cp", "reduce async bulk *", "", "x.xxxxxxx", NONE),
 #define ARRIVE "arrive|arrive_drop "
 #define BLOCKS "release|relaxed cta|cluster "
@@ -395,16 +406,34 @@ static const struct sim_form forms[] = {
     F("stacksave", "", "u32|u64", "d", NONE),
     F("stackrestore", "", "u32|u64", "a", NONE),
 
+#define SIGNS "u32|s32 "
+#define SCALAR(op, mods, types) /* a second operation, or the result is an element, beside those of the last source */ \
+    F(op, mods, types, "iXX.u", VIDEO), F(op, mods " add|min|max", types, "iXXu", VIDEO), \
+    F(op, mods, types, "EXXu", VIDEO)
+#define ALL_SIGNS SIGNS SIGNS SIGNS
+    SCALAR("vadd", "sat?", ALL_SIGNS),
+    SCALAR("vsub", "sat?", ALL_SIGNS),
+    SCALAR("vabsdiff", "sat?", ALL_SIGNS),
+    SCALAR("vmin", "sat?", ALL_SIGNS),
+    SCALAR("vmax", "sat?", ALL_SIGNS),
+    SCALAR("vshl", "sat? clamp|wrap", SIGNS SIGNS "u32"),
+    SCALAR("vshr", "sat? clamp|wrap", SIGNS SIGNS "u32"),
+    SCALAR("vset", "eq|ne|lt|le|gt|ge", SIGNS SIGNS),
+    F("vmad", "sat? shr7|shr15?", ALL_SIGNS, "iNNM", VIDEO),
+    F("vmad", "po sat? shr7|shr15?", ALL_SIGNS, "iXXu", VIDEO),
+#define PARALLEL(n) \
+    F("vadd" #n, "sat|add?", ALL_SIGNS, "KJJc", VIDEO), F("vsub" #n, "sat|add?", ALL_SIGNS, "KJJc", VIDEO), \
+    F("vavrg" #n, "sat|add?", ALL_SIGNS, "KJJc", VIDEO), F("vabsdiff" #n, "sat|add?", ALL_SIGNS, "KJJc", VIDEO), \
+    F("vmin" #n, "sat|add?", ALL_SIGNS, "KJJc", VIDEO), F("vmax" #n, "sat|add?", ALL_SIGNS, "KJJc", VIDEO), \
+    F("vset" #n, "eq|ne|lt|le|gt|ge add?", SIGNS SIGNS, "KJJc", VIDEO)
+    PARALLEL(2),
+    PARALLEL(4),
+
     /* known, but not checked */
 #define FREE(op) F(op, "*", "", ".xxxxxxxxxxxx", NONE)
-    F("vabsdiff2", "*", "", ".xxxxxxxxxxxx", VIDEO),
-    F("vabsdiff4", "*", "", ".xxxxxxxxxxxx", VIDEO),
     FREE("tex"), FREE("tld4"), FREE("txq"), FREE("suq"), FREE("suld"), FREE("sust"), FREE("sured"), FREE("istypep"),
     FREE("wmma"), FREE("mma"), FREE("_mma"), FREE("ldmatrix"), FREE("stmatrix"), FREE("movmatrix"), FREE("wgmma"),
-    FREE("tcgen05"), FREE("multimem"), FREE("tensormap"), FREE("clusterlaunchcontrol"), FREE("vadd"), FREE("vsub"),
-    FREE("vabsdiff"), FREE("vmin"), FREE("vmax"), FREE("vshl"), FREE("vshr"), FREE("vmad"), FREE("vset"),
-    FREE("vadd2"), FREE("vsub2"), FREE("vavrg2"), FREE("vmin2"), FREE("vmax2"), FREE("vset2"), FREE("vadd4"),
-    FREE("vsub4"), FREE("vavrg4"), FREE("vmin4"), FREE("vmax4"), FREE("vset4"),
+    FREE("tcgen05"), FREE("multimem"), FREE("tensormap"), FREE("clusterlaunchcontrol"),
 };
 
 /* Types that only certain instructions accept, with the registers that hold them. */
