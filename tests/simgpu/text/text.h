@@ -86,6 +86,7 @@ struct sim_operand {
     int reg;                                      /* index into func->regs, or -1 */
     uint64_t imm;
     const char *name;                             /* SIM_O_SREG: without the component, with the % */
+    const char *elements;                         /* SIM_O_REG in a video instruction: "b3", "h10", or NULL */
     struct sim_var *var;
     struct sim_func *func;
     unsigned target;
