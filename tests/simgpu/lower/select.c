@@ -1,5 +1,6 @@
 /* select.c - the handlers of each instruction, by its form: operations for each lane, comparisons, moves. The others
-   are in select_mem.c and select_flow.c. What has no handler, or a modifier that no function takes, is not supported. */
+   are in select_mem.c and select_flow.c. An instruction without a handler, or with a modifier that no function takes,
+   is not supported. */
 #include "decode.h"
 
 static unsigned bits_of(enum sim_type t) { return t == SIM_PRED ? 0 : 8 * sim_type_size(t); }
