@@ -67,6 +67,20 @@ enum {                                            /* insn.flags */
 /* user bits of an mbarrier instruction */
 enum { MB_INIT, MB_INVAL, MB_ARRIVE, MB_DROP, MB_EXPECT, MB_COMPLETE, MB_ARRIVE_EXPECT };
 
+/* What a video instruction's imm holds. A selection is 3 bits for each element of the result, from the first: of the
+   scalar instructions 0..3 a byte, 4 5 a half, 6 the word; of the others an element of the sources, those of the second
+   after those of the first. */
+enum { VIDEO_ADD, VIDEO_SUB, VIDEO_ABSDIFF, VIDEO_MIN, VIDEO_MAX, VIDEO_AVRG, VIDEO_SHL, VIDEO_SHR, VIDEO_SET,
+       VIDEO_MAD };
+enum { VIDEO_ALONE, VIDEO_THEN_ADD, VIDEO_THEN_MIN, VIDEO_THEN_MAX };
+enum { VIDEO_WORD = 6 };
+struct sim_video {
+    uint16_t a, b;                                /* selections */
+    unsigned op : 4, second : 2, elements : 3 /* 1, 2, 4 */;
+    unsigned d : 4 /* selection, or a mask of elements */, compare : 3, shift : 4;
+    unsigned d_signed : 1, a_signed : 1, b_signed : 1, sat : 1, wrap : 1, plus : 1, minus_product : 1, minus_c : 1;
+};
+
 /* special registers that never change for a thread; filled in when a warp starts */
 enum sim_const_sreg {
     SIM_S_TID_X, SIM_S_TID_Y, SIM_S_TID_Z, SIM_S_NTID_X, SIM_S_NTID_Y, SIM_S_NTID_Z, SIM_S_CTAID_X, SIM_S_CTAID_Y,

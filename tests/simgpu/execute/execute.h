@@ -1,6 +1,7 @@
 /* execute.h - the map of execute/: operations of one warp.
 
      alu.c compare.c float.c half.c cvt.c    arithmetic, lane by lane
+     video.c                                 video instructions
      ldst.c atom.c                           memory; access.h: the addresses of a whole warp at once
      shuffle.c flow.c sync.c                 cross-lane operations, control flow, barriers
      warp.c                                  which lanes run next, and for how long
@@ -54,6 +55,6 @@ struct sim_operation { const char *name; enum sim_type type; enum sim_variant va
 extern const struct sim_operation *const sim_avx2_tables[];
 #endif
 extern const struct sim_operation sim_alu_table[], sim_compare_table[], sim_float_table[], sim_half_table[],
-    sim_cvt_table[], sim_ldst_table[], sim_atom_table[], sim_shuffle_table[], sim_flow_table[], sim_sync_table[];
+    sim_cvt_table[], sim_video_table[], sim_ldst_table[], sim_atom_table[], sim_shuffle_table[], sim_flow_table[], sim_sync_table[];
 
 #endif

@@ -12,9 +12,10 @@ struct sources { uint32_t at[5]; int64_t imm; };
 static enum sim_type type_at(const struct sim_instr *in, char letter, bool first) {
     const enum sim_type t = in->type[0];
     switch (letter) {
-    case 'b': case 'B': return in->type[1];
+    case 'b': case 'B': case 'c': case 'Y': return in->type[1];
     case 'w': case 'W': return sim_type_size(t) == 2 ? SIM_B32 : SIM_B64;
-    case 'r': case 'u': return SIM_U32;
+    case 'r': case 'i': case 'I': case 'u': case 'v': return SIM_U32;
+    case 'f': return SIM_F32;
     case 'q': case 'p': return SIM_PRED;
     case 'x': return in->type[!first];
     default: return t;
@@ -94,12 +95,67 @@ static void float_pair(struct dec *d) {
     dec_emit_to(d, "pack", SIM_U64, destination(d), result[0], result[1]);
 }
 
-/* vabsdiff2, vabsdiff4 of u32, in the forms that CUDA's SIMD functions use: all elements, no selection, with or without
-   .add. Without .add, the third source provides the elements that a mask excludes: none. */
+/* -- video instructions */
+
+static unsigned place_in(const char *const *names, unsigned n, const char *name) {
+    unsigned k = 0;
+    while (k < n && strncmp(names[k], name, strlen(names[k]))) k++;
+    return k;
+}
+
+static unsigned take_one(struct dec *d, const char *const *names, unsigned n) {
+    for (unsigned k = 0; k < n; k++) if (dec_take(d, names[k])) return k;
+    return n;
+}
+
+/* the selection of one source: its text ends with the first element's number */
+static uint16_t selection(const struct sim_operand *o, unsigned elements, unsigned first) {
+    const char *e = o->elements;
+    unsigned s = 0;
+    if (elements == 1) return (uint16_t)(!e ? VIDEO_WORD : (unsigned)(e[1] - '0') + (*e == 'h' ? 4 : 0));
+    for (unsigned k = 0; k < elements; k++) s |= (e ? (unsigned)(e[elements - k] - '0') : first + k) << 3 * k;
+    return (uint16_t)s;
+}
+
 static void video(struct dec *d) {
+    static const char *const ops[] = { "vadd", "vsub", "vabsdiff", "vmin", "vmax", "vavrg", "vshl", "vshr", "vset",
+                                       "vmad" };
+    static const char *const seconds[] = { "add", "min", "max" }, *const tests[] = { "eq", "ne", "lt", "le", "gt", "ge" };
     const struct sim_instr *in = d->in;
-    if (in->ntypes != 3 || in->type[2] != in->type[1] || in->n != 4 || d->flags) dec_unsupported(d);
-    lanes(d);
+    const struct sim_operand *o = in->opd;
+    const char last = in->op[strlen(in->op) - 1];
+    const unsigned n = last == '2' ? 2 : last == '4' ? 4 : 1, typed = in->ntypes - 2;
+    struct sim_video v = { .elements = n & 7 };
+    v.op = place_in(ops, sizeof ops / sizeof *ops, in->op) & 15;
+    v.second = (take_one(d, seconds, 3) + 1) & 3;
+    v.compare = take_one(d, tests, 6) & 7;
+    v.wrap = dec_take(d, "wrap");
+    dec_take(d, "clamp");
+    v.plus = dec_take(d, "po");
+    v.shift = (dec_take(d, "shr7") ? 7 : dec_take(d, "shr15") ? 15 : 0) & 15;
+    v.sat = (d->flags & SIM_I_SAT) != 0;
+    v.d_signed = typed && in->type[0] == SIM_S32;                 /* vset has no type of its result */
+    v.a_signed = in->type[typed] == SIM_S32;
+    v.b_signed = in->type[typed + 1] == SIM_S32;
+    v.a = selection(&o[1], n, 0);
+    v.b = selection(&o[2], n, n);
+    v.d = VIDEO_WORD;
+    if (n > 1) {
+        v.d = (1u << n) - 1;
+        if (o[0].elements) for (const char *e = (v.d = 0, o[0].elements + 1); *e; e++) v.d |= (1u << (*e - '0')) & 15;
+    } else v.d = selection(&o[0], 1, 0) & 15;
+    v.minus_product = o[1].negated != o[2].negated;
+    v.minus_c = in->n > 3 && o[3].negated;
+    struct sim_operand plain[4] = { o[0], o[1], o[2], in->n > 3 ? o[3] : o[1] };
+    for (unsigned k = 1; k < 4; k++) if (plain[k].kind == SIM_O_REG) plain[k].negated = false;
+    const uint32_t a = dec_src(d, &plain[1], SIM_U32), b = dec_src(d, &plain[2], SIM_U32),
+                   c = dec_src(d, &plain[3], SIM_U32), to = dec_dst(d, &plain[0], SIM_U32);
+    struct sim_insn *i = dec_emit_untyped(d, "video");
+    i->d = to;
+    i->a = a;
+    i->b = b;
+    i->c = c;
+    memcpy(&i->imm, &v, sizeof v);
 }
 
 /* -- comparison */
