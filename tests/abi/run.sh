@@ -2,7 +2,8 @@
 # Compares the driver's binary interface as gpuexec.h and tests/simgpu declare it with CUDA's headers: each entry
 # point's version and parameters, each constant, each struct (abi.cpp); and compiles gpuexec.h and cuda.h in one file,
 # in either order. Usage: run.sh [FOLDER...], each with a cuda.h and a cudaTypedefs.h; by default this machine's
-# toolkit. Rows that are newer than a toolkit are counted and listed. The CPU device must have a row for each interface of CUDA 13.0 and older ones, and export each symbol of its rows, no other.
+# toolkit. Rows that are newer than a toolkit are counted and listed. The CPU device must have a row for each interface
+# of CUDA 13.0 and older ones, and export each symbol of its rows, no other.
 cd "$(dirname "$0")/../.." || exit 1
 out=$(mktemp -d "${TMPDIR:-/tmp}/gpuexec-abi-XXXXXX") || exit 1
 trap 'rm -rf "$out"' EXIT

@@ -24,6 +24,50 @@ static void check_that_it_runs(gpuexec_context ctx, gpuexec_module mod) {
     CHECK_EQ(word, 150);
 }
 
+/* A GPU runs 1,024 threads of these; there are more values in their text than such threads have registers, but few of
+   them at the same time, or a compiler computes them again where it needs them. */
+TEST(registers_for_1024_threads) {
+    static const char *const files[] = { "kernels/jacobi.ptx", "kernels/ring_exchange.ptx",
+        "tests/corpus/ptx/math_double.sm_75.ptx", "tests/corpus/ptx/stencil.sm_75.ptx" };
+    static const char *const names[] = { "jacobi", "ring_exchange", "math_double", "stencil3d" };
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    unsigned i;
+    for (i = 0; i < sizeof files / sizeof *files; i++) {
+        gpuexec_kernel_info k;
+        memset(&k, 0, sizeof k);
+        CHECK_OK(gpuexec_kernel_get_info(gpuexec_kernel_get(gpuexec_module_load_file(ctx, files[i], NULL), names[i]),
+                                         &k));
+        CHECK_EQ(k.max_threads_per_block, 1024);
+        CHECK(k.registers > 0 && k.registers <= 64);
+    }
+}
+
+/* max_registers limits a kernel that needs more, also if its text is linked. */
+TEST(registers_are_limited) {
+    gpuexec_context      ctx = gpuexec_context_open(0, NULL);
+    gpuexec_module_desc  desc = { 0 };
+    gpuexec_linker       linker;
+    gpuexec_kernel_info  k;
+    static char          text[20000];
+    char                *at = text;
+    int                  i;
+    at += sprintf(at, ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p) {\n"
+                  ".reg .b64 %%a; .reg .b32 %%v<200>; ld.param.u64 %%a, [p];\n");
+    for (i = 0; i < 200; i++) at += sprintf(at, "ld.volatile.global.u32 %%v%d, [%%a+%d];\n", i, 4 * i);
+    for (i = 0; i < 200; i++) at += sprintf(at, "st.volatile.global.u32 [%%a+%d], %%v%d;\n", 4 * i, 199 - i);
+    sprintf(at, "ret;\n}\n");
+    CHECK_OK(gpuexec_kernel_get_info(gpuexec_kernel_get(gpuexec_module_load(ctx, text, 0, NULL), "k"), &k));
+    CHECK(k.registers > 190 && k.registers <= 255 && k.max_threads_per_block < 512);
+    desc.max_registers = 40;
+    CHECK_OK(gpuexec_kernel_get_info(gpuexec_kernel_get(gpuexec_module_load(ctx, text, 0, &desc), "k"), &k));
+    CHECK_EQ(k.registers, 40);
+    CHECK_EQ(k.max_threads_per_block, 1024);
+    linker = gpuexec_linker_create(ctx, &desc);
+    CHECK_OK(gpuexec_linker_add(linker, GPUEXEC_INPUT_AUTO, text, 0, "k"));
+    CHECK_OK(gpuexec_kernel_get_info(gpuexec_kernel_get(gpuexec_linker_load(linker), "k"), &k));
+    CHECK_EQ(k.registers, 40);
+}
+
 TEST(load_from_memory) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     size_t bytes = 0;

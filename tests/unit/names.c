@@ -134,7 +134,8 @@ TEST_ALONE(newer_than_the_simulated_driver) {
     CHECK_EQ(get_id.one(&id), NOT_SUPPORTED);
     CHECK_EQ(named("cuGraphAddKernelNode_v2").none(), NOT_SUPPORTED);
     CHECK_STRING(heard(), "simgpu: cuCtxGetId needs driver 12.0, this one simulates 11.4 (SIMGPU_DRIVER_VERSION)\n"
-                 "simgpu: cuGraphAddKernelNode_v2 needs driver 12.0, this one simulates 11.4 (SIMGPU_DRIVER_VERSION)\n");
+                 "simgpu: cuGraphAddKernelNode_v2 needs driver 12.0, this one simulates 11.4 "
+                 "(SIMGPU_DRIVER_VERSION)\n");
 }
 
 TEST_ALONE(no_tables_for_the_runtime_api) {

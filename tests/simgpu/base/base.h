@@ -158,7 +158,7 @@ struct sim_code_info {                            /* the properties that the dri
     uint32_t shared_align;                        /* alignment of the dynamic part */
     uint32_t local_bytes;                         /* per thread, deepest non-recursive call chain */
     uint32_t const_bytes, param_bytes;
-    uint32_t num_regs;                            /* invented: 32-bit registers, at most 255 */
+    uint32_t num_regs;                            /* estimated: 32-bit registers, as many as the text needs */
     bool uses_dynamic_shared, uses_heap;          /* heap: calls malloc or free */
 };
 

@@ -93,6 +93,9 @@ struct sim_context {
 
 extern struct sim_link sim_contexts;
 
+/* CU_JIT_MAX_REGISTERS, _THREADS_PER_BLOCK, _MAX_THREADS_PER_BLOCK, _MIN_CTA_PER_SM (0: not given), and whether they
+   replace the directives of the text */
+struct sim_jit_limits { unsigned registers, threads, most_threads, blocks; bool override; };
 enum { SIM_DEFAULT = -1 };
 struct sim_preferences {                          /* what cuFuncSetAttribute and similar calls set */
     int max_dynamic, carveout, cache_config;      /* max_dynamic: SIM_DEFAULT until it is set or the code is known */
@@ -118,6 +121,7 @@ struct sim_module {
     unsigned refs;                                /* the handle's, and one per grid in flight: the code
                                                      of an unloaded module is freed after the last one */
     struct sim_image *image;
+    struct sim_jit_limits limits;
     bool prints;                                  /* uses vprintf */
     struct sim_function *functions;
     unsigned nfunctions;                 /* entries, in the text's order */
@@ -241,6 +245,7 @@ struct sim_jit_options {
     void **wall;
     bool verbose, has_target, unsupported;
     int target;
+    struct sim_jit_limits limits;
 };
 extern pthread_mutex_t sim_load_lock;                                    /* one text at a time;
                                                                             taken without sim_lock */
@@ -269,7 +274,8 @@ extern const char sim_device_runtime[];                                  /* this
 /* link.c */
 void sim_link_remember(int result);                                      /* [lock] a text did not compile: results
                                                                             of later failed links depend on it */
-int  sim_linked_parse(const void *image, size_t limit, struct sim_log *errors, struct sim_image **out);
+int  sim_linked_parse(const void *image, size_t limit, struct sim_log *errors, unsigned *registers,
+                      struct sim_image **out);
                                                   /* limit: the number of bytes available */
 /* module.c: a module is parsed and placed without sim_lock, then opened; the caller frees it if this fails */
 int  sim_module_parse(const void *text, size_t limit, const struct sim_jit_options *o, struct sim_log *errors,
@@ -283,6 +289,8 @@ int  sim_module_global(const struct sim_module *module, const char *name, unsign
                        size_t *bytes);
 int  sim_function_need(struct sim_function *function);                   /* [lock], released meanwhile: decodes it */
 int  sim_default_dynamic(uint32_t static_shared);
+unsigned sim_threads_limit(const struct sim_function *function);         /* of a block, from directives and options */
+unsigned sim_registers(const struct sim_function *function);             /* of a thread, from all of these */
 extern const struct sim_preferences sim_no_preferences;
 /* function.c */
 struct sim_occupancy { int blocks, max_threads; };                       /* per multiprocessor; threads

@@ -218,7 +218,7 @@ static int check_shape(const struct launch *l, const struct sim_function *f) {
     }
     uint64_t threads = product(l->block);
     if (threads > SIM_BLOCK_THREADS) return CUDA_ERROR_INVALID_VALUE;
-    if (f->func->maxntid[0] && threads > product(f->func->maxntid)) return CUDA_ERROR_INVALID_VALUE;
+    if (threads > sim_threads_limit(f)) return CUDA_ERROR_INVALID_VALUE;
     for (int i = 0; f->func->reqntid[0] && i < 3; i++)
         if (l->block[i] != (f->func->reqntid[i] ? f->func->reqntid[i] : 1)) return CUDA_ERROR_INVALID_VALUE;
     return CUDA_SUCCESS;

@@ -1,5 +1,5 @@
-/* staged.c - the launches of CUDA before 4.0: the function holds the shape of its blocks, the bytes of shared memory and
-   the arguments. pycuda still uses them. */
+/* staged.c - the launches of CUDA before 4.0, which pycuda still uses: the function holds the shape of its blocks, the
+   bytes of shared memory and the arguments. */
 #include "driver.h"
 #include "../base/cudadefs.h"
 

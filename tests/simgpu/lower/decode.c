@@ -137,7 +137,7 @@ static void place_function(struct dec *d, unsigned self) {
     c->rets_at = s->is_entry ? c->params_at : (c->params_at + f->params_size + 63) / 64 * 64;
     c->frame = s->is_entry ? (s->frame_bytes + 63) / 64 * 64 : (c->rets_at + f->rets_size + 63) / 64 * 64;
     uint32_t count[3] = { 0, 0, 0 };
-    dec_allocate(s, f->reg, count);                               /* numbers within the class */
+    f->live = dec_allocate(s, f->reg, count);                             /* numbers within the class */
     c->npreds = count[0];
     c->n32 = count[1];
     c->n64 = count[2];
@@ -251,8 +251,8 @@ static void decode(struct dec *d, struct sim_func *entry) {
     close_calls(d);
     for (unsigned k = 0; k < d->norder; k++) emit_function(d, d->order[k]);
 
-    uint64_t words = 0;
-    for (unsigned k = 0; k < c->nfuncs; k++) words += c->funcs[k].n32 + 2u * c->funcs[k].n64;
+    uint32_t words = 0;                           /* a call saves the caller's registers: not the sum */
+    for (unsigned k = 0; k < c->nfuncs; k++) if (d->funcs[k].live > words) words = d->funcs[k].live;
     unsigned char *consts = NULL;
     if (posix_memalign((void **)&consts, 64, c->nconsts + 256)) dec_fail(d, "Out of memory");
     if (c->nconsts) memcpy(consts, c->consts, c->nconsts);
@@ -261,7 +261,7 @@ static void decode(struct dec *d, struct sim_func *entry) {
     c->consts = consts;
     c->regs_bytes = d->regs_top + 256;
     c->info.param_bytes = entry->param_bytes;
-    c->info.num_regs = words + 8 < 16 ? 16 : words + 8 > 255 ? 255 : (uint32_t)words + 8;
+    c->info.num_regs = words + 8 < 16 ? 16 : words + 8;
     for (unsigned k = 0; k < d->image->nvars; k++) if (d->image->vars[k]->space == SIM_CONST)
         c->info.const_bytes += (uint32_t)d->image->vars[k]->size;
 }

@@ -14,6 +14,7 @@ struct dec_func {                                                 /* parallel to
     uint32_t *reg;                                                /* offset of each register's first element */
     uint32_t *param_at, *ret_at;                                  /* offsets in the parameter and result areas */
     uint32_t params_size, rets_size;
+    uint32_t live;                                                /* words of registers, at most */
     uint8_t *calls;                                               /* by function index: this function reaches it */
     bool indirect;
     uint32_t deepest;
@@ -96,8 +97,9 @@ static inline uint64_t dec_address(const struct sim_var *v) {     /* of all othe
 uint32_t dec_lay_out(const struct sim_var *v, unsigned n, uint32_t *at); /* parameters, results: returns their size */
 unsigned dec_reg_size(enum sim_type t);                           /* 0 predicate, 4, 8 */
 
-/* regs.c: assigns each register of f a number within its class (predicate, 4, 8 bytes), and counts the numbers */
-void dec_allocate(const struct sim_func *f, uint32_t *number, uint32_t count[3]);
+/* regs.c: assigns each register of f a number within its class (predicate, 4, 8 bytes), and counts the numbers. Returns
+   how many words of registers are live at once, at most */
+uint32_t dec_allocate(const struct sim_func *f, uint32_t *number, uint32_t count[3]);
 
 /* The functions that select the handlers of the current instruction and emit them. Its form has checked the operands,
    except where a letter in forms.h allows anything. */

@@ -5,12 +5,12 @@
 
 /* -- operations */
 
-enum sim_type dec_unsigned(enum sim_type t) {
+static enum sim_type unsigned_type(enum sim_type t) {
     return t == SIM_B8 ? SIM_U8 : t == SIM_B16 ? SIM_U16 : t == SIM_B32 ? SIM_U32 : t == SIM_B64 ? SIM_U64 : t;
 }
 
 enum { SLOTS = 4096 };
-static const struct sim_operation *operations[SLOTS];             /* a hash table, created once */
+static const struct sim_operation *operations[SLOTS];             /* a hash table, a third full, created once */
 static pthread_once_t operations_once = PTHREAD_ONCE_INIT;
 
 unsigned dec_hash(const char *text) {
@@ -44,31 +44,32 @@ static void make_operations(void) {
 
 sim_handler *dec_operation(const char *name, enum sim_type t, enum sim_variant v) {
     pthread_once(&operations_once, make_operations);
-    const struct sim_operation *o = *slot_of(name, dec_unsigned(t), v);
+    const struct sim_operation *o = *slot_of(name, unsigned_type(t), v);
     return o ? o->run : NULL;
 }
 
-static char *append(char *to, const char *end, const char *word) {
-    while (*word && to < end) *to++ = *word++;
-    *to = 0;
-    return to;
+struct name { char text[64]; size_t n; };
+
+static void append(struct name *name, const char *word) {
+    while (*word && name->n + 1 < sizeof name->text) name->text[name->n++] = *word++;
 }
 
 sim_handler *dec_find(struct dec *d, const char *op, enum sim_type first, enum sim_type t) {
-    static const char *const type_names[] = { [SIM_U8] = "_u8", [SIM_S8] = "_s8", [SIM_U16] = "_u16",
-        [SIM_S16] = "_s16", [SIM_F16] = "_f16", [SIM_BF16] = "_bf16", [SIM_U32] = "_u32", [SIM_S32] = "_s32",
-        [SIM_F32] = "_f32", [SIM_F16X2] = "_f16x2", [SIM_BF16X2] = "_bf16x2", [SIM_U64] = "_u64", [SIM_S64] = "_s64",
-        [SIM_F64] = "_f64", [SIM_B128] = "_b128" };
+    static const char *const types[] = { "", "_pred", "", "_u8", "_s8", "", "_u16", "_s16", "_f16", "_bf16", "", "_u32",
+                                         "_s32", "_f32", "_f16x2", "_bf16x2", "", "_u64", "_s64", "_f64", "_b128" };
     const uint32_t flags = d->flags & (SIM_I_ROUND | SIM_I_FTZ | SIM_I_SAT | SIM_I_RELU | SIM_I_NAN | SIM_I_XORSIGN |
                                        DEC_SATFINITE);
     const enum sim_variant v = !flags ? SIM_PLAIN : flags == SIM_I_FTZ ? SIM_FTZ : flags == 1 ? SIM_RZ : SIM_FLAGS;
-    char name[64], *end = append(name, name + sizeof name - 1, op);
-    for (unsigned k = 0; k < d->nrest; k++)
-        end = append(append(end, name + sizeof name - 1, "_"), name + sizeof name - 1, d->rest[k]);
+    struct name name = { "", 0 };
+    append(&name, op);
+    for (unsigned k = 0; k < d->nrest; k++) {
+        append(&name, "_");
+        append(&name, d->rest[k]);
+    }
+    append(&name, types[unsigned_type(first)]);
     d->nrest = 0;
-    if (first != SIM_NOTYPE) append(end, name + sizeof name - 1, type_names[dec_unsigned(first)]);
-    sim_handler *run = dec_operation(name, t, v);
-    if (!run && (v == SIM_FTZ || v == SIM_RZ)) run = dec_operation(name, t, SIM_FLAGS);
+    sim_handler *run = dec_operation(name.text, t, v);
+    if (!run && (v == SIM_FTZ || v == SIM_RZ)) run = dec_operation(name.text, t, SIM_FLAGS);
     if (!run) dec_unsupported(d);
     return run;
 }

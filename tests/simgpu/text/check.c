@@ -652,7 +652,7 @@ void px_check(struct px *px, struct sim_instr *in, struct px_name *op, struct px
     if (best == 2 && !odd) missing_modifier(&c, missing);
     if (best == 3) wrong_operands(&c, forms[first].args);
     if (best < 4) return;
-    keep_match(&c, in, match, names);
+    if (known) keep_match(&c, in, match, names);
     check_features(&c);
     check_details(&c);
     if (is(&c, "call")) check_call(&c);

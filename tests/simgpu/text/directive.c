@@ -96,7 +96,7 @@ static const struct tuning {
     {"reqntid", true, 3, true, ".reqntid directive", 0, 21, AT(reqntid)},
     {"minnctapersm", true, 1, true, NULL, 0, 0, AT(minnctapersm)},
     {"maxnctapersm", true, 1, true, NULL, 0, 0, 0},
-    {"maxnreg", true, 1, true, NULL, 0, 0, 0},
+    {"maxnreg", true, 1, true, NULL, 0, 0, AT(maxnreg)},
     {"reqnctapercluster", true, 3, false, ".reqnctapercluster", 90, 78, AT(reqnctapercluster)},
     {"maxclusterrank", true, 1, false, ".maxclusterrank", 90, 78, AT(maxclusterrank)},
     {"explicitcluster", true, 0, false, ".explicitcluster", 90, 78, AT(explicit_cluster)},

@@ -158,7 +158,7 @@ struct sim_func {
     struct sim_instr *instrs;
     unsigned ninstrs;
     uint32_t maxntid[3], reqntid[3], reqnctapercluster[3];         /* 0 when not given */
-    uint32_t minnctapersm, maxclusterrank;
+    uint32_t minnctapersm, maxnreg, maxclusterrank;
     bool explicit_cluster, blocks_are_clusters;   /* a cluster size must be given; the grid counts clusters */
 };
 
