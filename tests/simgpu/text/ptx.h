@@ -73,7 +73,7 @@ struct px_operand {
     struct px_name *name;                         /* of a symbol that is not resolved yet */
     const char *label_for;                        /* the instruction, where only a label is allowed */
     bool was_symbol;                              /* there the name of a register or variable was used */
-    bool minus, indexed;                          /* -%r, which no instruction accepts; g[3] */
+    bool minus, indexed;                          /* -%r, which only vmad accepts; g[3] */
     bool bad_address, beyond;                     /* [not an address]; [more than an address] */
 };
 

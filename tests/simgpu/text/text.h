@@ -86,6 +86,7 @@ struct sim_operand {
     int reg;                                      /* index into func->regs, or -1 */
     uint64_t imm;
     const char *name;                             /* SIM_O_SREG: without the component, with the % */
+    const char *elements;                         /* SIM_O_REG in a video instruction: "b3", "h10", or NULL */
     struct sim_var *var;
     struct sim_func *func;
     unsigned target;
@@ -107,7 +108,7 @@ enum sim_select {
     SIM_SELECT_BAR_SYNC, SIM_SELECT_BAR_ARRIVE, SIM_SELECT_BAR_RED, SIM_SELECT_BAR_WARP,
     SIM_SELECT_CLUSTER_ARRIVE, SIM_SELECT_CLUSTER_WAIT, SIM_SELECT_FENCE,
     SIM_SELECT_BRA, SIM_SELECT_BRX, SIM_SELECT_CALL, SIM_SELECT_RET, SIM_SELECT_EXIT, SIM_SELECT_TRAP,
-    SIM_SELECT_NANOSLEEP, SIM_SELECT_NOTHING, SIM_SELECT_CREATEPOLICY,
+    SIM_SELECT_ALLOCA, SIM_SELECT_STACKSAVE, SIM_SELECT_STACKRESTORE, SIM_SELECT_NANOSLEEP, SIM_SELECT_NOTHING, SIM_SELECT_CREATEPOLICY,
     SIM_SELECT_CP_ASYNC, SIM_SELECT_CP_ARRIVE, SIM_SELECT_CP_BULK,
     SIM_SELECT_MBARRIER_INIT, SIM_SELECT_MBARRIER_INVAL, SIM_SELECT_MBARRIER_ARRIVE, SIM_SELECT_MBARRIER_TX,
     SIM_SELECT_MBARRIER_TEST, SIM_SELECTS
