@@ -796,6 +796,7 @@ TEST(declarations) {
         { ".entry f(.param .b8 x[4352]) { ret; }", NULL },
         { ".func f() .noreturn { trap; }", NULL },
         { ".pragma \"nounroll\";", NULL },
+        { ".global .u32; .entry f() { .f32; ret; }", NULL },
         { ".global .u32 .align 8 x;", "near '.align'" },
         { ".align 8 .u32 x;", "No variable storage specified" },
         { ".global .v4 .f64 x;", "Vector type too large" },

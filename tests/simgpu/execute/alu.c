@@ -165,10 +165,14 @@ CARRY(add_cc_32, u32, u64, (u64)x + y)
 CARRY(add_cc_64, u64, u128, (u128)x + y)
 CARRY(addc_32, u32, u64, (u64)x + y + k)
 CARRY(addc_64, u64, u128, (u128)x + y + k)
+CARRY(addc_16, u32, u64, (u16)(x + y + k))
+CARRY(addc_sat_s32, s32, s64, clamp32((s64)x + y + k))
 CARRY(sub_cc_32, u32, u64, (u64)x + (u32)~y + 1)
 CARRY(sub_cc_64, u64, u128, (u128)x + (u64)~y + 1)
 CARRY(subc_32, u32, u64, (u64)x + (u32)~y + k)
 CARRY(subc_64, u64, u128, (u128)x + (u64)~y + k)
+CARRY(subc_16, u32, u64, (u16)(x + ~y + k))
+CARRY(subc_sat_s32, s32, s64, clamp32((s64)x - y - 1 + k))
 CARRY(mad_lo_cc_32, u32, u64, (u64)(x * y) + z)
 CARRY(mad_lo_cc_64, u64, u128, (u128)(x * y) + z)
 CARRY(mad_hi_cc_u32, u32, u64, ((u64)x * y >> 32) + z)
@@ -177,6 +181,10 @@ CARRY(mad_hi_cc_u64, u64, u128, ((u128)x * y >> 64) + z)
 CARRY(mad_hi_cc_s64, u64, u128, (u128)(u64)((s128)(s64)x * (s64)y >> 64) + z)
 CARRY(madc_lo_32, u32, u64, (u64)(x * y) + z + k)
 CARRY(madc_lo_64, u64, u128, (u128)(x * y) + z + k)
+CARRY(madc_lo_16, u32, u64, (u16)(x * y + z + k))
+CARRY(madc_hi_u16, u32, u64, (u16)(((u32)(u16)x * (u16)y >> 16) + z + k))
+CARRY(madc_hi_s16, u32, u64, (u16)((u32)((s32)(s16)x * (s16)y >> 16) + z + k))
+CARRY(madc_hi_sat_s32, s32, s64, clamp32(((s64)x * y >> 32) + z + k))
 CARRY(madc_hi_u32, u32, u64, ((u64)x * y >> 32) + z + k)
 CARRY(madc_hi_s32, u32, u64, (u64)(u32)((s64)(s32)x * (s32)y >> 32) + z + k)
 CARRY(madc_hi_u64, u64, u128, ((u128)x * y >> 64) + z + k)
@@ -425,6 +433,10 @@ const struct sim_operation SIM_ISA(sim_alu_table)[] = {
     LONG_TYPES(mad_hi_cc, mad_hi_cc), LONG_SIZES(addc, addc), LONG_SIZES(addc_cc, addc), LONG_SIZES(subc, subc),
     LONG_SIZES(subc_cc, subc), LONG_SIZES(madc_lo, madc_lo), LONG_SIZES(madc_lo_cc, madc_lo),
     LONG_TYPES(madc_hi, madc_hi), LONG_TYPES(madc_hi_cc, madc_hi),
+    P(addc, U16, addc_16), P(addc, S16, addc_16), OP(addc, S32, FLAGS, addc_sat_s32), P(subc, U16, subc_16),
+    P(subc, S16, subc_16), OP(subc, S32, FLAGS, subc_sat_s32), P(madc_lo, U16, madc_lo_16),
+    P(madc_lo, S16, madc_lo_16), P(madc_hi, U16, madc_hi_u16), P(madc_hi, S16, madc_hi_s16),
+    OP(madc_hi, S32, FLAGS, madc_hi_sat_s32),
     LOGIC(and), LOGIC(or), LOGIC(xor), P(not, PRED, not_pred), SIZES(not), SIZES(cnot), SIZES(shl), TYPES(shr),
     WORD(shf_l_wrap), WORD(shf_l_clamp), WORD(shf_r_wrap), WORD(shf_r_clamp), P(lop3, U32, lop3_32), BITS(popc),
     BITS(clz), LONG_TYPES(bfind, bfind), LONG_TYPES(bfind_shiftamt, bfind_shiftamt), BITS(brev), P(fns, U32, fns_b32),

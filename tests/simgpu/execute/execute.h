@@ -37,9 +37,9 @@ void sim_print(const char *text, size_t n);       /* kernel printf: appends to a
 void sim_print_flush(void);                       /* called by every synchronizing driver call */
 
 /* The handlers, at the end of each file: every operation by its name, its type and its variant. An instruction's
-   operation is named by its opcode, the modifiers that are no flags, in the order of forms.h, and the first of two types:
-   add.s32 is "add" of S32, shf.l.clamp.b32 "shf_l_clamp" of U32, cvt.rn.f32.f64 "cvt_f32" of F64. A .b type counts as
-   unsigned. Lane operations exist twice (avx2.c). */
+   operation is named by its opcode, the modifiers that are no flags, in the order of forms.h, and the first of two
+   types: add.s32 is "add" of S32, shf.l.clamp.b32 "shf_l_clamp" of U32, cvt.rn.f32.f64 "cvt_f32" of F64. A .b type
+   counts as unsigned. Lane operations exist twice (avx2.c). */
 enum sim_variant {
     SIM_PLAIN,                                    /* no flags; of a load or store: one element */
     SIM_FTZ, SIM_RZ,                              /* .ftz alone, .rz alone; without an entry, SIM_FLAGS */

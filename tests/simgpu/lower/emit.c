@@ -349,6 +349,21 @@ struct sim_operand dec_element(const struct sim_operand *o, unsigned k) {
     return element;
 }
 
+/* where a register's component begins; a register of 128 bits has its halves in adjacent places */
+static uint32_t place_of_register(const struct dec *d, const struct sim_operand *o) {
+    const unsigned has = dec_reg_size(d->funcs[d->now].func->regs[o->reg].type), lanes = has ? 32 * has : 4;
+    return 2 * (d->funcs[d->now].reg[o->reg] + (o->component ? (o->component - 1u) * lanes : 0));
+}
+
+uint32_t dec_half(struct dec *d, const struct sim_operand *o, unsigned k) {
+    const bool wide = o->kind == SIM_O_REG && dec_reg_size(d->funcs[d->now].func->regs[o->reg].type) == 16;
+    if (wide) return place_of_register(d, o) + k * 2 * 256;
+    if (o->kind == SIM_O_SINK) return dec_temp(d, 8);
+    if (o->kind == SIM_O_IMM) return dec_const(d, k == 0 ? o->imm : (uint64_t)((int64_t)o->imm >> 63), 8);
+    if (o->kind != SIM_O_SYM) dec_unsupported(d);
+    return k == 0 ? address_of(d, o, 8) : dec_const(d, 0, 8);
+}
+
 uint32_t dec_src(struct dec *d, const struct sim_operand *o, enum sim_type t) {
     const unsigned size = dec_reg_size(t);
     uint32_t at = 0;
@@ -356,16 +371,16 @@ uint32_t dec_src(struct dec *d, const struct sim_operand *o, enum sim_type t) {
     switch (o->kind) {
     case SIM_O_REG: {
         const struct sim_reg *r = &d->funcs[d->now].func->regs[o->reg];
-        const unsigned has = dec_reg_size(r->type);
+        const unsigned has = dec_reg_size(r->type) == 16 ? 8 : dec_reg_size(r->type);
         if (o->component > r->vec) dec_unsupported(d);
-        at = 2 * (d->funcs[d->now].reg[o->reg] + (o->component ? (o->component - 1u) * (has ? 32 * has : 4) : 0));
+        at = place_of_register(d, o);             /* of 128 bits only the lower ones */
         if (o->negated && has == 0) {
             const uint32_t p = dec_temp(d, 0);
             dec_emit_to(d, "not", SIM_PRED, p, at, 0);
             at = p;
         }
         if (has == size) return at;
-        if (has == 16 || !has || !size) dec_unsupported(d);
+        if (!has || !size) dec_unsupported(d);
         const uint32_t to = dec_temp(d, size);
         dec_resize(d, size, to, at);
         return to;
@@ -384,14 +399,14 @@ uint32_t dec_dst(struct dec *d, const struct sim_operand *o, enum sim_type t) {
     if (o->kind != SIM_O_REG) dec_unsupported(d);
     const struct sim_reg *r = &d->funcs[d->now].func->regs[o->reg];
     const unsigned has = dec_reg_size(r->type);
-    if (o->component > r->vec) dec_unsupported(d);
-    const uint32_t at =
-        2 * (d->funcs[d->now].reg[o->reg] + (o->component ? (o->component - 1u) * (has ? 32 * has : 4) : 0));
+    if (o->component > r->vec || size == 16) dec_unsupported(d);
+    const uint32_t at = place_of_register(d, o);
     if (has == size) return at;
-    if (has != 8 || size != 4) dec_unsupported(d);
-    const uint32_t temp = dec_temp(d, 4);
+    if (has < 8 || size < 4) dec_unsupported(d);
+    const uint32_t temp = size == 8 ? at : dec_temp(d, 4);
     d->after[d->nafter].to = at;
     d->after[d->nafter].from = temp;
+    d->after[d->nafter].whole = has == 16;
     d->after[d->nafter++].type = t;
     return temp;
 }
@@ -399,9 +414,14 @@ uint32_t dec_dst(struct dec *d, const struct sim_operand *o, enum sim_type t) {
 void dec_done(struct dec *d) {
     for (unsigned k = 0; k < d->nafter; k++) {
         const enum sim_type t = d->after[k].type;
-        const bool is_signed = t == SIM_S8 || t == SIM_S16 || t == SIM_S32;
+        const bool is_signed = t == SIM_S8 || t == SIM_S16 || t == SIM_S32 || t == SIM_S64;
         const enum sim_type bits = sim_type_size(t) == 1 ? SIM_U8 : sim_type_size(t) == 2 ? SIM_U16 : SIM_U32;
-        dec_emit_to(d, is_signed ? "cvt_s64" : "cvt_u64", is_signed ? t : bits, d->after[k].to, d->after[k].from, 0);
+        const uint32_t to = d->after[k].to, high = to + 2 * 256;
+        if (sim_type_size(t) < 8)
+            dec_emit_to(d, is_signed ? "cvt_s64" : "cvt_u64", is_signed ? t : bits, to, d->after[k].from, 0);
+        if (!d->after[k].whole) continue;
+        if (is_signed) dec_emit_to(d, "shr", SIM_S64, high, to, dec_const(d, 63, 4));
+        else dec_emit_to(d, "mov", SIM_U64, high, dec_const(d, 0, 8), 0);
     }
     d->nafter = 0;
 }

@@ -1,5 +1,6 @@
 /* select.c - the handlers of each instruction, by its form: operations for each lane, comparisons, moves. The others
-   are in select_mem.c and select_flow.c. What has no handler, or a modifier that no function takes, is not supported. */
+   are in select_mem.c and select_flow.c. An instruction without a handler, or with a modifier that no function takes,
+   is not supported. */
 #include "decode.h"
 
 static unsigned bits_of(enum sim_type t) { return t == SIM_PRED ? 0 : 8 * sim_type_size(t); }
@@ -286,11 +287,30 @@ static void pack(struct dec *d, const struct sim_operand *to, const struct sim_o
     dec_emit_to(d, "pack", bits_type(width), dec_dst(d, to, bits_type(width)), s[0], s[1]);
 }
 
+/* 128 bits are two halves of 64, or four parts of 32. */
+static void mov_128(struct dec *d, const struct sim_operand *to, const struct sim_operand *from) {
+    for (unsigned k = 0; k < 2; k++) {
+        if (to->kind == SIM_O_VEC && to->n == 4) {
+            const struct sim_operand *part = &to->list[2 * k];
+            const uint32_t s = dec_half(d, from, k);
+            if (part[0].kind != SIM_O_SINK) dec_resize(d, 4, dec_dst(d, &part[0], SIM_B32), s);
+            if (part[1].kind != SIM_O_SINK) dec_emit_to(d, "high", SIM_B64, dec_dst(d, &part[1], SIM_B32), s, 0);
+        } else if (from->kind == SIM_O_VEC && from->n == 4) {
+            const uint32_t a = dec_src(d, &from->list[2 * k], SIM_B32), b = dec_src(d, &from->list[2 * k + 1], SIM_B32);
+            dec_emit_to(d, "pack", SIM_B64, dec_half(d, to, k), a, b);
+        } else {
+            const uint32_t a = from->kind == SIM_O_VEC ? dec_src(d, &from->list[k], SIM_B64) : dec_half(d, from, k);
+            dec_emit_to(d, "mov", SIM_B64, to->kind == SIM_O_VEC ? dec_dst(d, &to->list[k], SIM_B64) : dec_half(d, to, k),
+                        a, 0);
+        }
+    }
+}
+
 static void mov(struct dec *d) {
     const enum sim_type t = d->in->type[0];
     const struct sim_operand *to = &d->in->opd[0], *from = &d->in->opd[1];
-    if (t == SIM_B128) dec_unsupported(d);
-    if (d->vec > 1) for (unsigned k = 0; k < d->vec; k++) {
+    if (t == SIM_B128) mov_128(d, to, from);
+    else if (d->vec > 1) for (unsigned k = 0; k < d->vec; k++) {
         const struct sim_operand a = dec_element(to, k), b = dec_element(from, k);
         move_one(d, &a, &b, t);
     } else if (to->kind == SIM_O_VEC) unpack(d, to, from, bits_of(t));
@@ -303,7 +323,8 @@ static void mov(struct dec *d) {
 static dec_selector *const selectors[SIM_SELECTS] = {
     [SIM_SELECT_LANES] = lanes, [SIM_SELECT_MIXED] = mixed, [SIM_SELECT_F32X2] = float_pair,
     [SIM_SELECT_LOP3_BOOL] = lop3_bool, [SIM_SELECT_VIDEO] = video, [SIM_SELECT_SET] = set, [SIM_SELECT_SETP] = setp,
-    [SIM_SELECT_MOV] = mov, [SIM_SELECT_CVT_INT] = round_to_int, [SIM_SELECT_CVTA] = dec_cvta,
+    [SIM_SELECT_ALLOCA] = dec_alloca, [SIM_SELECT_STACKSAVE] = dec_stacksave,
+    [SIM_SELECT_STACKRESTORE] = dec_stackrestore, [SIM_SELECT_MOV] = mov, [SIM_SELECT_CVT_INT] = round_to_int, [SIM_SELECT_CVTA] = dec_cvta,
     [SIM_SELECT_ISSPACEP] = dec_isspacep, [SIM_SELECT_MAPA] = dec_mapa, [SIM_SELECT_GETCTARANK] = dec_getctarank,
     [SIM_SELECT_ST_ASYNC] = dec_st_async, [SIM_SELECT_RED_ASYNC] = dec_red_async, [SIM_SELECT_LD] = dec_ld,
     [SIM_SELECT_ST] = dec_st, [SIM_SELECT_ATOM] = dec_atom, [SIM_SELECT_RED] = dec_red, [SIM_SELECT_WARP] = dec_warp,
@@ -374,7 +395,7 @@ static void read_modifiers(struct dec *d) {
             d->rest[at] = d->rest[at - 1];
             group[at] = group[at - 1];
         }
-        if (at && g && d->rest[at - 1] == m) continue;            /* twice */
+        if (at && d->rest[at - 1] == m) continue;                 /* twice */
         d->rest[at] = m;
         group[at] = g;
         d->nrest++;

@@ -255,6 +255,7 @@ static bool operand_fits(const struct checked *c, char letter, const struct sim_
     case 'B': return is_source(c, o, t1, true);
     case 'w': return is_target(c, o, doubled(t0), false);
     case 'W': return is_source(c, o, doubled(t0), false);
+    case 'j': return scalar_register(c, o) && is_source(c, o, t0, false);
     case 'c': return scalar_register(c, o) && is_source(c, o, t1, false);
     case 'y': return is_target(c, o, t0, false) && class_of(register_type(c, o)) == C_BITS;
     case 'Y': return is_target(c, o, t1, false) && class_of(register_type(c, o)) == C_BITS;
@@ -271,7 +272,7 @@ static bool operand_fits(const struct checked *c, char letter, const struct sim_
     case 'P': return scalar_register(c, o) && is_source(c, o, SIM_PRED, false);
     case 'r': return is_target(c, o, SIM_B32, false);
     case 'i': return is_target(c, o, SIM_U32, false) && class_of(register_type(c, o)) != C_FLOAT;
-    case 'I': return is_target(c, o, SIM_U32, true) && class_of(register_type(c, o)) != C_FLOAT;
+    case 'I': return is_target(c, o, SIM_U32, true);
     case 'z': return is_target(c, o, SIM_U16, false);
     case 'u': return is_source(c, o, SIM_U32, false);
     case 'v': return is_source(c, o, SIM_U32, false) && !(o->kind == SIM_O_REG && register_type(c, o) == SIM_F16X2);
@@ -452,6 +453,10 @@ static void check_details(const struct checked *c) {
         if (!has(c, "to") && in->opd[1].var->space != space_of(c))
             say(c, "State space mismatch between instruction and address in");
     }
+    if (is(c, "alloca") && in->n > 2 && (in->opd[2].imm & (in->opd[2].imm - 1)))
+        px_error(px, in->line, "Alignment must be a power of two");
+    if (is(c, "alloca") && in->n > 2 && in->opd[2].imm > 1u << 23)
+        px_error(px, in->line, "Alignment value too large, exceeds 2^23");
     if (is(c, "vmad") && in->opd[0].kind == SIM_O_REG && (in->opd[1].negated != in->opd[2].negated)
         && in->opd[3].negated)
         px_error(px, in->line, "Operand negation limited to either (source A xor source B) or source C");

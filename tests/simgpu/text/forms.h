@@ -9,7 +9,7 @@
      d     destination of T0                          a b   source of T0, T1: register or constant
      D     destination of T0 or a wider register      B     source of T1 or a wider register
      w     destination twice as wide as T0            W     source twice as wide
-     A     destination of T0, or a vector of them     c     source of T1: register
+     A     destination of T0, or a vector of them     j c   source of T0, T1: register
            with .v2 .v4 .v8, or _                     V S   the same for memory: T0 or a wider register
      y Y   destination, source register of T0's, T1's size, declared without a sign or a format
      q     predicate destination                      o e   q or a pair of them; only the pair q|_
@@ -130,10 +130,10 @@ static const struct sim_form forms[] = {
     F("bfi", "", "b32|b64", "daavv", LANES),
     F("bmsk", "clamp|wrap", "b32", "dvv", LANES),
     F("szext", "clamp|wrap", "u32|s32", "dav", LANES),
-    F("fns", "", "b32", "duuu", LANES),
+    F("fns", "", "b32", "daaa", LANES),
     F("dp4a", "", "u32|s32 u32|s32", "duuv", LANES),
     F("dp2a", "lo|hi", "u32|s32 u32|s32", "duuu", LANES),
-    F("prmt", "f4e|b4e|rc8|ecl|ecr|rc16?", "b32", "daau", LANES),
+    F("prmt", "f4e|b4e|rc8|ecl|ecr|rc16?", "b32", "daaa", LANES),
     F("and", "", "pred|b16|b32|b64", "daa", LANES),
     F("or", "", "pred|b16|b32|b64", "daa", LANES),
     F("xor", "", "pred|b16|b32|b64", "daa", LANES),
@@ -232,7 +232,8 @@ static const struct sim_form forms[] = {
     F("cvt", RNI " ftz? sat?", "f32 f32", "DB", CVT_INT),
     F("cvt", RNI " sat?", "f64 f64", "DB", CVT_INT),
     F("cvt", RNI " sat?", "f16 f16", "DB", CVT_INT),
-    F("cvt", RNI "?", "bf16 bf16", "db", CVT_INT),
+    F("cvt", "", "bf16 bf16", "db", LANES),
+    F("cvt", RNI, "bf16 bf16", "db", CVT_INT),
     F("cvt", "rn|rz relu? satfinite?", "f16x2 f32", "DBB", LANES),
     F("cvt", "rn|rz relu? satfinite?", "bf16x2 f32", "dbb", LANES),
     F("cvt", "rs relu? satfinite?", "f16x2|bf16x2 f32", "dbbu", LANES),
@@ -298,13 +299,13 @@ static const struct sim_form forms[] = {
     F("atom", "exch " SEM ANYWHERE, "b32|b64|b128", "Ama", ATOM),
     F("atom", "exch " SEM CACHED, "b32|b64|b128", "Amak", ATOM),
     F("atom", "cas " SEM ANYWHERE, "b16|b32|b64|b128", "Amaa", ATOM),
-    F("atom", "add v2|v4 " SEM " global? L2::cache_hint?", "f32", "AmS.k", NONE),
-    F("atom", "add|min|max noftz v2|v4 " SEM " global? L2::cache_hint?", "f16x2|bf16x2", "AmS.k", NONE),
-    F("atom", "add|min|max noftz v2|v4|v8 " SEM " global? L2::cache_hint?", "f16|bf16", "AmS.k", NONE),
+    F("atom", "add v2|v4 " SEM " global? L2::cache_hint?", "f32", "AmS.k", ATOM),
+    F("atom", "add|min|max noftz v2|v4 " SEM " global? L2::cache_hint?", "f16x2|bf16x2", "AmS.k", ATOM),
+    F("atom", "add|min|max noftz v2|v4|v8 " SEM " global? L2::cache_hint?", "f16|bf16", "AmS.k", ATOM),
     ATOMS("red", SEM2, "", RED),
-    F("red", "add v2|v4 " SEM2 " global? L2::cache_hint?", "f32", "mS.k", NONE),
-    F("red", "add|min|max noftz v2|v4 " SEM2 " global? L2::cache_hint?", "f16x2|bf16x2", "mS.k", NONE),
-    F("red", "add|min|max noftz v2|v4|v8 " SEM2 " global? L2::cache_hint?", "f16|bf16", "mS.k", NONE),
+    F("red", "add v2|v4 " SEM2 " global? L2::cache_hint?", "f32", "mS.k", RED),
+    F("red", "add|min|max noftz v2|v4 " SEM2 " global? L2::cache_hint?", "f16x2|bf16x2", "mS.k", RED),
+    F("red", "add|min|max noftz v2|v4|v8 " SEM2 " global? L2::cache_hint?", "f16|bf16", "mS.k", RED),
 #define ASYNC "async relaxed cluster " SHARED "? mbarrier::complete_tx::bytes"
     F("red", ASYNC " add", WIDE, "mam", RED_ASYNC),
     F("red", ASYNC " min|max", "u32|s32", "mam", RED_ASYNC),
@@ -312,7 +313,7 @@ static const struct sim_form forms[] = {
     F("red", ASYNC " " BOOL, "b32", "mam", RED_ASYNC),
     F("red", "async *", "", "xxx", NONE),
 
-    F("shfl", "sync up|down|bfly|idx", "b32", "Oauuv", WARP),
+    F("shfl", "sync up|down|bfly|idx", "b32", "Oaauv", WARP),
     F("vote", "sync all|any|uni", "pred", "qpv", VOTE),
     F("vote", "sync ballot", "b32", "dpv", VOTE),
     F("match", "any sync", "b32|b64", "sav", WARP),
@@ -402,9 +403,9 @@ static const struct sim_form forms[] = {
     WAITS(""),
     WAITS("acquire|relaxed cta|cluster "),
     F("mbarrier", "pending_count", "b64", "ra", LANES),
-    F("alloca", "", "u32|u64", "da.n", NONE),
-    F("stacksave", "", "u32|u64", "d", NONE),
-    F("stackrestore", "", "u32|u64", "a", NONE),
+    F("alloca", "", "u32|u64", "da.n", ALLOCA),
+    F("stacksave", "", "u32|u64", "d", STACKSAVE),
+    F("stackrestore", "", "u32|u64", "j", STACKRESTORE),
 
 #define SIGNS "u32|s32 "
 #define SCALAR(op, mods, types) /* a second operation, or the result is an element, beside those of the last source */ \
