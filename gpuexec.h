@@ -17,6 +17,7 @@
         >>link        several images linked into one module
         >>memory      device and pinned memory, copies, fills
         >>stream      queues of work
+        >>current     the stream that a thread uses in a context if a call names none
         >>event       points in a stream: order and time
         >>launch      grids, arguments, launching
         >>params      packed parameters, prepared launches
@@ -32,8 +33,8 @@
         >>failure     each thread's last failure, the latch, the single function that records every failure
         >>begin       finding and starting the driver
         >>object      handles and their slots, the table of allocations
-        >>impl-setup, impl-device, impl-context, impl-image, impl-module, impl-link, impl-memory, impl-transfer,
-        >>impl-stream, impl-event, impl-launch, impl-params, impl-barrier, impl-multi
+        >>impl-setup, impl-device, impl-context, impl-image, impl-module, impl-link, impl-memory, impl-stream,
+        >>impl-current, impl-event, impl-transfer, impl-launch, impl-params, impl-barrier, impl-multi
 
     --------------------------------------------------------------------------------------------------------------------
     >>start
@@ -1221,6 +1222,60 @@ GPUEXEC_API gpuexec_result gpuexec_stream_get_info_at(const char *where, gpuexec
 GPUEXEC_API gpuexec_result gpuexec_stream_destroy_at(const char *where, gpuexec_stream stream);
 
 /* ---------------------------------------------------------------------------------------------------------------------
+   >>current   Each thread has a current stream in each context: at first the context's own stream. GPUEXEC_CURRENT in
+   place of a stream means the current stream of the calling thread: for a launch, in the kernel's context; for a copy
+   or fill, in the context of the destination, or of the source if the destination is host memory; for
+   gpuexec_event_record, in the event's context. All other calls refuse it: pass gpuexec_context_stream(context). */
+
+#ifdef __cplusplus
+#  define GPUEXEC_CURRENT (gpuexec_stream{ 0x14 })
+#else
+#  define GPUEXEC_CURRENT ((gpuexec_stream){ 0x14 })
+#endif
+
+/* Returns the calling thread's current stream of the context. If the thread has made none current, that is the
+   context's own stream: all threads share it, it is created with the default desc when it is first needed, and closed
+   with the context. cuStreamCreateWithPriority at most once for each context. */
+GPUEXEC_API gpuexec_stream gpuexec_context_stream_at(const char *where, gpuexec_context context);
+
+/* Makes the stream the calling thread's current one in its context; {0}: the context's own stream again. Nothing waits:
+   what was enqueued before on the other stream may still run. GPUEXEC_STREAM_SCOPE adds the wait. The stream must stay
+   open as long as it is current. No driver call. */
+GPUEXEC_API gpuexec_result gpuexec_context_set_stream_at(const char *where, gpuexec_context context,
+                                                         gpuexec_stream stream);
+
+/* GPUEXEC_STREAM_SCOPE(stream) { ... } makes the stream current in the block. First, it makes the stream wait for what
+   has been enqueued on the stream that was current: work in the block sees the results of work before it. At the end
+   of the block, the other stream is current again, even if return, break, goto or a C++ exception leaves the block; it
+   does not wait. GPUEXEC_STREAM_SCOPE_JOIN(stream) { ... } also makes it wait there for the work of the block. If a
+   wait fails, the failure is latched, and on entry the block is skipped. The rules of GPUEXEC_CONTEXT_SCOPE for break,
+   continue, nesting and MSVC apply. cuEventRecord and cuStreamWaitEvent, once for each wait. */
+#define GPUEXEC_STREAM_SCOPE(stream)      GXI_STREAM_SCOPE(stream, 0)
+#define GPUEXEC_STREAM_SCOPE_JOIN(stream) GXI_STREAM_SCOPE(stream, 1)
+#define GXI_STREAM_SCOPE(stream, join) \
+    for (GXI_STREAM_SCOPE_TYPE GXI_CAT(gxi_scope_, __LINE__) \
+             GXI_SCOPE_INIT(gpuexec_stream_scope_begin_at(GPUEXEC_HERE, stream, join)); \
+         GXI_CAT(gxi_scope_, __LINE__).entered; \
+         gpuexec_stream_scope_end(&GXI_CAT(gxi_scope_, __LINE__)))
+typedef struct gpuexec_stream_scope {
+    gpuexec_context context;
+    gpuexec_stream  stream, before;
+    const char     *where;
+    void           *before_slot;
+    unsigned long long ends;
+    int             join, entered;
+} gpuexec_stream_scope;
+GPUEXEC_API gpuexec_stream_scope gpuexec_stream_scope_begin_at(const char *where, gpuexec_stream stream, int join);
+GPUEXEC_API void gpuexec_stream_scope_end(gpuexec_stream_scope *scope);        /* a second call does nothing */
+#ifdef __cplusplus
+#  define GXI_STREAM_SCOPE_TYPE gxi_stream_scope
+#elif defined(__GNUC__)
+#  define GXI_STREAM_SCOPE_TYPE __attribute__((cleanup(gpuexec_stream_scope_end))) gpuexec_stream_scope
+#else
+#  define GXI_STREAM_SCOPE_TYPE gpuexec_stream_scope
+#endif
+
+/* ---------------------------------------------------------------------------------------------------------------------
    >>event   Points in streams. */
 
 typedef struct gpuexec_event_desc {
@@ -1628,6 +1683,12 @@ struct gxi_context_scope : gpuexec_context_scope {                   /* see GPUE
     gxi_context_scope &operator=(const gxi_context_scope &) = delete;
     ~gxi_context_scope() { gpuexec_context_scope_end(this); }
 };
+struct gxi_stream_scope : gpuexec_stream_scope {                     /* see GPUEXEC_STREAM_SCOPE */
+    explicit gxi_stream_scope(const gpuexec_stream_scope &begun) : gpuexec_stream_scope(begun) {}
+    gxi_stream_scope(const gxi_stream_scope &) = delete;
+    gxi_stream_scope &operator=(const gxi_stream_scope &) = delete;
+    ~gxi_stream_scope() { gpuexec_stream_scope_end(this); }
+};
 
 /* Including <type_traits> would be half the cost of this header; compilers provide __is_trivially_copyable instead. */
 struct gxi_false { static constexpr bool value = false; };
@@ -1766,6 +1827,9 @@ template <class T> GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::t
 #define gpuexec_context_get_limit(...)      gpuexec_context_get_limit_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_context_get_priorities(...) gpuexec_context_get_priorities_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_context_scope_begin(...)    gpuexec_context_scope_begin_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_context_stream(...)         gpuexec_context_stream_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_context_set_stream(...)     gpuexec_context_set_stream_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_stream_scope_begin(...)     gpuexec_stream_scope_begin_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_context_sync(...)           gpuexec_context_sync_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_context_retain(...)         gpuexec_context_retain_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_context_push(...)           gpuexec_context_push_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -2429,6 +2493,14 @@ typedef struct gxi_text { char *p; size_t n, cap; int failed; } gxi_text;
 /* e's strings are in text, or are literals */
 typedef struct gxi_detail { gpuexec_error e; gxi_text text; } gxi_detail;
 
+/* what a thread uses in a context */
+typedef struct gxi_use {
+    uint64_t           context, stream;          /* handle ids; stream: the one that the thread made current, or 0 */
+    struct CUevent_st *event;                    /* for gpuexec_stream_wait_stream: see gxi_wait_event_of; or NULL */
+    struct gxi_slot   *current;                  /* the slot of its current stream, if `ends` is gxi.ends; or NULL */
+    uint64_t           ends;
+} gxi_use;
+
 typedef struct gxi_thread_record {
     gxi_detail last, before, first;              /* the last failure; the one before it, whose text may still be in
                                                     use; the latched one */
@@ -2436,6 +2508,8 @@ typedef struct gxi_thread_record {
     uint32_t latched;                       /* number of the latched failure, 0 for none; streams are marked with it */
     int      reported;                      /* a wait on another thread has returned it */
     int      ended;                         /* the thread has ended: kept for streams and gpuexec_shutdown to report */
+    gxi_use *uses;
+    unsigned nuses, uses_cap;
 } gxi_thread_record;
 enum { GXI_ENDED_KEPT = 1024 };                    /* at most this many */
 #define GXI_LATCH_WITHOUT_TEXT 0xFFFFFFFFu       /* instead of its number if there was no memory for a record */
@@ -2515,6 +2589,7 @@ typedef struct gxi_state {
     uint32_t            first[16];               /* by kind: lists of the objects that no other object owns */
     /* Hooks that sections below provide to sections above, each set with the first object that needs it; atomic: */
     gpuexec_result    (*close_context)(gxi_call *call, struct gxi_slot *slot);
+    void              (*give_back)(gxi_thread_record *record);       /* what an ending thread used; gxi_tables held */
     void              (*mark)(uint64_t stream);  /* marks a stream whose work was refused: a wait on it returns that */
     void              (*add_launches)(gxi_text *t);      /* to an asynchronous error's text: the last launches */
     void              (*add_allocations)(gxi_text *t);   /* ... for an illegal address: recent allocations */
@@ -2732,6 +2807,7 @@ static void gxi_record_free(gxi_thread_record *record) {
     gxi_text_free(&record->last.text);
     gxi_text_free(&record->before.text);
     gxi_text_free(&record->first.text);
+    gxi_free(record->uses);
     gxi_free(record);
 }
 static void gxi_record_unlink(gxi_thread_record *record) {           /* gxi_tables is held */
@@ -2744,6 +2820,7 @@ GXI_THREAD_ENDS(gxi_thread_ends) {
     gxi_lock(&gxi_tables);
     if (record && gxi_thread.record == record && gxi_thread.epoch == gxi.epoch) {
         gxi_thread.record = NULL;                /* later destructors of this thread may call the library */
+        if (gxi.give_back) gxi.give_back(record);
         record->ended = record->latched && gxi.ended < GXI_ENDED_KEPT;
         gxi.ended += record->ended != 0;
         if (!record->ended) {
@@ -3498,7 +3575,7 @@ enum { GXI_NOTHING,
 #define GXI_ROW(KIND, member, name, turn) GXI_##KIND,
        GXI_KIND_ROWS(GXI_ROW)
 #undef GXI_ROW
-       GXI_KINDS, GXI_TURNS = 6, GXI_FAILED_BIT = 0x20 };
+       GXI_KINDS, GXI_TURNS = 6, GXI_FAILED_BIT = 0x20, GXI_CURRENT = 0x14 /* no slot has it: its bit 4 is set */ };
 
 typedef struct gxi_context gxi_context;
 typedef struct gxi_module gxi_module;
@@ -3551,18 +3628,18 @@ static const struct { const char *name; unsigned turn; int (*end)(gxi_call *call
 static unsigned gxi_kind_of(uint64_t id) { return (unsigned)id & 0x0F; }
 
 typedef enum gxi_origin { GXI_ADOPTED, GXI_PRIMARY, GXI_COUNTED } gxi_origin;
-enum { GXI_SPARE_EVENTS = 8 };
+typedef struct gxi_wait_event { struct CUevent_st *native; int used; /* by a thread */ } gxi_wait_event;
 struct gxi_context {
     int ordinal, device;
     gxi_origin origin;
     int users;                                   /* guarded by gxi_tables, like the lists */
-    uint64_t defaults[2];                        /* handles of its legacy and per-thread default
-                                                    streams, 0 until first requested */
+    uint64_t defaults[2], own;                   /* handles of its legacy and per-thread default streams, and
+                                                    of its own one, 0 until first requested */
     unsigned long long id;                       /* the driver's id of it; 0: not known */
     uint32_t first[16];                          /* by kind: lists of the objects it owns */
     gxi_range *ranges;                           /* its allocations */
-    struct CUevent_st *spare[GXI_SPARE_EVENTS];  /* for gpuexec_stream_wait_stream; guarded by gxi_tables */
-    unsigned spares;
+    gxi_wait_event *wait_events;                 /* for gpuexec_stream_wait_stream; guarded by gxi_tables */
+    unsigned nwait_events, wait_events_cap;
     int refused;                                 /* atomic: some of its streams are marked */
 };
 static gxi_context *gxi_context_of(const gxi_slot *slot) { return slot->is.context.info; }
@@ -3606,6 +3683,11 @@ static void gxi_mark(uint64_t stream) {
     if (!context || slot->legacy == 2) return;           /* each thread has a separate one */
     GXI_STORE(&slot->of.refused, gxi_thread.record ? gxi_thread.record->latched : GXI_LATCH_WITHOUT_TEXT);
     GXI_STORE(&gxi_context_of(context)->refused, 1);
+}
+
+static int gxi_is_own_stream(const gxi_slot *stream) {
+    const gxi_slot *context = gxi_peek(stream->context, GXI_CONTEXT);
+    return context && GXI_LOAD(&gxi_context_of(context)->own) == stream->id;
 }
 
 static GXI_NOINLINE gxi_slot *gxi_peek_any(uint64_t id) {
@@ -3792,6 +3874,10 @@ static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsi
                             ? "use gpuexec_stream_create, or gpuexec_stream_legacy(context) for the default stream"
                             : "create it before using it",
                         "%s was never created: the handle is {0}", is);
+    if (id == GXI_CURRENT)
+        return gxi_fail(call, GPUEXEC_BAD_HANDLE, "pass gpuexec_context_stream(context)",
+                        "%s is GPUEXEC_CURRENT, but only launches, copies, fills and gpuexec_event_record take that",
+                        is);
     if (found == 0 || found >= GXI_KINDS || (id & 0x10))
         return gxi_fail(call, GPUEXEC_BAD_HANDLE, NULL,
                         "%s is not a gpuexec handle: 0x%016llx; it may be uninitialized memory", is,
@@ -4940,6 +5026,7 @@ GPUEXEC_API gpuexec_result gpuexec_context_sync_at(const char *where, gpuexec_co
 static int gxi_context_end(gxi_call *call, gxi_slot *old) {
     gxi_context *info = gxi_context_of(old);
     const int cu = old->adopted ? 0 : gxi_context_release(call, info->origin, old->cu_context, info->device);
+    gxi_free(info->wait_events);
     gxi_free(info);
     return cu;
 }
@@ -4975,7 +5062,7 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
     gpuexec_result result = GPUEXEC_OK;
     gxi_scope scope = { 0, 0 };
     gxi_slot *child;
-    unsigned turn, kind;
+    unsigned turn, kind, i;
     gxi_range range;
     const int gone = gxi_context_is_gone(call, slot);                /* with all its objects */
     const int entered = !gone && (result = gxi_enter(call, slot->cu_context, &scope)) == GPUEXEC_OK;
@@ -4987,7 +5074,7 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
         other = context_ends ? context_ends(call, slot->id) : GPUEXEC_OK;
         if (!result) result = other;
     }
-    for (; info->spares; info->spares--) if (!gone) GXI_BESIDE(cuEventDestroy, (info->spare[info->spares - 1]));
+    for (i = 0; i < info->nwait_events && !gone; i++) GXI_BESIDE(cuEventDestroy, (info->wait_events[i].native));
     for (turn = 1; turn <= GXI_TURNS; turn++) for (kind = 1; kind < GXI_KINDS; kind++) {
         if (gxi_kinds[kind].turn != turn) continue;
         while ((child = gxi_first(&info->first[kind])) != NULL) {
@@ -5027,8 +5114,8 @@ static void gxi_report_leaks(void) {
     for (kind = 1; kind < GXI_KINDS; kind++) for (index = 0; index < gxi.slots; index++) {
         const gxi_slot *slot = gxi_slot_at(index);
         if (!slot->id || gxi_kind_of(slot->id) != kind) continue;
-        /* kernels and default streams are closed with their module and context */
-        if (kind == GXI_KERNEL || slot->legacy) continue;
+        /* kernels are closed with their module; default streams and a context's own stream with the context */
+        if (kind == GXI_KERNEL || slot->legacy || (kind == GXI_STREAM && gxi_is_own_stream(slot))) continue;
         snprintf(line, sizeof line, "gpuexec: leak: %s, created at %s\n", gxi_kinds[kind].name, gxi_place(slot->where));
         gxi_log_line(GPUEXEC_LOG_WARNING, line, sizeof line);
     }
@@ -7142,6 +7229,793 @@ GPUEXEC_API gpuexec_ptr gpuexec_pinned_address_at(const char *where, void *memor
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-stream */
+
+static uint64_t gxi_stream_new(gxi_call *call, const gxi_slot *context, struct CUstream_st *native, int adopted,
+                               int legacy) {
+    gxi_slot made = gxi_made(context, context->id, adopted);
+    made.is.stream.native = native;
+    made.legacy = (unsigned)legacy & 3;
+    GXI_STORE(&gxi.add_launches, &gxi_add_last_launches);
+    GXI_STORE(&gxi.mark, &gxi_mark);
+    return gxi_new(call, GXI_STREAM, &made, &gxi_context_of(context)->first[GXI_STREAM]);
+}
+
+static int gxi_stream_end(gxi_call *call, gxi_slot *old) {
+    return old->adopted ? 0 : GXI_TRY(cuStreamDestroy, (old->is.stream.native));
+}
+
+static uint64_t gxi_stream_make(gxi_call *call, gpuexec_context context, const gpuexec_stream_desc *desc) {
+    const unsigned flags = desc && desc->non_blocking ? GXI_STREAM_NON_BLOCKING : 0;
+    struct CUstream_st *native = NULL;
+    gxi_slot *slot;
+    gxi_scope scope;
+    uint64_t id;
+    int cu;
+    if (desc && gxi_check_desc(call, "gpuexec_stream_desc", desc->start_canary, desc->end_canary)) return 0;
+    if (!(slot = gxi_begin_in(call, context, &scope))) return 0;
+    cu = GXI_TRY_MAKE(native, cuStreamCreateWithPriority, (&native, flags, desc ? desc->priority : 0));
+    gxi_leave(&scope);
+    if (cu) {
+        gxi_fail_cu(call, NULL, "cannot create a stream on device %d", gxi_context_of(slot)->ordinal);
+        return 0;
+    }
+    id = gxi_stream_new(call, slot, native, 0, 0);
+    if (!id) GXI_BESIDE(cuStreamDestroy, (native));
+    return id;
+}
+GPUEXEC_API gpuexec_stream gpuexec_stream_create_at(const char *where, gpuexec_context context,
+                                                    const gpuexec_stream_desc *desc) {
+    gpuexec_stream handle;
+    GXI_CALL(gpuexec_stream_create, GXI_MAKES);
+    handle.id = gxi_or_failed(gxi_stream_make(call, context, desc), GXI_STREAM);
+    return handle;
+}
+
+/* Lets the context keep a stream that it needs once. Another thread may have been first: returns the one kept. */
+static uint64_t gxi_keep_stream(gxi_call *call, uint64_t *kept, uint64_t mine) {
+    uint64_t id = mine;
+    if (!mine) return 0;
+    gxi_lock(&gxi_tables);
+    if (*kept) id = *kept;
+    else GXI_STORE(kept, mine);
+    gxi_unlock(&gxi_tables);
+    if (id != mine) gxi_destroy(call, gxi_peek(mine, GXI_STREAM));
+    return id;
+}
+/* The context's legacy (which 1) or per-thread (2) default stream: these numbers are CU_STREAM_LEGACY and
+   CU_STREAM_PER_THREAD. */
+static uint64_t gxi_default_stream(gxi_call *call, gpuexec_context context, int which) {
+    gxi_slot *slot = gxi_begin_with_context(call, context);
+    uint64_t *kept, id, mine;
+    if (!slot) return 0;
+    kept = &gxi_context_of(slot)->defaults[which - 1];
+    if ((id = GXI_LOAD(kept)) != 0) return id;
+    mine = gxi_stream_new(call, slot, (struct CUstream_st *)(uintptr_t)which, 1, which);
+    return gxi_keep_stream(call, kept, mine);
+}
+GPUEXEC_API gpuexec_stream gpuexec_stream_legacy_at(const char *where, gpuexec_context context) {
+    gpuexec_stream handle;
+    GXI_CALL(gpuexec_stream_legacy, GXI_MAKES);
+    handle.id = gxi_or_failed(gxi_default_stream(call, context, 1), GXI_STREAM);
+    return handle;
+}
+GPUEXEC_API gpuexec_stream gpuexec_stream_per_thread_at(const char *where, gpuexec_context context) {
+    gpuexec_stream handle;
+    GXI_CALL(gpuexec_stream_per_thread, GXI_MAKES);
+    handle.id = gxi_or_failed(gxi_default_stream(call, context, 2), GXI_STREAM);
+    return handle;
+}
+
+static uint64_t gxi_stream_adopt(gxi_call *call, gpuexec_context context, struct CUstream_st *native) {
+    struct CUctx_st *of = NULL;
+    gxi_slot *slot;
+    if ((uintptr_t)native <= 2) return gxi_default_stream(call, context, native ? (int)(uintptr_t)native : 1);
+    if (!(slot = gxi_begin_with_context(call, context))) return 0;
+    if (GXI_TRY(cuStreamGetCtx, (native, &of)))
+        gxi_fail_cu(call, NULL, "%p is not a stream known to the driver", (void *)native);
+    else if (of == slot->cu_context) return gxi_stream_new(call, slot, native, 1, 0);
+    else
+        gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "adopt it with its own context",
+                 "stream %p belongs to context %p, but the context passed is %p",
+                 (void *)native, (void *)of, (void *)slot->cu_context);
+    return 0;
+}
+GPUEXEC_API gpuexec_stream gpuexec_stream_from_native_at(const char *where, gpuexec_context context,
+                                                         struct CUstream_st *native) {
+    gpuexec_stream handle;
+    GXI_CALL(gpuexec_stream_from_native, GXI_MAKES);
+    handle.id = gxi_or_failed(gxi_stream_adopt(call, context, native), GXI_STREAM);
+    return handle;
+}
+
+static gxi_slot *gxi_find_stream(gxi_call *call, gpuexec_stream stream) {
+    return gxi_get(call, stream.id, GXI_STREAM, "the stream");
+}
+
+static gxi_slot *gxi_begin_with_stream(gxi_call *call, gpuexec_stream stream) {
+    return gxi_begin_with(call, stream.id, GXI_STREAM, "the stream");
+}
+
+GPUEXEC_API struct CUstream_st *gpuexec_stream_native(gpuexec_stream stream) {
+    const gxi_slot *slot = gxi_queried("gpuexec_stream_native", stream.id, GXI_STREAM, "the stream");
+    return slot ? slot->is.stream.native : NULL;
+}
+
+/* A default stream belongs to the current context: calls on it need that context. */
+static GXI_NOINLINE gpuexec_result gxi_enter_stream(gxi_call *call, const gxi_slot *stream, gxi_scope *scope) {
+    scope->call = call;
+    scope->pushed = 0;
+    return stream->legacy ? gxi_enter(call, stream->cu_context, scope) : GPUEXEC_OK;
+}
+
+GPUEXEC_API gpuexec_result gpuexec_stream_sync_at(const char *where, gpuexec_stream stream) {
+    gxi_slot *slot;
+    gxi_scope scope;
+    int cu;
+    GXI_CALL(gpuexec_stream_sync, GXI_WAITS);
+    if (gxi_begin(call) || !(slot = gxi_find_stream(call, stream)) || gxi_enter_stream(call, slot, &scope))
+        return gxi_take();
+    cu = GXI_TRY(cuStreamSynchronize, (slot->is.stream.native));
+    gxi_leave(&scope);
+    gxi_waited(call, cu, slot, "the stream");
+    return gxi_take_of_stream(call, slot);
+}
+GPUEXEC_API gpuexec_result gpuexec_stream_query(gpuexec_stream stream) {
+    gxi_slot *slot;
+    gxi_scope scope;
+    int cu;
+    GXI_CALL_NO_PLACE(gpuexec_stream_query, GXI_QUERIES);
+    if (!(slot = gxi_begin_with_stream(call, stream)) || gxi_enter_stream(call, slot, &scope)) return gxi_failed_with();
+    cu = GXI_TRY(cuStreamQuery, (slot->is.stream.native));
+    gxi_leave(&scope);
+    if (cu == GXI_CU_NOT_READY) return GPUEXEC_NOT_READY;
+    return cu ? gxi_fail_cu(call, NULL, "cannot query the stream") : GPUEXEC_OK;
+}
+/* Fails if the event's last record was refused: the driver would use an earlier record, or none. */
+static GXI_NOINLINE gpuexec_result gxi_event_refused(gxi_call *call, const gxi_slot *event, const char *is) {
+    const uint32_t recorded = GXI_LOAD(&event->is.event.recorded);
+    const char *where = GXI_LOAD(&event->is.event.refused_at);
+    if (recorded <= 1) return GPUEXEC_OK;
+    return gxi_fail(call, (gpuexec_result)recorded, "fix that failure, then record the event again",
+                    "%s has not been recorded: its last gpuexec_event_record%s%s failed with %s", is, GXI_AT(where),
+                    gpuexec_result_name((gpuexec_result)recorded));
+}
+/* A stream whose calls need no context and no checks before the driver, on this thread. */
+GXI_HOT int gxi_is_plain(const gxi_slot *stream) {
+    return !(stream->legacy || stream->borrowed || gxi_thread.latched || gxi.trace);
+}
+/* `fails`: the text of a failure. cu: what the driver returned on the fast path, -1 if that was not tried. */
+static gpuexec_result gxi_stream_records(gxi_call *call, const gxi_slot *stream, struct CUevent_st *event,
+                                         const char *fails, int cu) {
+    gxi_scope scope;
+    if (cu >= 0) gxi_said(call, "cuEventRecord", cu);
+    else {
+        if (gxi_enter_stream(call, stream, &scope)) return gxi_failed_with();
+        cu = GXI_TRY(cuEventRecord, (event, stream->is.stream.native));
+        gxi_leave(&scope);
+    }
+    return cu ? gxi_fail_cu(call, NULL, "%s", fails) : GPUEXEC_OK;
+}
+static gpuexec_result gxi_stream_waits(gxi_call *call, const gxi_slot *stream, struct CUevent_st *event,
+                                       const char *fails, int cu) {
+    gxi_scope scope;
+    if (cu >= 0) gxi_said(call, "cuStreamWaitEvent", cu);
+    else {
+        if (gxi_enter_stream(call, stream, &scope)) return gxi_failed_with();
+        cu = GXI_TRY(cuStreamWaitEvent, (stream->is.stream.native, event, 0));
+        gxi_leave(&scope);
+    }
+    return cu ? gxi_fail_cu(call, NULL, "%s", fails) : GPUEXEC_OK;
+}
+static GXI_NOINLINE gpuexec_result gxi_wait_event_else(const char *where, gpuexec_stream stream, gpuexec_event event,
+                                                       int cu) {
+    gxi_slot *slot, *e;
+    GXI_CALL_ON(stream, gpuexec_stream_wait_event);
+    if (!(slot = gxi_begin_with_stream(call, stream)) || !(e = gxi_get(call, event.id, GXI_EVENT, "the event")) ||
+        gxi_event_refused(call, e, "the event"))
+        return gxi_failed_with();
+    return gxi_stream_waits(call, slot, e->is.event.native, "the stream cannot wait for the event", cu);
+}
+GPUEXEC_API gpuexec_result gpuexec_stream_wait_event_at(const char *where, gpuexec_stream stream, gpuexec_event event) {
+    const gxi_slot *slot = gxi_peek_inline(stream.id, GXI_STREAM), *e = gxi_peek_inline(event.id, GXI_EVENT);
+    int cu = -1;
+    if (slot && e && gxi_is_plain(slot) && !e->borrowed && GXI_LOAD(&e->is.event.recorded) <= 1) {
+        cu = gxi.cu.cuStreamWaitEvent(slot->is.stream.native, e->is.event.native, 0);
+        if (cu == 0) return GPUEXEC_OK;
+    }
+    return gxi_wait_event_else(where, stream, event, cu);
+}
+/* --- a stream waits for another: on an event of the context that only this thread uses. cuStreamWaitEvent takes the
+   record at the time of the call, so that the event can be recorded again when it has returned. --- */
+
+/* This thread's entry for a context; NULL: none. */
+GXI_HOT gxi_use *gxi_use_of(uint64_t context) {
+    const gxi_thread_record *record = gxi_thread.record;
+    unsigned i;
+    if (!record || gxi_thread.epoch != GXI_LOAD(&gxi.epoch)) return NULL;
+    for (i = 0; i < record->nuses; i++) if (record->uses[i].context == context) return &record->uses[i];
+    return NULL;
+}
+/* The same; creates it. NULL: no memory. */
+static gxi_use *gxi_use_make(uint64_t context) {
+    gxi_use *use = gxi_use_of(context);
+    gxi_thread_record *record = use ? NULL : gxi_record();
+    unsigned i, open = 0;
+    if (use || !record) return use;
+    for (i = 0; i < record->nuses; i++)                                  /* contexts may have been closed since */
+        if (gxi_peek(record->uses[i].context, GXI_CONTEXT)) record->uses[open++] = record->uses[i];
+    record->nuses = open;
+    if (open == record->uses_cap) {
+        const unsigned cap = open ? 2 * open : 4;
+        gxi_use *uses = (gxi_use *)gxi_realloc(record->uses, cap * sizeof *uses);
+        if (!uses) return NULL;
+        record->uses = uses;
+        record->uses_cap = cap;
+    }
+    use = &record->uses[record->nuses++];
+    memset(use, 0, sizeof *use);
+    use->context = context;
+    return use;
+}
+static void gxi_give_back(gxi_thread_record *record) {
+    for (; record->nuses; record->nuses--) {
+        const gxi_use *use = &record->uses[record->nuses - 1];
+        const gxi_slot *context = gxi_peek(use->context, GXI_CONTEXT);
+        gxi_context *info = context ? gxi_context_of(context) : NULL;
+        unsigned i;
+        for (i = 0; info && i < info->nwait_events; i++)
+            if (info->wait_events[i].native == use->event) info->wait_events[i].used = 0;
+    }
+}
+/* Lets this thread use an event of the context: one that an ended thread used, or `made`. NULL: there is none, or no
+   memory. */
+static struct CUevent_st *gxi_wait_event_take(gxi_context *info, struct CUevent_st *made) {
+    struct CUevent_st *event = NULL;
+    unsigned i;
+    gxi_lock(&gxi_tables);
+    for (i = 0; i < info->nwait_events && !event; i++) if (!info->wait_events[i].used) {
+        info->wait_events[i].used = 1;
+        event = info->wait_events[i].native;
+    }
+    if (made && !event && info->nwait_events == info->wait_events_cap) {
+        const unsigned cap = info->wait_events_cap ? 2 * info->wait_events_cap : 4;
+        gxi_wait_event *all = (gxi_wait_event *)gxi_realloc(info->wait_events, cap * sizeof *all);
+        if (all) {
+            info->wait_events = all;
+            info->wait_events_cap = cap;
+        }
+    }
+    if (made && !event && info->nwait_events < info->wait_events_cap) {
+        info->wait_events[info->nwait_events].native = event = made;
+        info->wait_events[info->nwait_events++].used = 1;
+    }
+    gxi_unlock(&gxi_tables);
+    return event;
+}
+/* This thread's event in the stream's context. NULL after a failure. */
+static struct CUevent_st *gxi_wait_event_of(gxi_call *call, const gxi_slot *stream) {
+    const gxi_slot *slot = gxi_peek(stream->context, GXI_CONTEXT);
+    gxi_use *use = slot ? gxi_use_make(stream->context) : NULL;
+    struct CUevent_st *made = NULL;
+    gxi_scope scope;
+    int cu;
+    if (use && !use->event) use->event = gxi_wait_event_take(gxi_context_of(slot), NULL);
+    if (use && use->event) return use->event;
+    if (!use || gxi_enter(call, stream->cu_context, &scope)) {
+        if (!use) gxi_fail_memory(call, "make the stream wait");
+        return NULL;
+    }
+    cu = GXI_TRY_MAKE(made, cuEventCreate, (&made, GXI_EVENT_DISABLE_TIMING));
+    gxi_leave(&scope);
+    if (cu) {
+        gxi_fail_cu(call, NULL, "the stream cannot wait for the other stream: cannot create an event on device %d",
+                    gxi_ordinal_of(stream));
+        return NULL;
+    }
+    GXI_STORE(&gxi.give_back, &gxi_give_back);
+    use->event = gxi_wait_event_take(gxi_context_of(slot), made);
+    if (use->event != made) GXI_BESIDE(cuEventDestroy, (made));
+    if (!use->event) gxi_fail_memory(call, "make the stream wait");
+    return use->event;
+}
+/* A driver call that a fast path has made: its name and what it returned. {0}: none. */
+typedef struct gxi_tried { const char *name; int cu; } gxi_tried;
+static GXI_NOINLINE gpuexec_result gxi_stream_waits_for(gxi_call *call, const gxi_slot *stream, const gxi_slot *other,
+                                                        gxi_tried tried) {
+    static const char cannot[] = "the stream cannot wait for the other stream";
+    struct CUevent_st *event;
+    gpuexec_result result;
+    if (tried.cu) {
+        gxi_said(call, tried.name, tried.cu);
+        return gxi_fail_cu(call, NULL, "%s", cannot);
+    }
+    if (!(event = gxi_wait_event_of(call, other))) return gxi_failed_with();
+    result = gxi_stream_records(call, other, event, cannot, -1);
+    return result ? result : gxi_stream_waits(call, stream, event, cannot, -1);
+}
+/* The same without checks, for streams that are not default streams, if this thread has an event: 1 if it succeeded. */
+GXI_HOT int gxi_stream_waits_fast(const gxi_slot *stream, const gxi_slot *other, const gxi_use *use,
+                                  gxi_tried *tried) {
+    tried->name = NULL;
+    tried->cu = 0;
+    if (!use || !use->event || !gxi_is_plain(stream) || !gxi_is_plain(other)) return 0;
+    tried->name = "cuEventRecord";
+    tried->cu = gxi.cu.cuEventRecord(use->event, other->is.stream.native);
+    if (tried->cu) return 0;
+    tried->name = "cuStreamWaitEvent";
+    tried->cu = gxi.cu.cuStreamWaitEvent(stream->is.stream.native, use->event, 0);
+    return tried->cu == 0;
+}
+static GXI_NOINLINE gpuexec_result gxi_wait_stream_else(const char *where, gpuexec_stream stream, gpuexec_stream other,
+                                                        gxi_tried tried) {
+    gxi_slot *slot, *before;
+    GXI_CALL_ON(stream, gpuexec_stream_wait_stream);
+    if (!(slot = gxi_begin_with_stream(call, stream)) ||
+        !(before = gxi_get(call, other.id, GXI_STREAM, "the other stream")))
+        return gxi_failed_with();
+    return gxi_stream_waits_for(call, slot, before, tried);
+}
+GPUEXEC_API gpuexec_result gpuexec_stream_wait_stream_at(const char *where, gpuexec_stream stream,
+                                                         gpuexec_stream other) {
+    const gxi_slot *slot = gxi_peek_inline(stream.id, GXI_STREAM), *before = gxi_peek_inline(other.id, GXI_STREAM);
+    gxi_tried tried = { NULL, 0 };
+    if (slot && before && gxi_stream_waits_fast(slot, before, gxi_use_of(before->context), &tried)) return GPUEXEC_OK;
+    return gxi_wait_stream_else(where, stream, other, tried);
+}
+GPUEXEC_API gpuexec_result gpuexec_stream_host_function_at(const char *where, gpuexec_stream stream,
+                                                           void (*function)(void *user), void *user) {
+    gxi_slot *slot;
+    gxi_scope scope;
+    int cu;
+    /* the calling conventions differ only on 32-bit Windows, which CUDA no longer supports */
+    union { void (*given)(void *); void (GXI_CUDA *wanted)(void *); } u;
+    GXI_CALL_ON(stream, gpuexec_stream_host_function);
+    u.given = function;
+    if (!(slot = gxi_begin_with_stream(call, stream))) return gxi_failed_with();
+    if (!function) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the function is NULL");
+    if (gxi_enter_stream(call, slot, &scope)) return gxi_failed_with();
+    cu = GXI_TRY(cuLaunchHostFunc, (slot->is.stream.native, u.wanted, user));
+    gxi_leave(&scope);
+    return cu ? gxi_fail_cu(call, NULL, "cannot enqueue the function") : GPUEXEC_OK;
+}
+
+/* --- values in memory --------------------------------------------------------------------------------------------- */
+
+enum { GXI_WRITE = 1 << 20 };                    /* in place of a gpuexec_compare */
+static gpuexec_result gxi_check_value(gxi_call *call, gpuexec_ptr address, unsigned bytes, int compare) {
+    const int has = compare == GXI_WRITE ? GXI_HAS(cuStreamWriteValue32) && GXI_HAS(cuStreamWriteValue64)
+        : GXI_HAS(cuStreamWaitValue32) && GXI_HAS(cuStreamWaitValue64);
+    if (!has)
+        return gxi_fail(call, GPUEXEC_OLD_DRIVER, "install a newer NVIDIA driver, or use events",
+                        "writing values on a stream and waiting for them need a driver for CUDA 11.7 or later; this "
+                        "driver supports CUDA %d.%d", gxi.version / 1000, gxi.version % 1000 / 10);
+    if (!address) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the address is 0");
+    if (address % bytes)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                        "the address 0x%llx is not a multiple of %u, the size of the value", address, bytes);
+    if (compare != GXI_WRITE && (compare < 0 || compare > GPUEXEC_NOR))
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                        "%d is not a gpuexec_compare; the last valid value is GPUEXEC_NOR (%d)",
+                        compare, GPUEXEC_NOR);
+    return GPUEXEC_OK;
+}
+static gpuexec_result gxi_stream_value(gxi_call *call, gpuexec_stream stream, gpuexec_ptr address, unsigned bytes,
+                                       uint64_t value, int compare) {
+    gxi_slot *slot = gxi_begin_with_stream(call, stream);
+    struct CUstream_st *native;
+    gxi_scope scope;
+    int cu;
+    if (!slot || gxi_check_value(call, address, bytes, compare) || gxi_enter_stream(call, slot, &scope))
+        return gxi_failed_with();
+    native = slot->is.stream.native;
+    if (compare == GXI_WRITE)
+        cu = bytes == 4 ? GXI_TRY(cuStreamWriteValue32, (native, address, (unsigned)value, 0))
+            : GXI_TRY(cuStreamWriteValue64, (native, address, value, 0));
+    else
+        cu = bytes == 4 ? GXI_TRY(cuStreamWaitValue32, (native, address, (unsigned)value, (unsigned)compare))
+            : GXI_TRY(cuStreamWaitValue64, (native, address, value, (unsigned)compare));
+    gxi_leave(&scope);
+    return cu == 0 ? GPUEXEC_OK
+        : gxi_fail_cu(call, cu == GXI_CU_NOT_SUPPORTED ? "use events, or a kernel"
+                      : "pass an address in device memory or in pinned memory",
+                      compare == GXI_WRITE ? "cannot enqueue a write of %u bytes at 0x%llx on a stream of device %d"
+                      : "cannot enqueue a wait for %u bytes at 0x%llx on a stream of device %d",
+                      bytes, address, gxi_ordinal_of(slot));
+}
+GPUEXEC_API gpuexec_result gpuexec_stream_wait_value32_at(const char *where, gpuexec_stream stream,
+                                                          gpuexec_ptr address, unsigned value,
+                                                          gpuexec_compare compare) {
+    GXI_CALL_ON(stream, gpuexec_stream_wait_value32);
+    return gxi_stream_value(call, stream, address, 4, value, (int)compare);
+}
+GPUEXEC_API gpuexec_result gpuexec_stream_wait_value64_at(const char *where, gpuexec_stream stream,
+                                                          gpuexec_ptr address, unsigned long long value,
+                                                          gpuexec_compare compare) {
+    GXI_CALL_ON(stream, gpuexec_stream_wait_value64);
+    return gxi_stream_value(call, stream, address, 8, value, (int)compare);
+}
+GPUEXEC_API gpuexec_result gpuexec_stream_write_value32_at(const char *where, gpuexec_stream stream,
+                                                           gpuexec_ptr address, unsigned value) {
+    GXI_CALL_ON(stream, gpuexec_stream_write_value32);
+    return gxi_stream_value(call, stream, address, 4, value, GXI_WRITE);
+}
+GPUEXEC_API gpuexec_result gpuexec_stream_write_value64_at(const char *where, gpuexec_stream stream,
+                                                           gpuexec_ptr address, unsigned long long value) {
+    GXI_CALL_ON(stream, gpuexec_stream_write_value64);
+    return gxi_stream_value(call, stream, address, 8, value, GXI_WRITE);
+}
+
+GPUEXEC_API gpuexec_result gpuexec_stream_get_info_at(const char *where, gpuexec_stream stream,
+                                                      gpuexec_stream_info *info) {
+    gxi_slot *slot;
+    gxi_scope scope;
+    unsigned flags = 0;
+    int cu;
+    GXI_CALL(gpuexec_stream_get_info, GXI_QUERIES);
+    if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
+    memset(info, 0, sizeof *info);
+    if (!(slot = gxi_begin_with_stream(call, stream)) || gxi_enter_stream(call, slot, &scope)) return gxi_failed_with();
+    cu = GXI_TRY(cuStreamGetFlags, (slot->is.stream.native, &flags));
+    if (cu == 0) cu = GXI_TRY(cuStreamGetPriority, (slot->is.stream.native, &info->priority));
+    gxi_leave(&scope);
+    info->device = gxi_ordinal_of(slot);
+    info->non_blocking = (flags & GXI_STREAM_NON_BLOCKING) != 0;
+    info->adopted = slot->adopted;
+    return cu ? gxi_fail_cu(call, NULL, "cannot query the stream") : GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_stream_destroy_at(const char *where, gpuexec_stream stream) {
+    gxi_slot *slot;
+    GXI_CALL(gpuexec_stream_destroy, GXI_CLEANS);
+    if (gxi_was_never_made(stream.id, GXI_STREAM)) return GPUEXEC_OK;
+    if (!(slot = gxi_find_stream(call, stream))) return gxi_failed_with();
+    if (slot->legacy || gxi_is_own_stream(slot))
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "cannot destroy the %s stream; it is closed with its context",
+                        slot->legacy == 1 ? "legacy" : slot->legacy ? "per-thread" : "context's own");
+    return gxi_destroy(call, slot) ? gxi_fail_cu(call, NULL, "cannot destroy the stream") : GPUEXEC_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-current   A thread's record lists the streams that it made current, one for each context. */
+
+/* The stream that this thread made current in the context; 0: none, it uses the context's own stream. */
+static uint64_t gxi_current_set(uint64_t context) {
+    const gxi_use *use = gxi_use_of(context);
+    return use ? use->stream : 0;
+}
+/* The same, or the context's own stream, if that exists; else 0. */
+static uint64_t gxi_current_known(uint64_t context) {
+    const uint64_t set = gxi_current_set(context);
+    const gxi_slot *slot = set ? NULL : gxi_peek(context, GXI_CONTEXT);
+    return slot ? GXI_LOAD(&gxi_context_of(slot)->own) : set;
+}
+/* The current stream; creates the context's own stream if that is current and does not exist. 0 after a failure. */
+static uint64_t gxi_current_stream(gxi_call *call, uint64_t context) {
+    const uint64_t known = gxi_current_known(context);
+    gpuexec_context handle;
+    gxi_slot *slot;
+    uint64_t made;
+    handle.id = context;
+    if (known && gxi_peek(known, GXI_STREAM)) return known;
+    if (!(slot = gxi_begin_with_context(call, handle))) return 0;
+    if (known) {
+        gxi_fail(call, GPUEXEC_STALE_HANDLE, "make another one current: gpuexec_context_set_stream",
+                 "the current stream of the context on device %d was destroyed", gxi_context_of(slot)->ordinal);
+        return 0;
+    }
+    made = gxi_stream_make(call, handle, NULL);
+    return gxi_keep_stream(call, &gxi_context_of(slot)->own, made);
+}
+/* Makes the stream current for this thread; 0: the context's own. */
+static gpuexec_result gxi_current_change(gxi_call *call, uint64_t context, uint64_t stream) {
+    gxi_use *use = stream ? gxi_use_make(context) : gxi_use_of(context);
+    if (use) {
+        use->stream = stream;
+        use->current = NULL;
+    }
+    return use || !stream ? GPUEXEC_OK : gxi_fail_memory(call, "make the stream current");
+}
+
+GPUEXEC_API gpuexec_stream gpuexec_context_stream_at(const char *where, gpuexec_context context) {
+    gpuexec_stream handle = { 0 };
+    GXI_CALL(gpuexec_context_stream, GXI_MAKES);
+    if (gxi_begin_with_context(call, context)) handle.id = gxi_current_stream(call, context.id);
+    handle.id = gxi_or_failed(handle.id, GXI_STREAM);
+    return handle;
+}
+GPUEXEC_API gpuexec_result gpuexec_context_set_stream_at(const char *where, gpuexec_context context,
+                                                         gpuexec_stream stream) {
+    gxi_slot *slot, *s;
+    GXI_CALL(gpuexec_context_set_stream, GXI_MAKES);
+    if (!(slot = gxi_begin_with_context(call, context))) return gxi_failed_with();
+    if (stream.id == 0) return gxi_current_change(call, context.id, 0);
+    if (!(s = gxi_find_stream(call, stream))) return gxi_failed_with();
+    if (s->cu_context != slot->cu_context)
+        return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "pass the context of the stream",
+                        "the context is on device %d (%p), but the stream is on device %d (context %p)",
+                        gxi_context_of(slot)->ordinal, (void *)slot->cu_context, gxi_ordinal_of(s),
+                        (void *)s->cu_context);
+    return gxi_current_change(call, context.id, stream.id);
+}
+
+/* The checked way into a scope. before: the stream to wait for, or 0. */
+static GXI_NOINLINE void gxi_scope_begin_else(gpuexec_stream_scope *scope, gxi_tried tried) {
+    const char *where = scope->where;
+    gxi_slot *slot, *before;
+    uint64_t known;
+    GXI_CALL(GPUEXEC_STREAM_SCOPE, GXI_MAKES);
+    if (!(slot = gxi_begin_with_stream(call, scope->stream))) return;
+    scope->context.id = slot->context;
+    scope->before.id = gxi_current_set(slot->context);
+    known = scope->join ? gxi_current_stream(call, slot->context) : gxi_current_known(slot->context);
+    if (scope->join && !known) return;
+    if (known && known != scope->stream.id) {    /* 0: nothing was enqueued on the context's own stream so far */
+        before = gxi_get(call, known, GXI_STREAM, "the stream that was current");
+        if (!before || gxi_stream_waits_for(call, slot, before, tried)) return;
+    }
+    scope->entered = gxi_current_change(call, slot->context, scope->stream.id) == GPUEXEC_OK;
+}
+static GXI_NOINLINE void gxi_scope_join_else(const gpuexec_stream_scope *scope, gxi_tried tried) {
+    const char *where = scope->where;
+    const uint64_t known = gxi_current_known(scope->context.id);
+    gxi_slot *slot, *before;
+    GXI_CALL(GPUEXEC_STREAM_SCOPE, GXI_MAKES);   /* the result is not visible to the caller: latch its failure */
+    if ((slot = gxi_begin_with_stream(call, scope->stream)) != NULL &&
+        (before = gxi_get(call, known, GXI_STREAM, "the stream that was current")) != NULL)
+        gxi_stream_waits_for(call, before, slot, tried);
+}
+/* The slot of the thread's current stream; NULL if it does not exist. */
+GXI_HOT gxi_slot *gxi_current_slot(gxi_use *use) {
+    const uint64_t ends = GXI_LOAD(&gxi.ends);
+    if (GXI_UNLIKELY(use->ends != ends || !use->current)) {
+        use->ends = ends;
+        use->current = gxi_peek(gxi_current_known(use->context), GXI_STREAM);
+    }
+    return use->current;
+}
+GPUEXEC_API gpuexec_stream_scope gpuexec_stream_scope_begin_at(const char *where, gpuexec_stream stream, int join) {
+    gxi_slot *slot = gxi_peek_inline(stream.id, GXI_STREAM), *before;
+    gxi_use *use;
+    gxi_tried tried = { NULL, 0 };
+    gpuexec_stream_scope scope;
+    scope.stream = stream;
+    scope.where = where;
+    scope.join = join;
+    if (slot && (use = gxi_use_of(slot->context)) != NULL && (before = gxi_current_slot(use)) != NULL &&
+        before != slot && gxi_stream_waits_fast(slot, before, use, &tried)) {
+        scope.context.id = use->context;
+        scope.before.id = use->stream;
+        scope.before_slot = before;
+        scope.ends = use->ends;
+        scope.entered = 1;
+        use->stream = slot->id;
+        use->current = slot;
+        return scope;
+    }
+    scope.context.id = scope.before.id = scope.ends = 0;
+    scope.before_slot = NULL;
+    scope.entered = 0;
+    gxi_scope_begin_else(&scope, tried);
+    return scope;
+}
+GPUEXEC_API void gpuexec_stream_scope_end(gpuexec_stream_scope *scope) {
+    gxi_use *use = scope->entered ? gxi_use_of(scope->context.id) : NULL;
+    const gxi_slot *slot, *before;
+    gxi_tried tried = { NULL, 0 };
+    scope->entered = 0;
+    if (!use) return;
+    use->stream = scope->before.id;
+    use->current = scope->ends == use->ends ? (gxi_slot *)scope->before_slot : NULL;
+    if (!scope->join) return;
+    slot = gxi_peek_inline(scope->stream.id, GXI_STREAM);
+    before = gxi_current_slot(use);
+    if ((slot && slot == before) || (slot && before && gxi_stream_waits_fast(before, slot, use, &tried))) return;
+    gxi_scope_join_else(scope, tried);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-event */
+
+static uint64_t gxi_event_new(gxi_call *call, const gxi_slot *context, struct CUevent_st *native, int adopted,
+                              int no_timing) {
+    gxi_slot made = gxi_made(context, context->id, adopted);
+    made.is.event.native = native;
+    made.no_timing = no_timing != 0;
+    made.is.event.recorded = adopted != 0;
+    return gxi_new(call, GXI_EVENT, &made, &gxi_context_of(context)->first[GXI_EVENT]);
+}
+
+static int gxi_event_end(gxi_call *call, gxi_slot *old) {
+    return old->adopted ? 0 : GXI_TRY(cuEventDestroy, (old->is.event.native));
+}
+
+/* Creates an event in the current context. 0 after a failure. */
+static uint64_t gxi_event_make(gxi_call *call, const gxi_slot *context, const gpuexec_event_desc *desc) {
+    const unsigned no_timing = desc && desc->no_timing ? GXI_EVENT_DISABLE_TIMING : 0,
+                   blocking = desc && desc->blocking_sync ? GXI_EVENT_BLOCKING_SYNC : 0;
+    struct CUevent_st *native = NULL;
+    uint64_t id;
+    if (GXI_TRY_MAKE(native, cuEventCreate, (&native, no_timing | blocking))) {
+        gxi_fail_cu(call, NULL, "cannot create an event on device %d", gxi_context_of(context)->ordinal);
+        return 0;
+    }
+    id = gxi_event_new(call, context, native, 0, no_timing != 0);
+    if (!id) GXI_BESIDE(cuEventDestroy, (native));
+    return id;
+}
+GPUEXEC_API gpuexec_event gpuexec_event_create_at(const char *where, gpuexec_context context,
+                                                  const gpuexec_event_desc *desc) {
+    gpuexec_event handle = { 0 };
+    gxi_slot *slot;
+    gxi_scope scope;
+    GXI_CALL(gpuexec_event_create, GXI_MAKES);
+    if (!(desc && gxi_check_desc(call, "gpuexec_event_desc", desc->start_canary, desc->end_canary)) &&
+        (slot = gxi_begin_in(call, context, &scope)) != NULL) {
+        handle.id = gxi_event_make(call, slot, desc);
+        gxi_leave(&scope);
+    }
+    handle.id = gxi_or_failed(handle.id, GXI_EVENT);
+    return handle;
+}
+
+GPUEXEC_API gpuexec_event gpuexec_event_from_native_at(const char *where, gpuexec_context context,
+                                                       struct CUevent_st *native) {
+    gpuexec_event handle = { 0 };
+    gxi_slot *slot;
+    GXI_CALL(gpuexec_event_from_native, GXI_MAKES);
+    slot = gxi_begin_with_context(call, context);
+    if (slot && !gxi_is_null(call, native, "the CUevent")) handle.id = gxi_event_new(call, slot, native, 1, 0);
+    handle.id = gxi_or_failed(handle.id, GXI_EVENT);
+    return handle;
+}
+
+static gxi_slot *gxi_find_event(gxi_call *call, gpuexec_event event, const char *is) {
+    return gxi_get(call, event.id, GXI_EVENT, is);
+}
+
+static gxi_slot *gxi_begin_with_event(gxi_call *call, gpuexec_event event, const char *is) {
+    return gxi_begin_with(call, event.id, GXI_EVENT, is);
+}
+
+GPUEXEC_API struct CUevent_st *gpuexec_event_native(gpuexec_event event) {
+    const gxi_slot *slot = gxi_queried("gpuexec_event_native", event.id, GXI_EVENT, "the event");
+    return slot ? slot->is.event.native : NULL;
+}
+static gpuexec_result gxi_event_record(gxi_call *call, gpuexec_event event, gpuexec_stream stream, int cu) {
+    gxi_slot *e, *slot;
+    gpuexec_result result;
+    if (!(e = gxi_begin_with_event(call, event, "the event"))) return gxi_failed_with();
+    if (stream.id == GXI_CURRENT && !(call->stream = stream.id = gxi_current_stream(call, e->context)))
+        return gxi_failed_with();
+    if (!(slot = gxi_find_stream(call, stream))) return gxi_failed_with();
+    if (e->cu_context != slot->cu_context)
+        return gxi_fail(call, GPUEXEC_WRONG_CONTEXT,
+                        "record it on a stream of its context, then make the other stream wait for it",
+                        "the event is on device %d (context %p), but the stream is on device %d (context %p)",
+                        gxi_ordinal_of(e), (void *)e->cu_context, gxi_ordinal_of(slot), (void *)slot->cu_context);
+    result = gxi_stream_records(call, slot, e->is.event.native, "cannot record the event", cu);
+    if (!result) GXI_STORE(&e->is.event.recorded, 1);
+    return result;
+}
+static GXI_NOINLINE gpuexec_result gxi_event_record_else(const char *where, gpuexec_event event, gpuexec_stream stream,
+                                                         int cu) {
+    gpuexec_result result;
+    gxi_slot *e;
+    GXI_CALL_ON(stream, gpuexec_event_record);
+    result = gxi_event_record(call, event, stream, cu);
+    if (result && (e = gxi_peek(event.id, GXI_EVENT)) != NULL) {     /* also if the latch refused it */
+        GXI_STORE(&e->is.event.refused_at, where);
+        GXI_STORE(&e->is.event.recorded, (uint32_t)result);
+    }
+    return result;
+}
+GPUEXEC_API gpuexec_result gpuexec_event_record_at(const char *where, gpuexec_event event, gpuexec_stream stream) {
+    gxi_slot *e = gxi_peek_inline(event.id, GXI_EVENT);
+    const gxi_slot *s = gxi_peek_inline(stream.id, GXI_STREAM);
+    int cu;
+    if (!e || !s || e->cu_context != s->cu_context || !gxi_is_plain(s) || e->borrowed)
+        return gxi_event_record_else(where, event, stream, -1);
+    GXI_STORE(&e->is.event.refused_at, where);
+    cu = gxi.cu.cuEventRecord(e->is.event.native, s->is.stream.native);
+    if (cu == 0) {
+        GXI_STORE(&e->is.event.recorded, 1);
+        return GPUEXEC_OK;
+    }
+    event.id = e->id;                            /* read back, like in gpuexec_launch */
+    stream.id = s->id;
+    return gxi_event_record_else(GXI_LOAD(&e->is.event.refused_at), event, stream, cu);
+}
+/* Creates an event and records it. 0 after a failure. */
+static uint64_t gxi_stream_record(gxi_call *call, gpuexec_stream stream, const gpuexec_event_desc *desc) {
+    gxi_slot *slot, *context, *e;
+    gxi_scope scope;
+    uint64_t id;
+    if (desc && gxi_check_desc(call, "gpuexec_event_desc", desc->start_canary, desc->end_canary)) return 0;
+    if (!(slot = gxi_begin_with_stream(call, stream)) ||
+        !(context = gxi_get(call, slot->context, GXI_CONTEXT, "the stream's context"))) return 0;
+    if (gxi_enter(call, slot->cu_context, &scope)) return 0;
+    id = gxi_event_make(call, context, desc);
+    e = gxi_peek(id, GXI_EVENT);
+    if (e && GXI_TRY(cuEventRecord, (e->is.event.native, slot->is.stream.native))) {
+        gxi_fail_cu(call, NULL, "cannot record the event");
+        gxi_destroy(call, e);
+        id = 0;
+    } else if (e) GXI_STORE(&e->is.event.recorded, 1);
+    gxi_leave(&scope);
+    return id;
+}
+GPUEXEC_API gpuexec_event gpuexec_stream_record_at(const char *where, gpuexec_stream stream,
+                                                   const gpuexec_event_desc *desc) {
+    gpuexec_event handle;
+    GXI_CALL_ON(stream, gpuexec_stream_record);
+    handle.id = gxi_or_failed(gxi_stream_record(call, stream, desc), GXI_EVENT);
+    return handle;
+}
+GPUEXEC_API gpuexec_result gpuexec_event_sync_at(const char *where, gpuexec_event event) {
+    gxi_slot *slot;
+    GXI_CALL(gpuexec_event_sync, GXI_WAITS);
+    if (gxi_begin(call) || !(slot = gxi_find_event(call, event, "the event")) ||
+        gxi_event_refused(call, slot, "the event"))
+        return gxi_take();
+    gxi_waited(call, GXI_TRY(cuEventSynchronize, (slot->is.event.native)), slot, "the event");
+    return gxi_take();
+}
+GPUEXEC_API gpuexec_result gpuexec_event_query(gpuexec_event event) {
+    gxi_slot *slot;
+    int cu;
+    GXI_CALL_NO_PLACE(gpuexec_event_query, GXI_QUERIES);
+    if (!(slot = gxi_begin_with_event(call, event, "the event")) || gxi_event_refused(call, slot, "the event"))
+        return gxi_failed_with();
+    cu = GXI_TRY(cuEventQuery, (slot->is.event.native));
+    if (cu == GXI_CU_NOT_READY) return GPUEXEC_NOT_READY;
+    return cu ? gxi_fail_cu(call, NULL, "cannot query the event") : GPUEXEC_OK;
+}
+static gpuexec_result gxi_check_elapsed(gxi_call *call, const gxi_slot *a, const gxi_slot *b) {
+    if (gxi_event_refused(call, a, "the start event") || gxi_event_refused(call, b, "the stop event"))
+        return gxi_failed_with();
+    if (a->no_timing || b->no_timing)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "create it without gpuexec_event_desc.no_timing",
+                        "the %s event was created without timing",
+                        a->no_timing ? "start" : "stop");
+    if (!GXI_LOAD(&a->is.event.recorded) || !GXI_LOAD(&b->is.event.recorded))
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "record both events with gpuexec_event_record",
+                        "the %s event was never recorded",
+                        GXI_LOAD(&a->is.event.recorded) ? "stop" : "start");
+    if (a->cu_context == b->cu_context) return GPUEXEC_OK;
+    return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "measure within one context",
+                    "the start event is on device %d (context %p), but the stop event is on device %d (context %p)",
+                    gxi_ordinal_of(a),
+                    (void *)a->cu_context, gxi_ordinal_of(b), (void *)b->cu_context);
+}
+GPUEXEC_API double gpuexec_event_elapsed_ms_at(const char *where, gpuexec_event start, gpuexec_event stop) {
+    gxi_slot *a, *b;
+    float ms = 0;
+    int cu;
+    GXI_CALL(gpuexec_event_elapsed_ms, GXI_QUERIES);
+    if (!(a = gxi_begin_with_event(call, start, "the start event")) ||
+        !(b = gxi_find_event(call, stop, "the stop event")) || gxi_check_elapsed(call, a, b))
+        return -1.0;
+    cu = GXI_TRY(cuEventElapsedTime, (&ms, a->is.event.native, b->is.event.native));
+    if (cu == 0 && ms >= 0) return (double)ms;
+    if (cu == 0)
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass the earlier event first",
+                 "the stop event was reached %g ms before the start event", -(double)ms);
+    else if (cu == GXI_CU_NOT_READY)
+        gxi_fail_cu(call, "call gpuexec_event_sync(stop) first", "the %s event has not been reached yet",
+                    GXI_BESIDE(cuEventQuery, (a->is.event.native)) == GXI_CU_NOT_READY ? "start" : "stop");
+    else
+        gxi_fail_cu(call, cu == GXI_INVALID_HANDLE && (a->adopted || b->adopted)
+                              ? "check that each adopted event was created with timing, was recorded, and still exists"
+                              : NULL,
+                    "cannot query the time between the events");
+    return -1.0;
+}
+GPUEXEC_API gpuexec_result gpuexec_event_destroy_at(const char *where, gpuexec_event event) {
+    GXI_CALL(gpuexec_event_destroy, GXI_CLEANS);
+    return gxi_destroy_handle(call, event.id, GXI_EVENT, "the event");
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
    >>impl-transfer   Copies and fills: one function for all, with or without a stream, for one row or several. */
 
 typedef enum gxi_transfer_kind { GXI_COPY_IN, GXI_COPY_OUT, GXI_COPY, GXI_COPY_PEER, GXI_FILL, GXI_FILL16,
@@ -7362,13 +8236,51 @@ static gpuexec_result gxi_check_transfer(gxi_call *call, const gxi_transfer *x, 
         if (gxi_check_side(call, x, &x->sides[i], max_pitch)) return GPUEXEC_BAD_ARGUMENT;
     return gxi_sides(x) == 2 ? gxi_check_overlap(call, x) : GPUEXEC_OK;
 }
+/* The context of a side, as a handle id: for allocations of gpuexec from the table, for others from the driver. 0: not
+   known. */
+static uint64_t gxi_context_of_side(gxi_call *call, const gxi_side *side) {
+    int what = GXI_POINTER_CONTEXT;
+    struct CUctx_st *native = NULL;
+    void *value = &native;
+    const gxi_slot *context;
+    gxi_range range;
+    uint64_t id = 0;
+    if (side->context || side->host) return side->context;
+    if (gxi_range_find(side->address, &range)) return range.context;
+    if (GXI_TRY(cuPointerGetAttributes, (1, &what, &value, side->address)) || !native) return 0;
+    gxi_lock(&gxi_tables);
+    for (context = gxi_first_held(&gxi.first[GXI_CONTEXT]); context && !id; context = gxi_next_held(context))
+        if (context->cu_context == native) id = context->id;
+    gxi_unlock(&gxi_tables);
+    return id;
+}
+/* The stream of a copy or fill on GPUEXEC_CURRENT: the current one of the destination's context; if the destination is
+   host memory, of the source's. 0 after a failure. */
+static uint64_t gxi_current_of_transfer(gxi_call *call, const gxi_transfer *x) {
+    const gxi_side *side = &x->sides[x->sides[GXI_TO].host ? GXI_FROM : GXI_TO];
+    uint64_t context;
+    if (gxi_check_side(call, x, side, 0)) return 0;
+    context = gxi_context_of_side(call, side);
+    if (context) return gxi_current_stream(call, context);
+    gxi_fail_transfer(call, x, "pass a stream instead of GPUEXEC_CURRENT; check the address",
+                      "%s 0x%llx is not in memory of a context that gpuexec has opened or adopted", side->is,
+                      (unsigned long long)side->address);
+    return 0;
+}
+
 /* on: a stream, or a context if `now` is set. */
 static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t on, int now, const gxi_transfer *x) {
-    gxi_slot *slot = gxi_begin_with(call, on, now ? GXI_CONTEXT : GXI_STREAM, now ? "the context" : "the stream");
+    gxi_slot *slot;
     gxi_slot *peers[2] = { NULL, NULL };
     gxi_scope scope = { 0, 0 };
     unsigned i;
     int cu;
+    if (on == GXI_CURRENT && !now) {
+        if (gxi_begin(call)) return gxi_failed_with();
+        if (x->bytes == 0 || x->rows == 0) return GPUEXEC_OK;
+        if (!(call->stream = on = gxi_current_of_transfer(call, x))) return gxi_failed_with();
+    }
+    slot = gxi_begin_with(call, on, now ? GXI_CONTEXT : GXI_STREAM, now ? "the context" : "the stream");
     if (!slot) return gxi_failed_with();
     for (i = 0; i < 2 && x->kind == GXI_COPY_PEER; i++)
         if (!(peers[i] = gxi_get(call, x->sides[i].context, GXI_CONTEXT, i == GXI_TO ? "the destination's context"
@@ -7581,521 +8493,6 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_p
     else gxi_fail_memory(call, "write the reason");
     gxi_text_free(&t);
     return *info->why ? GPUEXEC_OK : GPUEXEC_OUT_OF_HOST_MEMORY;
-}
-
-/* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-stream */
-
-static uint64_t gxi_stream_new(gxi_call *call, const gxi_slot *context, struct CUstream_st *native, int adopted,
-                               int legacy) {
-    gxi_slot made = gxi_made(context, context->id, adopted);
-    made.is.stream.native = native;
-    made.legacy = (unsigned)legacy & 3;
-    GXI_STORE(&gxi.add_launches, &gxi_add_last_launches);
-    GXI_STORE(&gxi.mark, &gxi_mark);
-    return gxi_new(call, GXI_STREAM, &made, &gxi_context_of(context)->first[GXI_STREAM]);
-}
-
-static int gxi_stream_end(gxi_call *call, gxi_slot *old) {
-    return old->adopted ? 0 : GXI_TRY(cuStreamDestroy, (old->is.stream.native));
-}
-
-static uint64_t gxi_stream_make(gxi_call *call, gpuexec_context context, const gpuexec_stream_desc *desc) {
-    const unsigned flags = desc && desc->non_blocking ? GXI_STREAM_NON_BLOCKING : 0;
-    struct CUstream_st *native = NULL;
-    gxi_slot *slot;
-    gxi_scope scope;
-    uint64_t id;
-    int cu;
-    if (desc && gxi_check_desc(call, "gpuexec_stream_desc", desc->start_canary, desc->end_canary)) return 0;
-    if (!(slot = gxi_begin_in(call, context, &scope))) return 0;
-    cu = GXI_TRY_MAKE(native, cuStreamCreateWithPriority, (&native, flags, desc ? desc->priority : 0));
-    gxi_leave(&scope);
-    if (cu) {
-        gxi_fail_cu(call, NULL, "cannot create a stream on device %d", gxi_context_of(slot)->ordinal);
-        return 0;
-    }
-    id = gxi_stream_new(call, slot, native, 0, 0);
-    if (!id) GXI_BESIDE(cuStreamDestroy, (native));
-    return id;
-}
-GPUEXEC_API gpuexec_stream gpuexec_stream_create_at(const char *where, gpuexec_context context,
-                                                    const gpuexec_stream_desc *desc) {
-    gpuexec_stream handle;
-    GXI_CALL(gpuexec_stream_create, GXI_MAKES);
-    handle.id = gxi_or_failed(gxi_stream_make(call, context, desc), GXI_STREAM);
-    return handle;
-}
-
-/* The context's legacy (which 1) or per-thread (2) default stream: these numbers are CU_STREAM_LEGACY and
-   CU_STREAM_PER_THREAD. */
-static uint64_t gxi_default_stream(gxi_call *call, gpuexec_context context, int which) {
-    gxi_slot *slot = gxi_begin_with_context(call, context);
-    uint64_t *kept, id, mine;
-    if (!slot) return 0;
-    kept = &gxi_context_of(slot)->defaults[which - 1];
-    if ((id = GXI_LOAD(kept)) != 0) return id;
-    id = mine = gxi_stream_new(call, slot, (struct CUstream_st *)(uintptr_t)which, 1, which);
-    if (!mine) return 0;
-    gxi_lock(&gxi_tables);
-    if (*kept) id = *kept;                       /* another thread was first */
-    else GXI_STORE(kept, mine);
-    gxi_unlock(&gxi_tables);
-    if (id != mine) gxi_end(mine);
-    return id;
-}
-GPUEXEC_API gpuexec_stream gpuexec_stream_legacy_at(const char *where, gpuexec_context context) {
-    gpuexec_stream handle;
-    GXI_CALL(gpuexec_stream_legacy, GXI_MAKES);
-    handle.id = gxi_or_failed(gxi_default_stream(call, context, 1), GXI_STREAM);
-    return handle;
-}
-GPUEXEC_API gpuexec_stream gpuexec_stream_per_thread_at(const char *where, gpuexec_context context) {
-    gpuexec_stream handle;
-    GXI_CALL(gpuexec_stream_per_thread, GXI_MAKES);
-    handle.id = gxi_or_failed(gxi_default_stream(call, context, 2), GXI_STREAM);
-    return handle;
-}
-
-static uint64_t gxi_stream_adopt(gxi_call *call, gpuexec_context context, struct CUstream_st *native) {
-    struct CUctx_st *of = NULL;
-    gxi_slot *slot;
-    if ((uintptr_t)native <= 2) return gxi_default_stream(call, context, native ? (int)(uintptr_t)native : 1);
-    if (!(slot = gxi_begin_with_context(call, context))) return 0;
-    if (GXI_TRY(cuStreamGetCtx, (native, &of)))
-        gxi_fail_cu(call, NULL, "%p is not a stream known to the driver", (void *)native);
-    else if (of == slot->cu_context) return gxi_stream_new(call, slot, native, 1, 0);
-    else
-        gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "adopt it with its own context",
-                 "stream %p belongs to context %p, but the context passed is %p",
-                 (void *)native, (void *)of, (void *)slot->cu_context);
-    return 0;
-}
-GPUEXEC_API gpuexec_stream gpuexec_stream_from_native_at(const char *where, gpuexec_context context,
-                                                         struct CUstream_st *native) {
-    gpuexec_stream handle;
-    GXI_CALL(gpuexec_stream_from_native, GXI_MAKES);
-    handle.id = gxi_or_failed(gxi_stream_adopt(call, context, native), GXI_STREAM);
-    return handle;
-}
-
-static gxi_slot *gxi_find_stream(gxi_call *call, gpuexec_stream stream) {
-    return gxi_get(call, stream.id, GXI_STREAM, "the stream");
-}
-
-static gxi_slot *gxi_begin_with_stream(gxi_call *call, gpuexec_stream stream) {
-    return gxi_begin_with(call, stream.id, GXI_STREAM, "the stream");
-}
-
-GPUEXEC_API struct CUstream_st *gpuexec_stream_native(gpuexec_stream stream) {
-    const gxi_slot *slot = gxi_queried("gpuexec_stream_native", stream.id, GXI_STREAM, "the stream");
-    return slot ? slot->is.stream.native : NULL;
-}
-
-/* A default stream belongs to the current context: calls on it need that context. */
-static GXI_NOINLINE gpuexec_result gxi_enter_stream(gxi_call *call, const gxi_slot *stream, gxi_scope *scope) {
-    scope->call = call;
-    scope->pushed = 0;
-    return stream->legacy ? gxi_enter(call, stream->cu_context, scope) : GPUEXEC_OK;
-}
-
-GPUEXEC_API gpuexec_result gpuexec_stream_sync_at(const char *where, gpuexec_stream stream) {
-    gxi_slot *slot;
-    gxi_scope scope;
-    int cu;
-    GXI_CALL(gpuexec_stream_sync, GXI_WAITS);
-    if (gxi_begin(call) || !(slot = gxi_find_stream(call, stream)) || gxi_enter_stream(call, slot, &scope))
-        return gxi_take();
-    cu = GXI_TRY(cuStreamSynchronize, (slot->is.stream.native));
-    gxi_leave(&scope);
-    gxi_waited(call, cu, slot, "the stream");
-    return gxi_take_of_stream(call, slot);
-}
-GPUEXEC_API gpuexec_result gpuexec_stream_query(gpuexec_stream stream) {
-    gxi_slot *slot;
-    gxi_scope scope;
-    int cu;
-    GXI_CALL_NO_PLACE(gpuexec_stream_query, GXI_QUERIES);
-    if (!(slot = gxi_begin_with_stream(call, stream)) || gxi_enter_stream(call, slot, &scope)) return gxi_failed_with();
-    cu = GXI_TRY(cuStreamQuery, (slot->is.stream.native));
-    gxi_leave(&scope);
-    if (cu == GXI_CU_NOT_READY) return GPUEXEC_NOT_READY;
-    return cu ? gxi_fail_cu(call, NULL, "cannot query the stream") : GPUEXEC_OK;
-}
-/* Fails if the event's last record was refused: the driver would use an earlier record, or none. */
-static GXI_NOINLINE gpuexec_result gxi_event_refused(gxi_call *call, const gxi_slot *event, const char *is) {
-    const uint32_t recorded = GXI_LOAD(&event->is.event.recorded);
-    const char *where = GXI_LOAD(&event->is.event.refused_at);
-    if (recorded <= 1) return GPUEXEC_OK;
-    return gxi_fail(call, (gpuexec_result)recorded, "fix that failure, then record the event again",
-                    "%s has not been recorded: its last gpuexec_event_record%s%s failed with %s", is, GXI_AT(where),
-                    gpuexec_result_name((gpuexec_result)recorded));
-}
-/* `fails`: the text of a failure. */
-static gpuexec_result gxi_stream_records(gxi_call *call, const gxi_slot *stream, struct CUevent_st *event,
-                                         const char *fails) {
-    gxi_scope scope;
-    int cu;
-    if (gxi_enter_stream(call, stream, &scope)) return gxi_failed_with();
-    cu = GXI_TRY(cuEventRecord, (event, stream->is.stream.native));
-    gxi_leave(&scope);
-    return cu ? gxi_fail_cu(call, NULL, "%s", fails) : GPUEXEC_OK;
-}
-static gpuexec_result gxi_stream_waits(gxi_call *call, const gxi_slot *stream, struct CUevent_st *event,
-                                       const char *fails) {
-    gxi_scope scope;
-    int cu;
-    if (gxi_enter_stream(call, stream, &scope)) return gxi_failed_with();
-    cu = GXI_TRY(cuStreamWaitEvent, (stream->is.stream.native, event, 0));
-    gxi_leave(&scope);
-    return cu ? gxi_fail_cu(call, NULL, "%s", fails) : GPUEXEC_OK;
-}
-GPUEXEC_API gpuexec_result gpuexec_stream_wait_event_at(const char *where, gpuexec_stream stream, gpuexec_event event) {
-    gxi_slot *slot, *e;
-    GXI_CALL_ON(stream, gpuexec_stream_wait_event);
-    if (!(slot = gxi_begin_with_stream(call, stream)) || !(e = gxi_get(call, event.id, GXI_EVENT, "the event")) ||
-        gxi_event_refused(call, e, "the event"))
-        return gxi_failed_with();
-    return gxi_stream_waits(call, slot, e->is.event.native, "the stream cannot wait for the event");
-}
-/* A spare event of the stream's context. cuStreamWaitEvent uses the record at the time of the call, so that the event
-   can be used again when it has returned. NULL after a failure. */
-static struct CUevent_st *gxi_spare_take(gxi_call *call, const gxi_slot *stream) {
-    const gxi_slot *slot = gxi_peek(stream->context, GXI_CONTEXT);
-    gxi_context *context = slot ? gxi_context_of(slot) : NULL;
-    struct CUevent_st *event = NULL;
-    gxi_scope scope;
-    int cu;
-    gxi_lock(&gxi_tables);
-    if (context && context->spares) event = context->spare[--context->spares];
-    gxi_unlock(&gxi_tables);
-    if (event || gxi_enter(call, stream->cu_context, &scope)) return event;
-    cu = GXI_TRY_MAKE(event, cuEventCreate, (&event, GXI_EVENT_DISABLE_TIMING));
-    gxi_leave(&scope);
-    if (cu == 0) return event;
-    gxi_fail_cu(call, NULL, "the stream cannot wait for the other stream: cannot create an event on device %d",
-                gxi_ordinal_of(stream));
-    return NULL;
-}
-static void gxi_spare_give(const gxi_call *call, const gxi_slot *stream, struct CUevent_st *event, int keep) {
-    const gxi_slot *slot = gxi_peek(stream->context, GXI_CONTEXT);
-    gxi_context *context = slot ? gxi_context_of(slot) : NULL;
-    int kept;
-    gxi_lock(&gxi_tables);
-    kept = keep && context && context->spares < GXI_SPARE_EVENTS;
-    if (kept) context->spare[context->spares++] = event;
-    gxi_unlock(&gxi_tables);
-    if (!kept) GXI_BESIDE(cuEventDestroy, (event));     /* the driver frees it once it is reached */
-}
-GPUEXEC_API gpuexec_result gpuexec_stream_wait_stream_at(const char *where, gpuexec_stream stream,
-                                                         gpuexec_stream other) {
-    static const char cannot[] = "the stream cannot wait for the other stream";
-    struct CUevent_st *event;
-    gpuexec_result result;
-    gxi_slot *slot, *before;
-    GXI_CALL_ON(stream, gpuexec_stream_wait_stream);
-    if (!(slot = gxi_begin_with_stream(call, stream)) ||
-        !(before = gxi_get(call, other.id, GXI_STREAM, "the other stream"))
-        || !(event = gxi_spare_take(call, before)))
-        return gxi_failed_with();
-    result = gxi_stream_records(call, before, event, cannot);
-    if (!result) result = gxi_stream_waits(call, slot, event, cannot);
-    gxi_spare_give(call, before, event, result == GPUEXEC_OK);
-    return result;
-}
-GPUEXEC_API gpuexec_result gpuexec_stream_host_function_at(const char *where, gpuexec_stream stream,
-                                                           void (*function)(void *user), void *user) {
-    gxi_slot *slot;
-    gxi_scope scope;
-    int cu;
-    /* the calling conventions differ only on 32-bit Windows, which CUDA no longer supports */
-    union { void (*given)(void *); void (GXI_CUDA *wanted)(void *); } u;
-    GXI_CALL_ON(stream, gpuexec_stream_host_function);
-    u.given = function;
-    if (!(slot = gxi_begin_with_stream(call, stream))) return gxi_failed_with();
-    if (!function) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the function is NULL");
-    if (gxi_enter_stream(call, slot, &scope)) return gxi_failed_with();
-    cu = GXI_TRY(cuLaunchHostFunc, (slot->is.stream.native, u.wanted, user));
-    gxi_leave(&scope);
-    return cu ? gxi_fail_cu(call, NULL, "cannot enqueue the function") : GPUEXEC_OK;
-}
-
-/* --- values in memory --------------------------------------------------------------------------------------------- */
-
-enum { GXI_WRITE = 1 << 20 };                    /* in place of a gpuexec_compare */
-static gpuexec_result gxi_check_value(gxi_call *call, gpuexec_ptr address, unsigned bytes, int compare) {
-    const int has = compare == GXI_WRITE ? GXI_HAS(cuStreamWriteValue32) && GXI_HAS(cuStreamWriteValue64)
-        : GXI_HAS(cuStreamWaitValue32) && GXI_HAS(cuStreamWaitValue64);
-    if (!has)
-        return gxi_fail(call, GPUEXEC_OLD_DRIVER, "install a newer NVIDIA driver, or use events",
-                        "writing values on a stream and waiting for them need a driver for CUDA 11.7 or later; this "
-                        "driver supports CUDA %d.%d", gxi.version / 1000, gxi.version % 1000 / 10);
-    if (!address) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the address is 0");
-    if (address % bytes)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-                        "the address 0x%llx is not a multiple of %u, the size of the value", address, bytes);
-    if (compare != GXI_WRITE && (compare < 0 || compare > GPUEXEC_NOR))
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-                        "%d is not a gpuexec_compare; the last valid value is GPUEXEC_NOR (%d)",
-                        compare, GPUEXEC_NOR);
-    return GPUEXEC_OK;
-}
-static gpuexec_result gxi_stream_value(gxi_call *call, gpuexec_stream stream, gpuexec_ptr address, unsigned bytes,
-                                       uint64_t value, int compare) {
-    gxi_slot *slot = gxi_begin_with_stream(call, stream);
-    struct CUstream_st *native;
-    gxi_scope scope;
-    int cu;
-    if (!slot || gxi_check_value(call, address, bytes, compare) || gxi_enter_stream(call, slot, &scope))
-        return gxi_failed_with();
-    native = slot->is.stream.native;
-    if (compare == GXI_WRITE)
-        cu = bytes == 4 ? GXI_TRY(cuStreamWriteValue32, (native, address, (unsigned)value, 0))
-            : GXI_TRY(cuStreamWriteValue64, (native, address, value, 0));
-    else
-        cu = bytes == 4 ? GXI_TRY(cuStreamWaitValue32, (native, address, (unsigned)value, (unsigned)compare))
-            : GXI_TRY(cuStreamWaitValue64, (native, address, value, (unsigned)compare));
-    gxi_leave(&scope);
-    return cu == 0 ? GPUEXEC_OK
-        : gxi_fail_cu(call, cu == GXI_CU_NOT_SUPPORTED ? "use events, or a kernel"
-                      : "pass an address in device memory or in pinned memory",
-                      compare == GXI_WRITE ? "cannot enqueue a write of %u bytes at 0x%llx on a stream of device %d"
-                      : "cannot enqueue a wait for %u bytes at 0x%llx on a stream of device %d",
-                      bytes, address, gxi_ordinal_of(slot));
-}
-GPUEXEC_API gpuexec_result gpuexec_stream_wait_value32_at(const char *where, gpuexec_stream stream,
-                                                          gpuexec_ptr address, unsigned value,
-                                                          gpuexec_compare compare) {
-    GXI_CALL_ON(stream, gpuexec_stream_wait_value32);
-    return gxi_stream_value(call, stream, address, 4, value, (int)compare);
-}
-GPUEXEC_API gpuexec_result gpuexec_stream_wait_value64_at(const char *where, gpuexec_stream stream,
-                                                          gpuexec_ptr address, unsigned long long value,
-                                                          gpuexec_compare compare) {
-    GXI_CALL_ON(stream, gpuexec_stream_wait_value64);
-    return gxi_stream_value(call, stream, address, 8, value, (int)compare);
-}
-GPUEXEC_API gpuexec_result gpuexec_stream_write_value32_at(const char *where, gpuexec_stream stream,
-                                                           gpuexec_ptr address, unsigned value) {
-    GXI_CALL_ON(stream, gpuexec_stream_write_value32);
-    return gxi_stream_value(call, stream, address, 4, value, GXI_WRITE);
-}
-GPUEXEC_API gpuexec_result gpuexec_stream_write_value64_at(const char *where, gpuexec_stream stream,
-                                                           gpuexec_ptr address, unsigned long long value) {
-    GXI_CALL_ON(stream, gpuexec_stream_write_value64);
-    return gxi_stream_value(call, stream, address, 8, value, GXI_WRITE);
-}
-
-GPUEXEC_API gpuexec_result gpuexec_stream_get_info_at(const char *where, gpuexec_stream stream,
-                                                      gpuexec_stream_info *info) {
-    gxi_slot *slot;
-    gxi_scope scope;
-    unsigned flags = 0;
-    int cu;
-    GXI_CALL(gpuexec_stream_get_info, GXI_QUERIES);
-    if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
-    memset(info, 0, sizeof *info);
-    if (!(slot = gxi_begin_with_stream(call, stream)) || gxi_enter_stream(call, slot, &scope)) return gxi_failed_with();
-    cu = GXI_TRY(cuStreamGetFlags, (slot->is.stream.native, &flags));
-    if (cu == 0) cu = GXI_TRY(cuStreamGetPriority, (slot->is.stream.native, &info->priority));
-    gxi_leave(&scope);
-    info->device = gxi_ordinal_of(slot);
-    info->non_blocking = (flags & GXI_STREAM_NON_BLOCKING) != 0;
-    info->adopted = slot->adopted;
-    return cu ? gxi_fail_cu(call, NULL, "cannot query the stream") : GPUEXEC_OK;
-}
-GPUEXEC_API gpuexec_result gpuexec_stream_destroy_at(const char *where, gpuexec_stream stream) {
-    gxi_slot *slot;
-    GXI_CALL(gpuexec_stream_destroy, GXI_CLEANS);
-    if (gxi_was_never_made(stream.id, GXI_STREAM)) return GPUEXEC_OK;
-    if (!(slot = gxi_find_stream(call, stream))) return gxi_failed_with();
-    if (slot->legacy)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "cannot destroy the %s stream; it is closed with its context",
-                        slot->legacy == 1 ? "legacy" : "per-thread");
-    return gxi_destroy(call, slot) ? gxi_fail_cu(call, NULL, "cannot destroy the stream") : GPUEXEC_OK;
-}
-
-/* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-event */
-
-static uint64_t gxi_event_new(gxi_call *call, const gxi_slot *context, struct CUevent_st *native, int adopted,
-                              int no_timing) {
-    gxi_slot made = gxi_made(context, context->id, adopted);
-    made.is.event.native = native;
-    made.no_timing = no_timing != 0;
-    made.is.event.recorded = adopted != 0;
-    return gxi_new(call, GXI_EVENT, &made, &gxi_context_of(context)->first[GXI_EVENT]);
-}
-
-static int gxi_event_end(gxi_call *call, gxi_slot *old) {
-    return old->adopted ? 0 : GXI_TRY(cuEventDestroy, (old->is.event.native));
-}
-
-/* Creates an event in the current context. 0 after a failure. */
-static uint64_t gxi_event_make(gxi_call *call, const gxi_slot *context, const gpuexec_event_desc *desc) {
-    const unsigned no_timing = desc && desc->no_timing ? GXI_EVENT_DISABLE_TIMING : 0,
-                   blocking = desc && desc->blocking_sync ? GXI_EVENT_BLOCKING_SYNC : 0;
-    struct CUevent_st *native = NULL;
-    uint64_t id;
-    if (GXI_TRY_MAKE(native, cuEventCreate, (&native, no_timing | blocking))) {
-        gxi_fail_cu(call, NULL, "cannot create an event on device %d", gxi_context_of(context)->ordinal);
-        return 0;
-    }
-    id = gxi_event_new(call, context, native, 0, no_timing != 0);
-    if (!id) GXI_BESIDE(cuEventDestroy, (native));
-    return id;
-}
-GPUEXEC_API gpuexec_event gpuexec_event_create_at(const char *where, gpuexec_context context,
-                                                  const gpuexec_event_desc *desc) {
-    gpuexec_event handle = { 0 };
-    gxi_slot *slot;
-    gxi_scope scope;
-    GXI_CALL(gpuexec_event_create, GXI_MAKES);
-    if (!(desc && gxi_check_desc(call, "gpuexec_event_desc", desc->start_canary, desc->end_canary)) &&
-        (slot = gxi_begin_in(call, context, &scope)) != NULL) {
-        handle.id = gxi_event_make(call, slot, desc);
-        gxi_leave(&scope);
-    }
-    handle.id = gxi_or_failed(handle.id, GXI_EVENT);
-    return handle;
-}
-
-GPUEXEC_API gpuexec_event gpuexec_event_from_native_at(const char *where, gpuexec_context context,
-                                                       struct CUevent_st *native) {
-    gpuexec_event handle = { 0 };
-    gxi_slot *slot;
-    GXI_CALL(gpuexec_event_from_native, GXI_MAKES);
-    slot = gxi_begin_with_context(call, context);
-    if (slot && !gxi_is_null(call, native, "the CUevent")) handle.id = gxi_event_new(call, slot, native, 1, 0);
-    handle.id = gxi_or_failed(handle.id, GXI_EVENT);
-    return handle;
-}
-
-static gxi_slot *gxi_find_event(gxi_call *call, gpuexec_event event, const char *is) {
-    return gxi_get(call, event.id, GXI_EVENT, is);
-}
-
-static gxi_slot *gxi_begin_with_event(gxi_call *call, gpuexec_event event, const char *is) {
-    return gxi_begin_with(call, event.id, GXI_EVENT, is);
-}
-
-GPUEXEC_API struct CUevent_st *gpuexec_event_native(gpuexec_event event) {
-    const gxi_slot *slot = gxi_queried("gpuexec_event_native", event.id, GXI_EVENT, "the event");
-    return slot ? slot->is.event.native : NULL;
-}
-static gpuexec_result gxi_event_record(gxi_call *call, gpuexec_event event, gpuexec_stream stream) {
-    gxi_slot *e, *slot;
-    gpuexec_result result;
-    if (!(e = gxi_begin_with_event(call, event, "the event")) || !(slot = gxi_find_stream(call, stream)))
-        return gxi_failed_with();
-    if (e->cu_context != slot->cu_context)
-        return gxi_fail(call, GPUEXEC_WRONG_CONTEXT,
-                        "record it on a stream of its context, then make the other stream wait for it",
-                        "the event is on device %d (context %p), but the stream is on device %d (context %p)",
-                        gxi_ordinal_of(e), (void *)e->cu_context, gxi_ordinal_of(slot), (void *)slot->cu_context);
-    result = gxi_stream_records(call, slot, e->is.event.native, "cannot record the event");
-    if (!result) GXI_STORE(&e->is.event.recorded, 1);
-    return result;
-}
-GPUEXEC_API gpuexec_result gpuexec_event_record_at(const char *where, gpuexec_event event, gpuexec_stream stream) {
-    gpuexec_result result;
-    gxi_slot *e;
-    GXI_CALL_ON(stream, gpuexec_event_record);
-    result = gxi_event_record(call, event, stream);
-    if (result && (e = gxi_peek(event.id, GXI_EVENT)) != NULL) {     /* also if the latch refused it */
-        GXI_STORE(&e->is.event.refused_at, where);
-        GXI_STORE(&e->is.event.recorded, (uint32_t)result);
-    }
-    return result;
-}
-/* Creates an event and records it. 0 after a failure. */
-static uint64_t gxi_stream_record(gxi_call *call, gpuexec_stream stream, const gpuexec_event_desc *desc) {
-    gxi_slot *slot, *context, *e;
-    gxi_scope scope;
-    uint64_t id;
-    if (desc && gxi_check_desc(call, "gpuexec_event_desc", desc->start_canary, desc->end_canary)) return 0;
-    if (!(slot = gxi_begin_with_stream(call, stream)) ||
-        !(context = gxi_get(call, slot->context, GXI_CONTEXT, "the stream's context"))) return 0;
-    if (gxi_enter(call, slot->cu_context, &scope)) return 0;
-    id = gxi_event_make(call, context, desc);
-    e = gxi_peek(id, GXI_EVENT);
-    if (e && GXI_TRY(cuEventRecord, (e->is.event.native, slot->is.stream.native))) {
-        gxi_fail_cu(call, NULL, "cannot record the event");
-        gxi_destroy(call, e);
-        id = 0;
-    } else if (e) GXI_STORE(&e->is.event.recorded, 1);
-    gxi_leave(&scope);
-    return id;
-}
-GPUEXEC_API gpuexec_event gpuexec_stream_record_at(const char *where, gpuexec_stream stream,
-                                                   const gpuexec_event_desc *desc) {
-    gpuexec_event handle;
-    GXI_CALL_ON(stream, gpuexec_stream_record);
-    handle.id = gxi_or_failed(gxi_stream_record(call, stream, desc), GXI_EVENT);
-    return handle;
-}
-GPUEXEC_API gpuexec_result gpuexec_event_sync_at(const char *where, gpuexec_event event) {
-    gxi_slot *slot;
-    GXI_CALL(gpuexec_event_sync, GXI_WAITS);
-    if (gxi_begin(call) || !(slot = gxi_find_event(call, event, "the event")) ||
-        gxi_event_refused(call, slot, "the event"))
-        return gxi_take();
-    gxi_waited(call, GXI_TRY(cuEventSynchronize, (slot->is.event.native)), slot, "the event");
-    return gxi_take();
-}
-GPUEXEC_API gpuexec_result gpuexec_event_query(gpuexec_event event) {
-    gxi_slot *slot;
-    int cu;
-    GXI_CALL_NO_PLACE(gpuexec_event_query, GXI_QUERIES);
-    if (!(slot = gxi_begin_with_event(call, event, "the event")) || gxi_event_refused(call, slot, "the event"))
-        return gxi_failed_with();
-    cu = GXI_TRY(cuEventQuery, (slot->is.event.native));
-    if (cu == GXI_CU_NOT_READY) return GPUEXEC_NOT_READY;
-    return cu ? gxi_fail_cu(call, NULL, "cannot query the event") : GPUEXEC_OK;
-}
-static gpuexec_result gxi_check_elapsed(gxi_call *call, const gxi_slot *a, const gxi_slot *b) {
-    if (gxi_event_refused(call, a, "the start event") || gxi_event_refused(call, b, "the stop event"))
-        return gxi_failed_with();
-    if (a->no_timing || b->no_timing)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "create it without gpuexec_event_desc.no_timing",
-                        "the %s event was created without timing",
-                        a->no_timing ? "start" : "stop");
-    if (!GXI_LOAD(&a->is.event.recorded) || !GXI_LOAD(&b->is.event.recorded))
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "record both events with gpuexec_event_record",
-                        "the %s event was never recorded",
-                        GXI_LOAD(&a->is.event.recorded) ? "stop" : "start");
-    if (a->cu_context == b->cu_context) return GPUEXEC_OK;
-    return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "measure within one context",
-                    "the start event is on device %d (context %p), but the stop event is on device %d (context %p)",
-                    gxi_ordinal_of(a),
-                    (void *)a->cu_context, gxi_ordinal_of(b), (void *)b->cu_context);
-}
-GPUEXEC_API double gpuexec_event_elapsed_ms_at(const char *where, gpuexec_event start, gpuexec_event stop) {
-    gxi_slot *a, *b;
-    float ms = 0;
-    int cu;
-    GXI_CALL(gpuexec_event_elapsed_ms, GXI_QUERIES);
-    if (!(a = gxi_begin_with_event(call, start, "the start event")) ||
-        !(b = gxi_find_event(call, stop, "the stop event")) || gxi_check_elapsed(call, a, b))
-        return -1.0;
-    cu = GXI_TRY(cuEventElapsedTime, (&ms, a->is.event.native, b->is.event.native));
-    if (cu == 0 && ms >= 0) return (double)ms;
-    if (cu == 0)
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass the earlier event first",
-                 "the stop event was reached %g ms before the start event", -(double)ms);
-    else if (cu == GXI_CU_NOT_READY)
-        gxi_fail_cu(call, "call gpuexec_event_sync(stop) first", "the %s event has not been reached yet",
-                    GXI_BESIDE(cuEventQuery, (a->is.event.native)) == GXI_CU_NOT_READY ? "start" : "stop");
-    else
-        gxi_fail_cu(call, cu == GXI_INVALID_HANDLE && (a->adopted || b->adopted)
-                              ? "check that each adopted event was created with timing, was recorded, and still exists"
-                              : NULL,
-                    "cannot query the time between the events");
-    return -1.0;
-}
-GPUEXEC_API gpuexec_result gpuexec_event_destroy_at(const char *where, gpuexec_event event) {
-    GXI_CALL(gpuexec_event_destroy, GXI_CLEANS);
-    return gxi_destroy_handle(call, event.id, GXI_EVENT, "the event");
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -8653,7 +9050,12 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char 
     gxi_fill_dims(&dims);
     if (desc && gxi_check_desc(call, "gpuexec_launch_desc", desc->start_canary, desc->end_canary))
         return GPUEXEC_BAD_ARGUMENT;
-    if (gxi_begin(call) || !gxi_find_launch(call, kernel, stream, args, &k, &s)) return gxi_failed_with();
+    if (gxi_begin(call)) return gxi_failed_with();
+    if (stream.id == GXI_CURRENT) {
+        if (!(k = gxi_find_kernel(call, kernel))) return gxi_failed_with();
+        if (!(call->stream = stream.id = gxi_current_stream(call, k->context))) return gxi_failed_with();
+    }
+    if (!gxi_find_launch(call, kernel, stream, args, &k, &s)) return gxi_failed_with();
     if (gxi_check_attributes(call, k, desc)) return gxi_failed_with();
     gxi_said(call, gxi_launch_calls[way], straight ? cu : 0);
     if (!straight) {
@@ -8671,12 +9073,14 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char 
                : gxi_fail_launch(call, cu, k, &dims, args, desc);
 }
 
-/* Typed arguments that fit are launched like arguments without types. */
+/* Typed arguments that fit are launched like arguments without types, and GPUEXEC_CURRENT like the stream itself. */
 static GXI_NOINLINE gpuexec_result gxi_launch_typed(const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
                                                     const gpuexec_dims *d, const gpuexec_args *args) {
-    const gxi_slot *k = args->typed ? gxi_peek(kernel.id, GXI_KERNEL) : NULL;
+    const gxi_slot *k = args->typed || stream.id == GXI_CURRENT ? gxi_peek(kernel.id, GXI_KERNEL) : NULL;
+    const uint64_t current = k && stream.id == GXI_CURRENT ? gxi_current_known(k->context) : 0;
     gpuexec_args plain = *args;
-    if (!k || !gxi_typed_args_fit(k->is.kernel.sizes, args))
+    if (gxi_peek(current, GXI_STREAM)) stream.id = current;
+    if (!k || stream.id == GXI_CURRENT || !gxi_typed_args_fit(k->is.kernel.sizes, args))
         return gxi_launch_else("gpuexec_launch", where, kernel, stream, d, args, -1, NULL);
     plain.typed = 0;
     return gpuexec_launch_at(where, kernel, stream, *d, plain);

@@ -1,38 +1,73 @@
-/* ./launches raw|plain|prepared N: N launches with four arguments, with the driver of driver.c. */
+/* ./launches WHAT N: does something N times, with the driver of driver.c: with the driver's own calls ("raw_..."), or
+   through gpuexec. */
 #define GPUEXEC_IMPLEMENTATION
 #include "../../gpuexec.h"
 #include <stdio.h>
 #include <stdlib.h>
 
-typedef int (*launch_function)(struct CUfunc_st *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                               struct CUstream_st *, void **, void **);
+static int (*raw_launch)(struct CUfunc_st *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                         struct CUstream_st *, void **, void **);
+static int (*raw_record)(struct CUevent_st *, struct CUstream_st *);
+static int (*raw_wait)(struct CUstream_st *, struct CUevent_st *, unsigned);
+
+static gpuexec_kernel     fn;
+static gpuexec_stream     s, other;
+static gpuexec_event      event;
+static gpuexec_prepared   prepared;
+static struct CUfunc_st   *native_function;
+static struct CUstream_st *native_stream, *native_other;
+static struct CUevent_st  *native_event;
+static gpuexec_ptr        x = 1, y = 2;
+static int                n = 1000;
+static float              a = 3;
+static void              *params[4] = { &x, &y, &n, &a };
+
+#define KINDS(X) \
+    X(raw_launch, raw_launch(native_function, 4, 1, 1, 256, 1, 1, 0, native_stream, params, NULL)) \
+    X(launch, gpuexec_launch(fn, s, gpuexec_grid_for((size_t)n, 256), GPUEXEC_ARGS(x, y, n, a))) \
+    X(prepared, gpuexec_launch_prepared(prepared)) \
+    X(current, gpuexec_launch(fn, GPUEXEC_CURRENT, gpuexec_grid_for((size_t)n, 256), GPUEXEC_ARGS(x, y, n, a))) \
+    X(raw_record, raw_record(native_event, native_stream)) X(record, gpuexec_event_record(event, s)) \
+    X(raw_wait, raw_wait(native_other, native_event, 0)) X(wait, gpuexec_stream_wait_event(other, event)) \
+    X(raw_both, raw_record(native_event, native_stream); raw_wait(native_other, native_event, 0)) \
+    X(scope, GPUEXEC_STREAM_SCOPE(other) { }) X(wait_stream, gpuexec_stream_wait_stream(other, s))
+
+#define LOOP(name, call) static void do_##name(int count) { for (int i = 0; i < count; i++) { call; } }
+KINDS(LOOP)
+#define ROW(name, call) { #name, do_##name },
+static const struct { const char *name; void (*run)(int count); } kinds[] = { KINDS(ROW) };
+
+static void *entry(const char *name, int version) {
+    void *found = gpuexec_driver_symbol(name, version);
+    if (!found) exit(1);
+    return found;
+}
 
 int main(int argc, char **argv) {
-    gpuexec_context  ctx = gpuexec_context_open(0, NULL);
-    gpuexec_kernel   fn  = gpuexec_kernel_get(gpuexec_module_load(ctx, ".version 7.0", 0, NULL), "k");
-    gpuexec_stream   s   = gpuexec_stream_create(ctx, NULL);
-    gpuexec_ptr      x = 1, y = 2;
-    int              n = 1000, i, count = argc == 3 ? atoi(argv[2]) : 0;
-    float            a = 3;
-    gpuexec_prepared prepared = gpuexec_prepare(fn, s, gpuexec_grid_for((size_t)n, 256), GPUEXEC_ARGS(x, y, n, a));
-    struct CUfunc_st *function = gpuexec_kernel_native(fn);
-    struct CUstream_st *stream = gpuexec_stream_native(s);
-    union { void *pointer; launch_function call; } raw;
-    void *params[4];
-    raw.pointer = gpuexec_driver_symbol("cuLaunchKernel", 4000);
-    params[0] = &x;
-    params[1] = &y;
-    params[2] = &n;
-    params[3] = &a;
-    gpuexec_launch_prepared(prepared);           /* the first launch makes all its checks */
-    if (argc != 3 || gpuexec_take_error() != GPUEXEC_OK) {
-        fputs(gpuexec_error_text(), stderr);
-        return 1;
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    void           *entries[3];
+    size_t          i;
+    fn       = gpuexec_kernel_get(gpuexec_module_load(ctx, ".version 7.0", 0, NULL), "k");
+    s        = gpuexec_context_stream(ctx);
+    other    = gpuexec_stream_create(ctx, NULL);
+    event    = gpuexec_event_create(ctx, NULL);
+    prepared = gpuexec_prepare(fn, s, gpuexec_grid_for((size_t)n, 256), GPUEXEC_ARGS(x, y, n, a));
+    native_function = gpuexec_kernel_native(fn);
+    native_stream   = gpuexec_stream_native(s);
+    native_other    = gpuexec_stream_native(other);
+    native_event    = gpuexec_event_native(event);
+    entries[0] = entry("cuLaunchKernel", 4000);
+    entries[1] = entry("cuEventRecord", 2000);
+    entries[2] = entry("cuStreamWaitEvent", 3020);
+    memcpy(&raw_launch, &entries[0], sizeof entries[0]);
+    memcpy(&raw_record, &entries[1], sizeof entries[1]);
+    memcpy(&raw_wait, &entries[2], sizeof entries[2]);
+    for (i = 0; argc == 3 && i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (strcmp(argv[1], kinds[i].name) != 0) continue;
+        kinds[i].run(1);                         /* the first time makes all checks and creates what is kept */
+        kinds[i].run(atoi(argv[2]));
+        if (gpuexec_take_error() == GPUEXEC_OK) return 0;
     }
-    if (argv[1][0] == 'r')
-        for (i = 0; i < count; i++) raw.call(function, 4, 1, 1, 256, 1, 1, 0, stream, params, NULL);
-    else if (argv[1][1] == 'l')
-        for (i = 0; i < count; i++) gpuexec_launch(fn, s, gpuexec_grid_for((size_t)n, 256), GPUEXEC_ARGS(x, y, n, a));
-    else                        for (i = 0; i < count; i++) gpuexec_launch_prepared(prepared);
-    return gpuexec_take_error() != GPUEXEC_OK;
+    fputs(gpuexec_error_text(), stderr);
+    return 1;
 }

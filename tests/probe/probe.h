@@ -32,6 +32,7 @@ typedef struct copy_2d {                             /* CUDA_MEMCPY2D */
     size_t to_pitch;
     size_t width, height;
 } copy_2d;
+typedef struct update { int result; void *node, *from; } update;          /* CUgraphExecUpdateResultInfo */
 typedef struct attribute { unsigned id, pad; union { char size[64]; int flag; unsigned dim[3]; } value; }
 attribute;      /* CUlaunchAttribute */
 /* CUlaunchConfig */
@@ -146,7 +147,29 @@ enum { MAX_DYNAMIC = 8, CARVEOUT = 9 };              /* CUfunction_attribute */
     X(event_destroy, "cuEventDestroy_v2", (void *)) \
     X(record, "cuEventRecord", (void *, void *)) X(event_sync, "cuEventSynchronize", (void *)) \
     X(event_query, "cuEventQuery", (void *)) \
-    X(elapsed, "cuEventElapsedTime", (float *, void *, void *))
+    X(elapsed, "cuEventElapsedTime", (float *, void *, void *)) \
+    X(record_with, "cuEventRecordWithFlags", (void *, void *, unsigned)) \
+    X(alloc_async, "cuMemAllocAsync", (ptr *, size_t, void *)) X(free_async, "cuMemFreeAsync", (ptr, void *)) \
+    X(add_callback, "cuStreamAddCallback", (void *, void (*)(void *, int, void *), void *, unsigned)) \
+    X(wait_value, "cuStreamWaitValue32_v2", (void *, ptr, unsigned, unsigned)) \
+    X(write_value, "cuStreamWriteValue32_v2", (void *, ptr, unsigned, unsigned)) \
+    X(begin_capture, "cuStreamBeginCapture_v2", (void *, int)) X(end_capture, "cuStreamEndCapture", (void *, void **)) \
+    X(capture_to, "cuStreamBeginCaptureToGraph", (void *, void *, void *const *, const void *, size_t, int)) \
+    X(is_capturing, "cuStreamIsCapturing", (void *, int *)) \
+    X(capture_info, "cuStreamGetCaptureInfo_v3", \
+      (void *, int *, uint64_t *, void **, void *const **, const void **, size_t *)) \
+    X(update_dependencies, "cuStreamUpdateCaptureDependencies", (void *, void **, size_t, unsigned)) \
+    X(exchange_mode, "cuThreadExchangeStreamCaptureMode", (int *)) X(graph, "cuGraphCreate", (void **, unsigned)) \
+    X(graph_destroy, "cuGraphDestroy", (void *)) X(graph_clone, "cuGraphClone", (void **, void *)) \
+    X(graph_nodes, "cuGraphGetNodes", (void *, void **, size_t *)) \
+    X(graph_roots, "cuGraphGetRootNodes", (void *, void **, size_t *)) \
+    X(graph_edges, "cuGraphGetEdges", (void *, void **, void **, size_t *)) \
+    X(node_type, "cuGraphNodeGetType", (void *, int *)) X(node_destroy, "cuGraphDestroyNode", (void *)) \
+    X(add_empty, "cuGraphAddEmptyNode", (void **, void *, void *const *, size_t)) \
+    X(instantiate, "cuGraphInstantiateWithFlags", (void **, void *, uint64_t)) \
+    X(graph_launch, "cuGraphLaunch", (void *, void *)) X(graph_upload, "cuGraphUpload", (void *, void *)) \
+    X(exec_destroy, "cuGraphExecDestroy", (void *)) X(exec_flags, "cuGraphExecGetFlags", (void *, uint64_t *)) \
+    X(exec_update, "cuGraphExecUpdate_v2", (void *, void *, struct update *))
 
 #define POINTER(name, symbol, parameters) int (*name) parameters;
 typedef struct calls { CALLS(POINTER) } calls;
@@ -155,7 +178,7 @@ extern calls cu;                                     /* NULL: the driver lacks t
 /* devices: the number it needs; others are hidden, since each costs time */
 typedef struct group { const char *name; void (*run)(void); int devices; } group;
 extern const group device_groups[], context_groups[], stream_groups[], memory_groups[], module_groups[], link_groups[],
-    library_groups[], launch_groups[], cluster_groups[], basic_groups[];
+    library_groups[], launch_groups[], cluster_groups[], capture_groups[], basic_groups[];
 
 /* PROBE: a call's CUresult, or any small number. If a probe ended the process or never returned, its answer is
    "crashed" or "hung": the group runs again without it. */

@@ -27,22 +27,8 @@ static inline u32 h_fma(u32 x, u32 y, u32 z) {
 static inline u32 b_add(u32 x, u32 y) { return bhalf_round(fma_odd(bhalf_value(x), 1.0, bhalf_value(y)), 0); }
 static inline u32 b_sub(u32 x, u32 y) { return bhalf_round(fma_odd(bhalf_value(x), 1.0, -bhalf_value(y)), 0); }
 static inline u32 b_mul(u32 x, u32 y) { return bhalf_round((f64)bhalf_value(x) * bhalf_value(y), 0); }
-static inline u32 b_fma(u32 x, u32 y, u32 z) {
-    return bhalf_round(fma_odd(bhalf_value(x), bhalf_value(y), bhalf_value(z)), 0);
-}
-
-/* min, max on bits: ordered as sign-magnitude integers; NaNs begin at a different value in each format */
-static inline s32 order(u32 h) { return h & 0x8000 ? -(s32)(h & 0x7fff) - 1 : (s32)h; }
-static inline u32 extreme(u32 x, u32 y, uint32_t flags, bool is_max, u32 inf) {
-    u32 sign = flags & SIM_I_XORSIGN ? (x ^ y) & 0x8000 : 0;
-    if (flags & SIM_I_XORSIGN) {
-        x &= 0x7fff;
-        y &= 0x7fff;
-    }
-    bool nx = (x & 0x7fff) > inf, ny = (y & 0x7fff) > inf;
-    if ((nx && ny) || ((flags & SIM_I_NAN) && (nx || ny))) return 0x7fff;
-    if (nx || ny) return (nx ? y : x) | sign;
-    return ((order(x) < order(y)) != is_max ? x : y) | sign;
+static inline u32 b_fma(u32 x, u32 y, u32 z, uint32_t flags) {
+    return bhalf_round(fma_odd(bhalf_value(x), bhalf_value(y), bhalf_value(z)), flags & SIM_I_ROUND);
 }
 
 /* Each operation F of 16-bit operands gives a single and a packed handler; `i` is in scope for the flags. */
@@ -86,7 +72,11 @@ OP1(tanh_approx_f16, HTANH)
 #define BADD(x, y) b_finish(b_add(x, y), i->flags)
 #define BSUB(x, y) b_finish(b_sub(x, y), i->flags)
 #define BMUL(x, y) b_finish(b_mul(x, y), i->flags)
-#define BFMA(x, y, z) b_finish(b_fma(x, y, z), i->flags)
+#define BFMA(x, y, z) b_finish(b_fma(x, y, z, i->flags), i->flags)
+/* .oob: the NaN of places beside a tensor makes the result 0 */
+#define OOB 0xffff
+#define HFMA_OOB(x, y, z) ((x) == OOB || (y) == OOB ? 0 : HFMA(x, y, z))
+#define BFMA_OOB(x, y, z) ((x) == OOB || (y) == OOB ? 0 : BFMA(x, y, z))
 #define BMIN(x, y) extreme(x, y, i->flags, false, 0x7f80)
 #define BMAX(x, y) extreme(x, y, i->flags, true, 0x7f80)
 #define BNEG(x) (((x) & 0x7fff) > 0x7f80 ? 0x7fff : (x) ^ 0x8000)
@@ -97,6 +87,8 @@ OP2(add_bf16, BADD)
 OP2(sub_bf16, BSUB)
 OP2(mul_bf16, BMUL)
 OP3(fma_bf16, BFMA)
+OP3(fma_oob_f16, HFMA_OOB)
+OP3(fma_oob_bf16, BFMA_OOB)
 OP2(min_bf16, BMIN)
 OP2(max_bf16, BMAX)
 OP1(neg_bf16, BNEG)
@@ -106,9 +98,9 @@ OP1(tanh_approx_bf16, BTANH)
 
 /* each reads its flags */
 #define FORMAT(n, t, h) SIM_OP(n, t, PLAIN, h), SIM_OP(n, t, FLAGS, h)
-#define HALVES(n) FORMAT(n, F16, n##_f16), FORMAT(n, F16X2, n##_f16x2), FORMAT(n, BF16, n##_bf16), \
+#define OF_HALVES(n) FORMAT(n, F16, n##_f16), FORMAT(n, F16X2, n##_f16x2), FORMAT(n, BF16, n##_bf16), \
     FORMAT(n, BF16X2, n##_bf16x2)
 const struct sim_operation SIM_ISA(sim_half_table)[] = {
-    HALVES(add), HALVES(sub), HALVES(mul), HALVES(fma), HALVES(min), HALVES(max), HALVES(neg), HALVES(abs),
-    HALVES(ex2_approx), HALVES(tanh_approx), SIM_END
+    OF_HALVES(add), OF_HALVES(sub), OF_HALVES(mul), OF_HALVES(fma), OF_HALVES(fma_oob), OF_HALVES(min), OF_HALVES(max), OF_HALVES(neg), OF_HALVES(abs),
+    OF_HALVES(ex2_approx), OF_HALVES(tanh_approx), SIM_END
 };

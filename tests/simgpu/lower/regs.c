@@ -27,7 +27,7 @@ enum { UNSEEN, CHEAP, COSTLY };
 /* Whether the first operand is the destination: by its letter in forms.h. */
 static bool writes_first(const struct sim_instr *in) {
     const char *letter = in->form->args + (in->form->args[0] == '.');
-    return in->n && strchr("dDwVoOtqrx", *letter) && in->opd[0].kind != SIM_O_MEM;
+    return in->n && strchr("dDwAyVqoeOtriIszEKx", *letter) && in->opd[0].kind != SIM_O_MEM;
 }
 
 typedef void visitor(struct liveness *v, uint32_t at, uint32_t reg, bool written, bool sure);
@@ -245,6 +245,11 @@ static unsigned class_of(const struct sim_reg *r) {
     return size == 0 ? 0 : size == 4 ? 1 : 2;
 }
 
+/* adjacent ones: of a vector, or the halves of 128 bits */
+static unsigned places_of(const struct sim_reg *r) {
+    return (r->vec ? r->vec : 1u) * (dec_reg_size(r->type) == 16 ? 2 : 1);
+}
+
 /* In the order of the starts: the place of a register that has ended is free again. */
 static void share(struct liveness *v, uint64_t *order, uint32_t *number, uint32_t count[3], uint32_t *until) {
     const struct sim_func *f = v->f;
@@ -254,8 +259,8 @@ static void share(struct liveness *v, uint64_t *order, uint32_t *number, uint32_
     qsort(order, f->nregs, sizeof *order, by_start);
     for (uint32_t k = 0; k < f->nregs; k++) {
         const uint32_t r = (uint32_t)order[k];
-        const unsigned c = class_of(&f->regs[r]), vec = f->regs[r].vec ? f->regs[r].vec : 1;
-        if (v->hi[r] == 0 || vec > 1) continue;
+        const unsigned c = class_of(&f->regs[r]);
+        if (v->hi[r] == 0 || places_of(&f->regs[r]) > 1) continue;
         uint32_t place = 0;
         while (place < count[c] && until[c * stride + place] > v->lo[r]) place++;
         if (place == count[c]) count[c]++;
@@ -274,12 +279,12 @@ uint32_t dec_allocate(const struct sim_func *f, uint32_t *number, uint32_t count
     for (unsigned k = 0; v.lo && k < f->nregs; k++) v.lo[k] = ~0u;
     const bool shared = v.lo && v.hi && v.cheap && order && until && analyse(&v);
     if (shared) share(&v, order, number, count, until);
-    for (unsigned k = 0; k < f->nregs; k++) {                     /* registers that do not share: vectors;
+    for (unsigned k = 0; k < f->nregs; k++) {                     /* registers that do not share: vectors, 128 bits;
                                                                      all of them if sharing failed */
-        const unsigned c = class_of(&f->regs[k]), vec = f->regs[k].vec ? f->regs[k].vec : 1;
-        if (shared && vec == 1) continue;
+        const unsigned c = class_of(&f->regs[k]), places = places_of(&f->regs[k]);
+        if (shared && places == 1) continue;
         number[k] = count[c];
-        count[c] += vec;
+        count[c] += places;
     }
     const uint32_t live = shared ? pressure(&v) : count[1] + 2 * count[2];
     free(v.blocks);

@@ -112,14 +112,50 @@ void dec_brx(struct dec *d) {
     c->nlabels += n + 1;
 }
 
+/* A function that allocates keeps its caller's offset at the end of its frame. */
+void dec_pass_stack(struct dec *d, bool save) {
+    const struct dec_func *f = &d->funcs[d->now];
+    if (!f->allocates || f->func->is_entry) return;
+    dec_emit_to(d, save ? "st_local" : "ld_local", SIM_U32, 2 * d->code->sp, 2 * d->code->fp, 0)->imm =
+        d->code->funcs[d->now].frame - DEC_SAVED_STACK;
+}
+
 void dec_ret(struct dec *d) {
     dec_take(d, "uni");
+    dec_pass_stack(d, false);
     dec_emit_untyped(d, d->funcs[d->now].func->is_entry ? "exit_lanes" : "ret");
 }
 
 void dec_exit(struct dec *d) { dec_emit_untyped(d, "exit_lanes"); }
 void dec_trap(struct dec *d) { dec_emit_untyped(d, "trap"); }
 void dec_nanosleep(struct dec *d) { dec_emit_untyped(d, "sleep_lanes"); }
+
+/* -- the stack: memory above all frames, used from its end; each lane counts its bytes */
+
+void dec_alloca(struct dec *d) {
+    const struct sim_operand *o = d->in->opd;
+    const enum sim_type t = d->in->type[0];
+    const uint32_t size = dec_src(d, &o[1], t), to = dec_dst(d, &o[0], t);
+    struct sim_insn *i = dec_emit_untyped(d, t == SIM_U64 ? "alloca_64" : "alloca_32");
+    i->d = to;
+    i->a = size;
+    i->b = 2 * d->code->sp;
+    i->c = dec_const(d, d->in->n > 2 && o[2].imm > 8 ? o[2].imm : 8, 8);
+    i->imm = d->code->stack_top;
+}
+
+void dec_stacksave(struct dec *d) {
+    const enum sim_type t = d->in->type[0];
+    const uint32_t to = dec_dst(d, &d->in->opd[0], t), sp = t == SIM_U64 ? dec_temp(d, 4) : to;
+    dec_emit_to(d, "sub", SIM_U32, sp, dec_const(d, d->code->stack_top, 4), 2 * d->code->sp);
+    if (t == SIM_U64) dec_resize(d, 8, to, sp);
+}
+
+void dec_stackrestore(struct dec *d) {
+    const uint32_t a = dec_src(d, &d->in->opd[0], d->in->type[0]), low = d->in->type[0] == SIM_U64 ? dec_temp(d, 4) : a;
+    if (low != a) dec_resize(d, 4, low, a);
+    dec_emit_to(d, "sub", SIM_U32, 2 * d->code->sp, dec_const(d, d->code->stack_top, 4), low);
+}
 
 void dec_nothing(struct dec *d) {
     d->nrest = 0;

@@ -153,7 +153,7 @@ static enum sim_type register_type(const struct checked *c, const struct sim_ope
 }
 
 static bool scalar_register(const struct checked *c, const struct sim_operand *o) {
-    const unsigned n = o->kind == SIM_O_REG ? reg_of(c->px, o)->vec : 0;
+    const unsigned n = o->kind == SIM_O_REG && !o->elements ? reg_of(c->px, o)->vec : 0;
     return n == 1 ? !o->component : o->component && o->component <= n;
 }
 
@@ -166,27 +166,36 @@ static bool is_source(const struct checked *c, const struct sim_operand *o, enum
     return scalar_register(c, o) && fits(t, register_type(c, o), wider) && (!o->negated || t == SIM_PRED);
 }
 
-/* ld and st of bits move bytes into any register that is large enough; in a vector only the size counts. */
-static bool fits_memory(enum sim_type want, enum sim_type have, bool in_vector) {
+/* ld and st of bits move bytes into any register that is large enough. */
+static bool fits_memory(enum sim_type want, enum sim_type have) {
     if (class_of(have) == C_PRED || class_of(want) == C_PRED) return want == have;
-    if (in_vector || class_of(want) == C_BITS) return sim_type_size(have) >= sim_type_size(want);
+    if (class_of(want) == C_BITS) return sim_type_size(have) >= sim_type_size(want);
     return fits(want, have, true);
 }
 
 static bool is_memory_register(const struct checked *c, const struct sim_operand *o) {
-    return scalar_register(c, o) && !o->negated && fits_memory(c->type[0], register_type(c, o), c->vec != 0);
+    return scalar_register(c, o) && !o->negated && fits_memory(c->type[0], register_type(c, o));
 }
 
-static bool is_vector(const struct checked *c, const struct sim_operand *o, bool target) {
-    enum sim_type t = c->type[0];
-    if (o->kind == SIM_O_REG && !o->component && reg_of(c->px, o)->vec == c->vec)
-        return fits_memory(t, register_type(c, o), true);
-    if (o->kind != SIM_O_VEC || o->n != c->vec) return false;
-    for (unsigned i = 0; i < o->n; i++)
-        if (!is_memory_register(c, &o->list[i])
-            && !(target ? o->list[i].kind == SIM_O_SINK : is_source(c, &o->list[i], t, true)))
+/* A vector's elements have one type, or one size if an element is only bits. `exact`: the size of the instruction's
+   type. */
+static bool is_vector(const struct checked *c, const struct sim_operand *o, bool target, bool exact) {
+    enum sim_type t = c->type[0], common = SIM_NOTYPE;
+    if (o->kind == SIM_O_REG && !o->component && reg_of(c->px, o)->vec == c->vec) common = register_type(c, o);
+    else if (o->kind != SIM_O_VEC || o->n != c->vec) return false;
+    for (unsigned i = 0; o->kind == SIM_O_VEC && i < o->n; i++) {
+        const struct sim_operand *e = &o->list[i];
+        if (target ? e->kind == SIM_O_SINK : e->kind == SIM_O_IMM && fits_constant(t, e)) continue;
+        if (!scalar_register(c, e) || e->negated) return false;
+        const enum sim_type have = register_type(c, e);
+        const bool bits = class_of(have) == C_BITS || class_of(common) == C_BITS;
+        if (common != SIM_NOTYPE && have != common && !(bits && sim_type_size(have) == sim_type_size(common)))
             return false;
-    return true;
+        if (common == SIM_NOTYPE || class_of(have) == C_BITS) common = have;
+    }
+    if (common == SIM_NOTYPE) return true;
+    if (exact && sim_type_size(common) != sim_type_size(t)) return false;
+    return fits_memory(t, common) || (t == SIM_F32 && class_of(common) == C_INT && sim_type_size(common) == 4);
 }
 
 static bool is_predicate(const struct checked *c, const struct sim_operand *o) {
@@ -198,7 +207,13 @@ static bool is_pair(const struct checked *c, const struct sim_operand *o, enum s
     return o->list[0].kind == SIM_O_SINK || is_target(c, &o->list[0], first, false);
 }
 
-static bool holds_address(enum sim_type t) { return sim_type_size(t) >= 4 && class_of(t) != C_FLOAT; }
+static bool has_sink(const struct sim_operand *o, unsigned k) {
+    return o->kind == SIM_O_PAIR && o->list[k].kind == SIM_O_SINK;
+}
+
+static bool holds_address(enum sim_type t, unsigned size) {
+    return sim_type_size(t) >= size && class_of(t) != C_FLOAT;
+}
 
 static enum sim_type doubled(enum sim_type t) {
     switch (t) {
@@ -207,6 +222,27 @@ static enum sim_type doubled(enum sim_type t) {
     case SIM_U32: return SIM_U64;
     default: return SIM_S64;
     }
+}
+
+/* The operands of video instructions: a 32-bit register, with elements of it. */
+static bool selects(const char *elements, char kind, unsigned n, char last) {
+    return elements[0] == kind && strlen(elements + 1) == n && strspn(elements + 1, "01234567") == n
+           && !strpbrk(elements + 1, last == '1' ? "234567" : last == '3' ? "4567" : "89");
+}
+
+static bool is_video(const struct checked *c, char letter, const struct sim_operand *o) {
+    const char *e = o->elements;
+    const bool four = c->in->op[strlen(c->in->op) - 1] == '4', target = letter == 'E' || letter == 'K';
+    struct sim_operand whole = *o;
+    whole.elements = NULL;
+    if (letter == 'N' || letter == 'M') whole.negated = false;
+    if (target ? !is_target(c, &whole, SIM_U32, false) : !is_source(c, &whole, SIM_U32, false)) return false;
+    if (!e) return letter == 'J' ? o->kind == SIM_O_REG : letter != 'E';
+    if (letter == 'J') return selects(e, four ? 'b' : 'h', four ? 4 : 2, four ? '7' : '3');
+    if (letter == 'M') return false;
+    if (letter != 'K') return selects(e, 'b', 1, '3') || selects(e, 'h', 1, '1');
+    for (unsigned k = 1; e[k + 1]; k++) if (e[k] <= e[k + 1]) return false;    /* from the highest to the lowest */
+    return selects(e, four ? 'b' : 'h', (unsigned)strlen(e + 1), four ? '3' : '1');
 }
 
 static bool operand_fits(const struct checked *c, char letter, const struct sim_operand *o) {
@@ -219,20 +255,39 @@ static bool operand_fits(const struct checked *c, char letter, const struct sim_
     case 'B': return is_source(c, o, t1, true);
     case 'w': return is_target(c, o, doubled(t0), false);
     case 'W': return is_source(c, o, doubled(t0), false);
-    case 'V': return c->vec ? is_vector(c, o, true) : o->kind == SIM_O_SINK || is_memory_register(c, o);
-    case 'S': return c->vec ? is_vector(c, o, false) : is_memory_register(c, o) || is_source(c, o, t0, true);
+    case 'j': return scalar_register(c, o) && is_source(c, o, t0, false);
+    case 'c': return scalar_register(c, o) && is_source(c, o, t1, false);
+    case 'y': return is_target(c, o, t0, false) && class_of(register_type(c, o)) == C_BITS;
+    case 'Y': return is_target(c, o, t1, false) && class_of(register_type(c, o)) == C_BITS;
+    case 'A': return o->kind == SIM_O_SINK || (c->vec ? is_vector(c, o, true, true) : is_target(c, o, t0, false));
+    case 'V': return c->vec ? is_vector(c, o, true, false) : is_memory_register(c, o);
+    case 'S': return c->vec ? is_vector(c, o, false, false) : is_memory_register(c, o) || is_source(c, o, t0, true);
     case 'o': return is_predicate(c, o) || is_pair(c, o, SIM_PRED);
-    case 'O': return o->kind == SIM_O_SINK || is_target(c, o, t0, false) || is_pair(c, o, t0);
-    case 't': return is_pair(c, o, SIM_B32);
+    case 'e': return is_predicate(c, o) || (is_pair(c, o, SIM_PRED) && has_sink(o, 1) && !has_sink(o, 0));
+    case 'O': return is_target(c, o, t0, false) || (is_pair(c, o, t0) && !has_sink(o, 0));
+    case 't': return is_pair(c, o, SIM_B32) && !(has_sink(o, 0) && has_sink(o, 1));
+    case 's': return is_target(c, o, SIM_B32, false) || (is_pair(c, o, SIM_B32) && has_sink(o, 1) && !has_sink(o, 0));
     case 'q': return is_predicate(c, o);
     case 'p': return is_source(c, o, SIM_PRED, false);
+    case 'P': return scalar_register(c, o) && is_source(c, o, SIM_PRED, false);
     case 'r': return is_target(c, o, SIM_B32, false);
+    case 'i': return is_target(c, o, SIM_U32, false) && class_of(register_type(c, o)) != C_FLOAT;
+    case 'I': return is_target(c, o, SIM_U32, true);
+    case 'z': return is_target(c, o, SIM_U16, false);
     case 'u': return is_source(c, o, SIM_U32, false);
+    case 'v': return is_source(c, o, SIM_U32, false) && !(o->kind == SIM_O_REG && register_type(c, o) == SIM_F16X2);
+    case 'f': return is_source(c, o, SIM_F32, false);
     case 'k': return c->has_policy && is_target(c, o, SIM_B64, false);
     case 'n': return o->kind == SIM_O_IMM && !o->fbits;
     case 'm': return o->kind == SIM_O_MEM;
     case 'g': if (o->kind == SIM_O_IMM || (o->kind == SIM_O_SYM && o->var)) return true;
-              return scalar_register(c, o) && holds_address(register_type(c, o));
+              return scalar_register(c, o) && holds_address(register_type(c, o), 4);
+    case 'h': return scalar_register(c, o) && holds_address(register_type(c, o), 4);
+    case 'G': if (o->kind == SIM_O_SYM) return o->var && o->var->space == SIM_SHARED;
+              return scalar_register(c, o) && holds_address(register_type(c, o), sim_type_size(t0))
+                     && sim_type_size(register_type(c, o)) == sim_type_size(t0);
+    case '_': return o->kind == SIM_O_SINK;
+    case 'X': case 'N': case 'M': case 'E': case 'J': case 'K': return is_video(c, letter, o);
     case 'L': return o->kind == SIM_O_LABEL;
     case 'T': return o->kind == SIM_O_TARGETS;
     default: return true;
@@ -259,30 +314,31 @@ static bool mov_fits(const struct checked *c) {
     const struct sim_operand *d = &c->in->opd[0], *s = &c->in->opd[1];
     enum sim_type t = c->type[0];
     if (c->vec) {
-        if (s->kind == SIM_O_SREG) return is_vector(c, d, true);
-        return is_vector(c, d, true) && is_vector(c, s, false);
+        if (s->kind != SIM_O_SREG) return is_vector(c, d, true, true) && is_vector(c, s, false, true);
+        return is_vector(c, d, true, true) && c->vec == 4 && sim_type_size(t) == 4 && class_of(t) != C_FLOAT;
     }
     if (d->kind == SIM_O_VEC || s->kind == SIM_O_VEC) {
         const struct sim_operand *v = d->kind == SIM_O_VEC ? d : s, *w = d->kind == SIM_O_VEC ? s : d;
-        unsigned size = sim_type_size(t), part = v->n ? size / v->n : 0;
+        unsigned size = sim_type_size(t), part = v->n ? size / v->n : 0, nsinks = 0;
         if (class_of(t) != C_BITS || (v->n != 2 && v->n != 4) || !part) return false;
         for (unsigned i = 0; i < v->n; i++) {
             const struct sim_operand *e = &v->list[i];
-            if (e->kind == SIM_O_SINK && v == d) continue;
+            if (e->kind == SIM_O_SINK && v == d && nsinks++ < v->n - 1) continue;
             if (e->kind == SIM_O_IMM && v == s) continue;
             if (!scalar_register(c, e) || sim_type_size(register_type(c, e)) != part) return false;
         }
         return w == d ? is_target(c, w, t, false) : is_source(c, w, t, false);
     }
     if (!is_target(c, d, t, false)) return false;
-    if (s->kind == SIM_O_SYM) return class_of(t) != C_PRED && class_of(t) != C_FLOAT && sim_type_size(t) >= 4;
+    if (s->kind == SIM_O_SYM) return !d->component && class_of(t) != C_PRED && (class_of(t) != C_FLOAT || s->func);
     if (s->kind == SIM_O_SREG) {
         struct px_name *name = px_find_name(c->px->store, s->name, strlen(s->name));
         char kind = px_special_kind(name);
         unsigned size = sim_type_size(t);
         if (kind == 'p') return t == SIM_PRED;
         if (kind == 'v' && !s->component) return false;
-        return (kind == 'l' ? size == 8 : kind == 'q' ? size >= 4 : size == 4) && class_of(t) != C_FLOAT;
+        if (class_of(t) == C_FLOAT || size < 2 || size > 8) return false;
+        return kind == 'l' ? size == 8 : kind == 'q' || (size == 4) || (size == 2 && kind == 'v');
     }
     return is_source(c, s, t, false);
 }
@@ -347,6 +403,9 @@ static void check_features(const struct checked *c) {
     if (is(c, "max") && c->in->n > 3) require(c, 100, 88, "Feature", "max.f32 with 3 input operands");
     if (is(c, "min") && c->in->n > 3) require(c, 100, 88, "Feature", "min.f32 with 3 input operands");
     if (is(c, "add|sub|fma") && has(c, "f32") && has(c, "f16|bf16")) require(c, 100, 86, "Feature", "mixed precision");
+    if (is(c, "setmaxnreg") && m->sm == 90 && !m->sm_suffix_a)
+        px_error(c->px, c->in->line, "Instruction 'setmaxnreg%s' not supported on .target 'sm_%u'",
+                 has(c, "inc") ? ".inc" : ".dec", m->sm);
     if (m->sm >= 100 && m->version >= 86) return;                    /* newer than every row */
     for (size_t i = 0; i < sizeof features / sizeof *features; i++) {
         const struct feature *f = &features[i];
@@ -357,11 +416,21 @@ static void check_features(const struct checked *c) {
     }
 }
 
+static enum sim_space space_of(const struct checked *c) {
+    static const struct { const char *words; enum sim_space space; } spaces[] = { {"global", SIM_GLOBAL},
+        {"shared|shared::cta|shared::cluster", SIM_SHARED}, {"local", SIM_LOCAL}, {"const", SIM_CONST},
+        {"param|param::entry|param::func", SIM_PARAM} };
+    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++) if (has(c, spaces[i].words)) return spaces[i].space;
+    return SIM_GENERIC;
+}
+
 /* Values of constants; modifiers that depend on each other or on the type. */
 static void check_details(const struct checked *c) {
     struct px *px = c->px;
     const struct sim_instr *in = c->in;
     if ((is(c, "bar") && !has(c, "warp")) || (is(c, "barrier") && !has(c, "cluster"))) {
+        for (unsigned i = 1; i < in->nmods; i++) if (!strcmp(in->mods[i], "cta"))
+            px_error(px, in->line, "Illegal modifier '.cta' for instruction '%s'", name_of(c));
         unsigned first = has(c, "red");                              /* index of the barrier's number */
         const struct sim_operand *number = in->n > first ? &in->opd[first] : NULL;
         const struct sim_operand *threads = in->n > 2 * first + 1 ? &in->opd[first + 1] : NULL;
@@ -371,6 +440,26 @@ static void check_details(const struct checked *c) {
         if (threads && threads->kind == SIM_O_IMM && threads->imm % 32)
             px_error(px, in->line, "Number of threads participating in barrier must be in multiple of warp size");
     }
+    if (is(c, "pmevent") && !has(c, "mask") && in->opd[0].imm > 15)
+        px_error(px, in->line,
+                 "Argument 0 of instruction 'pmevent': value '%llu' out of range, expected to be in range [0..15]",
+                 (unsigned long long)in->opd[0].imm);
+    if ((is(c, "applypriority|discard") || (is(c, "fence") && in->n)) && in->opd[1].imm != 128)
+        px_error(px, in->line, "Argument 2 of instruction '%s': unexpected value '%lld', expected to be 128",
+                 name_of(c), (long long)in->opd[1].imm);
+    if (is(c, "cvta") && in->opd[1].kind == SIM_O_SYM) {
+        if (has(c, "to") && !in->opd[1].imm)
+            px_error(px, in->line, "Argument 1 of instruction 'cvta.to': must be register");
+        if (!has(c, "to") && in->opd[1].var->space != space_of(c))
+            say(c, "State space mismatch between instruction and address in");
+    }
+    if (is(c, "alloca") && in->n > 2 && (in->opd[2].imm & (in->opd[2].imm - 1)))
+        px_error(px, in->line, "Alignment must be a power of two");
+    if (is(c, "alloca") && in->n > 2 && in->opd[2].imm > 1u << 23)
+        px_error(px, in->line, "Alignment value too large, exceeds 2^23");
+    if (is(c, "vmad") && in->opd[0].kind == SIM_O_REG && (in->opd[1].negated != in->opd[2].negated)
+        && in->opd[3].negated)
+        px_error(px, in->line, "Operand negation limited to either (source A xor source B) or source C");
     if (is(c, "min|max") && has(c, "xorsign") && !has(c, "abs"))
         px_error(px, in->line, "Modifier '.xorsign' requires modifier '.abs'");
     if (is(c, "min|max") && has(c, "abs") && !has(c, "xorsign"))
@@ -390,22 +479,13 @@ static void check_details(const struct checked *c) {
 }
 
 static void check_address(const struct checked *c, const struct sim_operand *o) {
-    static const struct { const char *words; enum sim_space space; } spaces[] = { {"global", SIM_GLOBAL},
-        {"shared|shared::cta|shared::cluster", SIM_SHARED}, {"local", SIM_LOCAL}, {"const", SIM_CONST},
-        {"param|param::entry|param::func", SIM_PARAM}
-        };
     struct px *px = c->px;
     const struct sim_func *f = px->func;
     const struct sim_var *v = o->var;
-    enum sim_space space = SIM_GENERIC;
-    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
-        if (has(c, spaces[i].words)) {
-            space = spaces[i].space;
-            break;
-        }
+    const enum sim_space space = space_of(c);
     if (o->reg >= 0) {
         const struct sim_reg *r = reg_of(px, o);
-        if (!holds_address(r->type))
+        if (!holds_address(r->type, is(c, "ld|st") ? 2 : 4))
             px_error(px, c->in->line,
                      "Illegal to use symbol '%s' of type .%s as address operand. Use integer or bit only.", r->name,
                      px_type_name(r->type));
@@ -417,8 +497,9 @@ static void check_address(const struct checked *c, const struct sim_operand *o) 
         if (!o->name && space != SIM_LOCAL)
             px_error(px, c->in->line, "Immediate addresses allowed only for .local state space");
     } else if (is(c, "ld|st|atom|red")) {
-        bool written = is(c, "atom|red") && (v->space == SIM_CONST || v->space == SIM_PARAM);
-        if (space == SIM_GENERIC ? written : space != v->space)
+        const bool none = v->space == SIM_CONST || v->space == SIM_PARAM
+                          || (v->space == SIM_LOCAL && is(c, "atom"));
+        if (space == SIM_GENERIC ? none : space != v->space)
             say(c, "State space mismatch between instruction and address in");
         if (is(c, "st") && f->nparams && v >= f->params && v < f->params + f->nparams)
             px_error(px, c->in->line, "Illegal to write to function input parameter '%s'", v->name);
@@ -478,6 +559,8 @@ static void check_call(const struct checked *c) {
 
 /* ---- an instruction ---- */
 
+static bool may_repeat(const struct modifier *m) { return listed(m->text, m->len, "sat|cc|sync|NaN"); }
+
 /* How well a form matches: 0 another opcode, 1 types differ, 2 modifiers differ, 3 operands differ, 4 matches. `odd` is
    the modifier that the form does not take, or `missing` the group that the instruction lacks. */
 static int try_form(const struct checked *c, size_t form, short *odd, const struct group **missing) {
@@ -496,7 +579,8 @@ static int try_form(const struct checked *c, size_t form, short *odd, const stru
                 taken |= 1u << g;
                 found = true;
             }
-        for (unsigned k = 0; k < m && !found; k++) found = c->mods[k] == c->mods[m];       /* a duplicate */
+        for (unsigned k = 0; k < m && !found; k++)
+            found = c->mods[k] == c->mods[m] && may_repeat(&modifiers[c->mods[m]]);
         if (!found && !f->wild) {
             *odd = c->mods[m];
             break;
@@ -514,6 +598,8 @@ static void odd_modifier(const struct checked *c, const struct modifier *m) {
     size_t n = m->len;
     unsigned line = c->in->line;
     bool space = listed(word, n, "global|local|const|param|shared|shared::cta|shared::cluster");
+    unsigned times = 0;
+    for (unsigned i = 0; i < c->nmods; i++) times += &modifiers[c->mods[i]] == m;
     if (space && is(c, "ld|st|ldu|atom|red|cvta|isspacep|prefetch"))
         say(c, "Unexpected number of state spaces specified in");
     else if (space) say(c, "No state space qualifier expected for");
@@ -521,6 +607,7 @@ static void odd_modifier(const struct checked *c, const struct modifier *m) {
         px_error(c->px, line, "Unexpected instruction types specified for '%s'", name_of(c));
     else if (is(c, "atom|red") && listed(word, n, "add|min|max|inc|dec|and|or|xor|exch|cas"))
         px_error(c->px, line, "Operation .%.*s requires another type for instruction '%s'", (int)n, word, name_of(c));
+    else if (times > 1) px_error(c->px, line, "Duplicate .%.*s modifier", (int)n, word);
     else if (listed(word, n, "rn|rz|rm|rp|rni|rzi|rmi|rpi|rna|rs")) say(c, "Illegal rounding modifier for");
     else if (listed(word, n, FCMP "|lo|ls|hi|hs")) say(c, "Comparison qualifier is not allowed for");
     else if (listed(word, n, "v2|v4|v8")) say(c, "Vector qualifier is not allowed for");
@@ -563,7 +650,9 @@ static void wrong_operands(const struct checked *c, const char *args) {
     }
     for (unsigned i = 0; i < in->n && computes; i++) {
         const struct sim_operand *o = &in->opd[i];
-        if (o->kind == SIM_O_SREG) say(c, "Special register argument not allowed for");
+        if (o->elements) say(c, i ? "Video selector is not allowed on source operand for"
+                                  : "Video selector is not allowed on destination for");
+        else if (o->kind == SIM_O_SREG) say(c, "Special register argument not allowed for");
         else if (o->kind == SIM_O_VEC) say(c, "Vector operand is not allowed for");
         else if (right_count && (o->kind == SIM_O_MEM || (o->kind == SIM_O_SYM && o->var)))
             px_error(c->px, in->line, "Argument %u of instruction '%s': must be register", i, name_of(c));
@@ -652,7 +741,7 @@ void px_check(struct px *px, struct sim_instr *in, struct px_name *op, struct px
     if (best == 2 && !odd) missing_modifier(&c, missing);
     if (best == 3) wrong_operands(&c, forms[first].args);
     if (best < 4) return;
-    keep_match(&c, in, match, names);
+    if (known) keep_match(&c, in, match, names);
     check_features(&c);
     check_details(&c);
     if (is(&c, "call")) check_call(&c);
