@@ -1,6 +1,7 @@
 /* graphs_raw.c - graphs from stream captures through the driver's own calls: what they compute when they are launched
-   repeatedly, while they run, over several streams, threads and devices, with memory of their own, after an update. What
-   the calls refuse is in tests/probe. The suite keeps the CPU device faithful, and shows what the library can rely on. */
+   repeatedly, while they run, over several streams, threads and devices, with memory that they allocate, after an
+   update. What the calls refuse is in tests/probe. The suite keeps the CPU device faithful, and shows what the library
+   can rely on. */
 #include "../test.h"
 
 typedef unsigned long long ptr;                      /* CUdeviceptr */
@@ -870,8 +871,9 @@ static void *capture_and_replay(void *user) {
     const unsigned own = (unsigned)(uintptr_t)user;
     uint32_t       expected = 0;
     void          *s = NULL, *t = NULL, *e = NULL, *g = NULL, *x = NULL;
-    int            i, k, good = !cu.cuCtxSetCurrent(context) && !cu.cuStreamCreate(&s, 1) && !cu.cuStreamCreate(&t, 1) &&
-                   !cu.cuEventCreate(&e, 2) && !cu.cuMemsetD32Async(word(own), 0, 1, s);
+    int            i, k, good;
+    good = !cu.cuCtxSetCurrent(context) && !cu.cuStreamCreate(&s, 1) && !cu.cuStreamCreate(&t, 1) &&
+           !cu.cuEventCreate(&e, 2) && !cu.cuMemsetD32Async(word(own), 0, 1, s);
     for (i = 0; i < 20 && good; i++) {
         ptr      at = word(own);
         uint32_t by = (uint32_t)i;
