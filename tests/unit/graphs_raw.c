@@ -861,6 +861,38 @@ TEST(a_graph_as_text) {
     finish();
 }
 
+/* Which of several captures may add to one graph at a time is not documented: here any may, and the graph is valid as
+   long as one of them is open. */
+TEST(a_graph_outlives_each_of_its_captures) {
+    void *s, *t, *g = NULL, *x = NULL;
+    START();
+    if (!on_cpu_device() || !cu.cuStreamBeginCaptureToGraph) {
+        finish();
+        SKIP("not documented, or not in this driver");
+    }
+    s = new_stream();
+    t = new_stream();
+    CHECK_EQ(cu.cuGraphCreate(&g, 0), 0);
+    CHECK_EQ(cu.cuStreamBeginCaptureToGraph(s, g, NULL, NULL, 0, THREAD_LOCAL), 0);
+    CHECK_EQ(cu.cuStreamBeginCaptureToGraph(t, g, NULL, NULL, 0, THREAD_LOCAL), 0);
+    do_step(s, word(0), 1);
+    CHECK_EQ(cu.cuStreamQuery(s), UNSUPPORTED);
+    CHECK_EQ(cu.cuStreamEndCapture(s, &x), INVALIDATED);
+    do_step(t, word(0), 1);
+    CHECK(end(t) == g);
+    CHECK_EQ(count(g), 2);
+    CHECK_EQ(cu.cuGraphDestroy(g), 0);
+    begin(s);
+    CHECK_EQ(cu.cuStreamGetCaptureInfo(s, &(int) { 0 }, NULL, &g, NULL, NULL), 0);
+    CHECK_EQ(cu.cuStreamBeginCaptureToGraph(t, g, NULL, NULL, 0, THREAD_LOCAL), 0);
+    do_step(s, word(0), 1);
+    CHECK_EQ(cu.cuStreamEndCapture(s, NULL), 0);
+    do_step(t, word(0), 1);
+    CHECK(end(t) == g);
+    CHECK_EQ(cu.cuGraphDestroy(g), 0);
+    finish();
+}
+
 /* ---- threads ---- */
 
 static int bad_threads;                              /* __atomic */

@@ -34,14 +34,14 @@ static void remove_member(struct sim_stream *stream) {
     sim_set_clear(&stream->nodes);
 }
 
-/* Frees the graph, also one that was given, unless *out takes it: as measured. */
+/* Frees the graph, also one that was given, unless *out takes it: as measured. The last of several captures does. */
 static void finish(struct sim_capture *capture, struct sim_graph **out) {
     struct sim_capture **at = &sim_captures;
     while (*at != capture) at = &(*at)->next;
     *at = capture->next;
     while (capture->members) remove_member(capture->members);
     capture->graph->captures--;
-    if (out) *out = capture->graph; else sim_graph_free(capture->graph);
+    if (out) *out = capture->graph; else if (!capture->graph->captures) sim_graph_free(capture->graph);
     sim_set_clear(&capture->left);
     free(capture->edges);
     free(capture);

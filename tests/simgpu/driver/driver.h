@@ -288,7 +288,7 @@ struct sim_capture {
     struct sim_capture *next;
     uint64_t id, thread;                          /* thread: that began it */
     int mode;
-    bool invalid, to_graph;                       /* to_graph: of the program, and not freed with the capture */
+    bool invalid, to_graph;                       /* to_graph: the program gave the graph */
     struct sim_graph *graph;
     struct sim_stream *origin, *members;
     struct sim_set left;                          /* the nodes of destroyed streams */
