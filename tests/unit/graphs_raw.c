@@ -353,15 +353,16 @@ TEST(a_captured_copy_reads_when_it_runs) {
     finish();
 }
 
+/* n values, the sums of 4 blocks, the sum of all: from this word on. */
 static void *total_at(void *s, void *total, unsigned at, const uint32_t *values, unsigned n) {
-    ptr   x = word(at), part = word(at + n), out = word(at + n + 4);
+    ptr   in = word(at), shares = word(at + n), sum = word(at + n + 8);
     void *params[4];
-    params[0] = &x;
-    params[1] = &part;
-    params[2] = &out;
+    params[0] = &in;
+    params[1] = &shares;
+    params[2] = &sum;
     params[3] = &n;
     begin(s);
-    CHECK_EQ(cu.cuMemcpyHtoDAsync(x, values, n * 4, s), 0);
+    CHECK_EQ(cu.cuMemcpyHtoDAsync(in, values, n * 4, s), 0);
     CHECK_EQ(cu.cuLaunchCooperativeKernel(total, 4, 1, 1, 32, 1, 1, 0, s, params), 0);
     return exec_of(end(s));
 }
@@ -372,8 +373,8 @@ TEST(cooperative_grids_repeat) {
     uint32_t values[N], i, round;
     void    *s, *t, *a, *b, *mod = NULL, *total = NULL;
     START();
-    CHECK_EQ(cu.cuModuleLoad(&mod, "tests/corpus/ptx/grid_sync.sm_75.ptx"), 0);
-    CHECK_EQ(cu.cuModuleGetFunction(&total, mod, "grid_total"), 0);
+    CHECK_EQ(cu.cuModuleLoad(&mod, "kernels/grid_sum.ptx"), 0);
+    CHECK_EQ(cu.cuModuleGetFunction(&total, mod, "grid_sum"), 0);
     s = new_stream();
     t = new_stream();
     for (i = 0; i < N; i++) values[i] = i;
@@ -385,8 +386,8 @@ TEST(cooperative_grids_repeat) {
         CHECK_EQ(cu.cuGraphLaunch(a, s), 0);
         CHECK_EQ(cu.cuGraphLaunch(b, t), 0);                       /* at the same time */
         CHECK_EQ(cu.cuCtxSynchronize(), 0);
-        CHECK_EQ(value_of(word(N + 4)), round + N * (N - 1) / 2);
-        CHECK_EQ(value_of(word(HALF + N + 4)), round + N * (N - 1) / 2);
+        CHECK_EQ(value_of(word(N + 8)), round + N * (N - 1) / 2);
+        CHECK_EQ(value_of(word(HALF + N + 8)), round + N * (N - 1) / 2);
     }
     CHECK_EQ(cu.cuGraphExecDestroy(a), 0);
     CHECK_EQ(cu.cuGraphExecDestroy(b), 0);
