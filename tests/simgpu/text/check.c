@@ -336,8 +336,9 @@ static bool mov_fits(const struct checked *c) {
         char kind = px_special_kind(name);
         unsigned size = sim_type_size(t);
         if (kind == 'p') return t == SIM_PRED;
-        if (kind == 'v' && !s->component) return false;
-        if (class_of(t) == C_FLOAT || size < 2 || size > 8) return false;
+        if (kind == 'v' && !s->component && t != SIM_B128) return false;
+        if (t == SIM_B128) return kind == 'v' && !s->component;
+        if (class_of(t) == C_FLOAT || size < 2) return false;
         return kind == 'l' ? size == 8 : kind == 'q' || (size == 4) || (size == 2 && kind == 'v');
     }
     return is_source(c, s, t, false);
@@ -403,6 +404,12 @@ static void check_features(const struct checked *c) {
     if (is(c, "max") && c->in->n > 3) require(c, 100, 88, "Feature", "max.f32 with 3 input operands");
     if (is(c, "min") && c->in->n > 3) require(c, 100, 88, "Feature", "min.f32 with 3 input operands");
     if (is(c, "add|sub|fma") && has(c, "f32") && has(c, "f16|bf16")) require(c, 100, 86, "Feature", "mixed precision");
+    if (is(c, "cvt") && has(c, "tf32") && has(c, "rn|rz"))
+        require(c, 90, 78, "Feature", has(c, "rn") ? "cvt with .tf32.f32.rn" : "cvt with .tf32.f32.rz");
+    if (is(c, "mbarrier") && has(c, "arrive|arrive_drop") && c->in->n > 2 && !has(c, "noComplete|expect_tx"))
+        require(c, 90, 78, "Feature", has(c, "arrive") ?
+                "mbarrier.arrive with count argument and without '.noComplete' modifier" :
+                "mbarrier.arrive_drop with count argument and without '.noComplete' modifier");
     if (is(c, "setmaxnreg") && m->sm == 90 && !m->sm_suffix_a)
         px_error(c->px, c->in->line, "Instruction 'setmaxnreg%s' not supported on .target 'sm_%u'",
                  has(c, "inc") ? ".inc" : ".dec", m->sm);
