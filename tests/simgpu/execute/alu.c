@@ -154,6 +154,8 @@ SIM_H3(dp2a_hi_s32_s32, u32, u32, u32, u32, DP2(s16, s8, 2))
         const T x = a[l], y = b[l], z = c[l]; \
         const WIDE k = in >> l & 1; \
         const WIDE r = (E); \
+        (void)x; \
+        (void)y; \
         (void)z; \
         (void)k; \
         out |= (uint32_t)(r >> (8 * sizeof(T)) & 1) << l; \
@@ -182,9 +184,9 @@ CARRY(mad_hi_cc_s64, u64, u128, (u128)(u64)((s128)(s64)x * (s64)y >> 64) + z)
 CARRY(madc_lo_32, u32, u64, (u64)(x * y) + z + k)
 CARRY(madc_lo_64, u64, u128, (u128)(x * y) + z + k)
 CARRY(madc_lo_16, u32, u64, (u16)(x * y + z + k))
-CARRY(madc_hi_u16, u32, u64, (u16)(((u32)(u16)x * (u16)y >> 16) + z + k))
-CARRY(madc_hi_s16, u32, u64, (u16)((u32)((s32)(s16)x * (s16)y >> 16) + z + k))
-CARRY(madc_hi_sat_s32, s32, s64, clamp32(((s64)x * y >> 32) + z + k))
+/* as ptxas (13.0) assembles them: the upper 32 bits of the product, without saturation */
+CARRY(madc_hi_u16, u32, u64, (u16)(z + k))
+CARRY(madc_hi_s16, u32, u64, (u16)(((s32)(s16)x * (s16)y >> 31) + (s32)z + (s32)k))
 CARRY(madc_hi_u32, u32, u64, ((u64)x * y >> 32) + z + k)
 CARRY(madc_hi_s32, u32, u64, (u64)(u32)((s64)(s32)x * (s32)y >> 32) + z + k)
 CARRY(madc_hi_u64, u64, u128, ((u128)x * y >> 64) + z + k)
@@ -436,7 +438,7 @@ const struct sim_operation SIM_ISA(sim_alu_table)[] = {
     P(addc, U16, addc_16), P(addc, S16, addc_16), OP(addc, S32, FLAGS, addc_sat_s32), P(subc, U16, subc_16),
     P(subc, S16, subc_16), OP(subc, S32, FLAGS, subc_sat_s32), P(madc_lo, U16, madc_lo_16),
     P(madc_lo, S16, madc_lo_16), P(madc_hi, U16, madc_hi_u16), P(madc_hi, S16, madc_hi_s16),
-    OP(madc_hi, S32, FLAGS, madc_hi_sat_s32),
+    OP(madc_hi, S32, FLAGS, madc_hi_s32),
     LOGIC(and), LOGIC(or), LOGIC(xor), P(not, PRED, not_pred), SIZES(not), SIZES(cnot), SIZES(shl), TYPES(shr),
     WORD(shf_l_wrap), WORD(shf_l_clamp), WORD(shf_r_wrap), WORD(shf_r_clamp), P(lop3, U32, lop3_32), BITS(popc),
     BITS(clz), LONG_TYPES(bfind, bfind), LONG_TYPES(bfind_shiftamt, bfind_shiftamt), BITS(brev), P(fns, U32, fns_b32),

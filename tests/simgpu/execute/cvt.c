@@ -166,7 +166,7 @@ SIM_H1(cvt_bf16_f32, u32, f32, bhalf_of(x))
 SIM_S1(cvt_bf16_f32_x, u32, f32, TO_BHALF(FLUSHED(x)))
 SIM_S1(cvt_bf16_f64, u32, f64, FROM_F64(TO_BHALF, 7))
 SIM_S1(cvt_bf16_f16, u32, u32, TO_BHALF(half_value(x)))
-SIM_H1(cvt_bf16_bf16, u32, u32, x & 0xffff)
+SIM_H1(cvt_bf16_bf16, u32, u32, (x & 0x7fff) > 0x7f80 ? 0x7fff : x & 0xffff)
 SIM_S1(cvt_int_bf16_bf16, u32, u32,
        finish16(bhalf_round(to_integral(bhalf_value(x), i->flags & SIM_I_ROUND), 0), i->flags, 0x3f80))
 /* packed: the first source goes to the high half */
@@ -196,18 +196,21 @@ SIM_S1(cvt_e5m2x2_f16x2, u32, u32,
 SIM_S1(cvt_f16x2_e4m3x2, u32, u32, half_of_fp8(x >> 8, true, i->flags) << 16 | half_of_fp8(x, true, i->flags))
 SIM_S1(cvt_f16x2_e5m2x2, u32, u32, half_of_fp8(x >> 8, false, i->flags) << 16 | half_of_fp8(x, false, i->flags))
 
-/* tf32: an f32 without its lower 13 bits; .rna rounds ties away from zero */
-static inline u32 tf32_of(f32 v, bool away, uint32_t flags) {
-    u32 f = bits32(v);
-    if (v != v) return NAN32;
+/* tf32: an f32 without its lower 13 bits. .rna rounds ties away from zero, and is a GPU's integer instructions: a NaN
+   may become infinite, or with .satfinite a number. */
+#define IS_FINITE(f) (((f) & 0x7f800000) != 0x7f800000)
+static inline u32 tf32_of(f32 v, uint32_t flags) {
+    const u32 f = bits32(v);
+    if (v != v) return NAN32 & ~0x1fffu;
     if ((flags & SIM_I_RELU) && f >> 31) return 0;
-    if (away) f += 0x1000;
-    else if (!(flags & SIM_I_ROUND)) f += 0xfff + (f >> 13 & 1);
-    f &= ~0x1fffu;
-    return flags >> SIM_I_USER && (f & 0x7fffffff) == 0x7f800000 ? f - 0x2000 : f;
+    return (f + (flags & SIM_I_ROUND ? 0 : 0xfff + (f >> 13 & 1))) & ~0x1fffu;
 }
-SIM_H1(cvt_tf32_f32, u32, f32, tf32_of(x, false, i->flags))
-SIM_H1(cvt_tf32_rna_f32, u32, f32, tf32_of(x, true, i->flags))
+static inline u32 tf32_away(u32 f, uint32_t flags) {
+    const u32 r = (f + (IS_FINITE(f) ? 0x1000 : 0)) & ~0x1fffu;
+    return flags >> SIM_I_USER && !IS_FINITE(r) ? r - 0x2000 : r;
+}
+SIM_H1(cvt_tf32_f32, u32, f32, tf32_of(x, i->flags))
+SIM_H1(cvt_tf32_rna_f32, u32, u32, tf32_away(x, i->flags))
 
 static inline u32 pack(s32 x, s32 y, u32 z, uint32_t bits, bool is_signed) {
     const s32 most = (1 << (bits - is_signed)) - 1, least = is_signed ? -most - 1 : 0;

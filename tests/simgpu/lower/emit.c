@@ -359,7 +359,14 @@ uint32_t dec_half(struct dec *d, const struct sim_operand *o, unsigned k) {
     const bool wide = o->kind == SIM_O_REG && dec_reg_size(d->funcs[d->now].func->regs[o->reg].type) == 16;
     if (wide) return place_of_register(d, o) + k * 2 * 256;
     if (o->kind == SIM_O_SINK) return dec_temp(d, 8);
-    if (o->kind == SIM_O_IMM) return dec_const(d, k == 0 ? o->imm : (uint64_t)((int64_t)o->imm >> 63), 8);
+    if (o->kind == SIM_O_IMM) return dec_const(d, k == 0 ? o->imm : 0, 8);
+    if (o->kind == SIM_O_SREG) {                                  /* its three numbers and 0 */
+        struct sim_operand part[2] = { *o, *o };
+        for (unsigned j = 0; j < 2; j++) part[j].imm = 2 * k + j;
+        const uint32_t low = dec_sreg(d, &part[0], 4), high = dec_sreg(d, &part[1], 4), both = dec_temp(d, 8);
+        dec_emit_to(d, "pack", SIM_B64, both, low, high);
+        return both;
+    }
     if (o->kind != SIM_O_SYM) dec_unsupported(d);
     return k == 0 ? address_of(d, o, 8) : dec_const(d, 0, 8);
 }
