@@ -93,7 +93,8 @@ TEST(a_kernel_runs_in_each_context_with_its_own_variables) {
 /* Of linked images and files. */
 TEST(other_images) {
     static const char missing[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
-                                  ".extern .global .align 4 .u32 total;\n.visible .entry sub() { red.global.add.u32 [total], -1; ret; }\n";
+                                  ".extern .global .align 4 .u32 total;\n"
+                                  ".visible .entry sub() { red.global.add.u32 [total], -1; ret; }\n";
     void  *context = NULL, *state = NULL, *image = NULL, *library = NULL, *from_file = NULL;
     size_t bytes = 0;
     char   path[] = "/tmp/gpuexec-library-XXXXXX";

@@ -15,8 +15,7 @@
 #define ATOM_(NAME, D, T, V, ADDS) SIM_HANDLER(NAME) { \
     u64 addr[32]; \
     struct span s = { 0 }; \
-    addresses(w, i, m, addr); \
-    const bool fast = locate(w, i, SPACE_OF(i), addr, sizeof(T), &s); \
+    const bool fast = locate(w, i, m, SPACE_OF(i), sizeof(T), addr, &s); \
     D *d = SIM_AT(D, i->d); \
     const D *b = SIM_AT(D, i->b), *c = SIM_AT(D, i->c); \
     const bool sink = i->flags & SIM_I_SINK; \

@@ -292,5 +292,7 @@ uint32_t dec_allocate(const struct sim_func *f, uint32_t *number, uint32_t count
     free(v.lo);
     free(v.hi);
     free(order);
-    free(until);    return live;
+    free(until);
+    free(v.cheap);
+    return live;
 }

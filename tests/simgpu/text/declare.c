@@ -27,7 +27,8 @@ static bool at_space(struct px *px, enum sim_space *space) {
 
 bool px_at_declaration(struct px *px) {
     enum sim_space space;
-    return at_space(px, &space) || px_dot(px, "align") || px_dot(px, "attribute");
+    enum sim_type type;
+    return at_space(px, &space) || px_dot(px, "align") || px_dot(px, "attribute") || at_type(px, &type);
 }
 
 static uint32_t alignment(struct px *px) {
@@ -90,7 +91,7 @@ static struct spec parse_spec(struct px *px) {
     else if (px_accept_dot(px, "v4")) spec.vec = 4;
     if (!at_type(px, &spec.type)) px_syntax(px);
     px_next(px);
-    if (spec.space == SIM_GENERIC) px_fatal(px, 218, line, "No variable storage specified");
+    if (spec.space == SIM_GENERIC && !px_is(px, ';')) px_fatal(px, 218, line, "No variable storage specified");
     if (spec.type == SIM_B128) px_require(px, line, "Type .b128", 70, 83);
     if (spec.vec * sim_type_size(spec.type) > 16)
         px_error(px, line, "Vector type too large, exceeds 128 bit limit");
@@ -247,6 +248,7 @@ static void declare_variable(struct px *px, const struct spec *spec, struct px_l
 
 void px_variables(struct px *px, struct px_linkage l) {
     const struct spec spec = parse_spec(px);
+    if (px_accept(px, ';')) return;               /* ptxas accepts a declaration of nothing: `.reg .u32 ;` */
     if (spec.space == SIM_REG && px->func) {
         parse_registers(px, &spec);
         return;
