@@ -364,14 +364,32 @@ static bool has(const struct checked *c, const char *words) {
     return false;
 }
 
-/* The name that ptxas uses for an instruction in its messages, "mad.lo": some modifiers are part of it. */
+/* Some modifiers are part of the name: they follow the opcode at once, in this order, and ptxas's messages have them:
+   "mad.lo". */
+static const struct { const char *op, *parts; } parted[] = {
+    {"mul|mad|mul24|mad24|madc", "lo|hi|wide"}, {"brx", "idx"}, {"dp2a", "lo|hi"}, {"shf", "l|r"},
+    {"bar|barrier", "cta|warp|cluster|red|arrive|wait"}, {"fence|membar", "proxy"}, {"pmevent", "mask"},
+    {"cvt", "pack"}, {"cvta", "to"}, {"cp", "reduce|async|mbarrier|bulk|wait_all|wait_group|commit_group"},
+    {"mbarrier", "init|inval|arrive|arrive_drop|test_wait|try_wait|pending_count|noComplete|expect_tx|complete_tx|parity"}
+    };
+
+/* The part that comes too late, or NULL. */
+static const char *late_part(const struct checked *c) {
+    const struct sim_instr *in = c->in;
+    for (size_t i = 0; i < sizeof parted / sizeof *parted; i++) {
+        const char *rest = parted[i].parts;
+        if (!is(c, parted[i].op)) continue;
+        for (unsigned m = 0; m < in->nmods; m++) {
+            const size_t n = strlen(in->mods[m]);
+            if (!listed(in->mods[m], n, parted[i].parts)) rest = "";
+            else if (!*rest || !listed(in->mods[m], n, rest)) return in->mods[m];
+            else while (strncmp(rest, in->mods[m], n) || (rest[n] && rest[n] != '|')) rest = strchr(rest, '|') + 1;
+        }
+    }
+    return NULL;
+}
+
 static const char *name_of(const struct checked *c) {
-    static const struct { const char *op, *parts; } parted[] = {
-        {"mul|mad|mul24|mad24|madc", "lo|hi|wide"}, {"brx", "idx"}, {"dp2a", "lo|hi"},
-        {"bar|barrier", "red|arrive|warp|cluster"}, {"pmevent", "mask"}, {"cvt", "pack"}, {"cvta", "to"},
-        {"cp", "async|wait_all|wait_group|commit_group|mbarrier|bulk"},
-        {"mbarrier", "init|inval|arrive|arrive_drop|test_wait|try_wait|pending_count|expect_tx|complete_tx"}
-        };
     const struct sim_instr *in = c->in;
     const size_t size = 160;
     if (c->name[0]) return c->name;
@@ -441,8 +459,6 @@ static void check_details(const struct checked *c) {
     struct px *px = c->px;
     const struct sim_instr *in = c->in;
     if ((is(c, "bar") && !has(c, "warp")) || (is(c, "barrier") && !has(c, "cluster"))) {
-        for (unsigned i = 1; i < in->nmods; i++) if (!strcmp(in->mods[i], "cta"))
-            px_error(px, in->line, "Illegal modifier '.cta' for instruction '%s'", name_of(c));
         unsigned first = has(c, "red");                              /* index of the barrier's number */
         const struct sim_operand *number = constant(in, first);
         const struct sim_operand *threads = in->n > 2 * first + 1 ? constant(in, first + 1) : NULL;
@@ -482,6 +498,14 @@ static void check_details(const struct checked *c) {
         bool is_signed = t == SIM_S16 || t == SIM_S32 || t == SIM_S64;
         if ((class_of(t) == C_BITS && !has(c, "eq|ne")) || (is_signed && has(c, "lo|ls|hi|hs")))
             px_error(px, in->line, "Mismatch between instruction type and comparison qualifier");
+    }
+    const char *late = late_part(c);
+    if (late) px_error(px, in->line, "Unknown modifier '.%s'", late);
+    if (is(c, "cp") && has(c, "ca|cg")) {
+        unsigned global = 0, shared = 0;
+        while (strcmp(in->mods[global], "global")) global++;
+        while (strncmp(in->mods[shared], "shared", 6)) shared++;
+        if (global < shared) say(c, "State space mismatch between instruction and address in");
     }
     const struct sim_operand *bytes = is(c, "cp") && has(c, "ca|cg") ? constant(in, 2) : NULL;
     if (bytes) {
