@@ -380,6 +380,8 @@ static void by_letters(struct emit *e, const struct rnd_form *f) {
         } else if (letter == 'u') {
             const enum rnd_kind k = count_kind(f, nth++);
             snprintf(operand, sizeof operand, "%s", emit_source(e, k, 4, constants && nsources));
+            if (among(f->op, "bfe bfi") && *operand != '%')        /* ptxas accepts constants up to 255 there */
+                snprintf(operand, sizeof operand, "%lu", strtoul(operand, NULL, 0) & 255);
             nsources++;
         } else if (strchr("XNMJ", letter)) {
             const char *from = emit_source(e, RND_INT, 4, letter != 'J' && constants && nsources);
