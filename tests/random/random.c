@@ -212,7 +212,8 @@ static void check_program(unsigned n, FILE *approximate, struct tally *t) {
         if (s->check == RND_APPROX || same || !differs[k] || rnd_follows(&program, differs, k)) continue;
         mark(s->form, RND_FAIL);
         good &= listed;
-        if (!listed && t->shown++ < 20) printf("program %u slot %u: %s: differs from the H200's result\n", n, k, s->text);
+        if (!listed && t->shown++ < 20)
+            printf("program %u slot %u: %s: differs from the H200's result\n", n, k, s->text);
     }
     if (good) t->passed++; else t->failed++;
 }
