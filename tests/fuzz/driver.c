@@ -14,8 +14,8 @@ typedef int entry(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, ui
 enum { ARGUMENTS = 12, KEPT = 8, HOST = 1 << 17, HALF = HOST / 2 };
 
 /* One letter per argument. Handles: c context, s stream, e event, m module, f function or kernel, l link state,
-   p memory pool, r library. The capital letter: a place for a new one. 1 graph, 2 node, 3 executable graph; ! @ # places
-   for new ones.
+   p memory pool, r library. The capital letter: a place for a new one. 1 graph, 2 node, 3 executable graph; ! @ #:
+   places for new ones.
 
      a A   device address, place for one        h   host memory, at least HALF bytes   b   at most HALF bytes
      o     room for a result, or NULL           w   a word that is 7, for streams      z   a size, not too large
@@ -23,7 +23,8 @@ enum { ARGUMENTS = 12, KEPT = 8, HOST = 1 << 17, HALF = HOST / 2 };
      t T   a PTX text, its length               k   a name                             g G callbacks
      x     kernel parameters                    y   a launch's configuration           Y   two devices' launches
      j     a CUDA_MEMCPY2D                      d   device                             u U 0 to 4, 0 to 2
-     v     1                                    q   7                                  B O 4 nodes, room for 0 to 16 */
+     v     1                                    q   7                                  B O 4 nodes, room for 0 to 16
+     H     h, aligned for any struct */
 static const struct { const char *name, *arguments; } calls[] = {
     { "cuInit", "n" }, { "cuDriverGetVersion", "o" }, { "cuGetErrorName", "No" }, { "cuGetErrorString", "No" },
     { "cuGetExportTable", "oo" }, { "cuGetProcAddress", "koNn" }, { "cuGetProcAddress_v2", "koNno" },
@@ -92,26 +93,27 @@ static const struct { const char *name, *arguments; } calls[] = {
     { "cuFuncSetBlockShape", "fvvv" }, { "cuFuncSetBlockShape", "fNNN" }, { "cuFuncSetSharedSize", "fn" },
     { "cuParamSetSize", "fN" }, { "cuParamSetv", "fNhb" }, { "cuParamSetv", "fihb" }, { "cuParamSeti", "fNN" },
     { "cuLaunch", "f" }, { "cuLaunchGrid", "fuu" }, { "cuLaunchGridAsync", "fvus" },
-    { "cuStreamBeginCapture_v2", "sU" }, { "cuStreamBeginCapture_v2", "sn" }, { "cuStreamBeginCapture_v2_ptsz", "sU" },
-    { "cuStreamBeginCapture", "s" }, { "cuStreamBeginCaptureToGraph", "s1BiuU" }, { "cuStreamEndCapture", "s!" },
-    { "cuStreamEndCapture", "s!" }, { "cuStreamEndCapture", "si" }, { "cuStreamGetCaptureInfo", "soo" },
-    { "cuStreamGetCaptureInfo_v2", "sooooo" }, { "cuStreamGetCaptureInfo_v3", "soooooo" },
-    { "cuStreamUpdateCaptureDependencies", "sBun" }, { "cuStreamUpdateCaptureDependencies_v2", "sBiuU" },
-    { "cuThreadExchangeStreamCaptureMode", "h" }, { "cuGraphCreate", "!i" }, { "cuGraphDestroy", "1" },
-    { "cuGraphClone", "!1" }, { "cuGraphNodeFindInClone", "@21" }, { "cuGraphGetNodes", "1@O" },
-    { "cuGraphGetRootNodes", "1@O" }, { "cuGraphGetEdges", "1hhO" }, { "cuGraphGetEdges_v2", "1hhhO" },
-    { "cuGraphNodeGetType", "2o" }, { "cuGraphNodeGetDependencies", "2hO" },
-    { "cuGraphNodeGetDependencies_v2", "2hhO" }, { "cuGraphNodeGetDependentNodes", "2hO" }, { "cuGraphDestroyNode", "2" },
-    { "cuGraphAddEmptyNode", "@1Bu" }, { "cuGraphAddDependencies", "1BBu" }, { "cuGraphAddDependencies_v2", "1BBiu" },
+    { "cuStreamBeginCapture_v2", "sU" }, { "cuStreamBeginCapture_v2", "sn" },
+    { "cuStreamBeginCapture_v2_ptsz", "sU" }, { "cuStreamBeginCapture", "s" },
+    { "cuStreamBeginCaptureToGraph", "s1BiuU" }, { "cuStreamEndCapture", "s!" }, { "cuStreamEndCapture", "s!" },
+    { "cuStreamEndCapture", "si" }, { "cuStreamGetCaptureInfo", "soo" }, { "cuStreamGetCaptureInfo_v2", "sooooo" },
+    { "cuStreamGetCaptureInfo_v3", "soooooo" }, { "cuStreamUpdateCaptureDependencies", "sBun" },
+    { "cuStreamUpdateCaptureDependencies_v2", "sBiuU" }, { "cuThreadExchangeStreamCaptureMode", "H" },
+    { "cuGraphCreate", "!i" }, { "cuGraphDestroy", "1" }, { "cuGraphClone", "!1" },
+    { "cuGraphNodeFindInClone", "@21" }, { "cuGraphGetNodes", "1@O" }, { "cuGraphGetRootNodes", "1@O" },
+    { "cuGraphGetEdges", "1HHO" }, { "cuGraphGetEdges_v2", "1HHHO" }, { "cuGraphNodeGetType", "2o" },
+    { "cuGraphNodeGetDependencies", "2HO" }, { "cuGraphNodeGetDependencies_v2", "2HHO" },
+    { "cuGraphNodeGetDependentNodes", "2HO" }, { "cuGraphDestroyNode", "2" }, { "cuGraphAddEmptyNode", "@1Bu" },
+    { "cuGraphAddDependencies", "1BBu" }, { "cuGraphAddDependencies_v2", "1BBiu" },
     { "cuGraphRemoveDependencies", "1BBu" }, { "cuGraphInstantiateWithFlags", "#1i" },
-    { "cuGraphInstantiateWithFlags", "#1n" }, { "cuGraphInstantiate_v2", "#1ohb" },
-    { "cuGraphInstantiateWithParams", "#1h" }, { "cuGraphExecGetFlags", "3o" }, { "cuGraphLaunch", "3s" },
-    { "cuGraphLaunch", "3s" }, { "cuGraphUpload", "3s" }, { "cuGraphExecDestroy", "3" }, { "cuGraphExecUpdate_v2", "31h" },
-    { "cuGraphExecUpdate", "31oo" }, { "cuGraphKernelNodeGetParams", "2h" }, { "cuGraphKernelNodeGetParams_v2", "2h" },
-    { "cuGraphMemcpyNodeGetParams", "2h" }, { "cuGraphMemsetNodeGetParams", "2h" },
-    { "cuGraphHostNodeGetParams", "2h" }, { "cuGraphMemAllocNodeGetParams", "2h" },
-    { "cuGraphMemFreeNodeGetParams", "2o" }, { "cuGraphEventRecordNodeGetEvent", "2o" },
-    { "cuGraphEventWaitNodeGetEvent", "2o" },
+    { "cuGraphInstantiateWithFlags", "#1n" }, { "cuGraphInstantiate_v2", "#1oHb" },
+    { "cuGraphInstantiateWithParams", "#1H" }, { "cuGraphExecGetFlags", "3o" }, { "cuGraphLaunch", "3s" },
+    { "cuGraphLaunch", "3s" }, { "cuGraphUpload", "3s" }, { "cuGraphExecDestroy", "3" },
+    { "cuGraphExecUpdate_v2", "31H" }, { "cuGraphExecUpdate", "31oo" }, { "cuGraphKernelNodeGetParams", "2H" },
+    { "cuGraphKernelNodeGetParams_v2", "2H" }, { "cuGraphMemcpyNodeGetParams", "2H" },
+    { "cuGraphMemsetNodeGetParams", "2H" }, { "cuGraphHostNodeGetParams", "2H" },
+    { "cuGraphMemAllocNodeGetParams", "2H" }, { "cuGraphMemFreeNodeGetParams", "2o" },
+    { "cuGraphEventRecordNodeGetEvent", "2o" }, { "cuGraphEventWaitNodeGetEvent", "2o" },
 };
 enum { CALLS = sizeof calls / sizeof *calls };
 /* kinds of which some are kept, and the letters for new ones; the last one: addresses */
@@ -222,6 +224,7 @@ static uint64_t argument(struct fuzz_source *s, char letter, struct room *r, uns
     }
     switch (letter) {
     case 'h': return AT(host + fuzz_number(s) % HALF);
+    case 'H': return (AT(host) + fuzz_number(s) % HALF + 15) / 16 * 16;
     case 'b': return fuzz_number(s) % HALF;
     case 'w': return fuzz_byte(s) < 230 ? word : fuzz_number(s) % (1 << 28);
     case 'o': return fuzz_byte(s) < 240 ? AT(&r->answer[at]) : 0;

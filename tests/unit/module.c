@@ -821,7 +821,6 @@ TEST(declarations) {
 TEST(versions_and_targets) {
     static const struct { const char *head; gpuexec_result result; const char *says; } cases[] = {
         { ".version 7.9\n.target sm_70", GPUEXEC_IMAGE_TOO_NEW, "Unsupported .version 7.9" },
-        { ".version 5.1\n.target sm_60", GPUEXEC_IMAGE_TOO_NEW, "Unsupported .version 5.1" },
         { ".version 8.0\n.target sm_75a", GPUEXEC_BAD_IMAGE, "Unsupported .target 'sm_75a'" },
         { ".version 8.0\n.target sm_90f", GPUEXEC_BAD_IMAGE, "Unsupported .target 'sm_90f'" },
     };

@@ -266,7 +266,7 @@ static int freed_too_early(host h, int right) {
     return gpuexec_stream_sync(h.b) == GPUEXEC_OK && gpuexec_stream_sync(h.a) == GPUEXEC_OK;
 }
 
-/* A graph from a capture: one branch reads what the other writes, and forks off before the write instead of after it. */
+/* A graph from a capture: one branch reads what the other writes, and forks off before the write. */
 #define GRAPH_CALLS(X) \
     X(cuStreamBeginCapture, 10010, (void *, int)) X(cuStreamEndCapture, 10000, (void *, void **)) \
     X(cuEventCreate, 2000, (void **, unsigned)) X(cuEventRecord, 2000, (void *, void *)) \

@@ -140,8 +140,8 @@ void sim_mem_remove_context(struct sim_context *context);        /* all of its r
                                                                     pools and graphs */
 /* Marks a range as having a queued free, and copies it; false: no such range, or already marked. */
 bool sim_mem_mark_freeing(uint64_t address, struct sim_range *out);
-/* Memory of a graph. Its address is fixed when a node allocates it. Each launch of the graph claims it at the call, until
-   a free is enqueued; it is there from the execution of the node to that of the free, which is sim_mem_remove. */
+/* Memory of a graph. Its address is fixed when a node allocates it. Each launch of the graph claims it at the call,
+   until a free is enqueued; it is there from the execution of the node to that of the free, which is sim_mem_remove. */
 int  sim_mem_reserve(struct sim_device *device, uint64_t bytes, uint64_t *address);      /* 0 or 2 */
 bool sim_mem_claim(uint64_t address);             /* false: claimed already */
 void sim_mem_appear(uint64_t address);            /* poisoned again if it is there already */

@@ -254,7 +254,7 @@ bool sim_work_can_run(const struct sim_work *work);                      /* fals
 struct sim_node {
     struct sim_graph *graph;
     uint64_t handle, original;                    /* original: of the node that it was cloned from */
-    uint64_t exec;                                /* MEM_ALLOC: the last executable graph with it */
+    uint64_t exec;                                /* the last executable graph with it */
     unsigned index;                               /* in its graph */
     struct sim_work work;
     struct sim_node **before;                     /* the nodes it depends on, in the order of the edges */
@@ -272,7 +272,7 @@ struct sim_graph *sim_graph_new(void);                                   /* NULL
 void sim_graph_free(struct sim_graph *graph);
 struct sim_node *sim_node_add(struct sim_graph *graph, struct sim_work work, void *const *before, size_t n);
                                                   /* takes over the reference to the operation; NULL: no memory */
-bool sim_node_depend(struct sim_node *node, struct sim_node *before);    /* an edge that is not there yet; false: no memory */
+bool sim_node_depend(struct sim_node *node, struct sim_node *before);    /* a new edge; false: no memory */
 bool sim_node_depends(const struct sim_node *node, const struct sim_node *before);        /* directly */
 void sim_node_independ(struct sim_node *node, const struct sim_node *before);             /* no longer */
 void sim_node_free(struct sim_node *node);
@@ -282,14 +282,13 @@ bool sim_set_add(struct sim_set *set, void *const *nodes, size_t n);     /* thos
 void sim_set_clear(struct sim_set *set);
 void sim_set_mark(const struct sim_set *set);                            /* these nodes and all that they depend on */
 bool sim_set_marked(const struct sim_set *set);                          /* since the last sim_set_mark: all of them */
-bool sim_edges_plain(const CUgraphEdgeData *data, size_t n);              /* whole nodes after whole nodes. data: NULL is
-                                                                            fine */
+bool sim_edges_plain(const CUgraphEdgeData *data, size_t n);             /* whole nodes after whole nodes; NULL: yes */
 /* capture.c */
 struct sim_capture {
     struct sim_capture *next;
     uint64_t id, thread;                          /* thread: that began it */
     int mode;
-    bool invalid, to_graph;                       /* to_graph: of the program, and not freed with the capture */
+    bool invalid, to_graph;                       /* to_graph: the program gave the graph */
     struct sim_graph *graph;
     struct sim_stream *origin, *members;
     struct sim_set left;                          /* the nodes of destroyed streams */
@@ -305,8 +304,9 @@ int  sim_capture_take(struct sim_stream *stream, struct sim_work work);  /* a ne
 void sim_capture_invalidate(struct sim_capture *capture);                /* NULL is fine */
 int  sim_capture_end(struct sim_stream *stream, struct sim_graph **out); /* *out: NULL if it failed */
 void sim_capture_leave(struct sim_stream *stream);                       /* it is being destroyed */
-int  sim_capture_forbids(void);                                          /* an unsafe call of this thread: 0, or 900 after
-                                                                            invalidating the captures that forbid it */
+int  sim_capture_forbids(void);                                          /* an unsafe call of this thread: 0, or 900
+                                                                            and the captures that forbid it are
+                                                                            invalid */
 int  sim_capture_of_blocking(const struct sim_context *context, bool invalidate);         /* the legacy stream is used:
                                                                             0 or 906 */
 int  sim_capture_in(const struct sim_context *context);                  /* the host waits for the context: 0, or 900

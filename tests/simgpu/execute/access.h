@@ -48,15 +48,25 @@ static inline void span_local(struct sim_warp *w, struct span *s) {
     s->host = (uintptr_t)w->local;
 }
 
+/* The range that the block remembers for this instruction, if it has the bytes at a; else they are looked up. */
+static __attribute__((noinline)) bool look_up(struct sim_block *b, struct sim_range *r, uint64_t a, unsigned size) {
+    if (sim_find_range(b, a, size, r)) return true;
+    r->generation = 0;
+    r->lo = r->hi = 0;
+    return false;
+}
+static inline const struct sim_range *remembered(const struct sim_warp *w, const struct sim_insn *i, uint64_t a,
+    unsigned size) {
+    struct sim_range *r = &w->block->ranges[i->slot];
+    const bool known = r->generation == __atomic_load_n(&sim_mem_generation, __ATOMIC_RELAXED)
+                       && a - r->lo < r->hi - r->lo;
+    return known || look_up(w->block, r, a, size) ? r : NULL;
+}
+
 static inline bool span_global(struct sim_warp *w, const struct sim_insn *i, const u64 *addr, unsigned size,
                                struct span *s) {
-    struct sim_range *r = &w->block->ranges[i->slot];
-    if (r->generation != __atomic_load_n(&sim_mem_generation, __ATOMIC_RELAXED) || addr[0] - r->lo >= r->hi - r->lo)
-        if (!sim_find_range(w->block, addr[0], size, r)) {
-            r->generation = 0;
-            r->lo = r->hi = 0;
-            return false;
-        }
+    const struct sim_range *r = remembered(w, i, addr[0], size);
+    if (!r) return false;
     s->lo = r->lo;
     s->hi = r->hi;
     s->stride = 0;
@@ -111,16 +121,6 @@ static inline bool locate_shared(struct sim_warp *w, const struct sim_insn *i, u
     return !bad;
 }
 
-/* Whether the active lanes' addresses are contiguous, in elements of a size that masked moves support. */
-static inline bool side_by_side(const u64 *addr, uint32_t m, const struct span *s, unsigned size) {
-    const unsigned first = (unsigned)__builtin_ctz(m);
-    const u64 start = addr[first] - first * size;
-    u64 odd = 0;
-    if (size < 4 || s->stride) return false;
-    SIM_LANES odd |= SIM_ON(m) ? addr[l] ^ (start + (u64)l * size) : 0;
-    return !odd;
-}
-
 /* The pattern of the addresses in each half of a whole warp: contiguous, all equal, or neither. By halves, since blocks
    are often 16 wide. Written with vectors, which the compiler need not find. */
 enum pattern { SCATTERED, SIDE_BY_SIDE, SAME };
@@ -136,13 +136,14 @@ enum pattern { SCATTERED, SIDE_BY_SIDE, SAME };
             apart |= d - (step + k * N % 16 * size); \
         } \
         T any_moved = 0, any_apart = 0; \
-        for (unsigned k = 0; k < N; k++) { any_moved |= moved[k]; any_apart |= apart[k]; } \
+        for (unsigned k = 0; k < N; k++) any_moved |= moved[k]; \
+        for (unsigned k = 0; k < N; k++) any_apart |= apart[k]; \
         return !any_apart ? SIDE_BY_SIDE : !any_moved ? SAME : SCATTERED; \
     }
 PATTERN(pattern32, u32, 8)
 PATTERN(pattern64, u64, 4)
 
-/* Where the bytes [at[h], at[h] + bytes) are as lane 0 sees them, if one test against a remembered range finds both. */
+/* Where the bytes [at[h], at[h] + bytes) are as lane 0 sees them, if one range contains both. */
 static inline __attribute__((always_inline)) bool quick(const struct sim_warp *w, const struct sim_insn *i,
     enum sim_space space, const uint64_t at[2], unsigned bytes, unsigned char *half[2]) {
     const struct sim_block *b = w->block;
@@ -157,8 +158,8 @@ static inline __attribute__((always_inline)) bool quick(const struct sim_warp *w
         size = w->local_stride > SIM_LOCAL_BASE ? w->local_stride - SIM_LOCAL_BASE : 0;
         host = (uintptr_t)w->local;
     } else {
-        const struct sim_range *r = &b->ranges[i->slot];
-        if (r->generation != __atomic_load_n(&sim_mem_generation, __ATOMIC_RELAXED)) return false;
+        const struct sim_range *r = remembered(w, i, at[0], bytes);
+        if (!r) return false;
         lo = r->lo;
         size = r->hi - r->lo;
         host = (uintptr_t)r->delta;
@@ -189,6 +190,30 @@ static inline __attribute__((always_inline)) enum pattern halves(const struct si
     if ((at[0] | at[1]) & (size - 1)) return SCATTERED;
     if (p == SAME && quick(w, i, space, at, size, half)) return SAME;
     return space != SIM_LOCAL && p == SIDE_BY_SIDE && quick(w, i, space, at, 16 * size, half) ? p : SCATTERED;
+}
+
+/* Whether a part of a warp has contiguous addresses, in elements of a size that masked moves support; *start: where
+   lane 0 is, or would be. */
+#define DISTANCES(T) do { \
+        const T *a = SIM_AT(T, i->a), origin = a[first] - (T)first * size; \
+        T odd = a[last] ^ (origin + (T)last * size); \
+        if (odd) return false; \
+        SIM_LANES odd |= SIM_ON(m) ? a[l] ^ (origin + (T)l * size) : 0; \
+        if (odd) return false; \
+        at[0] = a[first] + (uint64_t)i->imm; \
+        at[1] = a[last] + (uint64_t)i->imm; \
+    } while (0)
+static inline __attribute__((always_inline)) bool side_by_side(const struct sim_warp *w, const struct sim_insn *i,
+    uint32_t m, enum sim_space space, unsigned size, unsigned char **start) {
+    const unsigned first = (unsigned)__builtin_ctz(m), last = 31 - (unsigned)__builtin_clz(m);
+    unsigned char *ends[2];
+    uint64_t at[2];
+    if (m == ~0u || size < 4 || space == SIM_LOCAL || i->flags & SIM_I_STRONG) return false;
+    if (i->flags & SIM_I_BASE64) DISTANCES(u64);
+    else DISTANCES(u32);
+    if (at[0] & (size - 1) || !quick(w, i, space, at, size, ends)) return false;
+    *start = ends[0] - first * size;
+    return true;
 }
 
 #endif

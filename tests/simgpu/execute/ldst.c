@@ -30,18 +30,19 @@ static INLINE void access(struct sim_warp *w, const struct sim_insn *i, uint32_t
     else if (lie == SAME) (space == SIM_LOCAL ? ways->stack : ways->same)(w, i, half[0], half[1]);
     else ways->any(w, i, m, space);
 }
-/* One copy for each space and size; the switch is decided when this is compiled. */
-#define ACCESS(SPACE, SIZE) \
+
+/* Loads and stores of one element are frequent: each has its own copy, which jumps to a known place. For vectors there
+   is one for each space and size; the switch is decided when this is compiled. */
+#define SHARED_COPY(SPACE, SIZE) \
     static NOINLINE void SPACE##_##SIZE(struct sim_warp *w, const struct sim_insn *i, uint32_t m, \
         const struct ways *ways) { \
         access(w, i, m, ways, SPACE, SIZE); \
     }
-#define ACCESSES(SPACE) \
-    ACCESS(SPACE, 1) ACCESS(SPACE, 2) ACCESS(SPACE, 4) ACCESS(SPACE, 8) ACCESS(SPACE, 16) ACCESS(SPACE, 32) \
-    static INLINE void NAME(of_, SPACE)(struct sim_warp *w, const struct sim_insn *i, uint32_t m, \
+#define SHARED_COPIES(SPACE) \
+    SHARED_COPY(SPACE, 2) SHARED_COPY(SPACE, 4) SHARED_COPY(SPACE, 8) SHARED_COPY(SPACE, 16) SHARED_COPY(SPACE, 32) \
+    static INLINE void NAME(vector_, SPACE)(struct sim_warp *w, const struct sim_insn *i, uint32_t m, \
         const struct ways *ways, unsigned size) { \
         switch (size) { \
-        case 1: SPACE##_1(w, i, m, ways); break; \
         case 2: SPACE##_2(w, i, m, ways); break; \
         case 4: SPACE##_4(w, i, m, ways); break; \
         case 8: SPACE##_8(w, i, m, ways); break; \
@@ -49,10 +50,10 @@ static INLINE void access(struct sim_warp *w, const struct sim_insn *i, uint32_t
         default: SPACE##_32(w, i, m, ways); \
         } \
     }
-ACCESSES(SIM_GLOBAL)
-ACCESSES(SIM_SHARED)
-ACCESSES(SIM_LOCAL)
-ACCESSES(SIM_GENERIC)
+SHARED_COPIES(SIM_GLOBAL)
+SHARED_COPIES(SIM_SHARED)
+SHARED_COPIES(SIM_LOCAL)
+SHARED_COPIES(SIM_GENERIC)
 
 /* -- the handlers of each type: "ld_global_u8_v2" ... */
 
@@ -60,9 +61,9 @@ ACCESSES(SIM_GENERIC)
     EACH_WIDTH(OP##_global_, TYPE, WAYS, SIM_GLOBAL) EACH_WIDTH(OP##_shared_, TYPE, WAYS, SIM_SHARED) \
     EACH_WIDTH(OP##_local_, TYPE, WAYS, SIM_LOCAL) EACH_WIDTH(OP##_generic_, TYPE, WAYS, SIM_GENERIC)
 #define EACH_WIDTH(WHERE, TYPE, WAYS, SPACE) \
-    SIM_HANDLER(NAME(WHERE, TYPE)) { NAME(of_, SPACE)(w, i, m, &WAYS[0], SIZE(1)); } \
-    SIM_HANDLER(NAME(NAME(WHERE, TYPE), _v2)) { NAME(of_, SPACE)(w, i, m, &WAYS[1], SIZE(2)); } \
-    SIM_HANDLER(NAME(NAME(WHERE, TYPE), _v4)) { NAME(of_, SPACE)(w, i, m, &WAYS[2], SIZE(4)); }
+    SIM_HANDLER(NAME(WHERE, TYPE)) { access(w, i, m, &WAYS[0], SPACE, SIZE(1)); } \
+    SIM_HANDLER(NAME(NAME(WHERE, TYPE), _v2)) { NAME(vector_, SPACE)(w, i, m, &WAYS[1], SIZE(2)); } \
+    SIM_HANDLER(NAME(NAME(WHERE, TYPE), _v4)) { NAME(vector_, SPACE)(w, i, m, &WAYS[2], SIZE(4)); }
 
 #define LOAD u8
 #define STORE 8

@@ -24,17 +24,28 @@ static INLINE void NAME(gather_near_, LOAD)(LANE *const *d, const unsigned char 
     }
 }
 
-static void NAME(load_each_, LOAD)(struct sim_warp *w, const struct sim_insn *i, uint32_t m, enum sim_space space,
-    const u64 *addr, const struct span *s, LANE *const *d) {
+static NOINLINE void NAME(load_far_, LOAD)(struct sim_warp *w, const struct sim_insn *i, uint32_t m,
+    enum sim_space space) {
+    const unsigned n = i->width;
     const bool strong = i->flags & SIM_I_STRONG;
-    LANE changed = 0;
+    u64 addr[32];
+    struct span s = { 0 };
+    LANE *d[4], changed = 0;
+    const bool one = locate(w, i, m, space, SIZE(n), addr, &s);
+    for (unsigned k = 0; k < n; k++) d[k] = SIM_AT(LANE, element(i, k));
+    if (one && !strong && m == ~0u) {
+        if (n == 1) NAME(gather_, LOAD)(d, s.host, addr, s.stride, 1);
+        else if (n == 2) NAME(gather_, LOAD)(d, s.host, addr, s.stride, 2);
+        else NAME(gather_, LOAD)(d, s.host, addr, s.stride, 4);
+        return;
+    }
     SIM_EACH_LANE(m) {
         u64 copy[4];
-        const MEMORY *p = s         ? (const MEMORY *)(s->host + addr[l] + l * s->stride) :
-                          i->unused ? sim_at_used(w, i, (int)l, space, addr[l], SIZE(i->width), copy) :
-                                      sim_at(w, i, (int)l, space, addr[l], SIZE(i->width), "load");
+        const MEMORY *p = one       ? (const MEMORY *)(s.host + addr[l] + l * s.stride) :
+                          i->unused ? sim_at_used(w, i, (int)l, space, addr[l], SIZE(n), copy) :
+                                      sim_at(w, i, (int)l, space, addr[l], SIZE(n), "load");
         if (!p) return;
-        for (unsigned k = 0; k < i->width; k++) {
+        for (unsigned k = 0; k < n; k++) {
             const LANE v = (LANE)__atomic_load_n(p + k, __ATOMIC_RELAXED);
             changed |= d[k][l] ^ v;
             d[k][l] = v;
@@ -48,30 +59,22 @@ static void NAME(load_each_, LOAD)(struct sim_warp *w, const struct sim_insn *i,
 static NOINLINE void NAME(load_any_, LOAD)(struct sim_warp *w, const struct sim_insn *i, uint32_t m,
     enum sim_space space) {
     const unsigned n = i->width;
-    u64 addr[32];
+    unsigned char *start;
     u32 offset[32];
-    struct span s = { 0 };
-    LANE *d[4];
-    for (unsigned k = 0; k < n; k++) d[k] = SIM_AT(LANE, element(i, k));
-    if (space == SIM_SHARED && locate_shared(w, i, m, SIZE(n), offset)) {
+    if (n == 1 && side_by_side(w, i, m, space, SIZE(1), &start)) {
+        const MEMORY *p = (const MEMORY *)(const void *)start;
+        LANE *d = SIM_AT(LANE, i->d);
+        SIM_LANES d[l] = SIM_ON(m) ? (LANE)p[l] : d[l];
+    } else if (space == SIM_SHARED && locate_shared(w, i, m, SIZE(n), offset)) {
         const unsigned char *shared = w->block->shared;
+        LANE *d[4];
+        for (unsigned k = 0; k < n; k++) d[k] = SIM_AT(LANE, element(i, k));
         if (m != ~0u) SIM_EACH_LANE(m) for (unsigned k = 0; k < n; k++)
             d[k][l] = (LANE)((const MEMORY *)(const void *)(shared + offset[l]))[k];
         else if (n == 1) NAME(gather_near_, LOAD)(d, shared, offset, 1);
         else if (n == 2) NAME(gather_near_, LOAD)(d, shared, offset, 2);
         else NAME(gather_near_, LOAD)(d, shared, offset, 4);
-        return;
-    }
-    const bool one = locate(w, i, m, space, SIZE(n), addr, &s), plain = one && !(i->flags & SIM_I_STRONG);
-    if (plain && m == ~0u) {
-        if (n == 1) NAME(gather_, LOAD)(d, s.host, addr, s.stride, 1);
-        else if (n == 2) NAME(gather_, LOAD)(d, s.host, addr, s.stride, 2);
-        else NAME(gather_, LOAD)(d, s.host, addr, s.stride, 4);
-    } else if (plain && n == 1 && side_by_side(addr, m, &s, SIZE(1))) {
-        const int first = __builtin_ctz(m);
-        const MEMORY *p = (const MEMORY *)(s.host + addr[first]) - first;
-        SIM_LANES d[0][l] = SIM_ON(m) ? (LANE)p[l] : d[0][l];
-    } else NAME(load_each_, LOAD)(w, i, m, space, addr, one ? &s : NULL, d);
+    } else NAME(load_far_, LOAD)(w, i, m, space);
 }
 
 static INLINE void NAME(load_side_, LOAD)(OF_HALVES, unsigned n) {
@@ -133,38 +136,42 @@ static INLINE void NAME(scatter_near_, STORE)(const LANE *const *v, unsigned cha
     }
 }
 
-static NOINLINE void NAME(store_any_, STORE)(struct sim_warp *w, const struct sim_insn *i, uint32_t m,
+static NOINLINE void NAME(store_far_, STORE)(struct sim_warp *w, const struct sim_insn *i, uint32_t m,
     enum sim_space space) {
     const unsigned n = i->width;
-    const bool strong = i->flags & SIM_I_STRONG;
     u64 addr[32];
-    u32 offset[32];
     struct span s = { 0 };
+    const bool one = locate(w, i, m, space, SIZE(n), addr, &s);
     const LANE *v[4];
     for (unsigned k = 0; k < n; k++) v[k] = SIM_AT(LANE, element(i, k));
-    if (space == SIM_SHARED && locate_shared(w, i, m, SIZE(n), offset)) {
-        unsigned char *shared = w->block->shared;
-        if (m != ~0u) SIM_EACH_LANE(m) for (unsigned k = 0; k < n; k++)
-            ((MEMORY *)(void *)(shared + offset[l]))[k] = (MEMORY)v[k][l];
-        else if (n == 1) NAME(scatter_near_, STORE)(v, shared, offset, 1);
-        else if (n == 2) NAME(scatter_near_, STORE)(v, shared, offset, 2);
-        else NAME(scatter_near_, STORE)(v, shared, offset, 4);
-        return;
-    }
-    if (strong) __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    const bool one = locate(w, i, m, space, SIZE(n), addr, &s);
-    if (one && n == 1 && !strong && side_by_side(addr, m, &s, SIZE(1))) {
-        const int first = __builtin_ctz(m);
-        MEMORY *p = (MEMORY *)(s.host + addr[first]) - first;
-        SIM_LANES if (SIM_ON(m)) p[l] = (MEMORY)v[0][l];
-        return;
-    }
+    if (i->flags & SIM_I_STRONG) __atomic_thread_fence(__ATOMIC_SEQ_CST);
     SIM_EACH_LANE(m) {
         MEMORY *p = one ? (MEMORY *)(s.host + addr[l] + l * s.stride) :
                           sim_at(w, i, (int)l, space, addr[l], SIZE(n), "store");
         if (!p) return;
         for (unsigned k = 0; k < n; k++) __atomic_store_n(p + k, (MEMORY)v[k][l], __ATOMIC_RELAXED);
     }
+}
+
+static NOINLINE void NAME(store_any_, STORE)(struct sim_warp *w, const struct sim_insn *i, uint32_t m,
+    enum sim_space space) {
+    const unsigned n = i->width;
+    unsigned char *start;
+    u32 offset[32];
+    if (n == 1 && side_by_side(w, i, m, space, SIZE(1), &start)) {
+        MEMORY *p = (MEMORY *)(void *)start;
+        const LANE *v = SIM_AT(LANE, i->d);
+        SIM_LANES if (SIM_ON(m)) p[l] = (MEMORY)v[l];
+    } else if (space == SIM_SHARED && locate_shared(w, i, m, SIZE(n), offset)) {
+        unsigned char *shared = w->block->shared;
+        const LANE *v[4];
+        for (unsigned k = 0; k < n; k++) v[k] = SIM_AT(LANE, element(i, k));
+        if (m != ~0u) SIM_EACH_LANE(m) for (unsigned k = 0; k < n; k++)
+            ((MEMORY *)(void *)(shared + offset[l]))[k] = (MEMORY)v[k][l];
+        else if (n == 1) NAME(scatter_near_, STORE)(v, shared, offset, 1);
+        else if (n == 2) NAME(scatter_near_, STORE)(v, shared, offset, 2);
+        else NAME(scatter_near_, STORE)(v, shared, offset, 4);
+    } else NAME(store_far_, STORE)(w, i, m, space);
 }
 
 static INLINE void NAME(store_side_, STORE)(OF_HALVES, unsigned n) {

@@ -93,7 +93,7 @@ SIM_HANDLER(video) {
     const u32 *a = SIM_AT(u32, i->a), *b = SIM_AT(u32, i->b), *c = SIM_AT(u32, i->c);
     u32 *d = SIM_AT(u32, i->d), out[32];
     struct sim_video v;
-    values x, y, t;
+    values x = { 0 }, y = { 0 }, t = { 0 };
     memcpy(&v, &i->imm, sizeof v);
     memcpy(out, c, sizeof out);
     for (unsigned k = 0; k < v.elements; k++) {

@@ -424,6 +424,11 @@ static enum sim_space space_of(const struct checked *c) {
     return SIM_GENERIC;
 }
 
+/* Operand k if it is a constant, else NULL. */
+static const struct sim_operand *constant(const struct sim_instr *in, unsigned k) {
+    return k < in->n && in->opd[k].kind == SIM_O_IMM ? &in->opd[k] : NULL;
+}
+
 /* Values of constants; modifiers that depend on each other or on the type. */
 static void check_details(const struct checked *c) {
     struct px *px = c->px;
@@ -432,31 +437,32 @@ static void check_details(const struct checked *c) {
         for (unsigned i = 1; i < in->nmods; i++) if (!strcmp(in->mods[i], "cta"))
             px_error(px, in->line, "Illegal modifier '.cta' for instruction '%s'", name_of(c));
         unsigned first = has(c, "red");                              /* index of the barrier's number */
-        const struct sim_operand *number = in->n > first ? &in->opd[first] : NULL;
-        const struct sim_operand *threads = in->n > 2 * first + 1 ? &in->opd[first + 1] : NULL;
-        if (number && number->kind == SIM_O_IMM && number->imm > 15)
+        const struct sim_operand *number = constant(in, first);
+        const struct sim_operand *threads = in->n > 2 * first + 1 ? constant(in, first + 1) : NULL;
+        if (number && number->imm > 15)
             px_error(px, in->line, "Barrier number '%llu' out of range, expected to be in range [0..15]",
                 (unsigned long long)number->imm);
-        if (threads && threads->kind == SIM_O_IMM && threads->imm % 32)
+        if (threads && threads->imm % 32)
             px_error(px, in->line, "Number of threads participating in barrier must be in multiple of warp size");
     }
-    if (is(c, "pmevent") && !has(c, "mask") && in->opd[0].imm > 15)
+    const struct sim_operand *event = is(c, "pmevent") && !has(c, "mask") ? constant(in, 0) : NULL;
+    if (event && event->imm > 15)
         px_error(px, in->line,
                  "Argument 0 of instruction 'pmevent': value '%llu' out of range, expected to be in range [0..15]",
-                 (unsigned long long)in->opd[0].imm);
-    if ((is(c, "applypriority|discard") || (is(c, "fence") && in->n)) && in->opd[1].imm != 128)
+                 (unsigned long long)event->imm);
+    const struct sim_operand *size = is(c, "applypriority|discard|fence") ? constant(in, 1) : NULL;
+    if (size && size->imm != 128)
         px_error(px, in->line, "Argument 2 of instruction '%s': unexpected value '%lld', expected to be 128",
-                 name_of(c), (long long)in->opd[1].imm);
+                 name_of(c), (long long)size->imm);
     if (is(c, "cvta") && in->opd[1].kind == SIM_O_SYM) {
         if (has(c, "to") && !in->opd[1].imm)
             px_error(px, in->line, "Argument 1 of instruction 'cvta.to': must be register");
         if (!has(c, "to") && in->opd[1].var->space != space_of(c))
             say(c, "State space mismatch between instruction and address in");
     }
-    if (is(c, "alloca") && in->n > 2 && (in->opd[2].imm & (in->opd[2].imm - 1)))
-        px_error(px, in->line, "Alignment must be a power of two");
-    if (is(c, "alloca") && in->n > 2 && in->opd[2].imm > 1u << 23)
-        px_error(px, in->line, "Alignment value too large, exceeds 2^23");
+    const struct sim_operand *align = is(c, "alloca") ? constant(in, 2) : NULL;
+    if (align && align->imm & (align->imm - 1)) px_error(px, in->line, "Alignment must be a power of two");
+    if (align && align->imm > 1u << 23) px_error(px, in->line, "Alignment value too large, exceeds 2^23");
     if (is(c, "vmad") && in->opd[0].kind == SIM_O_REG && (in->opd[1].negated != in->opd[2].negated)
         && in->opd[3].negated)
         px_error(px, in->line, "Operand negation limited to either (source A xor source B) or source C");
@@ -470,8 +476,9 @@ static void check_details(const struct checked *c) {
         if ((class_of(t) == C_BITS && !has(c, "eq|ne")) || (is_signed && has(c, "lo|ls|hi|hs")))
             px_error(px, in->line, "Mismatch between instruction type and comparison qualifier");
     }
-    if (is(c, "cp") && has(c, "ca|cg") && in->n >= 3 && in->opd[2].kind == SIM_O_IMM) {
-        uint64_t v = in->opd[2].imm;
+    const struct sim_operand *bytes = is(c, "cp") && has(c, "ca|cg") ? constant(in, 2) : NULL;
+    if (bytes) {
+        uint64_t v = bytes->imm;
         if (v != 16 && (has(c, "cg") || (v != 4 && v != 8)))
             px_error(px, in->line, "Argument 2 of instruction '%s': unexpected value '%lld', expected to be %s",
                      name_of(c), (long long)v, has(c, "cg") ? "16" : "4 or 8 or 16");

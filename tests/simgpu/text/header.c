@@ -16,7 +16,7 @@ static void parse_version(struct px *px) {
         sim_log_add(px->log, SIM_NO_FORMAT);
         longjmp(px->bail, 1);
     }
-    static const unsigned char last[] = { 0, 5, 3, 2, 3, 0, 5, 8, 8, 9 };      /* minor version of each major one */
+    static const unsigned char last[] = { 0, 5, 3, 2, 3, 1, 5, 8, 8, 9 };      /* minor version of each major one */
     px_next(px);
     const char *c = px->t.text;
     unsigned major = 0, minor = 0, line = px->t.line;
