@@ -64,7 +64,7 @@ static int lines_of(const char *text) {
 #define ON_SIMGPU() if (!on_cpu_device()) SKIP("the CPU device's entry points")
 
 TEST_ALONE(each_is_missing_aloud_once) {
-    static const char *const names[] = { "cuGraphCreate", "cuGraphAddKernelNode_v2", "cuMemPrefetchAsync_v2_ptsz",
+    static const char *const names[] = { "cuGraphAddHostNode", "cuGraphAddKernelNode_v2", "cuMemPrefetchAsync_v2_ptsz",
         "cuGLInit", "cuMulticastCreate", "cuArrayCreate", "cuTexRefCreate" };
     const unsigned n = sizeof names / sizeof *names;
     unsigned i;
