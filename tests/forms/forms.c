@@ -74,7 +74,8 @@ static FILE *open_file(const char *path) {
 
 static unsigned type_bits(const char *word, size_t n) {
     static const struct { const char *names; unsigned bits; } types[] = {
-        { " pred ", 1 }, { " b8 u8 s8 e2m1x2 ", 8 }, { " b16 u16 s16 f16 bf16 e4m3x2 e5m2x2 e2m3x2 e3m2x2 ue8m0x2 ", 16 },
+        { " pred ", 1 }, { " b8 u8 s8 e2m1x2 ", 8 }, {
+            " b16 u16 s16 f16 bf16 e4m3x2 e5m2x2 e2m3x2 e3m2x2 ue8m0x2 ", 16 },
         { " b32 u32 s32 f32 f16x2 bf16x2 u16x2 s16x2 tf32 e4m3x4 ", 32 }, { " b64 u64 s64 f64 f32x2 ", 64 },
         { " b128 ", 128 } };
     char spaced[16];
@@ -292,7 +293,8 @@ static int check(void) {
     if (gpuexec_device_get_info(0, &info) != GPUEXEC_OK) stop(gpuexec_error_text(), "");
     if (strstr(info.name, "NVIDIA")) step = getenv("FORMS_ALL") ? 1 : 64;       /* its driver compiles for some ms */
     if (info.compute_capability < 90 || gpuexec_driver_version() != 13000) {
-        puts("skipped: forms: the verdicts are of ptxas 13.0 for sm_90\nsuite forms: 0 passed, 0 failed, 1 skipped");
+        puts("skipped: forms: the verdicts are those of ptxas 13.0 for sm_90\n"
+             "suite forms: 0 passed, 0 failed, 1 skipped");
         return 0;
     }
     FILE *f = open_file("tests/forms/DIFFERENCES");

@@ -317,7 +317,8 @@ static void mbarrier(struct emit *e, const struct rnd_form *f) {
     snprintf(of, sizeof of, "%s", rnd_has(f, "parity") ? "0" : state);
     if (*kept == '_') emit(e, "\tsetp.ne.u32 %s, 0, 0;", p[0]);
     else emit(e, "\t%s %s, %s, %s;", wait, p[0], waits ? at : "[%as+56]", of);
-    for (unsigned k = 1; k < n; k++) emit(e, "\tmbarrier.arrive.shared.b64 %s, [%%as+56];", k == 1 && *kept == '_' ? state
+    for (unsigned k = 1; k < n; k++) emit(e, "\tmbarrier.arrive.shared.b64 %s, [%%as+56];", k == 1 && *kept ==
+        '_' ? state
                                           : last);
     emit(e, "\t%s %s, %s, %s;\n\t%s;", wait, p[1], waits ? at : "[%as+56]", of, inval);
     emit_slot(e, f, f->text, reg, 4, RND_INT);

@@ -429,7 +429,8 @@ const struct sim_operation SIM_ISA(sim_alu_table)[] = {
     OP(mad24_hi, S32, FLAGS, mad24_hi_sat_s32), TYPES(div), TYPES(rem), TYPES(min), TYPES(max),
     OP(min, S32, FLAGS, min_relu_s32), OP(max, S32, FLAGS, max_relu_s32), P(add_u16x2, U32, add_16x2),
     P(add_s16x2, U32, add_16x2), WORD(min_u16x2), WORD(min_s16x2), WORD(max_u16x2), WORD(max_s16x2),
-    OP(min_s16x2, U32, FLAGS, min_relu_s16x2), OP(max_s16x2, U32, FLAGS, max_relu_s16x2), TYPES(sad), DOT(dp4a), DOT(dp2a_lo), DOT(dp2a_hi),
+    OP(min_s16x2, U32, FLAGS, min_relu_s16x2), OP(max_s16x2, U32, FLAGS, max_relu_s16x2), TYPES(sad), DOT(dp4a),
+        DOT(dp2a_lo), DOT(dp2a_hi),
     /* .cc, the flag that the carry is written, is also part of the name */
     LONG_SIZES(add_cc, add_cc), LONG_SIZES(sub_cc, sub_cc), LONG_SIZES(mad_lo_cc, mad_lo_cc),
     LONG_TYPES(mad_hi_cc, mad_hi_cc), LONG_SIZES(addc, addc), LONG_SIZES(addc_cc, addc), LONG_SIZES(subc, subc),

@@ -256,7 +256,8 @@ const struct sim_operation SIM_ISA(sim_cvt_table)[] = {
     INTEGRAL(bf16, BF16), BOTH(f16x2, f32, F32, cvt_f16x2_f32, cvt_f16x2_f32_x),
     BOTH(bf16x2, f32, F32, cvt_bf16x2_f32, cvt_bf16x2_f32_x),
     OP(cvt_bf16, BF16, PLAIN, cvt_bf16_bf16), READS(tf32_u32, f32, F32, cvt_tf32_f32),
-    READS(rna_tf32_u32, f32, F32, cvt_tf32_rna_f32), FP8(e4m3x2), FP8(e5m2x2), PACK(cvt_pack_u16), PACK(cvt_pack_s16), PACK(cvt_pack_u8), PACK(cvt_pack_s8),
+    READS(rna_tf32_u32, f32, F32, cvt_tf32_rna_f32), FP8(e4m3x2), FP8(e5m2x2), PACK(cvt_pack_u16),
+        PACK(cvt_pack_s16), PACK(cvt_pack_u8), PACK(cvt_pack_s8),
     PACK(cvt_pack_u4), PACK(cvt_pack_s4), PACK(cvt_pack_u2), PACK(cvt_pack_s2), SIM_END
 };
 #undef OP

@@ -102,6 +102,7 @@ OP1(tanh_approx_bf16, BTANH)
 #define OF_HALVES(n) FORMAT(n, F16, n##_f16), FORMAT(n, F16X2, n##_f16x2), FORMAT(n, BF16, n##_bf16), \
     FORMAT(n, BF16X2, n##_bf16x2)
 const struct sim_operation SIM_ISA(sim_half_table)[] = {
-    OF_HALVES(add), OF_HALVES(sub), OF_HALVES(mul), OF_HALVES(fma), OF_HALVES(fma_oob), OF_HALVES(min), OF_HALVES(max), OF_HALVES(neg), OF_HALVES(abs),
+    OF_HALVES(add), OF_HALVES(sub), OF_HALVES(mul), OF_HALVES(fma), OF_HALVES(fma_oob), OF_HALVES(min),
+        OF_HALVES(max), OF_HALVES(neg), OF_HALVES(abs),
     OF_HALVES(ex2_approx), OF_HALVES(tanh_approx), SIM_END
 };

@@ -370,7 +370,8 @@ static const struct { const char *op, *parts; } parted[] = {
     {"mul|mad|mul24|mad24|madc", "lo|hi|wide"}, {"brx", "idx"}, {"dp2a", "lo|hi"}, {"shf", "l|r"},
     {"bar|barrier", "cta|warp|cluster|red|arrive|wait"}, {"fence|membar", "proxy"}, {"pmevent", "mask"},
     {"cvt", "pack"}, {"cvta", "to"}, {"cp", "reduce|async|mbarrier|bulk|wait_all|wait_group|commit_group"},
-    {"mbarrier", "init|inval|arrive|arrive_drop|test_wait|try_wait|pending_count|noComplete|expect_tx|complete_tx|parity"}
+    {"mbarrier",
+     "init|inval|arrive|arrive_drop|test_wait|try_wait|pending_count|noComplete|expect_tx|complete_tx|parity"}
     };
 
 /* The part that comes too late, or NULL. */
