@@ -34,13 +34,14 @@ check() { # WHAT RAW MOST: what gpuexec adds to the driver's calls
         failed=$((failed + 1))
     fi
 }
-if ${CC:-cc} --version | grep -q clang; then check launch raw_launch 185; else check launch raw_launch 160; fi
+if ${CC:-cc} --version | grep -q clang; then clang=25; else clang=0; fi
+check launch raw_launch $((160 + clang))
 check prepared raw_launch 40
-check current raw_launch 400
-check record raw_record 60
-check wait raw_wait 60
-check scope raw_both 160
-check wait_stream raw_both 100
+check current raw_launch $((400 + clang))
+check record raw_record $((60 + clang))
+check wait raw_wait $((60 + clang))
+check scope raw_both $((160 + clang))
+check wait_stream raw_both $((100 + clang))
 
 # Many objects: each must take a time that does not grow with how many there are.
 case ${BUILD:-build} in /*) build=$BUILD ;; *) build=../../${BUILD:-build} ;; esac
