@@ -13,7 +13,8 @@ work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 assemble() {
     "$forms" ptx < "$1" > "$1.ptx"
     ! "$ptxas" -arch=sm_90 "$1.ptx" -o /dev/null > "$1.log" 2>&1 || grep -q 'uses 32-bit' "$1.log" || return 0
-    sed -n -e 's/^ptxas.* line \([0-9]*\); *[ef][ra][rt][oa][rl] *:.*/\1/p' -e 's/.*uses 32-bit address on line .\([0-9]*\).*/\1/p' \
+    sed -n -e 's/^ptxas.* line \([0-9]*\); *[ef][ra][rt][oa][rl] *:.*/\1/p' \
+        -e 's/.*uses 32-bit address on line .\([0-9]*\).*/\1/p' \
         "$1.log" | sort -nu > "$1.lines"
     if [ -s "$1.lines" ]; then
         awk 'NR == FNR { refused[$1 - 4]; next } FNR in refused' "$1.lines" "$1"
@@ -58,4 +59,5 @@ done
 [ $wrong -eq 0 ] || exit 1
 "$forms" verdicts < "$work/refused" > "$work/verdicts"
 echo "$count forms: ptxas refuses $(wc -l < "$work/refused")"
-if [ "${1:-}" = check ]; then diff tests/forms/VERDICTS "$work/verdicts"; else cp "$work/verdicts" tests/forms/VERDICTS; fi
+if [ "${1:-}" = check ]; then diff tests/forms/VERDICTS "$work/verdicts"
+else cp "$work/verdicts" tests/forms/VERDICTS; fi

@@ -200,7 +200,12 @@ static void put_operand(struct fuzz_source *s, struct grammar_text *t, char lett
     case 'B': put_source(s, t, t1, fuzz_byte(s) < 224 || size_of(t1) > 4 ? size_of(t1) : size_of(t1) * 2); break;
     case 'w': put_register(s, t, size * 2, true); break;
     case 'W': put_register(s, t, size * 2, false); break;
-    case 'A': case 'V': if (letter == 'A' && fuzz_byte(s) % 8 == 1) grammar_add(t, "_"); else if (vec) put_vector(s, t, vec, size, true); else put_register(s, t, size, true); break;
+    case 'A':
+    case 'V':
+        if (letter == 'A' && fuzz_byte(s) % 8 == 1) grammar_add(t, "_");
+        else if (vec) put_vector(s, t, vec, size, true);
+        else put_register(s, t, size, true);
+        break;
     case 'S': if (vec) put_vector(s, t, vec, size, false); else put_source(s, t, t0, size); break;
     case 'o': put_register(s, t, 0, true);
     if (fuzz_byte(s) % 4 == 1) {
