@@ -74,8 +74,8 @@ static FILE *open_file(const char *path) {
 
 static unsigned type_bits(const char *word, size_t n) {
     static const struct { const char *names; unsigned bits; } types[] = {
-        { " pred ", 1 }, { " b8 u8 s8 e2m1x2 ", 8 }, {
-            " b16 u16 s16 f16 bf16 e4m3x2 e5m2x2 e2m3x2 e3m2x2 ue8m0x2 ", 16 },
+        { " pred ", 1 }, { " b8 u8 s8 e2m1x2 ", 8 },
+        { " b16 u16 s16 f16 bf16 e4m3x2 e5m2x2 e2m3x2 e3m2x2 ue8m0x2 ", 16 },
         { " b32 u32 s32 f32 f16x2 bf16x2 u16x2 s16x2 tf32 e4m3x4 ", 32 }, { " b64 u64 s64 f64 f32x2 ", 64 },
         { " b128 ", 128 } };
     char spaced[16];

@@ -59,8 +59,5 @@ done
 [ $wrong -eq 0 ] || exit 1
 "$forms" verdicts < "$work/refused" > "$work/verdicts"
 echo "$count forms: ptxas refuses $(wc -l < "$work/refused")"
-if [ "${1:-}" = check ]; then
-    diff tests/forms/VERDICTS "$work/verdicts"
-else
-    cp "$work/verdicts" tests/forms/VERDICTS
-fi
+if [ "${1:-}" = check ]; then diff tests/forms/VERDICTS "$work/verdicts"
+else cp "$work/verdicts" tests/forms/VERDICTS; fi

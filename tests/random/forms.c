@@ -70,20 +70,16 @@ static const struct left_out {
     bool alone;
 } left_out[] = {
     { "trap|brkpt", "", RND_UNTESTED, "ends the kernel: tests/unit", false },
-    { "vadd|vsub|vabsdiff|vmin|vmax|vshl|vshr|vmad|vset", "", RND_UNTESTED,
-      "results for large operands differ from an H200's: README of the CPU device", false },
     { "setmaxnreg", "", RND_UNTESTED, "needs a kernel made for it", false },
     { "mapa|getctarank", "", RND_UNTESTED, "shared memory of other blocks: tests/unit/clusters.c", false },
     { "st|red", "async", RND_UNTESTED, "shared memory of other blocks: tests/unit/clusters.c", false },
-    { "ld", "param::func", RND_UNTESTED, "the programs with calls have function parameters, without this modifier",
-        false },
+    { "ld", "param::func", RND_UNTESTED, "programs with calls have function parameters without it", false },
     { "st", "param|param::func", RND_UNTESTED, "the programs with calls store parameters", false },
     { "cvt", "rs|ue8m0x2|e2m3x2|e3m2x2|e2m1x2", NEWER }, { "redux", "f32", NEWER },
     { "ld|st|ldu", "v8", NEWER },
     { "prefetch", "tensormap", RND_UNTESTED, "has no effect without a tensor map", false },
     { "createpolicy", "", RND_UNTESTED, "a policy's bits depend on the device", false },
 }, newer = { "", "", NEWER },
-rounded = { "", "", RND_UNTESTED, "no page describes it, and results differ from an H200's", false },
 byte_register = { "", "", RND_UNTESTED, "needs a register of 8 bits", false },
 no_test = { "", "", RND_UNTESTED, "without a test, the result is always false", false };
 
@@ -98,6 +94,9 @@ static bool refused(const struct rnd_form *f) {
     if (!strcmp(op, "min") || !strcmp(op, "max")) return rnd_has(f, "xorsign") != rnd_has(f, "abs");
     if (!strcmp(op, "mov"))
         return (rnd_has(f, "v2|v4") && !strcmp(t0, "pred")) || (rnd_has(f, "v4") && strstr(t0, "64"));
+    if (!strcmp(op, "mad") && !strcmp(t0, "f32") && !rnd_has(f, "rn|rz|rm|rp")) return true;
+    if ((!strcmp(op, "shfl") || !strcmp(op, "vote")) && !rnd_has(f, "sync")) return true;
+    if (!strcmp(op, "clmad") || (rnd_has(f, "volatile") && rnd_has(f, "local"))) return true;        /* newer .version */
     if (!strcmp(op, "cvta")) return !strcmp(t0, "u32");        /* addresses have 64 bits */
     return (!strcmp(op, "ld") || !strcmp(op, "st")) && rnd_has(f, "v8") && !strstr(t0, "32");
 }
@@ -111,9 +110,6 @@ static const struct left_out *why_left_out(const struct rnd_form *f) {
     if (!strcmp(f->op, "cvt") && rnd_has(f, "bf16") && rnd_has(f, "u8|s8")) return &byte_register;
     const bool wide = among(f->op, "ld|st") && rnd_has(f, "v4") && strstr(f->type[0], "64"),
         mixed = among(f->op, "add|sub|fma") && !strcmp(f->type[0], "f32") && *f->type[1];
-    const bool rounds = rnd_has(f, "rz|rm|rp"), from_bf16 = !strcmp(f->type[0], "f32") && !strcmp(f->type[1], "bf16");
-    if (rounds && ((!strcmp(f->op, "fma") && rnd_has(f, "bf16|bf16x2")) || (!strcmp(f->op, "cvt") && from_bf16)))
-        return &rounded;
     return wide || mixed || f->sm > 90 ? &newer : NULL;
 }
 
@@ -129,8 +125,8 @@ static const struct { const char *ops, *words; unsigned char sm, version; } need
     { "bar", "cta", 70, 78 }, { "cp", "", 80, 75 }, { "cvt", "satfinite", 80, 81 }, { "cvt", "f16x2", 80, 70 },
     { "cvt", "pack", 72, 70 }, { "fence", "sync_restrict::shared::cta|sync_restrict::shared::cluster|acquire|release",
                                  90, 86 }, { "isspacep", "param", 70, 77 },
-    { "max|min", "s32", 90, 80 }, { "ld|st|ldu|mov|atom", "b128", 90, 84 }, { "cvt", "tf32", 90, 80 }, {
-        "alloca|stacksave|stackrestore", "", 80, 75 },
+    { "max|min", "s32", 90, 80 }, { "ld|st|ldu|mov|atom", "b128", 90, 84 }, { "cvt", "tf32", 90, 80 },
+    { "alloca|stacksave|stackrestore", "", 80, 75 },
     { "prefetch", "tensormap", 90, 80 }, { "prefetch", "L2::evict_last|L2::evict_normal", 80, 74 },
     { "red", "bf16|bf16x2", 90, 78 },
     { "ld|st", "L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate", 70, 74 },

@@ -180,9 +180,9 @@ void emit_slot(struct emit *e, const struct rnd_form *form, const char *text, co
         s->size = size == 0 ? 4 : size < 2 ? 2 : size;
         emit(e, "\tst.global.b%u [%%o%u+%u], %s;", 8 * s->size, s->size, s->offset, stored);
         p->out_bytes += (s->size * p->threads + 31) / 32 * 32;
-        for (unsigned i = e->nvalues; !approx && i-- > 0;) if (!strcmp(e->pool[i].name, reg)) {
+        for (unsigned i = e->nvalues; i-- > 0;) if (!strcmp(e->pool[i].name, reg)) {
             e->pool[i].kind = kind;
-            e->pool[i].from = (struct rnd_source){ 's', p->nslots };
+            e->pool[i].from = approx ? (struct rnd_source){ 'n', 0 } : (struct rnd_source){ 's', p->nslots };
             break;
         }
     }
@@ -278,8 +278,7 @@ static int results_of(struct emit *e, const struct rnd_form *f, char letter) {
     return setp && rnd_has(f, "f16|bf16") ? 1 : 1 + (int)emit_below(e, 2);
 }
 
-/* The letters of forms.h that differ only in what ptxas accepts, and the counts among the sources,
-   are the same here. */
+/* The letters of forms.h that differ only in what ptxas accepts, and counts among the sources, are the same here. */
 static char letter_at(const struct rnd_form *f, const char *l) {
     if (strchr("iI", *l)) return 'r';
     if (*l == 'v' || (*l == 'a' && (!strcmp(f->op, "fns") || (!strcmp(f->op, "shfl") && l[-1] == 'a')))) return 'u';
@@ -290,8 +289,7 @@ static char letter_at(const struct rnd_form *f, const char *l) {
 static void add_elements(struct emit *e, const struct rnd_form *f, char letter, char *operand, size_t size) {
     static const char *const one[] = { "b0", "b1", "b2", "b3", "h0", "h1" };
     static const char *const some[] = { "b0", "b1", "b2", "b3", "b10", "b20", "b30", "b21", "b31", "b32", "b210",
-        "b310",
-                                        "b320", "b321", "b3210" };
+                                        "b310", "b320", "b321", "b3210" };
     static const char *const halves[] = { "h0", "h1", "h10" };
     const bool four = f->op[strlen(f->op) - 1] == '4';
     char text[8] = "";
@@ -300,8 +298,8 @@ static void add_elements(struct emit *e, const struct rnd_form *f, char letter, 
         strcpy(text, four ? "b" : "h");
         for (unsigned k = four ? 4 : 2; k-- > 0;)
             snprintf(text + strlen(text), sizeof text - strlen(text), "%u", emit_below(e, four ? 8 : 4));
-    } else strcpy(text, letter != 'K' ? one[emit_below(e, 6)] : four ? some[emit_below(e, 15)] :
-        halves[emit_below(e, 3)]);
+    } else strcpy(text, letter != 'K' ? one[emit_below(e, 6)] :
+                       four ? some[emit_below(e, 15)] : halves[emit_below(e, 3)]);
     snprintf(operand + strlen(operand), size - strlen(operand), ".%s", text);
 }
 

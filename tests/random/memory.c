@@ -315,11 +315,11 @@ static void mbarrier(struct emit *e, const struct rnd_form *f) {
     if (bytes) emit(e, "\t%s %s, 16;", rnd_has(f, "complete_tx") ? f->text : "mbarrier.complete_tx.shared.b64",
                     rnd_has(f, "complete_tx") ? at : "[%as+56]");
     snprintf(of, sizeof of, "%s", rnd_has(f, "parity") ? "0" : state);
-    if (*kept == '_') emit(e, "\tsetp.ne.u32 %s, 0, 0;", p[0]);
+    /* an H200's try_wait may be true before the phase is complete */
+    if (*kept == '_' || rnd_has(f, "try_wait")) emit(e, "\tsetp.ne.u32 %s, 0, 0;", p[0]);
     else emit(e, "\t%s %s, %s, %s;", wait, p[0], waits ? at : "[%as+56]", of);
-    for (unsigned k = 1; k < n; k++) emit(e, "\tmbarrier.arrive.shared.b64 %s, [%%as+56];", k == 1 && *kept ==
-        '_' ? state
-                                          : last);
+    for (unsigned k = 1; k < n; k++)
+        emit(e, "\tmbarrier.arrive.shared.b64 %s, [%%as+56];", k == 1 && *kept == '_' ? state : last);
     emit(e, "\t%s %s, %s, %s;\n\t%s;", wait, p[1], waits ? at : "[%as+56]", of, inval);
     emit_slot(e, f, f->text, reg, 4, RND_INT);
     for (int i = 0; i < 2; i++) emit_slot(e, f, f->text, p[i], 0, RND_INT);

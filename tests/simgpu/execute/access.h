@@ -128,7 +128,7 @@ enum pattern { SCATTERED, SIDE_BY_SIDE, SAME };
     typedef T NAME##_lanes __attribute__((vector_size(N * sizeof(T)), aligned(sizeof(T)), may_alias)); \
     static inline __attribute__((always_inline)) enum pattern NAME(const T *a, T size) { \
         const NAME##_lanes *v = (const void *)a; \
-        NAME##_lanes step, moved = { 0 }, apart = { 0 }; \
+        NAME##_lanes step = { 0 }, moved = { 0 }, apart = { 0 }; \
         for (unsigned k = 0; k < N; k++) step[k] = k * size; \
         for (unsigned k = 0; k < 32 / N; k++) { \
             const NAME##_lanes d = v[k] - a[k * N & 16]; \

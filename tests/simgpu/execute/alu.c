@@ -238,6 +238,14 @@ SIM_HANDLER(lop3_32) {
 
 SIM_H1(popc_32, u32, u32, __builtin_popcount(x))
 SIM_H1(popc_64, u32, u64, __builtin_popcountll(x))
+/* without carries */
+static inline u128 carryless(u64 x, u64 y) {
+    u128 r = 0;
+    for (u128 part = x; y; y >>= 1, part <<= 1) if (y & 1) r ^= part;
+    return r;
+}
+SIM_S3(clmad_lo, u64, u64, u64, u64, (u64)carryless(x, y) ^ z)
+SIM_S3(clmad_hi, u64, u64, u64, u64, (u64)(carryless(x, y) >> 64) ^ z)
 SIM_S1(clz_32, u32, u32, x ? __builtin_clz(x) : 32)
 SIM_S1(clz_64, u32, u64, x ? __builtin_clzll(x) : 64)
 #define TOP32(x) ((x) ? 31 - (u32)__builtin_clz(x) : ~0u)
@@ -429,8 +437,8 @@ const struct sim_operation SIM_ISA(sim_alu_table)[] = {
     OP(mad24_hi, S32, FLAGS, mad24_hi_sat_s32), TYPES(div), TYPES(rem), TYPES(min), TYPES(max),
     OP(min, S32, FLAGS, min_relu_s32), OP(max, S32, FLAGS, max_relu_s32), P(add_u16x2, U32, add_16x2),
     P(add_s16x2, U32, add_16x2), WORD(min_u16x2), WORD(min_s16x2), WORD(max_u16x2), WORD(max_s16x2),
-    OP(min_s16x2, U32, FLAGS, min_relu_s16x2), OP(max_s16x2, U32, FLAGS, max_relu_s16x2), TYPES(sad), DOT(dp4a),
-        DOT(dp2a_lo), DOT(dp2a_hi),
+    OP(min_s16x2, U32, FLAGS, min_relu_s16x2), OP(max_s16x2, U32, FLAGS, max_relu_s16x2),
+    TYPES(sad), DOT(dp4a), DOT(dp2a_lo), DOT(dp2a_hi),
     /* .cc, the flag that the carry is written, is also part of the name */
     LONG_SIZES(add_cc, add_cc), LONG_SIZES(sub_cc, sub_cc), LONG_SIZES(mad_lo_cc, mad_lo_cc),
     LONG_TYPES(mad_hi_cc, mad_hi_cc), LONG_SIZES(addc, addc), LONG_SIZES(addc_cc, addc), LONG_SIZES(subc, subc),
@@ -442,6 +450,7 @@ const struct sim_operation SIM_ISA(sim_alu_table)[] = {
     OP(madc_hi, S32, FLAGS, madc_hi_s32),
     LOGIC(and), LOGIC(or), LOGIC(xor), P(not, PRED, not_pred), SIZES(not), SIZES(cnot), SIZES(shl), TYPES(shr),
     WORD(shf_l_wrap), WORD(shf_l_clamp), WORD(shf_r_wrap), WORD(shf_r_clamp), P(lop3, U32, lop3_32), BITS(popc),
+    P(clmad_lo, U64, clmad_lo), P(clmad_lo, S64, clmad_lo), P(clmad_hi, U64, clmad_hi), P(clmad_hi, S64, clmad_hi),
     BITS(clz), LONG_TYPES(bfind, bfind), LONG_TYPES(bfind_shiftamt, bfind_shiftamt), BITS(brev), P(fns, U32, fns_b32),
     LONG_TYPES(bfe, bfe), BITS(bfi), WORD(bmsk_clamp), WORD(bmsk_wrap), WORDS(szext_clamp), WORDS(szext_wrap),
     WORD(prmt), WORD(prmt_f4e), WORD(prmt_b4e), WORD(prmt_rc8), WORD(prmt_ecl), WORD(prmt_ecr), WORD(prmt_rc16),

@@ -102,8 +102,8 @@ ATOM(atom_add_bf16, u32, u16, bsum(old, y))
 ATOM(atom_add_bf16x2, u32, u32, bsum(old, y) | bsum(old >> 16, y >> 16) << 16)
 
 #define EXTREMES(t, inf) \
-    ATOM(atom_min_##t, u32, u16, extreme(old, y, 0, false, inf)) ATOM(atom_max_##t, u32, u16, extreme(old, y, 0, \
-        true, inf)) \
+    ATOM(atom_min_##t, u32, u16, extreme(old, y, 0, false, inf)) \
+    ATOM(atom_max_##t, u32, u16, extreme(old, y, 0, true, inf)) \
     ATOM(atom_min_##t##x2, u32, u32, \
          extreme(old & 0xffff, y & 0xffff, 0, false, inf) | extreme(old >> 16, y >> 16, 0, false, inf) << 16) \
     ATOM(atom_max_##t##x2, u32, u32, \
@@ -117,7 +117,7 @@ SIM_HANDLER(atom_aligned) {
     addresses(w, i, m, addr);
     SIM_EACH_LANE(m) if (addr[l] % i->width) {
         sim_fault_at(w, i, (int)l, SIM_F_MISALIGNED, "atomic of %u bytes at 0x%llx", i->width,
-            (unsigned long long)addr[l]);
+                     (unsigned long long)addr[l]);
         return;
     }
 }

@@ -151,7 +151,8 @@ static inline u32 narrow_nan(f64 v, int mbits) {
 SIM_H1(cvt_f32_f16, u32, u32, canon32(half_value(x)))
 SIM_H1(cvt_f32_bf16, u32, u32, x << 16)
 SIM_H1(cvt_f32_f16_x, u32, u32, finish32(half_value(x), i->flags))
-SIM_H1(cvt_f32_bf16_x, u32, u32, finish32(bhalf_value(x), i->flags))
+SIM_H1(cvt_f32_bf16_x, u32, u32,
+       i->flags & (SIM_I_FTZ | SIM_I_SAT) ? finish32(bhalf_value(x), i->flags) : x << 16)
 SIM_S1(cvt_f64_f16, u64, u32, finish64(half_value(x), half_value(x), i->flags))
 SIM_S1(cvt_f64_bf16, u64, u32, finish64(bhalf_value(x), bhalf_value(x), i->flags))
 SIM_H1(cvt_f16_f32, u32, f32, half_of(x))
@@ -257,7 +258,7 @@ const struct sim_operation SIM_ISA(sim_cvt_table)[] = {
     BOTH(bf16x2, f32, F32, cvt_bf16x2_f32, cvt_bf16x2_f32_x),
     OP(cvt_bf16, BF16, PLAIN, cvt_bf16_bf16), READS(tf32_u32, f32, F32, cvt_tf32_f32),
     READS(rna_tf32_u32, f32, F32, cvt_tf32_rna_f32), FP8(e4m3x2), FP8(e5m2x2), PACK(cvt_pack_u16),
-        PACK(cvt_pack_s16), PACK(cvt_pack_u8), PACK(cvt_pack_s8),
-    PACK(cvt_pack_u4), PACK(cvt_pack_s4), PACK(cvt_pack_u2), PACK(cvt_pack_s2), SIM_END
+    PACK(cvt_pack_s16), PACK(cvt_pack_u8), PACK(cvt_pack_s8), PACK(cvt_pack_u4), PACK(cvt_pack_s4), PACK(cvt_pack_u2),
+    PACK(cvt_pack_s2), SIM_END
 };
 #undef OP

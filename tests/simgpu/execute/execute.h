@@ -56,6 +56,6 @@ extern const struct sim_operation *const sim_avx2_tables[];
 #endif
 extern const struct sim_operation sim_alu_table[], sim_compare_table[], sim_float_table[], sim_half_table[],
     sim_cvt_table[], sim_video_table[], sim_ldst_table[], sim_atom_table[], sim_shuffle_table[], sim_flow_table[],
-        sim_sync_table[];
+    sim_sync_table[];
 
 #endif

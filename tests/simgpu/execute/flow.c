@@ -97,8 +97,8 @@ static void restore_registers(struct sim_warp *w, int l, const struct sim_code_f
     for (uint32_t k = 0; k < f->n64; k++, p += 8) memcpy(w->base[0] + f->r64_at + 256u * k + 8 * l, p, 8);
 }
 
-/* d: the address, a: bytes, both of BITS; b: the bytes that each lane uses of the stack, which ends at imm; c:
-   alignment */
+/* d: the address, a: bytes, both of BITS; b: the bytes that each lane uses of the stack, which ends at imm;
+   c: alignment */
 #define ALLOCA(BITS) SIM_HANDLER(alloca_##BITS) { \
     SIM_EACH_LANE(m) { \
         u32 *used = SIM_AT(u32, i->b) + l; \
@@ -312,8 +312,7 @@ CLOCK(globaltimer_hi, u32, now(CLOCK_REALTIME) >> 32)
 const struct sim_operation sim_flow_table[] = {
     OP(bra), OP(brx), OP(exit_lanes), OP(call_direct), OP(call_indirect), OP(ret), OP(call_vprintf),
     OP(call_assertfail), OP(call_malloc), OP(call_free), OP(trap), OP(fence), OP(nothing), OP(sleep_lanes),
-        OP(alloca_32),
-    OP(alloca_64), OP(activemask), OP(clock_32), OP(clock_hi), OP(clock_64), OP(globaltimer_64), OP(globaltimer_lo),
-    OP(globaltimer_hi), SIM_END
+    OP(alloca_32), OP(alloca_64), OP(activemask), OP(clock_32), OP(clock_hi), OP(clock_64),
+    OP(globaltimer_64), OP(globaltimer_lo), OP(globaltimer_hi), SIM_END
 };
 #undef OP

@@ -30,7 +30,7 @@ static NOINLINE void NAME(load_far_, LOAD)(struct sim_warp *w, const struct sim_
     const bool strong = i->flags & SIM_I_STRONG;
     u64 addr[32];
     struct span s = { 0 };
-    LANE *d[4], changed = 0;
+    LANE *d[4] = { NULL }, changed = 0;
     const bool one = locate(w, i, m, space, SIZE(n), addr, &s);
     for (unsigned k = 0; k < n; k++) d[k] = SIM_AT(LANE, element(i, k));
     if (one && !strong && m == ~0u) {
@@ -142,7 +142,7 @@ static NOINLINE void NAME(store_far_, STORE)(struct sim_warp *w, const struct si
     u64 addr[32];
     struct span s = { 0 };
     const bool one = locate(w, i, m, space, SIZE(n), addr, &s);
-    const LANE *v[4];
+    const LANE *v[4] = { NULL };
     for (unsigned k = 0; k < n; k++) v[k] = SIM_AT(LANE, element(i, k));
     if (i->flags & SIM_I_STRONG) __atomic_thread_fence(__ATOMIC_SEQ_CST);
     SIM_EACH_LANE(m) {

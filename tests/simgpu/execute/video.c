@@ -24,27 +24,36 @@ static void pick_element(values to, const u32 *a, const u32 *b, unsigned e, unsi
     pick(to, e < n ? a : b, e % n * (32 / n), 32 / n, is_signed);
 }
 
+/* to the values of a type */
 static void limit(values t, unsigned width, bool is_signed) {
     const s64 most = ((s64)1 << (width - is_signed)) - 1, least = is_signed ? -most - 1 : 0;
     SIM_LANES t[l] = t[l] > most ? most : t[l] < least ? least : t[l];
 }
 
-/* (x * y) + c of 33 bits each, with one of them complemented and 1 added, shifted, saturated: 66 bits */
+/* x * y + c in 64 bits, with one of them complemented and 1 added; words are signed, whatever their type */
 static void multiply(const struct sim_video *v, values t, const values x, const values y, const u32 *c) {
     const bool is_signed = v->a_signed || v->b_signed || v->minus_product || v->minus_c;
     for (int l = 0; l < 32; l++) {
-        s128 r = (s128)x[l] * y[l];
+        u64 r = (u64)((s64)(v->a == VIDEO_WORD ? (s32)x[l] : x[l]) * (v->b == VIDEO_WORD ? (s32)y[l] : y[l]));
         if (v->minus_product) r = ~r;
-        const u32 z = v->minus_c ? ~c[l] : c[l];
-        r += is_signed ? (s32)z : (s128)z;
+        r += (u64)(s64)(s32)(v->minus_c ? ~c[l] : c[l]);
         r += v->plus || v->minus_product || v->minus_c;
-        r >>= v->shift;
-        if (v->sat) {
-            const s128 most = is_signed ? INT32_MAX : UINT32_MAX, least = is_signed ? INT32_MIN : 0;
-            r = r > most ? most : r < least ? least : r;
-        }
-        t[l] = (s64)r;
+        t[l] = is_signed ? (s64)r >> v->shift : (s64)(r >> v->shift);
     }
+    if (v->sat) limit(t, 32, is_signed);
+}
+
+/* .sat of an instruction with one result, as on an H200, which makes it of several others. Against the pages, only
+   shifts, which have 34 bits, limit what is above .u32, and not to a part; in a part, of the others, the most also
+   stands for what is below the least. */
+static void saturate(const struct sim_video *v, values t, unsigned width) {
+    const bool shifts = v->op == VIDEO_SHL || v->op == VIDEO_SHR;
+    const s64 most = ((s64)1 << (width - v->d_signed)) - 1;
+    if (shifts) SIM_LANES t[l] = (s64)((u64)t[l] << 30) >> 30;
+    if (width == 32 || shifts) {
+        if (v->d_signed || shifts) limit(t, 32, v->d_signed);
+        else SIM_LANES t[l] = t[l] < 0 ? 0 : t[l];
+    } else SIM_LANES t[l] = (u64)t[l] > (u64)most ? most : t[l];
 }
 
 static void operate(const struct sim_video *v, values t, const values x, const values y) {
@@ -80,13 +89,19 @@ static void insert(u32 *out, const values t, unsigned at, unsigned width) {
     SIM_LANES out[l] = (out[l] & ~mask) | ((u32)t[l] << at & mask);
 }
 
+/* min and max of 64 bits with c; after some operations the result has only its lower 32, extended with their sign */
 static void second(const struct sim_video *v, u32 *out, const values t) {
+    const bool is_signed = v->op == VIDEO_SET ? v->a_signed : v->d_signed, is_max = v->second == VIDEO_THEN_MAX,
+               shifts = v->op == VIDEO_SHL || v->op == VIDEO_SHR,
+               word = v->op == VIDEO_ADD || v->op == VIDEO_SUB || (shifts && v->sat);
     if (v->second == VIDEO_THEN_ADD) SIM_LANES out[l] += (u32)t[l];
-    else if (v->d_signed) {
-        if (v->second == VIDEO_THEN_MIN) SIM_LANES out[l] = (s32)t[l] < (s32)out[l] ? (u32)t[l] : out[l];
-        else SIM_LANES out[l] = (s32)t[l] > (s32)out[l] ? (u32)t[l] : out[l];
-    } else if (v->second == VIDEO_THEN_MIN) SIM_LANES out[l] = (u32)t[l] < out[l] ? (u32)t[l] : out[l];
-    else SIM_LANES out[l] = (u32)t[l] > out[l] ? (u32)t[l] : out[l];
+    else if (is_signed) SIM_LANES {
+        const s64 x = word ? (s32)t[l] : t[l], c = (s32)out[l];
+        out[l] = (u32)((x > c) == is_max ? x : c);
+    } else SIM_LANES {
+        const u64 x = (u64)(word ? (s32)t[l] : t[l]), c = out[l];
+        out[l] = (u32)((x > c) == is_max ? x : c);
+    }
 }
 
 SIM_HANDLER(video) {
@@ -110,7 +125,8 @@ SIM_HANDLER(video) {
         if (v.op == VIDEO_MAD) multiply(&v, t, x, y, c);
         else if (v.op == VIDEO_SET) compare(&v, t, x, y);
         else operate(&v, t, x, y);
-        if (v.sat && v.op != VIDEO_MAD) limit(t, width, v.d_signed);
+        if (v.sat && n > 1) limit(t, width, v.d_signed);
+        else if (v.sat && v.op != VIDEO_MAD) saturate(&v, t, width);
         if (v.second) second(&v, out, t);
         else insert(out, t, n > 1 ? k * width : width == 8 ? v.d * 8u : width == 16 ? v.d % 2 * 16u : 0, width);
     }

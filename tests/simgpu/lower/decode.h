@@ -112,8 +112,8 @@ dec_selector dec_ld, dec_st, dec_st_async, dec_atom, dec_red, dec_red_async, dec
     dec_mbarrier_arrive, dec_mbarrier_tx, dec_mbarrier_test;      /* select_mem.c */
 dec_selector dec_bra, dec_brx, dec_call, dec_ret, dec_exit, dec_trap, dec_nanosleep, dec_nothing, dec_alloca,
     dec_stacksave, dec_stackrestore, dec_fence, dec_bar_sync, dec_bar_arrive, dec_bar_red, dec_bar_warp,
-        dec_cluster_arrive, dec_cluster_wait, dec_warp, dec_vote,
-    dec_elect, dec_activemask;                                    /* select_flow.c */
+    dec_cluster_arrive, dec_cluster_wait, dec_warp, dec_vote, dec_elect,
+    dec_activemask;                                    /* select_flow.c */
 void dec_select(struct dec *d);                                   /* select.c: by the form of the instruction */
 
 #endif

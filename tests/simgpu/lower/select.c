@@ -120,8 +120,8 @@ static uint16_t selection(const struct sim_operand *o, unsigned elements, unsign
 static void video(struct dec *d) {
     static const char *const ops[] = { "vadd", "vsub", "vabsdiff", "vmin", "vmax", "vavrg", "vshl", "vshr", "vset",
                                        "vmad" };
-    static const char *const seconds[] = { "add", "min", "max" }, *const tests[] = { "eq", "ne", "lt", "le", "gt",
-        "ge" };
+    static const char *const seconds[] = { "add", "min", "max" },
+                      *const tests[] = { "eq", "ne", "lt", "le", "gt", "ge" };
     const struct sim_instr *in = d->in;
     const struct sim_operand *o = in->opd;
     const char last = in->op[strlen(in->op) - 1];
@@ -301,9 +301,8 @@ static void mov_128(struct dec *d, const struct sim_operand *to, const struct si
             dec_emit_to(d, "pack", SIM_B64, dec_half(d, to, k), a, b);
         } else {
             const uint32_t a = from->kind == SIM_O_VEC ? dec_src(d, &from->list[k], SIM_B64) : dec_half(d, from, k);
-            dec_emit_to(d, "mov", SIM_B64, to->kind == SIM_O_VEC ? dec_dst(d, &to->list[k], SIM_B64) : dec_half(d,
-                to, k),
-                        a, 0);
+            dec_emit_to(d, "mov", SIM_B64,
+                        to->kind == SIM_O_VEC ? dec_dst(d, &to->list[k], SIM_B64) : dec_half(d, to, k), a, 0);
         }
     }
 }
@@ -326,8 +325,8 @@ static dec_selector *const selectors[SIM_SELECTS] = {
     [SIM_SELECT_LANES] = lanes, [SIM_SELECT_MIXED] = mixed, [SIM_SELECT_F32X2] = float_pair,
     [SIM_SELECT_LOP3_BOOL] = lop3_bool, [SIM_SELECT_VIDEO] = video, [SIM_SELECT_SET] = set, [SIM_SELECT_SETP] = setp,
     [SIM_SELECT_ALLOCA] = dec_alloca, [SIM_SELECT_STACKSAVE] = dec_stacksave,
-    [SIM_SELECT_STACKRESTORE] = dec_stackrestore, [SIM_SELECT_MOV] = mov, [SIM_SELECT_CVT_INT] = round_to_int,
-        [SIM_SELECT_CVTA] = dec_cvta,
+    [SIM_SELECT_STACKRESTORE] = dec_stackrestore, [SIM_SELECT_MOV] = mov,
+    [SIM_SELECT_CVT_INT] = round_to_int, [SIM_SELECT_CVTA] = dec_cvta,
     [SIM_SELECT_ISSPACEP] = dec_isspacep, [SIM_SELECT_MAPA] = dec_mapa, [SIM_SELECT_GETCTARANK] = dec_getctarank,
     [SIM_SELECT_ST_ASYNC] = dec_st_async, [SIM_SELECT_RED_ASYNC] = dec_red_async, [SIM_SELECT_LD] = dec_ld,
     [SIM_SELECT_ST] = dec_st, [SIM_SELECT_ATOM] = dec_atom, [SIM_SELECT_RED] = dec_red, [SIM_SELECT_WARP] = dec_warp,
@@ -403,6 +402,9 @@ static void read_modifiers(struct dec *d) {
         group[at] = g;
         d->nrest++;
     }
+    /* every .f32 operation of .target sm_1x flushes subnormal numbers */
+    if (d->image->sm < 20 && strstr(in->form->mods, "ftz"))
+        for (unsigned k = 0; k < in->ntypes; k++) if (in->type[k] == SIM_F32) d->flags |= SIM_I_FTZ;
 }
 
 void dec_select(struct dec *d) {

@@ -227,13 +227,23 @@ void dec_cluster_wait(struct dec *d) {
 /* -- operations of a warp: the last source is the mask of their lanes */
 
 /* d and perhaps a predicate = op(sources) */
+/* The member mask of a .sync instruction, its last operand; of others, whose sources are `sources`, the lanes that execute
+   it. */
+static uint32_t members(struct dec *d, unsigned sources) {
+    const struct sim_instr *in = d->in;
+    if (in->n > sources + 1) return dec_src(d, &in->opd[in->n - 1], SIM_U32);
+    const uint32_t mask = dec_temp(d, 4);
+    dec_emit_untyped(d, "activemask")->d = mask;
+    return mask;
+}
+
 void dec_warp(struct dec *d) {
     const struct sim_operand *o = d->in->opd, *second = o[0].kind == SIM_O_PAIR ? &o[0].list[1] : NULL;
-    const unsigned last = d->in->n - 1;
+    const unsigned sources = !strcmp(d->in->op, "shfl") ? 3 : 1;
     uint32_t v[3] = { 0, 0, 0 };
     sim_handler *run = dec_find(d, d->in->op, SIM_NOTYPE, d->in->type[0]);
-    for (unsigned k = 1; k < last; k++) v[k - 1] = dec_src(d, &o[k], k == 1 ? d->in->type[0] : SIM_U32);
-    const uint32_t e = dec_src(d, &o[last], SIM_U32), p = second ? dec_dst(d, second, SIM_PRED) : 0,
+    for (unsigned k = 1; k <= sources; k++) v[k - 1] = dec_src(d, &o[k], k == 1 ? d->in->type[0] : SIM_U32);
+    const uint32_t e = members(d, sources), p = second ? dec_dst(d, second, SIM_PRED) : 0,
                    to = dec_dst(d, second ? &o[0].list[0] : &o[0], SIM_B32);
     struct sim_insn *i = dec_emit(d, run);
     i->d = to;
@@ -248,7 +258,7 @@ void dec_warp(struct dec *d) {
 void dec_vote(struct dec *d) {
     static const char *const modes[] = { "all", "any", "uni", "ballot" };
     const struct sim_operand *o = d->in->opd;
-    const uint32_t mode = mode_of(d, modes, 4), a = dec_src(d, &o[1], SIM_PRED), e = dec_src(d, &o[2], SIM_U32),
+    const uint32_t mode = mode_of(d, modes, 4), a = dec_src(d, &o[1], SIM_PRED), e = members(d, 1),
                    to = dec_dst(d, &o[0], d->in->type[0]);
     struct sim_insn *i = dec_emit_untyped(d, "vote_sync");
     i->d = to;

@@ -370,8 +370,8 @@ static const struct { const char *op, *parts; } parted[] = {
     {"mul|mad|mul24|mad24|madc", "lo|hi|wide"}, {"brx", "idx"}, {"dp2a", "lo|hi"}, {"shf", "l|r"},
     {"bar|barrier", "cta|warp|cluster|red|arrive|wait"}, {"fence|membar", "proxy"}, {"pmevent", "mask"},
     {"cvt", "pack"}, {"cvta", "to"}, {"cp", "reduce|async|mbarrier|bulk|wait_all|wait_group|commit_group"},
-    {"mbarrier",
-     "init|inval|arrive|arrive_drop|test_wait|try_wait|pending_count|noComplete|expect_tx|complete_tx|parity"}
+    {"mbarrier", "init|inval|arrive|arrive_drop|test_wait|try_wait|pending_count|noComplete|expect_tx|"
+     "complete_tx|parity"}
     };
 
 /* The part that comes too late, or NULL. */
@@ -423,6 +423,12 @@ static void check_features(const struct checked *c) {
     if (is(c, "max") && c->in->n > 3) require(c, 100, 88, "Feature", "max.f32 with 3 input operands");
     if (is(c, "min") && c->in->n > 3) require(c, 100, 88, "Feature", "min.f32 with 3 input operands");
     if (is(c, "add|sub|fma") && has(c, "f32") && has(c, "f16|bf16")) require(c, 100, 86, "Feature", "mixed precision");
+    if (is(c, "ld|st") && has(c, "volatile") && has(c, "local")) require(c, 0, 91, "Feature", "ld/st with .local.volatile");
+    if (is(c, "shfl|vote") && !has(c, "sync") && m->sm >= 70 && m->version >= 64)
+        px_error(c->px, c->in->line, "Instruction '%s' without '.sync' is not supported on .target sm_70 and higher from "
+                 "PTX ISA version 6.4", name_of(c));
+    if (is(c, "mad") && c->type[0] == SIM_F32 && !has(c, "rn|rz|rm|rp") && m->sm >= 20)
+        say(c, "Rounding modifier required for");
     if (is(c, "cvt") && has(c, "tf32") && has(c, "rn|rz"))
         require(c, 90, 78, "Feature", has(c, "rn") ? "cvt with .tf32.f32.rn" : "cvt with .tf32.f32.rz");
     if (is(c, "mbarrier") && has(c, "arrive|arrive_drop") && c->in->n > 2 && !has(c, "noComplete|expect_tx"))
@@ -661,11 +667,6 @@ static void missing_modifier(const struct checked *c, const struct group *missin
     bool rounding = group_has(missing, "rn") || group_has(missing, "rni"), approx = group_has(missing, "approx");
     if (is(c, "mul24|mad24|madc|mbarrier|brx") || (is(c, "cp") && !has(c, "async")))
         px_error(c->px, line, "Not a name of any known instruction: '%s'", c->in->op);
-    else if (is(c, "shfl|vote") && !has(c, "sync"))
-        px_error(c->px, line,
-                 "Instruction '%s' without '.sync' is not supported on .target sm_70 and higher from PTX ISA "
-                 "version 6.4",
-                 name_of(c));
     else if (is(c, "dp2a")) say(c, "'.hi/.lo' modifier required for");
     else if (is(c, "shfl")) say(c, "Shuffle modifier required for");
     else if (is(c, "membar")) say(c, "Membar level required for");
@@ -714,7 +715,8 @@ static bool sort_modifiers(struct checked *c, struct px_name *const *names) {
         short id = names[i]->mod;
         const struct modifier *m = &modifiers[id > 0 ? id : 0];
         if (id < 0) {
-            px_error(c->px, c->in->line, "Unknown modifier '.%s'", c->in->mods[i]);
+            if (c->px->image->version <= TABLE_VERSION)
+                px_error(c->px, c->in->line, "Unknown modifier '.%s'", c->in->mods[i]);
             known = false;
         } else if (m->type) {
             if (c->ntypes < sizeof c->type / sizeof *c->type) c->type[c->ntypes] = (enum sim_type)(m->type - 1);
@@ -743,6 +745,19 @@ static void keep_match(const struct checked *c, struct sim_instr *in, size_t for
     }
 }
 
+/* In text that is newer than the table, what is not in it may be right. */
+static bool newer(struct px *px, const struct sim_instr *in) {
+    const unsigned version = px->image->version;
+    if (version <= TABLE_VERSION) return false;
+    char text[160];
+    size_t n = (size_t)snprintf(text, sizeof text, "%.60s", in->op);
+    for (unsigned k = 0; k < in->nmods && n < sizeof text; k++)
+        n += (size_t)snprintf(text + n, sizeof text - n, ".%.60s", in->mods[k]);
+    px_error(px, in->line, "Instruction '%s' of PTX ISA %u.%u is not supported by this CPU device, which has those of "
+             "%u.%u", text, version / 10, version % 10, TABLE_VERSION / 10, TABLE_VERSION % 10);
+    return true;
+}
+
 void px_check(struct px *px, struct sim_instr *in, struct px_name *op, struct px_name *const *names) {
     enum { nforms = sizeof forms / sizeof *forms };
     char name[160] = "";
@@ -758,7 +773,7 @@ void px_check(struct px *px, struct sim_instr *in, struct px_name *op, struct px
         for (size_t i = 0; i < nforms && op->op < 0; i++) if (!strcmp(forms[i].op, op->text)) op->op = (short)(i + 1);
     }
     if (op->op < 0) {
-        px_error(px, in->line, "Not a name of any known instruction: '%s'", in->op);
+        if (!newer(px, in)) px_error(px, in->line, "Not a name of any known instruction: '%s'", in->op);
         return;
     }
     bool known = sort_modifiers(&c, names);
@@ -774,6 +789,7 @@ void px_check(struct px *px, struct sim_instr *in, struct px_name *op, struct px
             missing = m;
         }
     }
+    if (best < 4 && newer(px, in)) return;
     if (best == 1) px_error(px, in->line, "Unexpected instruction types specified for '%s'", name_of(&c));
     if (best == 1 || (best < 4 && !known)) return;
     if (best == 2 && odd) odd_modifier(&c, &modifiers[odd]);

@@ -48,6 +48,8 @@
 #define VEC   "v2|v4|v8?"
 #define INT8  "u8|s8|u16|s16|u32|s32|u64|s64"
 
+enum { TABLE_VERSION = 90 };                      /* all of this PTX ISA; clmad and ld.volatile.local are of later ones */
+
 #define F(op, mods, types, args, select) {op, mods, types, args, SIM_SELECT_##select}
 static const struct sim_form forms[] = {
     F("add", "", INTS, "daa", LANES),
@@ -91,6 +93,8 @@ static const struct sim_form forms[] = {
     F("mad", "wide", "u16|s16|u32|s32", "waaW", LANES),
     F("mad", RND " ftz? sat?", "f32", "daaa", LANES),
     F("mad", RND, "f64", "daaa", LANES),
+    F("mad", "ftz? sat?", "f32", "daaa", LANES),     /* of .target sm_1x */
+    F("clmad", "lo|hi", "u64|s64", "daaa", LANES),
     F("madc", "lo|hi cc?", WIDE, "daaa", LANES),
     F("madc", "lo|hi", "u16|s16", "daaa", LANES),
     F("madc", "hi sat", "s32", "daaa", LANES),
@@ -259,7 +263,7 @@ static const struct sim_form forms[] = {
     F("ld", "global nc " L1HINT " " L2HINT " " VEC, ANY8 "|b128", "Vm.k", LD),
     F("ld", "weak? global? " L1HINT " " L2EVICT " " L2HINT " v8", "b32|u32|s32|f32", "Vm.k", LD),
     F("ld", "weak? global? " L1HINT " " L2EVICT " " L2HINT " v4", "b64|u64|s64|f64", "Vm.k", LD),
-    F("ld", "volatile global|" SHARED "? " VEC, ANY8 "|b128", "Vm", LD),
+    F("ld", "volatile global|local|" SHARED "? " VEC, ANY8 "|b128", "Vm", LD),
     F("ld", "volatile global? L2::64B|L2::128B|L2::256B " VEC, ANY8 "|b128", "Vm", LD),
     F("ld", "relaxed|acquire " SCOPE " global|" SHARED "? " VEC, ANY8 "|b128", "Vm", LD),
     F("ld", "relaxed|acquire " SCOPE " global? " L1HINT " " L2HINT " " VEC, ANY8 "|b128", "Vm.k", LD),
@@ -272,7 +276,7 @@ static const struct sim_form forms[] = {
     F("st", "weak? global? " L1HINT " L2::cache_hint? " VEC, ANY8 "|b128", "mS.k", ST),
     F("st", "weak? global? " L1HINT " " L2EVICT " L2::cache_hint? v8", "b32|u32|s32|f32", "mS.k", ST),
     F("st", "weak? global? " L1HINT " " L2EVICT " L2::cache_hint? v4", "b64|u64|s64|f64", "mS.k", ST),
-    F("st", "volatile global|" SHARED "? " VEC, ANY8 "|b128", "mS", ST),
+    F("st", "volatile global|local|" SHARED "? " VEC, ANY8 "|b128", "mS", ST),
     F("st", "relaxed|release " SCOPE " global|" SHARED "? " VEC, ANY8 "|b128", "mS", ST),
     F("st", "relaxed|release " SCOPE " global? " L1HINT " L2::cache_hint? " VEC, ANY8 "|b128", "mS.k", ST),
     F("st", "mmio relaxed sys global?", ANY8 "|b128", "mS", ST),
@@ -317,6 +321,9 @@ static const struct sim_form forms[] = {
     F("shfl", "sync up|down|bfly|idx", "b32", "Oaauv", WARP),
     F("vote", "sync all|any|uni", "pred", "qpv", VOTE),
     F("vote", "sync ballot", "b32", "dpv", VOTE),
+    F("shfl", "up|down|bfly|idx", "b32", "Oaau", WARP), /* of old .targets */
+    F("vote", "all|any|uni", "pred", "qp", VOTE),
+    F("vote", "ballot", "b32", "dp", VOTE),
     F("match", "any sync", "b32|b64", "sav", WARP),
     F("match", "all sync", "b32|b64", "rav", WARP),
     F("match", "all sync", "b32|b64", "tav", WARP),
@@ -504,7 +511,8 @@ static const struct feature {
     {"max", "f16|f16x2", 80, 70, "Feature", "max.f16 or max.f16x2"},
     {"abs", "f16|f16x2", 0, 65, "Feature", "abs.f16 or abs.f16x2"}, {"dp4a", NULL, 61, 50, "Instruction", NULL},
     {"dp2a", NULL, 61, 50, "Instruction", NULL}, {"lop3", "or|and", 70, 82, "Feature", "lop3.<BoolOp>"},
-    {"ldmatrix", NULL, 75, 65, "Feature", NULL}, {"add", "bf16", 90, 78, "Feature", "add.bf16"},
+    {"ldmatrix", NULL, 75, 65, "Feature", NULL}, {"clmad", NULL, 80, 93, "Feature", NULL},
+    {"fma", "f32", 20, 20, "Feature", "fma.f32"}, {"add", "bf16", 90, 78, "Feature", "add.bf16"},
     {"sub", "bf16", 90, 78, "Feature", "sub.bf16"}, {"mul", "bf16", 90, 78, "Feature", "mul.bf16"},
     {"add", "bf16x2", 90, 78, "Feature", "add.bf16x2"}, {"sub", "bf16x2", 90, 78, "Feature", "sub.bf16x2"},
     {"mul", "bf16x2", 90, 78, "Feature", "mul.bf16x2"}, {"set", "bf16", 90, 78, "Feature", "set.bf16"},

@@ -57,6 +57,7 @@ static unsigned introduced(const char *name, unsigned *sm, bool *suffix) {
 static void parse_target(struct px *px) {
     struct sim_image *m = px->image;
     const unsigned line = px->t.line;
+    bool maps = false;
     if (!px_dot(px, "target"))
         px_fatal(px, 218, line, "Missing .target directive at start of file 'application ptx input'");
     do {
@@ -67,6 +68,7 @@ static void parse_target(struct px *px) {
         bool suffix = false;
         const unsigned since = introduced(name, &sm, &suffix);
         px->debug |= !strcmp(name, "debug");
+        maps |= !strcmp(name, "map_f64_to_f32");
         if (since) {
             if (since > m->version)
                 px_error(px, line, "PTX .version %u.%u does not support .target %s", m->version / 10, m->version % 10,
@@ -83,6 +85,8 @@ static void parse_target(struct px *px) {
         }
         px_next(px);
     } while (px_is(px, ','));
+    if (maps && m->sm >= 13)
+        px_error(px, line, "Directive map_f64_to_f32 is not supported with SM 1.3 or higher");
     if (!m->sm) px_fatal(px, 218, line, "Target architecture not defined at start of file 'application ptx input'");
     if (m->sm > px->device_sm)
         px_fatal(px, 218, 0, "SM version specified by .target is higher than default SM version assumed");

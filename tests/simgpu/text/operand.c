@@ -254,8 +254,8 @@ void px_instruction(struct px *px, int pred, bool pred_negated) {
             px_error(px, in.line, "Instruction '%s' is not supported by this CPU device", name);
         }
         if (p->bad_address && !p->beyond) px_error(px, in.line, "Illegal operand type to instruction '%s'", in.op);
-        if (p->minus && strcmp(in.op, "vmad")) px_error(px, in.line,
-            "Operand negation not allowed for instruction '%s'", in.op);
+        if (p->minus && strcmp(in.op, "vmad"))
+            px_error(px, in.line, "Operand negation not allowed for instruction '%s'", in.op);
         if (p->indexed && strcmp(in.op, "mov")) p->o.kind = SIM_O_MEM;
     }
     in.opd = px_keep_operands(px, base, &in.n);
