@@ -459,7 +459,7 @@ static const char *move_source(struct emit *e, const char *type, unsigned size) 
 
 /* packed from two or four parts, moved, unpacked */
 static void move_128(struct emit *e, const struct rnd_form *f) {
-    char text[400], list[2][120] = { "", "" }, reg[4][12];
+    char text[640], list[2][120] = { "", "" }, reg[4][12];
     const unsigned n[2] = { 2u << emit_below(e, 2), 2u << emit_below(e, 2) };
     for (unsigned k = 0; k < n[0]; k++)
         snprintf(list[0] + strlen(list[0]), sizeof list[0] - strlen(list[0]), "%s%s", k ? ", " : "",
