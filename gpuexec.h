@@ -313,6 +313,8 @@
       the device is idle after a shorter kernel. In a graph of 1,000 empty kernels, each takes 0.54 us in one chain, and
       0.24 us in four chains side by side. Making that graph costs 3 to 6 us for each kernel, so it pays from the second
       or third time on. Longer kernels gain little: their launches already overlap with the device's work.
+      In gpuexec's repository, examples/scoped_streams.c, async_pipeline.c and priorities.c measure these rules, and
+      tests/seed_002.md lists programs and tests for more of them.
 
     LAUNCHING (>>launch)
       gpuexec_launch(kernel, stream, dims, GPUEXEC_ARGS(a, b, c)) passes the addresses and sizes of the arguments. In C,

@@ -227,3 +227,12 @@ TEST(a_kernel_waits_for_its_array) {
         expect(g.host_a, 22);
     }
 }
+
+/* The stream says where a kernel runs, so it must belong to the kernel's context. */
+TEST(a_launch_on_a_stream_of_another_context) {
+    gpu            g = open_gpu(0);
+    gpuexec_stream other = gpuexec_stream_create(gpuexec_context_create(0, NULL), NULL);
+    CHECK_REFUSED(add_to(&g, other, g.a, 1), GPUEXEC_WRONG_CONTEXT, "kernel \"add\"");
+    CHECK_OK(add_to(&g, g.s1, g.a, 1));
+    CHECK_OK(gpuexec_stream_sync(g.s1));
+}
