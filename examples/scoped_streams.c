@@ -64,7 +64,8 @@ static void all_in_a_scope(void) {
 
 /* Runs the function twice, checks y, and prints how long the second run took. Returns 0 if something is wrong. */
 static int run(const char *name, void (*function)(void), gpuexec_event begin, gpuexec_event end) {
-    int i, turn;
+    double ms;
+    int    i, turn;
     for (turn = 0; turn < 2; turn++) {
         for (i = 0; i < n; i++) host[i] = (float)(i % 1000 + turn);
         gpuexec_event_record(begin, GPUEXEC_CURRENT);
@@ -78,7 +79,9 @@ static int run(const char *name, void (*function)(void), gpuexec_event begin, gp
                 return 0;
             }
     }
-    printf("%-24s %8.3f ms\n", name, gpuexec_event_elapsed_ms(begin, end));
+    ms = gpuexec_event_elapsed_ms(begin, end);
+    if (ms < 0) must(gpuexec_error_detail()->result);
+    printf("%-24s %8.3f ms\n", name, ms);
     return 1;
 }
 
