@@ -30,7 +30,7 @@ static gpuexec_event  begin, end;
 static unsigned      *in, *out;                                     /* pinned */
 static int            pieces = most, rounds = 1;
 
-typedef struct times { double device, enqueuing, working, terms, pi; } times;                 /* milliseconds, ... */
+typedef struct times { double device, enqueuing, working /* milliseconds */, terms, pi; } times;
 
 static void must(gpuexec_result r) {
     if (r == GPUEXEC_OK) return;
@@ -38,7 +38,7 @@ static void must(gpuexec_result r) {
     exit(1);
 }
 
-/* Runs these stages of all pieces, and the CPU's work until they have finished. */
+/* Enqueues these stages of all pieces, then lets the CPU work until the device has finished them. */
 static times run(int stages) {
     times  t = { 0, 0, 0, 0, 0 };
     double start = example_milliseconds(), last;
