@@ -2555,7 +2555,7 @@ enum {
     GXI_INVALID_ADDRESS_SPACE = 717, GXI_INVALID_PC = 718, GXI_LAUNCH_FAILED = 719, GXI_COOPERATIVE_TOO_LARGE = 720,
     GXI_CU_NOT_SUPPORTED = 801, GXI_SYSTEM_NOT_READY = 802, GXI_SYSTEM_DRIVER_MISMATCH = 803,
     GXI_COMPAT_NOT_SUPPORTED_ON_DEVICE = 804, GXI_CAPTURE_UNSUPPORTED = 900, GXI_CAPTURE_INVALIDATED = 901,
-    GXI_CAPTURE_UNJOINED = 904, GXI_CAPTURE_WRONG_THREAD = 908, GXI_GRAPH_EXEC_UPDATE_FAILURE = 910,
+    GXI_CAPTURE_UNJOINED = 904, GXI_CAPTURE_IMPLICIT = 906, GXI_CAPTURE_WRONG_THREAD = 908, GXI_GRAPH_EXEC_UPDATE_FAILURE = 910,
     GXI_INVALID_CLUSTER_SIZE = 912,
     GXI_UNKNOWN = 999,
 
@@ -7522,29 +7522,32 @@ GPUEXEC_API struct CUstream_st *gpuexec_stream_native(gpuexec_stream stream) {
     return slot ? slot->is.stream.native : NULL;
 }
 
-/* Whether the driver says that the stream captures: 0 no, 1 yes, 2 yes and the capture is broken. 1 also for the legacy
-   stream while a blocking stream captures. Without captures of gpuexec, only adopted streams can. */
-static GXI_NOINLINE int gxi_captures(const gxi_slot *stream) {
-    int status = 0;
-    if (!GXI_LOAD(&gxi.captures) && !stream->adopted) return 0;
-    if (gxi.cu.cuStreamIsCapturing(stream->is.stream.native, &status)) return stream->legacy == 1;
-    return status;
-}
-/* Fails if the stream captures: the driver would refuse the call, and break the capture. */
-static GXI_NOINLINE gpuexec_result gxi_check_capture(gxi_call *call, const gxi_slot *stream, const char *cannot,
-                                                     const char *cure) {
-    if (!gxi_captures(stream)) return GPUEXEC_OK;
-    return gxi_fail(call, GPUEXEC_CAPTURING, cure, stream->legacy == 1
-                    ? "cannot %s: a stream that synchronizes with the legacy stream captures"
-                    : "cannot %s: the stream captures, and what it records runs only when the graph is launched",
-                    cannot);
-}
-
 /* A default stream belongs to the current context: calls on it need that context. */
 static GXI_NOINLINE gpuexec_result gxi_enter_stream(gxi_call *call, const gxi_slot *stream, gxi_scope *scope) {
     scope->call = call;
     scope->entered = scope->pushed = 0;
     return stream->legacy ? gxi_enter(call, stream->cu_context, scope) : GPUEXEC_OK;
+}
+/* Whether the driver says that the stream captures: 0 no, 1 yes, 2 yes and the capture is broken. 1 also for the legacy
+   stream while a blocking stream captures. Without captures of gpuexec, only adopted streams can. */
+static GXI_NOINLINE int gxi_captures(const gxi_call *caller, const gxi_slot *stream) {
+    gxi_call own = *caller, *const call = &own;  /* so that results here do not replace the caller's */
+    int status = 0, cu;
+    gxi_scope scope;
+    if (!GXI_LOAD(&gxi.captures) && (!stream->adopted || stream->legacy)) return 0;
+    if (gxi_enter_stream(call, stream, &scope)) return 0;
+    cu = gxi.cu.cuStreamIsCapturing(stream->is.stream.native, &status);
+    gxi_leave(&scope);
+    return cu == 0 ? status : cu == GXI_CAPTURE_IMPLICIT;
+}
+/* Fails if the stream captures: the driver would refuse the call, and break the capture. */
+static GXI_NOINLINE gpuexec_result gxi_check_capture(gxi_call *call, const gxi_slot *stream, const char *cannot,
+                                                     const char *cure) {
+    if (!gxi_captures(call, stream)) return GPUEXEC_OK;
+    return gxi_fail(call, GPUEXEC_CAPTURING, cure, stream->legacy == 1
+                    ? "cannot %s: a stream that synchronizes with the legacy stream captures"
+                    : "cannot %s: the stream captures, and what it records runs only when the graph is launched",
+                    cannot);
 }
 
 /* The same for calls that a capture of this thread, on another stream, would forbid. */
@@ -8118,7 +8121,7 @@ static gpuexec_result gxi_event_record(gxi_call *call, gpuexec_event event, gpue
                         "the event is on device %d (context %p), but the stream is on device %d (context %p)",
                         gxi_ordinal_of(e), (void *)e->cu_context, gxi_ordinal_of(slot), (void *)slot->cu_context);
     result = gxi_stream_records(call, slot, e->is.event.native, "cannot record the event", cu);
-    if (!result) GXI_STORE(&e->is.event.recorded, gxi_captures(slot) ? GXI_CAPTURED : 1);
+    if (!result) GXI_STORE(&e->is.event.recorded, gxi_captures(call, slot) ? GXI_CAPTURED : 1);
     return result;
 }
 static GXI_NOINLINE gpuexec_result gxi_event_record_else(const char *where, gpuexec_event event, gpuexec_stream stream,
@@ -10036,7 +10039,7 @@ GPUEXEC_API gpuexec_result gpuexec_capture_begin_at(const char *where, gpuexec_s
     if (slot->legacy == 1)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "use a stream from gpuexec_stream_create",
                         "the legacy default stream cannot capture");
-    status = gxi_captures(slot);
+    status = gxi_captures(call, slot);
     if (status) {
         const gxi_capture *open;
         gxi_lock(&gxi_tables);
@@ -10130,7 +10133,7 @@ static uint64_t gxi_capture_end(gxi_call *call, gpuexec_stream stream) {
     if (!(slot = gxi_begin_with_stream(call, stream))) return 0;
     if (!gxi_capture_take(stream.id, &c)) {
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "begin it with gpuexec_capture_begin, and end it on the same stream",
-                 gxi_captures(slot) ? "gpuexec did not begin a capture on this stream: it joined one, or another "
+                 gxi_captures(call, slot) ? "gpuexec did not begin a capture on this stream: it joined one, or another "
                                       "library began it" : "the stream does not capture");
         return 0;
     }
@@ -10178,11 +10181,13 @@ GPUEXEC_API void gpuexec_capture_scope_end(gpuexec_capture_scope *scope) {
 }
 GPUEXEC_API int gpuexec_stream_is_capturing(gpuexec_stream stream) {
     const gxi_slot *slot;
-    int status = 0;
+    int status = 0, cu;
+    gxi_scope scope;
     GXI_CALL_NO_PLACE(gpuexec_stream_is_capturing, GXI_QUERIES);
-    if (!(slot = gxi_begin_with_stream(call, stream))) return 0;
-    if (GXI_TRY(cuStreamIsCapturing, (slot->is.stream.native, &status))) return slot->legacy == 1;
-    return status != 0;
+    if (!(slot = gxi_begin_with_stream(call, stream)) || gxi_enter_stream(call, slot, &scope)) return 0;
+    cu = GXI_TRY(cuStreamIsCapturing, (slot->is.stream.native, &status));
+    gxi_leave(&scope);
+    return cu == 0 ? status != 0 : cu == GXI_CAPTURE_IMPLICIT;
 }
 
 /* --- graphs ------------------------------------------------------------------------------------------------------- */
