@@ -2,8 +2,7 @@
 # Compares the driver's binary interface as gpuexec.h and tests/simgpu declare it with CUDA's headers: each entry
 # point's version and parameters, each constant, each struct (abi.cpp); and compiles gpuexec.h and cuda.h in one file,
 # in either order. Usage: run.sh [FOLDER...], each with a cuda.h and a cudaTypedefs.h; by default this machine's
-# toolkit. Rows that are newer than a toolkit are counted and listed; from CUDA 13.0 on there must be none. The CPU
-# device must have a row for each interface of CUDA 13.0 and older ones, and export each symbol of its rows, no other.
+# toolkit. Rows that are newer than a toolkit are counted and listed. The CPU device must have a row for each interface of CUDA 13.0 and older ones, and export each symbol of its rows, no other.
 cd "$(dirname "$0")/../.." || exit 1
 out=$(mktemp -d "${TMPDIR:-/tmp}/gpuexec-abi-XXXXXX") || exit 1
 trap 'rm -rf "$out"' EXIT
@@ -81,7 +80,7 @@ sort_out='
             sub(/_v[0-9]+$/, "", base)
             since = base ~ /^PFN_cu(LaunchKernelEx|OccupancyMaxPotentialClusterSize)$/ ? 11080 : $2
             if (($1 in there)) { if (!group($1)) print substr($0, index($0, $4)) >(out "/rows.inc") }
-            else if (version < 13000 && (since == 0 || since > version)) print $1 >(out "/newer")
+            else if (since > version || (since == 0 && version < 13000)) print $1 >(out "/newer")
             else if (!group($1) || index(groups, group($1))) print "it does not have " $1 >(out "/wrong")
             suffix = $1 in per_thread ? per_thread[$1] : \
                      last[base] == $2 && (base "_v7000") in per_thread ? per_thread[base "_v7000"] : "none"

@@ -13,8 +13,8 @@ typedef int entry(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, ui
                   uint64_t, uint64_t);
 enum { ARGUMENTS = 12, KEPT = 8, HOST = 1 << 17, HALF = HOST / 2 };
 
-/* One letter per argument. Handles: c context, s stream, e event, m module, f function, l link state, p memory pool.
-   The capital letter: a place for a new one.
+/* One letter per argument. Handles: c context, s stream, e event, m module, f function or kernel, l link state,
+   p memory pool, r library. The capital letter: a place for a new one.
 
      a A   device address, place for one        h   host memory, at least HALF bytes   b   at most HALF bytes
      o     room for a result, or NULL           w   a word that is 7, for streams      z   a size, not too large
@@ -81,10 +81,19 @@ static const struct { const char *name, *arguments; } calls[] = {
     { "cuEventCreate", "Ei" }, { "cuEventDestroy_v2", "e" }, { "cuEventRecord", "es" }, { "cuEventRecord", "es" },
     { "cuEventRecordWithFlags", "esn" }, { "cuEventQuery", "e" }, { "cuEventSynchronize", "e" },
     { "cuEventElapsedTime", "oee" },
-    { "cuEventElapsedTime_v2", "oee" },
+    { "cuEventElapsedTime_v2", "oee" }, { "cuLibraryLoadData", "Rtiiiiii" }, { "cuLibraryLoadFromFile", "Rkiiiiii" },
+    { "cuLibraryUnload", "r" }, { "cuLibraryGetKernel", "Frk" }, { "cuLibraryGetKernel", "Frk" },
+    { "cuLibraryGetKernelCount", "or" }, { "cuLibraryEnumerateKernels", "onr" }, { "cuLibraryGetModule", "Mr" },
+    { "cuLibraryGetGlobal", "Aork" }, { "cuLibraryGetManaged", "oork" }, { "cuLibraryGetUnifiedFunction", "ork" },
+    { "cuKernelGetFunction", "Ff" }, { "cuKernelGetLibrary", "of" }, { "cuKernelGetName", "of" },
+    { "cuKernelGetParamInfo", "fnoo" }, { "cuKernelGetAttribute", "onfd" }, { "cuKernelSetAttribute", "nzfd" },
+    { "cuKernelSetCacheConfig", "fnd" }, { "cuGraphCreate", "on" }, { "cuMemAlloc", "oz" },
+    { "cuFuncSetBlockShape", "fvvv" }, { "cuFuncSetBlockShape", "fNNN" }, { "cuFuncSetSharedSize", "fn" },
+    { "cuParamSetSize", "fN" }, { "cuParamSetv", "fNhb" }, { "cuParamSetv", "fihb" }, { "cuParamSeti", "fNN" },
+    { "cuLaunch", "f" }, { "cuLaunchGrid", "fuu" }, { "cuLaunchGridAsync", "fvus" },
 };
 enum { CALLS = sizeof calls / sizeof *calls };
-static const char kinds[] = "csemflpa";                  /* kinds of which some are kept; a: addresses */
+static const char kinds[] = "csemflpra";                 /* kinds of which some are kept; a: addresses */
 
 static entry    *functions[CALLS];
 static uint64_t  kept[sizeof kinds][KEPT];
@@ -130,6 +139,7 @@ static void keep(size_t kind, uint64_t x) {
     uint64_t old = __atomic_exchange_n(&kept[kind][__atomic_fetch_add(&next[kind], 1, __ATOMIC_RELAXED) % KEPT], x,
                                        __ATOMIC_RELAXED);
     if (old && kinds[kind] == 'l') (void)DRIVER("cuLinkDestroy", old);
+    if (old && kinds[kind] == 'r') (void)DRIVER("cuLibraryUnload", old);
     if (old && kinds[kind] == 'a') (void)DRIVER("cuMemFree_v2", old);
 }
 static uint64_t handle(struct fuzz_source *s, size_t kind) {
@@ -284,7 +294,7 @@ int LLVMFuzzerInitialize(int *count, char ***arguments) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const unsigned first = size ? data[0] : 0;
     struct fuzz_source all = { data + (size > 0), size - (size > 0) }, half = all;
-    uint64_t context, stream, event, module, function, address, contexts[2];
+    uint64_t context, stream, event, module, function, library, address, contexts[2];
     pthread_t thread;
     if (size > 600) return -1;
     memset(kept, 0, sizeof kept);
@@ -300,8 +310,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                    DRIVER("cuEventCreate", AT(&event), 0) == 0 &&
                    DRIVER("cuModuleLoadData", AT(&module), AT(ptx)) == 0 &&
                    DRIVER("cuModuleGetFunction", AT(&function), module, AT("slow")) == 0 &&
+                   DRIVER("cuLibraryLoadData", AT(&library), AT(ptx), 0, 0, 0, 0, 0, 0) == 0 &&
                    DRIVER("cuMemAlloc_v2", AT(&address), 4096) == 0, "one of each");
-        const uint64_t made[] = { context, stream, event, module, function, 0, 0, address };
+        const uint64_t made[] = { context, stream, event, module, function, 0, 0, library, address };
         for (size_t k = 0; k + 1 < sizeof kinds; k++) if (made[k]) keep(k, made[k]);
     }
     if (first & 2) {
@@ -316,7 +327,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     (void)DRIVER("cuCtxPushCurrent_v2", contexts[1]);
     for (unsigned i = 0; i < KEPT; i++) {
         if (kept[5][i]) (void)DRIVER("cuLinkDestroy", kept[5][i]);
-        if (kept[7][i]) (void)DRIVER("cuMemFree_v2", kept[7][i]);
+        if (kept[7][i]) (void)DRIVER("cuLibraryUnload", kept[7][i]);
+        if (kept[8][i]) (void)DRIVER("cuMemFree_v2", kept[8][i]);
     }
     simgpu_end_contexts();
     return 0;

@@ -506,10 +506,69 @@ static void links(void) {
     PROBE("complete_without", cu.link_complete(state, &image, &bytes));
     PROBE("destroy_without", cu.link_destroy(state));
 }
+/* Variables by name, of an image that was loaded as it is, linked alone, and linked with one that has private variables
+   of the same names and another size. */
+static void find_variables(const char *how, const void *image) {
+    static const char *const names[] = { "visible_const", "visible_const_used", "const_alone", "const_used",
+                                         "visible_global", "global_alone", "global_used", "weak_global", "twice",
+        "const_twice" };
+    void    *m = NULL, *f = NULL;
+    unsigned i;
+    char     question[60];
+    int      result = cu.load(&m, image);
+    snprintf(question, sizeof question, "%s_load", how);
+    answer(question, "%d", result);
+    for (i = 0; i < COUNT(names); i++) {
+        ptr    p = 0;
+        size_t bytes = 0;
+        snprintf(question, sizeof question, "%s_%s", how, names[i]);
+        if (skipped(question)) continue;
+        result = cu.global(&p, &bytes, m, names[i]);
+        answer(question, "%d %d", result, (int)bytes);
+    }
+    snprintf(question, sizeof question, "%s_hidden_entry", how);
+    PROBE(question, cu.function(&f, m, "hidden_entry"));
+    snprintf(question, sizeof question, "%s_visible_entry", how);
+    PROBE(question, cu.function(&f, m, "visible_entry"));
+}
+static void link_names(void) {
+    static const char first[] = HEAD ".visible .const .align 4 .u32 visible_const;\n"
+        ".visible .const .align 4 .u32 visible_const_used;\n.const .align 4 .u32 const_alone;\n"
+        ".const .align 4 .u32 const_used;\n.visible .global .align 4 .u32 visible_global;\n"
+        ".global .align 4 .u32 global_alone;\n.global .align 4 .u32 global_used;\n"
+        ".weak .global .align 4 .u32 weak_global;\n.global .align 4 .u32 twice;\n.const .align 4 .u32 const_twice;\n"
+        ".visible .entry visible_entry() { .reg .b32 %r<9>; ld.const.u32 %r1, [visible_const_used]; "
+        "ld.const.u32 %r2, [const_used]; ld.const.u32 %r3, [const_twice]; ld.global.u32 %r4, [twice]; "
+        "add.u32 %r1, %r1, %r2; add.u32 %r3, %r3, %r4; add.u32 %r1, %r1, %r3; st.global.u32 [global_used], %r1; "
+        "st.global.u32 [visible_global], %r1; ret; }\n.entry hidden_entry() { ret; }\n";
+    static const char second[] = HEAD ".global .align 4 .b8 twice[12];\n.const .align 4 .b8 const_twice[12];\n"
+        ".visible .entry second_entry() { .reg .b32 %r<9>; ld.const.u32 %r3, [const_twice]; "
+        "st.global.u32 [twice], %r3; ret; }\n";
+    void  *state = NULL, *image = NULL;
+    size_t bytes = 0;
+    open_one();
+    find_variables("loaded", first);
+    cu.link_create(0, NULL, NULL, &state);
+    PROBE("alone_add", add(state, first, "first"));
+    PROBE("alone_complete", cu.link_complete(state, &image, &bytes));
+    if (image) find_variables("alone", image);
+    cu.link_create(0, NULL, NULL, &state);
+    PROBE("both_add", add(state, first, "first") + add(state, second, "second"));
+    image = NULL;
+    PROBE("both_complete", cu.link_complete(state, &image, &bytes));
+    if (image) find_variables("both", image);
+    cu.link_create(0, NULL, NULL, &state);
+    PROBE("turned_add", add(state, second, "second") + add(state, first, "first"));
+    image = NULL;
+    PROBE("turned_complete", cu.link_complete(state, &image, &bytes));
+    if (image) find_variables("turned", image);
+}
+
 const group module_groups[] = {
     { "load", loads, 1 }, { "option_0", options_0, 1 }, { "option_1", options_1, 1 }, { "log", logs, 1 },
     { "modules", modules, 1 }, { "function", function_attributes, 1 }, { "unload_busy", unload_busy, 1 },
     { "free_busy", free_busy, 1 }, { "destroy_busy", destroy_busy, 1 },
     { NULL, NULL, 0 }
 };
-const group link_groups[] = { { "link", links, 1 }, { "link_missing", missings, 1 }, { NULL, NULL, 0 } };
+const group link_groups[] = { { "link", links, 1 }, { "link_missing", missings, 1 }, { "link_names", link_names, 1 },
+    { NULL, NULL, 0 } };

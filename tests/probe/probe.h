@@ -81,11 +81,36 @@ enum { MAX_DYNAMIC = 8, CARVEOUT = 9 };              /* CUfunction_attribute */
     X(param, "cuFuncGetParamInfo", (void *, size_t, size_t *, size_t *)) \
     X(get_attribute, "cuFuncGetAttribute", (int *, int, void *)) \
     X(set_attribute, "cuFuncSetAttribute", (void *, int, int)) \
+    X(function_load, "cuFuncLoad", (void *)) X(function_loaded, "cuFuncIsLoaded", (int *, void *)) \
+    X(function_cache, "cuFuncSetCacheConfig", (void *, int)) \
+    X(function_shared, "cuFuncSetSharedMemConfig", (void *, int)) \
+    X(loading_mode, "cuModuleGetLoadingMode", (int *)) \
+    X(library_load, "cuLibraryLoadData", \
+      (void **, const void *, int *, void **, unsigned, int *, void **, unsigned)) \
+    X(library_file, "cuLibraryLoadFromFile", \
+      (void **, const char *, int *, void **, unsigned, int *, void **, unsigned)) \
+    X(library_unload, "cuLibraryUnload", (void *)) X(library_module, "cuLibraryGetModule", (void **, void *)) \
+    X(library_kernel, "cuLibraryGetKernel", (void **, void *, const char *)) \
+    X(library_count, "cuLibraryGetKernelCount", (unsigned *, void *)) \
+    X(library_kernels, "cuLibraryEnumerateKernels", (void **, unsigned, void *)) \
+    X(library_global, "cuLibraryGetGlobal", (ptr *, size_t *, void *, const char *)) \
+    X(library_managed, "cuLibraryGetManaged", (ptr *, size_t *, void *, const char *)) \
+    X(library_unified, "cuLibraryGetUnifiedFunction", (void **, void *, const char *)) \
+    X(kernel_function, "cuKernelGetFunction", (void **, void *)) \
+    X(kernel_library, "cuKernelGetLibrary", (void **, void *)) \
+    X(kernel_name, "cuKernelGetName", (const char **, void *)) \
+    X(kernel_param, "cuKernelGetParamInfo", (void *, size_t, size_t *, size_t *)) \
+    X(kernel_get, "cuKernelGetAttribute", (int *, int, void *, int)) \
+    X(kernel_set, "cuKernelSetAttribute", (int, int, void *, int)) \
+    X(kernel_cache, "cuKernelSetCacheConfig", (void *, int, int)) \
     X(link_create, "cuLinkCreate_v2", (unsigned, int *, void **, void **)) \
     X(link_add, "cuLinkAddData_v2", (void *, int, void *, size_t, const char *, unsigned, int *, void **)) \
     X(link_complete, "cuLinkComplete", (void *, void **, size_t *)) X(link_destroy, "cuLinkDestroy", (void *)) \
     X(blocks, "cuOccupancyMaxActiveBlocksPerMultiprocessor", (int *, void *, int, size_t)) \
     X(block_size, "cuOccupancyMaxPotentialBlockSize", (int *, int *, void *, size_t (*)(int), size_t, int)) \
+    X(available, "cuOccupancyAvailableDynamicSMemPerBlock", (size_t *, void *, int, int)) \
+    X(active_clusters, "cuOccupancyMaxActiveClusters", (int *, void *, const config *)) \
+    X(cluster_size, "cuOccupancyMaxPotentialClusterSize", (int *, void *, const config *)) \
     X(launch, "cuLaunchKernel", (void *, SHAPE, unsigned, void *, void **, void **)) \
     X(launch_ex, "cuLaunchKernelEx", (const config *, void *, void **, void **)) \
     X(cooperative, "cuLaunchCooperativeKernel", (void *, SHAPE, unsigned, void *, void **)) \
@@ -153,7 +178,7 @@ extern calls cu;                                     /* NULL: the driver lacks t
 /* devices: the number it needs; others are hidden, since each costs time */
 typedef struct group { const char *name; void (*run)(void); int devices; } group;
 extern const group device_groups[], context_groups[], stream_groups[], memory_groups[], module_groups[], link_groups[],
-    launch_groups[], basic_groups[], capture_groups[];
+    library_groups[], launch_groups[], cluster_groups[], basic_groups[], capture_groups[];
 
 /* PROBE: a call's CUresult, or any small number. If a probe ended the process or never returned, its answer is
    "crashed" or "hung": the group runs again without it. */

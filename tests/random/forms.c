@@ -72,6 +72,8 @@ static const struct left_out {
 } left_out[] = {
     { "trap|brkpt", "", RND_UNTESTED, "ends the kernel: tests/unit", false },
     { "setmaxnreg", "", RND_UNTESTED, "needs a kernel made for it", false },
+    { "mapa|getctarank", "", RND_UNTESTED, "shared memory of other blocks: tests/unit/clusters.c", false },
+    { "st|red", "async", RND_UNTESTED, "shared memory of other blocks: tests/unit/clusters.c", false },
     { "ld|st", "param::func|unified", RND_UNTESTED,
       "the programs with calls have function parameters, without these modifiers", false },
     { "cvt", "rs|ue8m0x2|e2m3x2|e3m2x2|e2m1x2", NEWER }, { "redux", "f32", NEWER },
@@ -80,7 +82,6 @@ static const struct left_out {
     { "atom|red", "v2|v4", RND_UNSUPPORTED, "several elements in one atomic", false },
     { "alloca|stacksave|stackrestore", "", RND_UNSUPPORTED, "stack memory of a size known only when the kernel runs",
       false },
-    { "mapa|getctarank", "", RND_UNSUPPORTED, "shared memory of other blocks", false },
     { "cvt", "tf32", RND_UNSUPPORTED, "a format of tensor cores", true },
     { "fma", "oob", RND_UNSUPPORTED, "numbers beside a tensor", true },
     { "prefetch", "tensormap", RND_UNSUPPORTED, "tensor copies", true },

@@ -616,6 +616,14 @@ CORPUS(bulk_copy) {
     for (i = 0; i < 512; i++) EQ(i, o[i], i % 256 * (i % 256) + i / 256);
 }
 
+CORPUS(cluster) {
+    int i, *o;
+    gpuexec_ptr out = OUT(int, 6 * 50);
+    LAUNCH("neighbours", GRID(6, 50), out);
+    o = BACK(int, out, 6 * 50);
+    for (i = 0; i < 6 * 50; i++) EQ(i, o[i], i / 50 ^ 1);
+}
+
 static int by_key(const void *a, const void *b) {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     return x < y ? -1 : x > y;
@@ -2047,5 +2055,4 @@ CORPUS_REFUSED(alloca)
 CORPUS_REFUSED(wmma)
 CORPUS_REFUSED(texture)
 CORPUS_REFUSED(surface)
-CORPUS_REFUSED(cluster)
 CORPUS_REFUSED(tensor_copy)

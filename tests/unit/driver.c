@@ -87,7 +87,12 @@ typedef struct config { unsigned grid[3], block[3], shared; void *stream; attrib
     X(cuLaunchKernel, 4000, \
       (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **)) \
     X(cuLaunchCooperativeKernel, 9000, \
-      (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **))
+      (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **)) \
+    X(cuFuncSetBlockShape, 2000, (void *, int, int, int)) X(cuFuncSetSharedSize, 2000, (void *, unsigned)) \
+    X(cuParamSetSize, 2000, (void *, unsigned)) X(cuParamSeti, 2000, (void *, int, unsigned)) \
+    X(cuParamSetf, 2000, (void *, int, float)) X(cuParamSetv, 2000, (void *, int, void *, unsigned)) \
+    X(cuLaunch, 2000, (void *)) X(cuLaunchGrid, 2000, (void *, int, int)) \
+    X(cuLaunchGridAsync, 2000, (void *, int, int, void *))
 /* The calls that drivers for CUDA 11.4 lack. */
 #define NEWER_CALLS(X) \
     X(cuCtxGetId, 12000, (void *, unsigned long long *)) X(cuStreamGetId, 12000, (void *, unsigned long long *)) \
@@ -767,6 +772,53 @@ TEST(parameters_aligned_to_more_than_16) {
         CHECK_EQ(cu.cuMemFree(out), 0);
         CHECK_EQ(cu.cuModuleUnload(module), 0);
     }
+    finish();
+}
+
+/* (doc) Before CUDA 4.0 a function held everything but the grid of its next launch. */
+TEST(launches_as_before_cuda_4) {
+    static const char ptx[] =
+        ".version 7.0\n.target sm_70\n.address_size 64\n"
+        ".visible .entry k(.param .u64 out, .param .u32 a, .param .f32 b) {\n"
+        "    .reg .u64 %o; .reg .u32 %r<7>; .reg .f32 %f;\n"
+        "    ld.param.u64 %o, [out]; ld.param.u32 %r0, [a]; ld.param.f32 %f, [b];\n"
+        "    mov.u32 %r1, %ntid.x; mov.u32 %r2, %ntid.y; mov.u32 %r3, %nctaid.x; mov.u32 %r4, %nctaid.y;\n"
+        "    mov.u32 %r5, %dynamic_smem_size; st.u32 [%o], %r0; st.f32 [%o+4], %f; st.u32 [%o+8], %r1;\n"
+        "    st.u32 [%o+12], %r2; st.u32 [%o+16], %r3; st.u32 [%o+20], %r4; st.u32 [%o+24], %r5; ret;\n}\n";
+    uint32_t got[7] = { 0 };
+    void    *module = NULL, *f = NULL, *stream = NULL;
+    float    b = 0;
+    ptr      out = 0;
+    START(1, 1);
+    CHECK_EQ(cu.cuModuleLoadData(&module, ptx), 0);
+    CHECK_EQ(cu.cuModuleGetFunction(&f, module, "k"), 0);
+    CHECK_EQ(cu.cuMemAlloc(&out, sizeof got), 0);
+    CHECK_EQ(cu.cuStreamCreateWithPriority(&stream, 0, 0), 0);
+    CHECK_EQ(cu.cuFuncSetBlockShape(f, 0, 1, 1), INVALID_VALUE);
+    CHECK_EQ(cu.cuFuncSetBlockShape(NULL, 1, 1, 1), INVALID_HANDLE);
+    CHECK_EQ(cu.cuParamSeti(f, -4, 1), INVALID_VALUE);
+    CHECK_EQ(cu.cuFuncSetBlockShape(f, 8, 2, 1), 0);
+    CHECK_EQ(cu.cuFuncSetSharedSize(f, 512), 0);
+    CHECK_EQ(cu.cuParamSetSize(f, 16), 0);
+    CHECK_EQ(cu.cuParamSetv(f, 0, &out, 8), 0);
+    CHECK_EQ(cu.cuParamSeti(f, 8, 42), 0);
+    CHECK_EQ(cu.cuParamSetf(f, 12, 2.5f), 0);
+    CHECK_EQ(cu.cuLaunchGrid(f, 3, 2), 0);
+    CHECK_EQ(cu.cuMemcpyDtoH(got, out, sizeof got), 0);
+    memcpy(&b, &got[1], 4);
+    CHECK(got[0] == 42 && b == 2.5f && got[2] == 8 && got[3] == 2 && got[4] == 3 && got[5] == 2 && got[6] == 512);
+    CHECK_EQ(cu.cuParamSeti(f, 8, 43), 0);        /* the rest is kept */
+    CHECK_EQ(cu.cuLaunchGridAsync(f, 2, 1, stream), 0);
+    CHECK_EQ(cu.cuStreamSynchronize(stream), 0);
+    CHECK_EQ(cu.cuMemcpyDtoH(got, out, sizeof got), 0);
+    CHECK(got[0] == 43 && got[2] == 8 && got[4] == 2 && got[5] == 1);
+    CHECK_EQ(cu.cuLaunch(f), 0);
+    CHECK_EQ(cu.cuMemcpyDtoH(got, out, sizeof got), 0);
+    CHECK(got[0] == 43 && got[4] == 1 && got[5] == 1 && got[6] == 512);
+    CHECK_EQ(cu.cuLaunchGrid(f, 0, 1), INVALID_VALUE);
+    CHECK_EQ(cu.cuStreamDestroy(stream), 0);
+    CHECK_EQ(cu.cuMemFree(out), 0);
+    CHECK_EQ(cu.cuModuleUnload(module), 0);
     finish();
 }
 

@@ -782,6 +782,27 @@ TEST(fma_near_cancellation) {
         }
 }
 
+/* ---- registers that are vectors ---- */
+
+TEST(vector_registers) {
+    static const char text[] =
+        ".version 7.0\n.target sm_70\n.address_size 64\n"
+        ".visible .entry f(.param .u64 to) {\n"
+        "    .reg .u32 %r<3>; .reg .u64 %a; .reg .v2 .u32 %v, %w, %x; .reg .v4 .u32 %t;\n"
+        "    ld.param.u64 %a, [to]; mov.u32 %r1, 7; mov.u32 %r2, 8;\n"
+        "    mov.v2.u32 %v, {%r2, %r1};\n"
+        "    mov.v2.u32 %w, %v; st.global.v2.u32 [%a], %w;\n"
+        "    ld.global.v2.u32 %x, [%a]; mov.v2.u32 {%r1, %r2}, %x; st.global.v2.u32 [%a+8], {%r2, %r1};\n"
+        "    st.global.u32 [%a+16], %x.y; mov.v4.u32 %t, %ntid; st.global.v4.u32 [%a+32], %t; ret;\n}\n";
+    static const uint32_t want[12] = { 8, 7, 7, 8, 7, 0xeeeeeeee, 0xeeeeeeee, 0xeeeeeeee, 1, 1, 1, 0 };
+    setting s = set_up(UNIT_PTX, NULL, 0);
+    gpuexec_module mod = gpuexec_module_load(s.ctx, text, 0, NULL);
+    gpuexec_ptr to = unwritten(&s, sizeof want);
+    CHECK_MADE(mod);
+    CHECK_OK(gpuexec_launch(gpuexec_kernel_get(mod, "f"), s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(to)));
+    CHECK_DEVICE(&s, to, want, 12, sizeof want[0]);
+}
+
 /* ---- vector loads of which the program does not use every byte ---- */
 
 /* Each of 32 threads loads 16 bytes; the last 4 of the last thread are after the end of the allocation. The result is

@@ -375,22 +375,35 @@ TEST_ALONE(attributes_on_an_old_driver) {
     CHECK_EQ(result_of(t), 1);
 }
 
+/* A device that says that it has no clusters, of a capability before and after 9.0, and a driver that refuses them. */
+static void refuse_clusters(const char *device, const char *need, const char *capability) {
+    gpuexec_launch_desc desc = { 0 };
+    setting t;
+    setenv("SIMGPU_DEVICE_0", device, 1);
+    setenv("SIMGPU_FAIL", "cuLaunchKernelEx:1:801", 1);
+    t = set_up(UNIT_PTX, "count", 4);
+    desc.cluster_x = 2;
+    CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, gpuexec_grid(6, 32, 0), &desc, GPUEXEC_ARGS(t.data)),
+                  GPUEXEC_NOT_SUPPORTED, "clusters (2 x 1 x 1 blocks, kernel \"count\")", need, capability);
+    CHECK_EQ(result_of(t), 0);
+}
+TEST_ALONE(clusters_on_an_older_device) {
+    if (!on_cpu_device()) SKIP("only the CPU device can be one");
+    refuse_clusters("120=0;75=8;76=6", "need compute capability 9.0", "device 0 has 8.6");
+}
+TEST_ALONE(clusters_on_a_device_without_them) {
+    if (!on_cpu_device()) SKIP("only the CPU device can be one");
+    refuse_clusters("120=0", "but the driver reports no support for clusters",
+                    "device 0: its compute capability is 9.0");
+}
+
 TEST(clusters) {
     setting t = set_up(UNIT_PTX, "count", 4);
     gpuexec_launch_desc desc = { 0 };
     gpuexec_dims grid = gpuexec_grid(6, 32, 0);
     if (gpuexec_driver_version() < 11080) SKIP("attributes need a driver of CUDA 11.8");
+    if (!attribute(120)) SKIP("this device has no clusters");      /* CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH */
     desc.cluster_x = 2;
-    if (!attribute(120)) {                                       /* CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH */
-        char capability[80];
-        snprintf(capability, sizeof capability, attribute(75) < 9 ? "device 0 has %d.%d"
-                 : "device 0: its compute capability is %d.%d", attribute(75), attribute(76));
-        CHECK_REFUSED(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)), GPUEXEC_NOT_SUPPORTED,
-                      "clusters (2 x 1 x 1 blocks, kernel \"count\")", attribute(75) < 9 ? "need compute capability 9.0"
-                      : "but the driver reports no support for clusters", capability);
-        CHECK_EQ(result_of(t), 0);
-        SKIP("this device has no clusters; the refusal was tested");
-    }
     CHECK_OK(gpuexec_launch_with(t.kernel, t.stream, grid, &desc, GPUEXEC_ARGS(t.data)));
     CHECK_EQ(result_of(t), 6 * 32);
     desc.cluster_x = 4;

@@ -705,6 +705,41 @@ TEST(a_section_needs_an_opening_brace) {
                                        ".entry e() { ret; }\n", 0, NULL), GPUEXEC_BAD_IMAGE, "line 5", "near '}'");
 }
 
+/* Names that are declared twice: in the words of ptxas 13.0, or NULL if it accepts them. */
+TEST(names_declared_twice) {
+    static const struct { const char *text, *says; } cases[] = {
+        { ".extern .global .b8 x[]; .extern .global .b8 x[2]; .visible .global .b8 x[2];", NULL },
+        { ".visible .global .b8 x[2]; .extern .global .b8 x[];", NULL },
+        { ".extern .global .b8 x[2]; .visible .global .b8 x[] = {1, 2};", NULL },
+        { ".extern .global .b8 x[2]; .weak .global .align 8 .b8 x[2];", NULL },
+        { ".visible .func x(); .func x() { ret; }", NULL },
+        { ".extern .func x(); .extern .func x();", NULL },
+        { ".weak .global .b8 x[2]; .weak .global .b8 x[2];", "Duplicate definition of variable 'x'" },
+        { ".weak .global .b8 x[9] = {1,1,1,1,1,1,1,1,1}; .weak .global .b8 x = 1;", "Inconsistent redefinition" },
+        { ".extern .global .b8 x[3]; .visible .global .b8 x[2];", "Inconsistent redefinition of variable 'x'" },
+        { ".extern .global .b8 x[2]; .visible .global .u8 x[2];", "Inconsistent redefinition of variable 'x'" },
+        { ".extern .global .b8 x[4]; .visible .global .b8 x[2][2];", "Inconsistent redefinition of variable 'x'" },
+        { ".extern .global .b8 x[2]; .global .b8 x[2];", "'.extern' variable 'x' cannot be resolved by a '.static'" },
+        { ".extern .global .b8 x[];", "Unresolved extern variable 'x'" },
+        { ".func x();", "Unresolved extern function 'x'" },
+        { ".extern .func x(); .visible .func x() { ret; }", "Function definition conflicts with '.extern'" },
+        { ".visible .func x() { ret; } .visible .func x();", "Duplicate definition of function 'x'" },
+        { ".func x(); .visible .func x() { ret; }", "Inconsistent redefinition of variable 'x'" },
+        { ".visible .func x(); .visible .entry x() { ret; }", "redefinition of 'x' as entry and function" },
+        { ".global .b8 x; .func x() { ret; }", "Inconsistent redefinition of symbol 'x'" },
+    };
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    char text[300];
+    size_t i;
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(text, sizeof text, ".version 7.0\n.target sm_70\n.address_size 64\n%s\n.entry e() { ret; }\n",
+                 cases[i].text);
+        if (cases[i].says)
+            CHECK_NOT_MADE(gpuexec_module_load(ctx, text, 0, NULL), GPUEXEC_BAD_IMAGE, cases[i].says);
+        else CHECK_MADE(gpuexec_module_load(ctx, text, 0, NULL));
+    }
+}
+
 TEST(wrapped_images) {
     static unsigned char fatbin[80] = "\x50\xED\x55\xBA\1\0\x10", pair[48];
     struct { unsigned magic, version; const void *data; void *unused; } wrapper = { 0x466243B1u, 1, NULL, NULL };

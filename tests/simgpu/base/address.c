@@ -35,14 +35,23 @@ static enum sim_space space_of(enum sim_space space, uint64_t a) {
     }
 }
 
+struct sim_block *sim_shared_owner(struct sim_block *b, enum sim_space space, uint64_t a) {
+    const uint64_t rank = (a & SIM_WINDOW_OFFSET) >> SIM_RANK_SHIFT;
+    if (rank == b->shared_at >> SIM_RANK_SHIFT) return b;
+    return space == SIM_GENERIC && rank < b->cluster->nblocks ? b->cluster->blocks[rank] : NULL;
+}
+
 /* NULL: they are not there, and no fault has been raised. */
-static unsigned char *bytes_at(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_space space, uint64_t a,
+static unsigned char *bytes_at(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_space given, uint64_t a,
     unsigned size) {
     struct sim_block *b = w->block;
-    const uint64_t offset = a & 0xffffffffffffull;
+    const enum sim_space space = space_of(given, a);
+    const uint64_t offset = a & SIM_WINDOW_OFFSET;
     if (space == SIM_SHARED) {
-        if (offset >= SIM_SHARED_BASE && offset - SIM_SHARED_BASE + size <= b->shared_bytes)
-            return b->shared + (offset - SIM_SHARED_BASE);
+        const struct sim_block *owner = sim_shared_owner(b, given, a);
+        const uint64_t at = owner ? offset - owner->shared_at : 0;
+        if (owner && owner->live && at <= owner->shared_bytes && owner->shared_bytes - at >= size)
+            return owner->shared + at;
     } else if (space == SIM_LOCAL) {
         if (offset >= SIM_LOCAL_BASE && offset + size <= w->local_stride)
             return w->local + (uint64_t)lane * w->local_stride + offset;
@@ -56,6 +65,32 @@ static unsigned char *bytes_at(struct sim_warp *w, const struct sim_insn *i, int
     return NULL;
 }
 
+/* The results of an H200. What a GPU finds beyond another block's memory may be memory, too. */
+static void shared_fault(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_space given, uint64_t a,
+    unsigned size, const char *what) {
+    const struct sim_block *b = w->block, *owner = sim_shared_owner(w->block, given, a);
+    const unsigned long long at = (a & SIM_WINDOW_OFFSET) - (owner ? owner : b)->shared_at;
+    const unsigned rank = (unsigned)((a & SIM_WINDOW_OFFSET) >> SIM_RANK_SHIFT), n = b->cluster->nblocks;
+    if (given != SIM_GENERIC && owner != b && rank < n)
+        sim_fault_at(w, i, lane, SIM_F_ILLEGAL_INSTRUCTION,
+                     "shared address of block %u of the cluster, without .shared::cluster (%u-byte %s)", rank, size,
+                     what);
+    else if (given != SIM_GENERIC || owner == b)
+        sim_fault_at(w, i, lane, SIM_F_ILLEGAL_INSTRUCTION,
+                     "shared address 0x%llx outside the block's %u bytes (%u-byte %s)", at, b->shared_bytes, size,
+                     what);
+    else if (!owner)
+        sim_fault_at(w, i, lane, SIM_F_LAUNCH_FAILED,
+                     "shared address of block %u of a cluster that has %u (%u-byte %s)", rank, n, size, what);
+    else if (!owner->live)
+        sim_fault_at(w, i, lane, SIM_F_LAUNCH_FAILED,
+                     "shared address of block %u of the cluster, which has exited (%u-byte %s)", rank, size, what);
+    else
+        sim_fault_at(w, i, lane, SIM_F_ILLEGAL_ADDRESS,
+                     "shared address 0x%llx outside the %u bytes of block %u of the cluster (%u-byte %s)", at,
+                     owner->shared_bytes, rank, size, what);
+}
+
 void *sim_at(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_space space, uint64_t a, unsigned size,
     const char *what) {
     static const char *const names[] = { "generic", "register", "global", "constant", "shared", "local", "parameter" };
@@ -64,15 +99,12 @@ void *sim_at(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_sp
             (unsigned long long)a, size, what);
         return NULL;
     }
-    space = space_of(space, a);
     unsigned char *p = bytes_at(w, i, lane, space, a, size);
+    const enum sim_space where = space_of(space, a);
     if (p) return p;
-    if (space == SIM_SHARED)
-        sim_fault_at(w, i, lane, SIM_F_ILLEGAL_INSTRUCTION,
-                     "shared address 0x%llx outside the block's %u bytes (%u-byte %s)",
-                     (unsigned long long)(a & 0xffffffffffffull) - SIM_SHARED_BASE, w->block->shared_bytes, size, what);
+    if (where == SIM_SHARED) shared_fault(w, i, lane, space, a, size, what);
     else
-        sim_fault_at(w, i, lane, SIM_F_ILLEGAL_ADDRESS, "illegal %s address 0x%llx (%u-byte %s)", names[space],
+        sim_fault_at(w, i, lane, SIM_F_ILLEGAL_ADDRESS, "illegal %s address 0x%llx (%u-byte %s)", names[where],
             (unsigned long long)a, size, what);
     return NULL;
 }
@@ -80,15 +112,14 @@ void *sim_at(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_sp
 /* Copies in pieces that are as large as possible, since other threads may write them at the same time. */
 const void *sim_at_used(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_space space, uint64_t a,
     unsigned size, void *copy) {
-    const enum sim_space where = space_of(space, a);
     unsigned char *to = copy;
-    const void *p = a & (size - 1) ? NULL : bytes_at(w, i, lane, where, a, size);
+    const void *p = a & (size - 1) ? NULL : bytes_at(w, i, lane, space, a, size);
     if (p) return p;
     memset(copy, 0, size);
     for (unsigned k = 0, n; k < size; k += n) {
         for (n = 8; n > 1 && (k % n || k + n > size || i->unused >> k & ((1u << n) - 1)); n /= 2) { }
         if (i->unused >> k & 1) continue;
-        p = a & (size - 1) ? NULL : bytes_at(w, i, lane, where, a + k, n);
+        p = a & (size - 1) ? NULL : bytes_at(w, i, lane, space, a + k, n);
         if (!p) return sim_at(w, i, lane, space, a, size, "load");
         switch (n) {
         case 1: to[k] = __atomic_load_n((const u8 *)p, __ATOMIC_RELAXED); break;

@@ -32,6 +32,7 @@
 struct sim_settings {                             /* from the environment, read once; README.md lists the variables */
     int driver_version, threads;
     bool trace, verbose, count;
+    bool eager;                                   /* CUDA_MODULE_LOADING */
     enum { SIM_PEERS_ALL, SIM_PEERS_NONE, SIM_PEERS_PAIRS } peers;       /* which devices can reach each other */
     uint64_t timeout_ns;                          /* of a kernel; 0: no limit */
     uint64_t schedule;                            /* seed of the adversary; 0: no adversary */
@@ -44,7 +45,17 @@ void sim_settings_read(void);                     /* called once, before any oth
    >>memory  The address spaces, the devices, and one table of ranges for device allocations and pinned or registered
    host memory of all devices. */
 
-enum sim_space { SIM_GENERIC, SIM_REG, SIM_GLOBAL, SIM_CONST, SIM_SHARED, SIM_LOCAL, SIM_PARAM };
+enum sim_type {                                   /* PTX fundamental types; text.h has their sizes and names */
+    SIM_NOTYPE, SIM_PRED,
+    SIM_B8, SIM_U8, SIM_S8, SIM_B16, SIM_U16, SIM_S16, SIM_F16, SIM_BF16,
+    SIM_B32, SIM_U32, SIM_S32, SIM_F32, SIM_F16X2, SIM_BF16X2,
+    SIM_B64, SIM_U64, SIM_S64, SIM_F64, SIM_B128
+};
+
+/* SIM_SHARED_CLUSTER exists in the text only: such an access is a generic one to the window of shared memory */
+enum sim_space {
+    SIM_GENERIC, SIM_REG, SIM_GLOBAL, SIM_CONST, SIM_SHARED, SIM_LOCAL, SIM_PARAM, SIM_SHARED_CLUSTER
+};
 
 /* Windows of the generic address space, above every host address.
    Offset 0 of a window is never valid, as with NULL. */
@@ -53,6 +64,7 @@ enum sim_space { SIM_GENERIC, SIM_REG, SIM_GLOBAL, SIM_CONST, SIM_SHARED, SIM_LO
 #define SIM_WINDOW_PARAM  0x0003000000000000ull
 #define SIM_PARAM_BASE    0x210ull                /* where a kernel's parameters begin: as in sm_90's constant bank */
 #define SIM_WINDOW_CODE   0x0004000000000000ull   /* a function's address is this + 16 * (1 + function id) */
+#define SIM_WINDOW_OFFSET 0x0000ffffffffffffull   /* the bits of an address inside its window */
 
 struct sim_context;                               /* driver/driver.h; base/ uses it only to name an owner */
 
@@ -76,7 +88,7 @@ struct sim_device {
 enum {                                            /* the invented multiprocessor */
     SIM_SMS = 4, SIM_SM_THREADS = 2048, SIM_SM_BLOCKS = 32, SIM_SM_REGS = 65536, SIM_SM_SHARED = 228 << 10,
     SIM_BLOCK_THREADS = 1024, SIM_BLOCK_SHARED = 48 << 10, SIM_BLOCK_SHARED_OPTIN = 227 << 10,
-    SIM_BLOCK_SHARED_RESERVED = 1 << 10,
+    SIM_BLOCK_SHARED_RESERVED = 1 << 10, SIM_CLUSTER_PORTABLE = 8, SIM_CLUSTER_MOST = 16,
     SIM_CC_MAJOR = 9, SIM_CC_MINOR = 0, SIM_PRIORITY_GREATEST = -5
 };
 
@@ -134,10 +146,11 @@ bool sim_mem_in_window(uint64_t address);         /* of any device, live or not:
 /* ------------------------------------------------------------------------------------------------------------------
    >>grid  A running kernel as all of its blocks see it, and the faults that stop it. */
 
+struct sim_cluster;
 struct sim_block;
 struct sim_warp;
 struct sim_insn;
-struct sim_code;                                  /* all four are in code.h */
+struct sim_code;                                  /* all five are in code.h */
 struct sim_op;                                    /* run/run.h */
 
 struct sim_code_info {                            /* the properties that the driver queries */
@@ -160,6 +173,9 @@ struct sim_grid {
     struct sim_device *device;                    /* the device whose memory it sees */
     const char *kernel_name;
     uint32_t grid[3], block[3];
+    uint32_t cluster[3], cluster_blocks;          /* blocks of a cluster along each axis, and in all */
+    uint32_t clusters[3];                         /* of the grid along each axis */
+    bool explicit_cluster;                        /* the kernel or the launch gives the size; else it is 1 */
     uint32_t dynamic_shared;
     unsigned char *params;                        /* param_bytes, owned by the grid */
     bool cooperative;
@@ -167,11 +183,10 @@ struct sim_grid {
     uint64_t heap;                                /* device address of its context's heap for malloc, 0 if unused */
     uint64_t id;                                  /* %gridid */
     uint64_t started_ns;
-    /* progress, guarded by the engine's mutex */
-    uint64_t nblocks, next_block, resident, done, max_resident;
-    struct sim_block *used;                       /* finished blocks, for reuse: the last first, which is cached */
-    struct sim_op *op;
-    struct sim_grid *next;
+    uint64_t nclusters, max_resident;             /* max_resident: clusters */
+    uint64_t next_cluster;                        /* __atomic; beyond nclusters once all have begun */
+    struct sim_cluster *used;                     /* finished clusters, for reuse: the last first, which is cached;
+                                                     guarded by the engine's mutex */
     int fault;                                    /* __atomic; the first one, which stops the other blocks at their
                                                      next quantum */
     char fault_text[400];                         /* "illegal address 0x10 (4-byte store) at line 12 of kernel one,
@@ -184,10 +199,10 @@ void sim_fault_at(struct sim_warp *w, const struct sim_insn *i, int lane, int fa
 void sim_thread_of(const struct sim_warp *w, int lane, uint32_t out[3]);     /* %tid of a lane */
 /* Keeps the first fault. */
 void sim_grid_fault(struct sim_grid *grid, int fault, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* Nothing in the block can run. */
+/* Nothing in the block's cluster can run. */
 void sim_block_deadlock(struct sim_block *block);
-/* The kernel runs too long: says where the threads of this block are, and how many of the grid's blocks had begun. */
-void sim_block_timeout(struct sim_block *block, double seconds, uint64_t begun);
+/* The kernel runs too long: says where the threads of a block are, and how many of the grid's blocks had begun. */
+void sim_cluster_timeout(struct sim_cluster *cluster, double seconds);
 
 /* address.c: the host address of `size` bytes at `a` in `space` as lane `lane` sees it; NULL: it raised the fault */
 void *sim_at(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_space space, uint64_t a, unsigned size,
@@ -196,6 +211,9 @@ void *sim_at(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_sp
 const void *sim_at_used(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_space space, uint64_t a,
     unsigned size, void *copy);
 bool sim_find_range(struct sim_block *b, uint64_t a, unsigned size, struct sim_range *out); /* of global memory */
+/* The block whose shared memory an access of b means, and may be outside of: a generic one also those of b's cluster.
+   NULL: none. */
+struct sim_block *sim_shared_owner(struct sim_block *b, enum sim_space space, uint64_t a);
 bool sim_local_grow(struct sim_warp *w, uint32_t bytes); /* makes each lane's stack at least that large */
 
 /* heap.c: malloc and free of kernels. take returns 0 if there is no memory; give returns false if no block of the heap

@@ -72,7 +72,12 @@ enum sim_const_sreg {
     SIM_S_TID_X, SIM_S_TID_Y, SIM_S_TID_Z, SIM_S_NTID_X, SIM_S_NTID_Y, SIM_S_NTID_Z, SIM_S_CTAID_X, SIM_S_CTAID_Y,
     SIM_S_CTAID_Z, SIM_S_NCTAID_X, SIM_S_NCTAID_Y, SIM_S_NCTAID_Z, SIM_S_LANEID, SIM_S_LANEMASK_EQ, SIM_S_LANEMASK_LE,
     SIM_S_LANEMASK_LT, SIM_S_LANEMASK_GE, SIM_S_LANEMASK_GT, SIM_S_WARPID, SIM_S_NWARPID, SIM_S_SMID, SIM_S_NSMID,
-    SIM_S_GRIDID, SIM_S_DYNAMIC_SMEM, SIM_S_TOTAL_SMEM, SIM_S_ENVREG1, SIM_S_ENVREG2, SIM_S_ONE, SIM_S_COUNT
+    SIM_S_GRIDID, SIM_S_DYNAMIC_SMEM, SIM_S_TOTAL_SMEM, SIM_S_ENVREG1, SIM_S_ENVREG2,
+    /* of clusters: SIM_S_SHARED_RANK is the part of shared addresses that names the block */
+    SIM_S_CLUSTERID_X, SIM_S_CLUSTERID_Y, SIM_S_CLUSTERID_Z, SIM_S_NCLUSTERID_X, SIM_S_NCLUSTERID_Y, SIM_S_NCLUSTERID_Z,
+    SIM_S_CLUSTER_CTAID_X, SIM_S_CLUSTER_CTAID_Y, SIM_S_CLUSTER_CTAID_Z, SIM_S_CLUSTER_NCTAID_X, SIM_S_CLUSTER_NCTAID_Y,
+    SIM_S_CLUSTER_NCTAID_Z, SIM_S_CLUSTER_CTARANK, SIM_S_CLUSTER_NCTARANK, SIM_S_IS_EXPLICIT_CLUSTER, SIM_S_SHARED_RANK,
+    SIM_S_COUNT
 };
 
 struct sim_code_func {                            /* one function of the code */
@@ -108,6 +113,8 @@ struct sim_code {
                                                      functions' registers, which begin as zeros */
     uint32_t fp;                                  /* offset of the hidden 32-bit register that has each lane's frame */
     uint32_t sreg[SIM_S_COUNT];                   /* offset of each special register, 0: unused */
+    bool knows_clusters;                          /* it uses something of clusters: addresses of its shared
+                                                     variables contain the block's rank */
     struct sim_code_func *funcs;
     unsigned nfuncs;
     unsigned nimage_funcs;
@@ -124,7 +131,9 @@ struct sim_code {
 #define SIM_LOCAL_BASE 64u
 #define SIM_LOCAL_MAX (512u << 10)                /* stack of one thread */
 #define SIM_SLOTS 16
-#define SIM_BARS 17                               /* 16 of the block, one for its one-block cluster */
+#define SIM_BARS 16
+#define SIM_RANK_SHIFT 24                         /* a shared address: the block's rank in its cluster, and
+                                                     24 bits of offset. As on sm_90, where programs rely on it */
 #define SIM_TRUE 0u                               /* offset of the predicate that is always true */
 
 struct sim_warp {
@@ -142,6 +151,8 @@ struct sim_warp {
     uint32_t index;                               /* its number in the block */
     uint32_t pc[32];                              /* of lanes outside the group */
     uint32_t bar_wait[SIM_BARS], bar_arrived[SIM_BARS];
+    /* barrier.cluster: lanes that have arrived and did not wait for it yet, in which phase, and that wait */
+    uint32_t cluster_arrived, cluster_phase, cluster_wait;
     struct sim_block *block;
     unsigned char *local;
     uint32_t local_stride;  /* lane l's local address a is local[l * stride + a] */
@@ -156,14 +167,14 @@ struct sim_bar { uint32_t waiting, expected, popc, any, all; bool reduces; }; /*
 
 struct sim_block {
     struct sim_grid *grid;
-    struct sim_block *next;                       /* in grid->used */
+    struct sim_cluster *cluster;
     const struct sim_code *code;
-    uint32_t ctaid[3];
+    uint32_t ctaid[3], in_cluster[3];             /* in_cluster: %cluster_ctaid */
     unsigned threads, nwarps, turn;
     unsigned live;                                /* threads that have not exited */
     bool faulted, worked;                         /* worked: in this quantum a loop did more than spin */
     unsigned char *shared;
-    uint32_t shared_bytes;
+    uint32_t shared_bytes, shared_at;             /* shared_at: address of the first byte */
     struct sim_range ranges[SIM_SLOTS];           /* remembered ranges of global memory, each
                                                      shared by a few memory instructions */
     struct sim_bar bars[SIM_BARS];
@@ -174,6 +185,15 @@ struct sim_block {
     uint64_t round;                 /* ... and quanta to sleep through, unless nothing else progresses */
     unsigned char *memory;                        /* register files, shared memory */
     struct sim_warp warps[];
+};
+
+/* Blocks that are resident together, on one worker at a time; most clusters are one block. */
+struct sim_cluster {
+    struct sim_cluster *next;                     /* in grid->used */
+    unsigned nblocks, turn;
+    uint32_t arrived, phase;                      /* barrier.cluster: threads that arrived in
+                                                     this phase; ~0 in odd phases, 0 in even ones */
+    struct sim_block *blocks[];                   /* by rank */
 };
 
 static inline unsigned char *sim_operand_at(const struct sim_warp *w, uint32_t op) {

@@ -54,6 +54,7 @@ static const char *whereabouts(const struct sim_block *b, char *text, size_t siz
             n += snprintf(text + n, size - (size_t)n, "%s%d thread%s of warp %u from (%u,%u,%u) on %s at line %u",
                           n ? "; " : "", __builtin_popcount(same), __builtin_popcount(same) == 1 ? "" : "s", k, t[0],
                           t[1], t[2],
+                          w->cluster_wait >> l & 1 ? "wait for the cluster" :
                           w->barred >> l & 1 ? "wait for the block" :
                           w->parked >> l & 1 ? "wait for lanes of their warp" :
                                                "run",
@@ -71,12 +72,16 @@ void sim_block_deadlock(struct sim_block *b) {
     b->faulted = true;
 }
 
-void sim_block_timeout(struct sim_block *b, double seconds, uint64_t begun) {
+void sim_cluster_timeout(struct sim_cluster *c, double seconds) {
+    const struct sim_block *b = c->blocks[0];
     const struct sim_grid *g = b->grid;
+    const uint64_t begun = __atomic_load_n(&g->next_cluster, __ATOMIC_RELAXED);
     char text[200], rest[80] = "";
-    if (begun < g->nblocks)
-        snprintf(rest, sizeof rest, ", %llu of its %llu blocks not started", (unsigned long long)(g->nblocks - begun),
-                 (unsigned long long)g->nblocks);
+    for (unsigned k = 1; !b->live && k < c->nblocks; k++) b = c->blocks[k];
+    if (begun < g->nclusters)
+        snprintf(rest, sizeof rest, ", %llu of its %llu blocks not started",
+                 (unsigned long long)(g->nclusters - begun) * g->cluster_blocks,
+                 (unsigned long long)g->nclusters * g->cluster_blocks);
     sim_grid_fault(b->grid, SIM_F_TIMEOUT,
                    "kernel %.40s was still running after %g s (SIMGPU_TIMEOUT) on device %d%s; block (%u,%u,%u): %s",
                    g->kernel_name, seconds, g->device->ordinal, rest, b->ctaid[0], b->ctaid[1],

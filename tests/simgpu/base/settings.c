@@ -1,6 +1,7 @@
 /* settings.c - settings of the whole device, from the environment; README.md lists the variables. Variables that only
    one file uses are read there: device.c, entry.c. */
 #include "base.h"
+#include <strings.h>
 #include <unistd.h>
 
 struct sim_settings sim_settings = { .driver_version = 13000, .threads = 1 };
@@ -13,6 +14,7 @@ static bool env_on(const char *name) {
 void sim_settings_read(void) {
     const char *v = getenv("SIMGPU_DRIVER_VERSION"), *t = getenv("SIMGPU_THREADS"), *limit = getenv("SIMGPU_TIMEOUT");
     const char *peers = getenv("SIMGPU_PEERS"), *seed = getenv("SIMGPU_SCHEDULE"), *lazy = getenv("SIMGPU_LAZY");
+    const char *mode = getenv("CUDA_MODULE_LOADING");
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     if (v && atoi(v) >= 1000) sim_settings.driver_version = atoi(v);
     if (t && atoi(t) > 0) cpus = atoi(t);
@@ -20,6 +22,8 @@ void sim_settings_read(void) {
     sim_settings.trace = env_on("SIMGPU_TRACE");
     sim_settings.verbose = env_on("SIMGPU_VERBOSE");
     sim_settings.count = env_on("SIMGPU_COUNT");
+    sim_settings.eager = mode && !strcasecmp(mode, "EAGER") ? true :
+                         mode && !strcasecmp(mode, "LAZY")  ? false : sim_settings.driver_version < 12020;
     if (seed) sim_settings.schedule = strtoull(seed, NULL, 0);
     if (lazy && atoi(lazy) > 0) sim_settings.lazy_ns = (uint64_t)(atoi(lazy) > 1 ? atoi(lazy) : 100) * 1000000u;
     if (limit) sim_settings.timeout_ns = (uint64_t)(atof(limit) * 1e9);

@@ -157,7 +157,7 @@ SIM_API(cuDeviceTotalMem_v2, (size_t *bytes, CUdevice device), (bytes, device), 
 /* ---- attributes ----
 
    By number, as in CUdevice_attribute. An attribute of a feature that this library lacks is 0: textures, surfaces,
-   arrays, managed memory, clusters, virtual memory. Every unlisted number up to the last one of CUDA 13.0 is 0, too. */
+   arrays, managed memory, virtual memory. Every unlisted number up to the last one of CUDA 13.0 is 0, too. */
 
 enum { LAST_ATTRIBUTE = 147, PCI_BUS = 33 };
 
@@ -178,7 +178,8 @@ int sim_device_attribute(struct sim_device *device, int attribute, int *value) {
         { 90, 1 }, { 91, 1 },                                   /* preemption, registered pointers */
         { 95, 1 }, { 96, 1 },                                   /* cooperative, also on several devices */
         { 97, SIM_BLOCK_SHARED_OPTIN }, { 99, 1 }, { 106, SIM_SM_BLOCKS }, { 111, SIM_BLOCK_SHARED_RESERVED },
-        { 113, 1 }, { 115, 1 }, { 122, 1 }, { 123, 1 },         /* read-only registering, pools, waits for values */
+        { 113, 1 }, { 115, 1 }, { 120, 1 },                     /* read-only registering, pools, clusters */
+        { 122, 1 }, { 123, 1 },                                 /* waits for values */
         { 126, 1 }, { 134, -1 }                                 /* one domain, no NUMA */
     };
     if (attribute < 1 || attribute > LAST_ATTRIBUTE) return CUDA_ERROR_INVALID_VALUE;

@@ -8,10 +8,11 @@
      context.c   contexts, the threads' context stacks, limits, peer access
      stream.c    streams: their order as edges between operations
      event.c     events
-     jit.c       JIT options, kinds of images; link.c: cuLink
+     jit.c       JIT options, kinds of images; devrt.c: the device runtime library; link.c: cuLink
      module.c    modules
      function.c  functions, and how many blocks of them a multiprocessor has room for
-     launch.c    occupancy, kernel launches
+     library.c   libraries and kernels, which need no context
+     launch.c    occupancy, kernel launches; staged.c: those of CUDA before 4.0
      alloc.c     memory: allocate, free, describe; copy.c: copy, fill, wait for values
      start.c     cuInit, cuGetProcAddress; missing.c: entry points that are not implemented
 
@@ -33,7 +34,8 @@ extern struct sim_device sim_devices[SIM_MAX_DEVICES];
 extern int sim_device_count;
 
 enum sim_handle_kind {
-    SIM_H_CONTEXT = 1, SIM_H_STREAM, SIM_H_EVENT, SIM_H_MODULE, SIM_H_FUNCTION, SIM_H_POOL, SIM_H_LINK
+    SIM_H_CONTEXT = 1, SIM_H_STREAM, SIM_H_EVENT, SIM_H_MODULE, SIM_H_FUNCTION, SIM_H_POOL, SIM_H_LINK, SIM_H_LIBRARY,
+    SIM_H_KERNEL
 };
 uint64_t sim_handle_new(enum sim_handle_kind kind, void *object);        /* 0: no memory */
 void  sim_handle_drop(uint64_t handle);
@@ -91,25 +93,42 @@ struct sim_context {
 
 extern struct sim_link sim_contexts;
 
+enum { SIM_DEFAULT = -1 };
+struct sim_preferences {                          /* what cuFuncSetAttribute and similar calls set */
+    int max_dynamic, carveout, cache_config;      /* max_dynamic: SIM_DEFAULT until it is set or the code is known */
+    int cluster[5];                               /* width, height, depth, whether more than 8, policy */
+};
 struct sim_function {
     uint64_t handle;
     struct sim_module *module;
+    const struct sim_kernel *kernel;              /* NULL: its module belongs to no library */
     struct sim_func *func;
-    struct sim_code *code;
-    int max_dynamic, carveout, cache_config;
-    int cluster[5];                               /* width, height, depth, whether more than 8, policy: as set */
+    struct sim_code *code;                        /* NULL: not needed yet */
+    struct sim_preferences prefers;
+    unsigned own;                                 /* a bit for each attribute that was set for this function, and that
+                                                     its kernel no longer sets */
     bool no_effect;                               /* the body is only `ret`: whether its blocks run is not observable */
+    struct sim_staged *staged;                    /* what its next cuLaunch uses; NULL: nothing set yet */
 };
+struct sim_staged { unsigned block[3], shared, bytes; unsigned char params[4096]; };        /* staged.c */
 struct sim_module {
     struct sim_link link;
     uint64_t handle;
-    struct sim_context *context;
+    struct sim_context *context;                  /* NULL: of a library, and in no context yet */
     unsigned refs;                                /* the handle's, and one per grid in flight: the code
                                                      of an unloaded module is freed after the last one */
     struct sim_image *image;
     bool prints;                                  /* uses vprintf */
     struct sim_function *functions;
     unsigned nfunctions;                 /* entries, in the text's order */
+    struct sim_module **siblings, *sibling;       /* the list of its library's modules, and the next in it */
+};
+struct sim_kernel {
+    uint64_t handle;
+    struct sim_library *library;
+    char *name;
+    unsigned index;                               /* in the functions of each of the library's modules */
+    struct sim_preferences prefers[SIM_MAX_DEVICES];
 };
 
 /* The calling thread. */
@@ -229,6 +248,9 @@ int  sim_max_ptx(void);                           /* highest .version of the sim
 int  sim_jit_read(struct sim_jit_options *o, unsigned n, const int *options, void **values);
 void sim_jit_write_log(const struct sim_log_option *o, const struct sim_log *log);
 void sim_jit_write_wall(const struct sim_jit_options *o, uint64_t ns);
+void sim_jit_say(int result, const struct sim_log *errors);              /* to stderr, with SIMGPU_VERBOSE */
+void sim_jit_write(const struct sim_jit_options *o, struct sim_log *errors, struct sim_log *info, uint64_t ns,
+                   int result);                   /* all of these; frees the logs */
 bool sim_jit_is_for_us(int target);                                      /* target: CU_JIT_TARGET; 0: not given */
 void sim_report_globals(struct sim_log *log, const struct sim_image *image, unsigned from, const char *who);
                                                   /* of the inputs from this one on */
@@ -236,18 +258,46 @@ bool sim_is_binary(const void *image);                                   /* a cu
                                                                             a fatbin, by its first bytes */
 bool sim_is_host_elf(const void *image);                                 /* not for a GPU; the driver
                                                                             does not know this format */
+extern const char sim_linked_magic[8];
+bool sim_is_linked(const void *image);                                   /* whether cuLinkComplete created it */
+size_t sim_image_bytes(const void *image);                               /* as much as is read of it */
+enum { SIM_TAIL = 24 };                           /* zeros after a file's bytes, which may be read as a header */
+int  sim_read_file(const char *path, char **text, size_t *bytes);        /* 301, or 304 where it cannot be read */
+/* devrt.c */
+bool sim_is_device_runtime(const char *archive, size_t size);            /* whether it is CUDA's libcudadevrt.a */
+extern const char sim_device_runtime[];                                  /* this device's, as PTX */
 /* link.c */
 void sim_link_remember(int result);                                      /* [lock] a text did not compile: results
                                                                             of later failed links depend on it */
-bool sim_is_linked(const void *image);                                   /* whether cuLinkComplete created it */
 int  sim_linked_parse(const void *image, size_t limit, struct sim_log *errors, struct sim_image **out);
                                                   /* limit: the number of bytes available */
-/* module.c */
+/* module.c: a module is parsed and placed without sim_lock, then opened; the caller frees it if this fails */
+int  sim_module_parse(const void *text, size_t limit, const struct sim_jit_options *o, struct sim_log *errors,
+                      struct sim_module **out);
+int  sim_module_place(struct sim_module *module, struct sim_context *context);        /* its variables */
+int  sim_module_open(struct sim_module *module);                         /* [lock] its handles */
+void sim_module_free(struct sim_module *module);                         /* [lock] its handles, variables and the
+                                                                            handle's reference */
 void sim_module_unref(struct sim_module *module);
+int  sim_module_global(const struct sim_module *module, const char *name, unsigned long long *address,
+                       size_t *bytes);
+int  sim_function_need(struct sim_function *function);                   /* [lock], released meanwhile: decodes it */
+int  sim_default_dynamic(uint32_t static_shared);
+extern const struct sim_preferences sim_no_preferences;
 /* function.c */
 struct sim_occupancy { int blocks, max_threads; };                       /* per multiprocessor; threads
                                                                             per block that registers allow */
 struct sim_occupancy sim_occupancy(const struct sim_function *function, unsigned threads, uint64_t dynamic_shared);
-int sim_most_threads(const struct sim_function *f);      /* in a block: from registers and .maxntid */
+int  sim_most_threads(const struct sim_function *f);                     /* in a block: from registers and .maxntid */
+int  sim_attribute(const struct sim_function *f, const struct sim_preferences *p, int attribute, int *value);
+int  sim_prefer(const struct sim_function *f, struct sim_preferences *p, int attribute, int value);
+int  sim_param_info(const struct sim_function *f, size_t index, size_t *offset, size_t *bytes);
+/* library.c */
+int  sim_function_find(const void *handle, struct sim_context *context, struct sim_function **out);
+                                                  /* [lock], released meanwhile: a function, or a kernel's function in
+                                                     the context */
+
+/* launch.c */
+int  sim_launch(void *f, const unsigned grid[3], const unsigned block[3], unsigned shared, void *stream, void **extra);
 
 #endif

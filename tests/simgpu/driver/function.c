@@ -19,15 +19,7 @@ struct sim_occupancy sim_occupancy(const struct sim_function *f, unsigned thread
     return o;
 }
 
-/* ---- entry points ---- */
-
-#define FIND_FUNCTION(f, handle) \
-    struct sim_function *f = sim_get(SIM_H_FUNCTION, handle); \
-    if (!f) return CUDA_ERROR_INVALID_HANDLE
-#define QUERY_FUNCTION(f, handle) /* where NULL is an argument like any other */ \
-    if (!handle) return CUDA_ERROR_INVALID_VALUE; \
-    FIND_FUNCTION(f, handle)
-
+/* ---- attributes ---- */
 
 /* As measured, .reqntid does not lower it. */
 int sim_most_threads(const struct sim_function *f) {
@@ -37,10 +29,9 @@ int sim_most_threads(const struct sim_function *f) {
     return given < (uint64_t)most ? (int)given : most;
 }
 
-SIM_API(cuFuncGetAttribute, (int *value, int attribute, void *handle), (value, attribute, handle), SIM_HEALTHY) {
-    FIND_FUNCTION(f, handle);
+int sim_attribute(const struct sim_function *f, const struct sim_preferences *p, int attribute, int *value) {
     const struct sim_code_info *info = sim_code_info(f->code);
-    if (!value || attribute < 0 || attribute > CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE)
+    if (attribute < 0 || attribute > CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE)
         return CUDA_ERROR_INVALID_VALUE;
     switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = sim_most_threads(f); break;
@@ -50,46 +41,84 @@ SIM_API(cuFuncGetAttribute, (int *value, int attribute, void *handle), (value, a
     case CU_FUNC_ATTRIBUTE_NUM_REGS: *value = (int)info->num_regs; break;
     case CU_FUNC_ATTRIBUTE_PTX_VERSION: *value = (int)f->module->image->sm; break;
     case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *value = SIM_CC_MAJOR * 10 + SIM_CC_MINOR; break;
-    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: *value = f->max_dynamic; break;
-    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: *value = f->carveout; break;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+        *value = p->max_dynamic == SIM_DEFAULT ? sim_default_dynamic(info->static_shared) : p->max_dynamic;
+        break;
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: *value = p->carveout; break;
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+        if (f->func->reqnctapercluster[0]) {
+            *value = (int)f->func->reqnctapercluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH];
+            break;
+        }
+        /* fall through */
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-        *value = f->cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH]; break;
-    default: *value = 0;                          /* cache mode, whether a cluster size is required */
+        *value = p->cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH]; break;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET: *value = f->func->explicit_cluster; break;
+    default: *value = 0;                          /* cache mode */
     }
     return CUDA_SUCCESS;
 }
 
-SIM_API(cuFuncSetAttribute, (void *handle, int attribute, int value), (handle, attribute, value), SIM_HEALTHY) {
-    FIND_FUNCTION(f, handle);
+int sim_prefer(const struct sim_function *f, struct sim_preferences *p, int attribute, int value) {
     switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
         if (value < 0 || value + (int64_t)sim_code_info(f->code)->static_shared > SIM_BLOCK_SHARED_OPTIN)
             return CUDA_ERROR_INVALID_VALUE;
-        f->max_dynamic = value;
+        p->max_dynamic = value;
         return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
         if (value < -1 || value > 100)
             return sim_because(CUDA_ERROR_INVALID_VALUE, "Requested preferred shared mem carveout invalid %d", value);
-        f->carveout = value;
+        p->carveout = value;
         return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
-        if (value < 0) return CUDA_ERROR_INVALID_VALUE;
-        if (value > 1) return CUDA_ERROR_NOT_SUPPORTED;            /* all are 1 here */
+        if (value < 0 || (f->func->maxclusterrank && (uint32_t)value > f->func->maxclusterrank)
+            || (f->func->reqnctapercluster[0]
+                && value != p->cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH]))
+            return CUDA_ERROR_INVALID_VALUE;
         break;
-    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED: value = value != 0; break;
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED: break;
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
         if (value < 0 || value > 2) return CUDA_ERROR_INVALID_VALUE;
         break;
     default: return CUDA_ERROR_INVALID_VALUE;
     }
-    f->cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH] = value;
+    p->cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH] = value;
     return CUDA_SUCCESS;
+}
+
+int sim_param_info(const struct sim_function *f, size_t index, size_t *offset, size_t *bytes) {
+    if (!offset || index >= f->func->nparams) return CUDA_ERROR_INVALID_VALUE;
+    *offset = f->func->params[index].address;
+    if (bytes) *bytes = f->func->params[index].size;
+    return CUDA_SUCCESS;
+}
+
+/* ---- entry points ---- */
+
+#define FIND_FUNCTION(f, handle) \
+    struct sim_function *f = sim_get(SIM_H_FUNCTION, handle); \
+    if (!f) return CUDA_ERROR_INVALID_HANDLE
+#define QUERY_FUNCTION(f, handle) /* where NULL is an argument like any other */ \
+    if (!handle) return CUDA_ERROR_INVALID_VALUE; \
+    FIND_FUNCTION(f, handle)
+
+SIM_API(cuFuncGetAttribute, (int *value, int attribute, void *handle), (value, attribute, handle), SIM_HEALTHY) {
+    FIND_FUNCTION(f, handle);
+    return value ? sim_attribute(f, &f->prefers, attribute, value) : CUDA_ERROR_INVALID_VALUE;
+}
+
+SIM_API(cuFuncSetAttribute, (void *handle, int attribute, int value), (handle, attribute, value), SIM_HEALTHY) {
+    FIND_FUNCTION(f, handle);
+    if (attribute == CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED) value = value != 0;
+    const int result = sim_prefer(f, &f->prefers, attribute, value);
+    if (!result) f->own |= 1u << attribute;
+    return result;
 }
 
 SIM_API(cuFuncGetName, (const char **name, void *handle), (name, handle), SIM_HEALTHY) {
@@ -109,9 +138,13 @@ SIM_API(cuFuncGetModule, (void **out, void *handle), (out, handle), SIM_HEALTHY)
 SIM_API(cuFuncGetParamInfo, (void *handle, size_t index, size_t *offset, size_t *bytes),
         (handle, index, offset, bytes), SIM_HEALTHY) {
     QUERY_FUNCTION(f, handle);
-    if (!offset || index >= f->func->nparams) return CUDA_ERROR_INVALID_VALUE;
-    *offset = f->func->params[index].address;
-    if (bytes) *bytes = f->func->params[index].size;
+    return sim_param_info(f, index, offset, bytes);
+}
+
+SIM_API(cuFuncGetParamCount, (void *handle, size_t *count), (handle, count), SIM_HEALTHY) {
+    QUERY_FUNCTION(f, handle);
+    if (!count) return CUDA_ERROR_INVALID_VALUE;
+    *count = f->func->nparams;
     return CUDA_SUCCESS;
 }
 
@@ -119,7 +152,7 @@ SIM_API(cuFuncSetCacheConfig, (void *handle, int config), (handle, config), SIM_
     FIND_FUNCTION(f, handle);
     if (config < 0 || config > 3)
         return sim_because(CUDA_ERROR_INVALID_VALUE, "Invalid CUfunc_cache value %d", config);
-    f->cache_config = config;
+    f->prefers.cache_config = config;
     return CUDA_SUCCESS;
 }
 

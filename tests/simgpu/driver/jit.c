@@ -3,6 +3,7 @@
 #include "../base/cudadefs.h"
 
 pthread_mutex_t sim_load_lock = PTHREAD_MUTEX_INITIALIZER;
+const char sim_linked_magic[8] = { 'S', 'I', 'M', 'L', 'I', 'N', 'K', '2' };
 
 int sim_max_ptx(void) {
     static const struct { int driver, ptx; } known[] = {
@@ -31,9 +32,49 @@ bool sim_is_binary(const void *image) {
     return false;
 }
 
+bool sim_is_linked(const void *image) {
+    const char *p = image;
+    unsigned i = 0;
+    while (i < sizeof sim_linked_magic && p[i] == sim_linked_magic[i]) i++;                   /* byte by byte, since a
+                                                                                                 text may end earlier */
+    return i == sizeof sim_linked_magic;
+}
+
 bool sim_is_host_elf(const void *image) {
     const unsigned char *p = image;
     return p[0] == 0x7f && p[1] == 'E' && p[2] == 'L' && p[3] == 'F' && (p[18] != 190 || p[19] != 0);     /* EM_CUDA */
+}
+
+/* Of an image in memory, with the zero at the end of a text. */
+size_t sim_image_bytes(const void *image) {
+    uint64_t bytes;
+    if (sim_is_binary(image)) return SIM_TAIL;                     /* refused by its header */
+    if (!sim_is_linked(image)) return strlen(image) + 1;
+    memcpy(&bytes, (const char *)image + sizeof sim_linked_magic, sizeof bytes);
+    return (size_t)bytes;
+}
+
+int sim_read_file(const char *path, char **text, size_t *bytes) {
+    FILE *file = fopen(path, "rb");
+    size_t got = 0;
+    bool ok;
+    if (!file) return CUDA_ERROR_FILE_NOT_FOUND;
+    *text = NULL;
+    *bytes = 0;
+    do {
+        char *more = realloc(*text, *bytes + 65536 + SIM_TAIL);
+        if (!(ok = more != NULL)) break;
+        *text = more;
+        *bytes += got = fread(more + *bytes, 1, 65536, file);
+    } while (got);
+    const bool failed = ferror(file) != 0;
+    fclose(file);
+    if (ok && !failed) {
+        memset(*text + *bytes, 0, SIM_TAIL);
+        return CUDA_SUCCESS;
+    }
+    free(*text);
+    return ok ? CUDA_ERROR_OPERATING_SYSTEM : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 /* ---- options ---- */
@@ -77,6 +118,15 @@ int sim_jit_read(struct sim_jit_options *o, unsigned n, const int *options, void
 
 bool sim_jit_is_for_us(int target) { return !target || (target & 0xffff) == SIM_CC_MAJOR * 10 + SIM_CC_MINOR; }
 
+/* ---- logs ---- */
+
+void sim_report_globals(struct sim_log *log, const struct sim_image *image, unsigned from, const char *who) {
+    unsigned long long bytes = 0;
+    for (unsigned i = 0; i < image->nvars; i++)
+        if (image->vars[i]->space == SIM_GLOBAL && image->vars[i]->input >= from) bytes += image->vars[i]->size;
+    sim_log_add(log, "%sinfo    : %llu bytes gmem\n", who, bytes);
+}
+
 /* As measured: without the last newline. If the text does not fit, it is cut silently to the given size, and the size
    slot has that size; otherwise the slot has the length without NUL. If there is room only for the NUL, or for nothing,
    the NUL is written, and the slot is 0. */
@@ -94,11 +144,16 @@ void sim_jit_write_wall(const struct sim_jit_options *o, uint64_t ns) {
     if (o->wall) memcpy(o->wall, &milliseconds, sizeof milliseconds);
 }
 
-/* ---- logs ---- */
+void sim_jit_say(int result, const struct sim_log *errors) {
+    if (result && errors->len && sim_settings.verbose) fprintf(stderr, "simgpu: %.*s", (int)errors->len, errors->text);
+}
 
-void sim_report_globals(struct sim_log *log, const struct sim_image *image, unsigned from, const char *who) {
-    unsigned long long bytes = 0;
-    for (unsigned i = 0; i < image->nvars; i++)
-        if (image->vars[i]->space == SIM_GLOBAL && image->vars[i]->input >= from) bytes += image->vars[i]->size;
-    sim_log_add(log, "%sinfo    : %llu bytes gmem\n", who, bytes);
+void sim_jit_write(const struct sim_jit_options *o, struct sim_log *errors, struct sim_log *info, uint64_t ns,
+                   int result) {
+    sim_jit_write_log(&o->error, errors);
+    sim_jit_write_log(&o->info, info);
+    sim_jit_write_wall(o, ns);
+    sim_jit_say(result, errors);
+    sim_log_free(errors);
+    sim_log_free(info);
 }

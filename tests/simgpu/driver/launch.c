@@ -8,13 +8,14 @@
 
 /* As measured: none above the limit that the function opted in to, and only the low 32 bits of the size count. */
 static int blocks_with(const struct sim_function *f, int threads, size_t shared) {
-    return (uint32_t)shared > (unsigned)f->max_dynamic ? 0 :
+    return (uint32_t)shared > (unsigned)f->prefers.max_dynamic ? 0 :
                                                          sim_occupancy(f, (unsigned)threads, (uint32_t)shared).blocks;
 }
 
 static int active_blocks(int *out, void *handle, int threads, size_t shared, unsigned flags) {
-    const struct sim_function *f = sim_get(SIM_H_FUNCTION, handle);
-    if (!f) return CUDA_ERROR_INVALID_HANDLE;
+    struct sim_function *f;
+    const int result = sim_function_find(handle, sim_self.context, &f);
+    if (result) return result;
     if (!out || threads <= 0 || flags > 1) return CUDA_ERROR_INVALID_VALUE;
     *out = blocks_with(f, threads, shared);
     return CUDA_SUCCESS;
@@ -32,8 +33,9 @@ SIM_API(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
    several. The user's function is called without sim_lock. */
 static int best_block(int *min_grid, int *best, void *handle, size_t (*shared_of)(int), size_t shared, int limit,
                       unsigned flags) {
-    struct sim_function *f = sim_get(SIM_H_FUNCTION, handle);
-    if (!f) return CUDA_ERROR_INVALID_HANDLE;
+    struct sim_function *f;
+    const int result = sim_function_find(handle, sim_self.context, &f);
+    if (result) return result;
     if (!min_grid || !best || limit < 0 || flags > 1) return CUDA_ERROR_INVALID_VALUE;
     struct sim_module *m = f->module;
     int most = sim_most_threads(f), top = 0;
@@ -69,13 +71,14 @@ SIM_API(cuOccupancyMaxPotentialBlockSizeWithFlags,
 
 SIM_API(cuOccupancyAvailableDynamicSMemPerBlock, (size_t *out, void *handle, int blocks, int threads),
         (out, handle, blocks, threads), SIM_CTX) {
-    const struct sim_function *f = sim_get(SIM_H_FUNCTION, handle);
-    if (!f) return CUDA_ERROR_INVALID_HANDLE;
+    struct sim_function *f;
+    const int result = sim_function_find(handle, sim_self.context, &f);
+    if (result) return result;
     if (!out || blocks <= 0 || threads <= 0 || sim_occupancy(f, (unsigned)threads, 0).blocks < blocks)
         return CUDA_ERROR_INVALID_VALUE;
     size_t fixed = sim_code_info(f->code)->static_shared, used = fixed + SIM_BLOCK_SHARED_RESERVED;
     size_t each = (size_t)(SIM_SM_SHARED / blocks) / 128 * 128, left = each > used ? each - used : 0,
-           most = (size_t)f->max_dynamic;
+           most = (size_t)f->prefers.max_dynamic;
     *out = left < most ? left : most;
     return CUDA_SUCCESS;
 }
@@ -151,11 +154,55 @@ struct launch {
     void **params, **extra;
     bool cooperative, has_priority;
     int priority;
+    unsigned cluster[3], preferred[3];            /* 0, 0, 0: not given */
 };
 
 static uint64_t next_grid = 1;
 
 static uint64_t product(const uint32_t n[3]) { return (uint64_t)n[0] * (n[1] ? n[1] : 1) * (n[2] ? n[2] : 1); }
+
+/* ---- clusters ---- */
+
+static bool given(const unsigned n[3]) { return n[0] || n[1] || n[2]; }
+
+/* Whether clusters of n blocks divide the grid and have at most `most` blocks. */
+static bool fits(const struct launch *l, const unsigned n[3], uint64_t most) {
+    uint64_t blocks = 1;
+    for (int i = 0; i < 3; i++) {
+        blocks *= n[i];
+        if (!blocks || l->grid[i] % n[i] || blocks > most) return false;
+    }
+    return true;
+}
+
+/* The blocks of a cluster along each axis: as the launch says, as the kernel says, or 1. A preferred size is only
+   checked: blocks may always be grouped by the other one. */
+static int find_cluster(const struct launch *l, const struct sim_function *f, uint64_t most, uint32_t n[3]) {
+    const int *set = f->prefers.cluster;
+    const unsigned own[3] = { (unsigned)set[0], (unsigned)set[1], (unsigned)set[2] };
+    const bool prefers = given(l->preferred);
+    if (f->func->maxclusterrank && f->func->maxclusterrank < most) most = f->func->maxclusterrank;
+    memcpy(n, given(l->cluster) ? l->cluster : own, sizeof own);
+    if (!given(n)) {
+        n[0] = n[1] = n[2] = 1;
+        return f->func->explicit_cluster || prefers ? CUDA_ERROR_INVALID_CLUSTER_SIZE : CUDA_SUCCESS;
+    }
+    for (int i = 0; i < 3; i++)
+        if ((own[i] && n[i] != own[i]) || (prefers && n[i] && l->preferred[i] % n[i]))
+            return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+    return fits(l, n, most) && (!prefers || fits(l, l->preferred, most)) ? CUDA_SUCCESS :
+                                                                           CUDA_ERROR_INVALID_CLUSTER_SIZE;
+}
+
+static unsigned largest_cluster(const struct sim_function *f) {
+    return f->prefers.cluster[3] ? SIM_CLUSTER_MOST : SIM_CLUSTER_PORTABLE;
+}
+
+/* Clusters that are resident together: at least one, however many blocks that is. */
+static uint64_t resident_clusters(struct sim_occupancy o, uint64_t blocks) {
+    const uint64_t clusters = (uint64_t)o.blocks * SIM_SMS / blocks;
+    return clusters || !o.blocks ? clusters : 1;
+}
 
 static int check_shape(const struct launch *l, const struct sim_function *f) {
     static const unsigned grid_most[3] = { 0x7fffffff, 65535, 65535 }, block_most[3] = { 1024, 1024, 64 };
@@ -174,15 +221,20 @@ static int check_shape(const struct launch *l, const struct sim_function *f) {
     if (f->func->maxntid[0] && threads > product(f->func->maxntid)) return CUDA_ERROR_INVALID_VALUE;
     for (int i = 0; f->func->reqntid[0] && i < 3; i++)
         if (l->block[i] != (f->func->reqntid[i] ? f->func->reqntid[i] : 1)) return CUDA_ERROR_INVALID_VALUE;
-    if (l->shared <= (unsigned)f->max_dynamic || l->cooperative) return CUDA_SUCCESS;
-    return sim_because(CUDA_ERROR_INVALID_VALUE, "Requested dynamic shared memory size of %u bytes exceeds maximum "
-                       "dynamic shared memory size of %d bytes", l->shared, f->max_dynamic);
+    return CUDA_SUCCESS;
 }
 
-/* Checked after the parameters, as measured. */
-static int check_room(const struct launch *l, const struct sim_function *f) {
+static int check_shared(const struct launch *l, const struct sim_function *f) {
+    if (l->shared <= (unsigned)f->prefers.max_dynamic || l->cooperative) return CUDA_SUCCESS;
+    return sim_because(CUDA_ERROR_INVALID_VALUE, "Requested dynamic shared memory size of %u bytes exceeds maximum "
+                       "dynamic shared memory size of %d bytes", l->shared, f->prefers.max_dynamic);
+}
+
+static int check_room(const struct launch *l, const struct sim_function *f, uint64_t blocks) {
     struct sim_occupancy o = sim_occupancy(f, (unsigned)product(l->block), l->shared);
-    if (l->cooperative && (l->shared > (unsigned)f->max_dynamic || product(l->grid) > (uint64_t)o.blocks * SIM_SMS))
+    if (l->cooperative
+        && (l->shared > (unsigned)f->prefers.max_dynamic
+            || product(l->grid) > resident_clusters(o, blocks) * blocks))
         return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
     return o.blocks ? CUDA_SUCCESS : CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
 }
@@ -215,29 +267,42 @@ static void release(struct sim_op *op) {
     sim_module_unref(op->module);
 }
 
+/* In the order that was measured: parameters that are too long come last but one. */
+static int check(const struct launch *l, const struct sim_function *f, struct sim_grid *g) {
+    const int packed = pack(l, f->func, g->params);
+    int result = packed == CUDA_ERROR_INVALID_VALUE ? packed : CUDA_SUCCESS;
+    if (result || (result = find_cluster(l, f, largest_cluster(f), g->cluster)) || (result = check_shared(l, f)) ||
+        packed)
+        return result ? result : packed;
+    g->cluster_blocks = (uint32_t)product(g->cluster);
+    return check_room(l, f, g->cluster_blocks);
+}
+
 /* Fills in the operation; on failure, freeing the operation frees everything allocated here. */
 static int make_grid(const struct launch *l, struct sim_function *f, struct sim_context *c, struct sim_op *op) {
     struct sim_grid *g = op->grid = calloc(1, sizeof *g);
     if (!g || !(g->params = calloc(1, f->func->param_bytes + 16))) return CUDA_ERROR_OUT_OF_MEMORY;
-    int result = pack(l, f->func, g->params);
-    if (result || (result = check_room(l, f))) return result;
+    int result = check(l, f, g);
+    if (result) return result;
     g->code = f->code;
     g->device = c->device;
     g->kernel_name = f->func->name;
-    g->op = op;
     memcpy(g->grid, l->grid, sizeof g->grid);
     memcpy(g->block, l->block, sizeof g->block);
     g->dynamic_shared = l->shared;
     g->cooperative = l->cooperative;
     g->id = next_grid++;
-    g->nblocks = product(l->grid);
-    g->max_resident = (uint64_t)sim_occupancy(f, (unsigned)product(l->block), l->shared).blocks * SIM_SMS;
+    g->explicit_cluster = given(l->cluster) || f->prefers.cluster[0];
+    for (int i = 0; i < 3; i++) g->clusters[i] = g->grid[i] / g->cluster[i];
+    g->nclusters = product(g->clusters);
+    g->max_resident =
+        resident_clusters(sim_occupancy(f, (unsigned)product(l->block), l->shared), g->cluster_blocks);
     if (sim_code_info(f->code)->uses_heap && (result = find_heap(c, &g->heap))) return result;
     if (f->no_effect) {
         op->kind = SIM_OP_MARKER;
         return CUDA_SUCCESS;
     }
-    op->live_tasks = (unsigned)(g->nblocks < g->max_resident ? g->nblocks : g->max_resident);
+    op->live_tasks = (unsigned)(g->nclusters < g->max_resident ? g->nclusters : g->max_resident);
     if (!(op->tasks = calloc(op->live_tasks, sizeof *op->tasks))) return CUDA_ERROR_OUT_OF_MEMORY;
     if (!l->cooperative) return CUDA_SUCCESS;
     struct sim_workspace *w = op->workspace = take_workspace(c);
@@ -249,16 +314,20 @@ static int make_grid(const struct launch *l, struct sim_function *f, struct sim_
 static int find_both(const struct launch *l, struct sim_stream **s, struct sim_function **f) {
     int result = sim_stream_find(l->stream, s);
     if (result) return result;
-    *f = sim_get(SIM_H_FUNCTION, l->function);
-    return *f && (*f)->module->context == (*s)->context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+    if (!(result = sim_function_find(l->function, (*s)->context, f)) && (*f)->kernel)
+        result = sim_stream_find(l->stream, s);   /* again: another thread may have destroyed it meanwhile */
+    if (result) return result;
+    return (*f)->module->context == (*s)->context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
 /* Makes the checks and creates the operation; does not submit it. */
-static int prepare(const struct launch *l, struct sim_stream **stream, struct sim_op **out) {
+static int prepare(const struct launch *requested, struct sim_stream **stream, struct sim_op **out) {
     struct sim_stream *s;
     struct sim_function *f;
+    struct launch launch = *requested, *l = &launch;
     int result = find_both(l, &s, &f);
     if (result || (result = check_shape(l, f))) return result;
+    for (int i = 0; i < 3 && f->func->blocks_are_clusters; i++) l->grid[i] *= f->func->reqnctapercluster[i];
     struct sim_op *op = sim_op_new(SIM_OP_KERNEL);
     if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
     if ((result = make_grid(l, f, s->context, op))) {
@@ -284,17 +353,23 @@ static int launch(const struct launch *l) {
     return result;
 }
 
+int sim_launch(void *f, const unsigned grid[3], const unsigned block[3], unsigned shared, void *stream, void **extra) {
+    return launch(&(struct launch) { f, stream, { grid[0], grid[1], grid[2] }, { block[0], block[1], block[2] },
+                                     shared, .extra = extra });
+}
+
 #define SHAPE unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz
 
 SIM_API_STREAM(cuLaunchKernel, _ptsz, (void *f, SHAPE, unsigned shared, void *stream, void **params, void **extra),
                (f, gx, gy, gz, bx, by, bz, shared, stream, params, extra), SIM_HEALTHY) {
     return launch(
-        &(struct launch) { f, stream, { gx, gy, gz }, { bx, by, bz }, shared, params, extra, false, false, 0 });
+        &(struct launch) { f, stream, { gx, gy, gz }, { bx, by, bz }, shared, params, extra, .cooperative = false });
 }
 
 SIM_API_STREAM(cuLaunchCooperativeKernel, _ptsz, (void *f, SHAPE, unsigned shared, void *stream, void **params),
                (f, gx, gy, gz, bx, by, bz, shared, stream, params), SIM_HEALTHY) {
-    return launch(&(struct launch) { f, stream, { gx, gy, gz }, { bx, by, bz }, shared, params, NULL, true, false, 0 });
+    return launch(
+        &(struct launch) { f, stream, { gx, gy, gz }, { bx, by, bz }, shared, params, NULL, .cooperative = true });
 }
 
 /* One cooperative grid per device: all of them, or none. Edges provide the launch synchronisation: each grid comes
@@ -317,7 +392,7 @@ SIM_API(cuLaunchCooperativeKernelMultiDevice, (CUDA_LAUNCH_PARAMS *list, unsigne
         const CUDA_LAUNCH_PARAMS *p = &list[made];
         struct launch l = { p->function, p->hStream, { p->gridDimX, p->gridDimY, p->gridDimZ },
                             { p->blockDimX, p->blockDimY, p->blockDimZ }, p->sharedMemBytes, p->kernelParams, NULL,
-                            true, false, 0 };
+                            .cooperative = true };
         /* the NULL stream and other special streams are not in the table */
         const struct sim_stream *s = sim_get(SIM_H_STREAM, p->hStream);
         /* all members up to sharedMemBytes */
@@ -348,34 +423,10 @@ SIM_API(cuLaunchCooperativeKernelMultiDevice, (CUDA_LAUNCH_PARAMS *list, unsigne
     return CUDA_SUCCESS;
 }
 
-/* More than one block per cluster: with 912 a GPU refuses a size that does not divide the grid, or that exceeds 8
-   without the opt-in. A GPU runs all others. This device does not, and also says so on stderr: a kernel cannot detect
-   that it ran without clusters. */
-static int check_cluster(const struct launch *l, const unsigned n[3]) {
-    uint64_t blocks = 1;
-    if (!n[0] && !n[1] && !n[2]) return CUDA_SUCCESS;              /* no clusters requested */
-    for (int i = 0; i < 3; i++) {
-        blocks *= n[i];
-        if (!blocks || l->grid[i] % n[i] || blocks > 8) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
-    }
-    if (blocks == 1) return CUDA_SUCCESS;
-    fprintf(stderr, "simgpu: a launch in clusters of %u x %u x %u blocks: not supported here (attribute 120 is 0)\n",
-            n[0], n[1], n[2]);
-    return CUDA_ERROR_NOT_SUPPORTED;
-}
-
 /* Attributes that are hints, or that permit what never happens here
    (the overlap of programmatic serialisation), are accepted. */
-SIM_API_STREAM(cuLaunchKernelEx, _ptsz, (const CUlaunchConfig *c, void *f, void **params, void **extra),
-               (c, f, params, extra), SIM_HEALTHY) {
-    struct sim_stream *s;
-    struct sim_function *function;
-    if (!c) return CUDA_ERROR_INVALID_VALUE;
-    struct launch l = { f, c->hStream, { c->gridDimX, c->gridDimY, c->gridDimZ },
-                        { c->blockDimX, c->blockDimY, c->blockDimZ }, c->sharedMemBytes, params, extra, false, false,
-                        0 };
-    int result = find_both(&l, &s, &function);
-    if (!result && c->numAttrs && !c->attrs) result = CUDA_ERROR_INVALID_VALUE;
+static int read_attributes(const CUlaunchConfig *c, struct launch *l) {
+    int result = c->numAttrs && !c->attrs ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
     for (unsigned i = 0; i < c->numAttrs && !result; i++) {
         const CUlaunchAttribute *a = &c->attrs[i];
         switch (a->id) {
@@ -386,15 +437,16 @@ SIM_API_STREAM(cuLaunchKernelEx, _ptsz, (const CUlaunchConfig *c, void *f, void 
         case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
             if (a->value.number > 2) result = CUDA_ERROR_INVALID_VALUE;
             break;
-        case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: l.cooperative = a->value.cooperative != 0; break;
-        case CU_LAUNCH_ATTRIBUTE_PRIORITY: l.has_priority = true; l.priority = a->value.priority; break;
-        case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION: result = check_cluster(&l, a->value.cluster); break;
+        case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: l->cooperative = a->value.cooperative != 0; break;
+        case CU_LAUNCH_ATTRIBUTE_PRIORITY: l->has_priority = true; l->priority = a->value.priority; break;
+        case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+            if (given(a->value.cluster)) memcpy(l->cluster, a->value.cluster, sizeof l->cluster);
+            break;
         case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
             if (a->value.number > 100) result = CUDA_ERROR_INVALID_VALUE;
             break;
         case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
-            if (a->value.cluster[0] > 1 || a->value.cluster[1] > 1 || a->value.cluster[2] > 1)
-                result = CUDA_ERROR_NOT_SUPPORTED;
+            memcpy(l->preferred, a->value.cluster, sizeof l->preferred);
             break;
         case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT: case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
             result = sim_get(SIM_H_EVENT, a->value.pointer) ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_HANDLE;
@@ -403,5 +455,62 @@ SIM_API_STREAM(cuLaunchKernelEx, _ptsz, (const CUlaunchConfig *c, void *f, void 
         default: result = CUDA_ERROR_INVALID_VALUE;
         }
     }
+    return result;
+}
+
+static struct launch configured(const CUlaunchConfig *c, void *f) {
+    return (struct launch){ f, c->hStream, { c->gridDimX, c->gridDimY, c->gridDimZ },
+                            { c->blockDimX, c->blockDimY, c->blockDimZ }, c->sharedMemBytes, .cooperative = false };
+}
+
+SIM_API_STREAM(cuLaunchKernelEx, _ptsz, (const CUlaunchConfig *c, void *f, void **params, void **extra),
+               (c, f, params, extra), SIM_HEALTHY) {
+    struct sim_stream *s;
+    struct sim_function *function;
+    if (!c) return CUDA_ERROR_INVALID_VALUE;
+    struct launch l = configured(c, f);
+    l.params = params;
+    l.extra = extra;
+    int result = find_both(&l, &s, &function);
+    if (!result) result = read_attributes(c, &l);
     return result ? result : launch(&l);
+}
+
+/* ---- occupancy of clusters: checks a launch, except for its parameters ---- */
+
+static int check_configuration(const CUlaunchConfig *c, const struct sim_function *f, struct launch *l, uint32_t n[3]) {
+    int result = read_attributes(c, l);
+    if (result) return result;
+    for (int i = 0; i < 3; i++) if (!l->grid[i] || !l->block[i]) return CUDA_ERROR_INVALID_VALUE;
+    return find_cluster(l, f, f->prefers.cluster[3] ? ~0u : SIM_CLUSTER_PORTABLE, n);
+}
+
+SIM_API(cuOccupancyMaxActiveClusters, (int *out, void *handle, const CUlaunchConfig *c), (out, handle, c), SIM_CTX) {
+    uint32_t n[3];
+    if (!out || !c || !handle) return CUDA_ERROR_INVALID_VALUE;
+    struct sim_function *f;
+    int result = sim_function_find(handle, sim_self.context, &f);
+    if (result) return result;
+    struct launch l = configured(c, handle);
+    if ((result = check_configuration(c, f, &l, n))) return result;
+    const uint64_t blocks = given(l.cluster) || f->prefers.cluster[0] ? product(n) : 0;
+    *out = !blocks || blocks > SIM_CLUSTER_MOST || l.shared > (unsigned)f->prefers.max_dynamic ? 0 :
+        (int)resident_clusters(sim_occupancy(f, (unsigned)product(l.block), l.shared), blocks);
+    return CUDA_SUCCESS;
+}
+
+/* As measured, neither a required size nor .maxclusterrank lowers it. */
+SIM_API(cuOccupancyMaxPotentialClusterSize, (int *out, void *handle, const CUlaunchConfig *c), (out, handle, c),
+        SIM_CTX) {
+    uint32_t n[3];
+    if (!out || !c || !handle) return CUDA_ERROR_INVALID_VALUE;
+    struct sim_function *f;
+    int result = sim_function_find(handle, sim_self.context, &f);
+    if (result) return result;
+    struct launch l = configured(c, handle);
+    if ((result = check_configuration(c, f, &l, n))) return result;
+    const bool fits = l.shared <= (unsigned)f->prefers.max_dynamic
+        && sim_occupancy(f, (unsigned)product(l.block), l.shared).blocks;
+    *out = fits ? (int)largest_cluster(f) : 0;
+    return CUDA_SUCCESS;
 }

@@ -21,16 +21,7 @@ struct state {
     char *image;
 };
 
-static const char magic[8] = { 'S', 'I', 'M', 'L', 'I', 'N', 'K', '2' };
 enum { HEAD = 32 };
-
-bool sim_is_linked(const void *image) {
-    const char *p = image;
-    unsigned i = 0;
-    while (i < sizeof magic && p[i] == magic[i]) i++;                    /* byte by byte, since a
-                                                                            text may end earlier */
-    return i == sizeof magic;
-}
 
 /* Links `count` inputs that occupy `left` bytes, each a name and a text; *whole: all of them are complete. */
 static int link_texts(const char *at, size_t left, uint64_t count, bool more, bool *whole, struct sim_log *errors,
@@ -58,7 +49,7 @@ int sim_linked_parse(const void *image, size_t limit, struct sim_log *errors, st
     uint64_t head[3] = { 0, 0, 0 };
     int result = CUDA_ERROR_INVALID_IMAGE;
     *out = NULL;
-    if (limit >= HEAD) memcpy(head, (const char *)image + sizeof magic, sizeof head);
+    if (limit >= HEAD) memcpy(head, (const char *)image + sizeof sim_linked_magic, sizeof head);
     bool whole = head[0] >= HEAD && head[0] <= limit && head[1] <= head[0] / 2 && head[1] < UINT32_MAX;
     if (whole && !sim_jit_is_for_us((int)head[2])) {
         sim_log_add(errors, "simgpu: this image was linked for another target, CU_JIT_TARGET %llu\n",
@@ -79,7 +70,7 @@ static void append_log(struct sim_log *to, const struct sim_log *log) {
 
 /* Writes the messages of a call to the caller's buffers and, if requested, to stderr. */
 static int say(struct state *s, struct sim_log *log, uint64_t start, int result) {
-    if (result && log->len && sim_settings.verbose) fprintf(stderr, "simgpu: %.*s", (int)log->len, log->text);
+    sim_jit_say(result, log);
     if (s) {
         append_log(&s->errors, log);
         s->ns += sim_now_ns() - start;
@@ -131,11 +122,10 @@ static int answer_to(int result) {
     return last_failure && result == CUDA_ERROR_UNKNOWN ? CUDA_SUCCESS : CUDA_ERROR_INVALID_SOURCE;
 }
 
-enum { TAIL = 24 };                               /* zeros after the given bytes, which may be read as a header */
-
-/* Takes over `text`, which ends with TAIL zeros. Links it with the earlier inputs to find contradictions, and discards
-   the result. */
-static int add(void *handle, int type, char *text, const char *given, unsigned n, const int *options, void **values) {
+/* Takes over `text` of `size` bytes and SIM_TAIL zeros. Links it with the earlier inputs to find contradictions, and
+   discards the result. */
+static int add(void *handle, int type, char *text, size_t size, const char *given, unsigned n, const int *options,
+               void **values) {
     struct state *s = sim_get(SIM_H_LINK, handle);
     struct sim_jit_options unused = { .wall = NULL };
     struct sim_log log = { NULL, 0, 0 };
@@ -147,6 +137,11 @@ static int add(void *handle, int type, char *text, const char *given, unsigned n
     if (!result && s->failed == CUDA_ERROR_INVALID_IMAGE) result = s->failed;
     /* accepted, as measured */
     if (type == CU_JIT_INPUT_FATBINARY && !sim_is_binary(text)) type = CU_JIT_INPUT_PTX;
+    if (type == CU_JIT_INPUT_LIBRARY && sim_is_device_runtime(text, size)) {
+        free(text);
+        if (!(text = strdup(sim_device_runtime))) return CUDA_ERROR_OUT_OF_MEMORY;
+        type = CU_JIT_INPUT_PTX;
+    }
     for (unsigned i = 0; !result && i < n; i++)   /* only those of the state */
         if ((options[i] >= CU_JIT_WALL_TIME && options[i] <= CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES)
             || options[i] == CU_JIT_TARGET_FROM_CUCONTEXT || options[i] == CU_JIT_TARGET
@@ -210,12 +205,12 @@ SIM_API_ALSO(cuLinkAddData_v2, cuLinkAddData,
               void **values),
              (handle, type, data, size, name, n, options, values), SIM_HEALTHY) {
     if (!sim_get(SIM_H_LINK, handle)) return CUDA_ERROR_INVALID_HANDLE;
-    if (!data || !size || size > SIZE_MAX - TAIL) return CUDA_ERROR_INVALID_VALUE;
-    char *text = malloc(size + TAIL);
+    if (!data || !size || size > SIZE_MAX - SIM_TAIL) return CUDA_ERROR_INVALID_VALUE;
+    char *text = malloc(size + SIM_TAIL);
     if (!text) return CUDA_ERROR_OUT_OF_MEMORY;
     memcpy(text, data, size);
-    memset(text + size, 0, TAIL);
-    return add(handle, type, text, name, n, options, values);
+    memset(text + size, 0, SIM_TAIL);
+    return add(handle, type, text, size, name, n, options, values);
 }
 
 SIM_API_ALSO(cuLinkAddFile_v2, cuLinkAddFile,
@@ -223,25 +218,11 @@ SIM_API_ALSO(cuLinkAddFile_v2, cuLinkAddFile,
              (handle, type, path, n, options, values), SIM_HEALTHY) {
     if (!sim_get(SIM_H_LINK, handle)) return CUDA_ERROR_INVALID_HANDLE;
     if (!path) return CUDA_ERROR_INVALID_VALUE;
-    FILE *file = fopen(path, "rb");
-    if (!file) return CUDA_ERROR_FILE_NOT_FOUND;
-    char *text = NULL;
-    size_t len = 0, got = 0;
-    bool ok;
-    do {
-        char *more = realloc(text, len + 65536 + TAIL);
-        if (!(ok = more != NULL)) break;
-        text = more;
-        len += got = fread(text + len, 1, 65536, file);
-    } while (got);
-    bool failed = ferror(file) != 0;
-    fclose(file);
-    if (!ok || failed) {
-        free(text);
-        return ok ? CUDA_ERROR_OPERATING_SYSTEM : CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    memset(text + len, 0, TAIL);
-    return add(handle, type, text, path, n, options, values);
+    char *text;
+    size_t bytes;
+    const int result = sim_read_file(path, &text, &bytes);
+    if (result) return result;
+    return add(handle, type, text, bytes, path, n, options, values);
 }
 
 /* Only once, as measured. */
@@ -255,8 +236,8 @@ SIM_API(cuLinkComplete, (void *handle, void **out, size_t *size), (handle, out, 
     uint64_t start = sim_now_ns(), head[3] = { HEAD + s->len, s->inputs, (unsigned)s->options.target };
     char *image = malloc(HEAD + s->len);
     if (!image) return CUDA_ERROR_OUT_OF_MEMORY;
-    memcpy(image, magic, sizeof magic);
-    memcpy(image + sizeof magic, head, sizeof head);
+    memcpy(image, sim_linked_magic, sizeof sim_linked_magic);
+    memcpy(image + sizeof sim_linked_magic, head, sizeof head);
     if (s->len) memcpy(image + HEAD, s->texts, s->len);
     pthread_mutex_unlock(&sim_lock);
     pthread_mutex_lock(&sim_load_lock);

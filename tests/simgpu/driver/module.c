@@ -1,10 +1,10 @@
-/* module.c - modules and functions: an image of PTX text in a context, its variables in device memory, its entries
-   decoded when it is loaded, so that unsupported code fails there. Code outlives an unload until the grids that run it
-   have finished. */
+/* module.c - modules: an image of PTX text and its entries, in a context with its variables in device memory. Entries
+   are decoded when the module is loaded, so that unsupported code fails there; those of a library when they are needed.
+   Code outlives an unload until the grids that run it have finished. */
 #include "driver.h"
 #include "../base/cudadefs.h"
 
-/* ---- creation and freeing ---- */
+/* ---- its end ---- */
 
 static void free_variables(struct sim_var **vars, unsigned n) {
     for (unsigned i = 0; i < n; i++)
@@ -16,26 +16,32 @@ static void free_variables(struct sim_var **vars, unsigned n) {
 
 void sim_module_unref(struct sim_module *m) {
     if (--m->refs) return;
-    for (unsigned i = 0; i < m->nfunctions; i++) sim_code_free(m->functions[i].code);
+    for (unsigned i = 0; i < m->nfunctions; i++) {
+        sim_code_free(m->functions[i].code);
+        free(m->functions[i].staged);
+    }
     free(m->functions);
     sim_image_free(m->image);
     free(m);
 }
 
-static void drop_variables(struct sim_module *m) {
-    free_variables(m->image->vars, m->image->nvars);
-    for (unsigned i = 0; i < m->image->nfuncs; i++) free_variables(m->image->funcs[i]->vars, m->image->funcs[i]->nvars);
-}
-
-static void free_module(struct sim_module *m) {
+void sim_module_free(struct sim_module *m) {
+    const struct sim_image *image = m->image;
     for (unsigned i = 0; i < m->nfunctions; i++) sim_handle_drop(m->functions[i].handle);
     sim_handle_drop(m->handle);
+    m->handle = 0;
     sim_link_remove(&m->link);
-    drop_variables(m);
+    for (struct sim_module **p = m->siblings; p && *p; p = &(*p)->sibling)
+        if (*p == m) {
+            *p = m->sibling;
+            break;
+        }
+    free_variables(image->vars, image->nvars);
+    for (unsigned i = 0; i < image->nfuncs; i++) free_variables(image->funcs[i]->vars, image->funcs[i]->nvars);
     sim_module_unref(m);
 }
 
-static void end_module(struct sim_link *link) { free_module(SIM_OWNER(sim_module, link)); }
+static void end_module(struct sim_link *link) { sim_module_free(SIM_OWNER(sim_module, link)); }
 
 /* ---- variables ---- */
 
@@ -75,44 +81,97 @@ static bool only_returns(const struct sim_func *f) {
            || (f->instrs[0].pred < 0 && (!strcmp(f->instrs[0].op, "ret") || !strcmp(f->instrs[0].op, "exit")));
 }
 
-/* Creates the whole module, without sim_lock. */
-static int build(struct sim_module *m, const char *text, size_t limit, struct sim_log *errors) {
-    int result = sim_is_linked(text) ? sim_linked_parse(text, limit, errors, &m->image) :
-                                       sim_image_parse(text, (unsigned)sim_max_ptx(), SIM_CC_MAJOR * 10 + SIM_CC_MINOR,
-                                                       errors, &m->image);
+int sim_module_parse(const void *text, size_t limit, const struct sim_jit_options *o, struct sim_log *errors,
+                     struct sim_module **out) {
+    struct sim_image *image = NULL;
+    struct sim_module *m = NULL;
+    int result;
+    unsigned n = 0;
+    pthread_mutex_lock(&sim_load_lock);
+    if (sim_is_binary(text) && sim_is_host_elf(text)) {
+        result = CUDA_ERROR_INVALID_IMAGE;
+        sim_log_add(errors, SIM_NO_FORMAT);
+    } else if (sim_is_binary(text)) {
+        result = CUDA_ERROR_NO_BINARY_FOR_GPU;
+        sim_log_add(errors, "simgpu loads PTX text; this image is a cubin or a fatbin\n");
+    } else if (sim_is_linked(text)) result = sim_linked_parse(text, limit, errors, &image);
+    else
+        result = sim_image_parse(text, (unsigned)sim_max_ptx(), SIM_CC_MAJOR * 10 + SIM_CC_MINOR, errors, &image);
+    /* as measured */
+    if (!result && o->has_target && !sim_is_linked(text) && (o->target < 10 || !sim_jit_is_for_us(o->target)))
+        result = o->target < 10 ? CUDA_ERROR_INVALID_IMAGE : CUDA_ERROR_INVALID_SOURCE;
+    if (!result && o->unsupported) result = CUDA_ERROR_INVALID_PTX;
+    pthread_mutex_unlock(&sim_load_lock);
+    for (unsigned i = 0; !result && i < image->nfuncs; i++) n += image->funcs[i]->is_entry;
+    if (!result && (!(m = calloc(1, sizeof *m)) || !(m->functions = calloc(n ? n : 1, sizeof *m->functions))))
+        result = CUDA_ERROR_OUT_OF_MEMORY;
     if (result) {
-        m->image = NULL;
+        sim_image_free(image);
+        free(m);
         return result;
     }
-    struct sim_image *image = m->image;
+    m->refs = 1;
+    m->image = image;
     m->prints = sim_image_func(image, "vprintf") != NULL;
-    if ((result = place_variables(m->context, image->vars, image->nvars))) return result;
+    sim_link_init(&m->link);
     for (unsigned i = 0; i < image->nfuncs; i++) {
-        if ((result = place_variables(m->context, image->funcs[i]->vars, image->funcs[i]->nvars))) return result;
-        m->nfunctions += image->funcs[i]->is_entry;
+        struct sim_func *func = image->funcs[i];
+        if (func->is_entry)
+            m->functions[m->nfunctions++] =
+                (struct sim_function) { .module = m, .func = func, .no_effect = only_returns(func) };
     }
+    *out = m;
+    return CUDA_SUCCESS;
+}
+
+int sim_module_place(struct sim_module *m, struct sim_context *c) {
+    struct sim_image *image = m->image;
+    int result = place_variables(c, image->vars, image->nvars);
+    m->context = c;
+    for (unsigned i = 0; i < m->nfunctions; i++) {                 /* decoded without the variables' addresses */
+        sim_code_free(m->functions[i].code);
+        m->functions[i].code = NULL;
+    }
+    for (unsigned i = 0; !result && i < image->nfuncs; i++)
+        result = place_variables(c, image->funcs[i]->vars, image->funcs[i]->nvars);
+    if (result) return result;
     fill_variables(image->vars, image->nvars);
     for (unsigned i = 0; i < image->nfuncs; i++) fill_variables(image->funcs[i]->vars, image->funcs[i]->nvars);
-    m->functions = calloc(m->nfunctions ? m->nfunctions : 1, sizeof *m->functions);
-    if (!m->functions) {
-        m->nfunctions = 0;
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    for (unsigned i = 0, k = 0; i < image->nfuncs; i++) {
-        if (!image->funcs[i]->is_entry) continue;
-        struct sim_function *f = &m->functions[k++];
-        f->module = m;
-        f->func = image->funcs[i];
-        f->carveout = -1;
-        if ((result = sim_code_decode(f->func, errors, &f->code))) {
-            f->code = NULL;
-            return result;
-        }
-        uint32_t fixed = sim_code_info(f->code)->static_shared;
-        f->max_dynamic = (fixed <= SIM_BLOCK_SHARED ? SIM_BLOCK_SHARED : SIM_BLOCK_SHARED_OPTIN) - (int)fixed;
-        f->no_effect = only_returns(f->func);
-    }
     return CUDA_SUCCESS;
+}
+
+int sim_module_open(struct sim_module *m) {
+    if (!(m->handle = sim_handle_new(SIM_H_MODULE, m))) return CUDA_ERROR_OUT_OF_MEMORY;
+    for (unsigned i = 0; i < m->nfunctions; i++)
+        if (!(m->functions[i].handle = sim_handle_new(SIM_H_FUNCTION, &m->functions[i])))
+            return CUDA_ERROR_OUT_OF_MEMORY;
+    sim_link_add(&m->context->children, &m->link, end_module);
+    return CUDA_SUCCESS;
+}
+
+/* Without sim_lock. */
+static int decode(const struct sim_function *f, struct sim_log *errors, struct sim_code **code) {
+    pthread_mutex_lock(&sim_load_lock);
+    const int result = sim_code_decode(f->func, errors, code);
+    pthread_mutex_unlock(&sim_load_lock);
+    if (result) *code = NULL;
+    return result;
+}
+
+const struct sim_preferences sim_no_preferences = { SIM_DEFAULT, -1, 0, { 0 } };
+
+int sim_default_dynamic(uint32_t fixed) {
+    return (fixed <= SIM_BLOCK_SHARED ? SIM_BLOCK_SHARED : SIM_BLOCK_SHARED_OPTIN) - (int)fixed;
+}
+
+static void set_code(struct sim_function *f, struct sim_code *code) {
+    const struct sim_context *c = f->module->context;
+    f->code = code;
+    f->prefers = c && f->kernel ? f->kernel->prefers[c->device->ordinal] : sim_no_preferences;
+    if (f->prefers.max_dynamic == SIM_DEFAULT)
+        f->prefers.max_dynamic = sim_default_dynamic(sim_code_info(code)->static_shared);
+    for (int i = 0; f->func->reqnctapercluster[0] && i < 3; i++)
+        f->prefers.cluster[i] = (int)f->func->reqnctapercluster[i];
 }
 
 /* The output of ptxas -v; as on a GPU the text names the target architecture. */
@@ -134,50 +193,29 @@ static int load(void **out, const void *text, size_t limit, unsigned n, const in
     struct sim_log errors = { NULL, 0, 0 }, info = { NULL, 0, 0 };
     struct sim_context *c = sim_self.context;
     const void *context = SIM_HANDLE(c->handle);
+    struct sim_module *m = NULL;
     int result;
     if (!out || !text) return CUDA_ERROR_INVALID_VALUE;
     if ((result = sim_jit_read(&o, n, options, values))) return result;
     uint64_t start = sim_now_ns();
-    struct sim_module *m = calloc(1, sizeof *m);
-    if (!m) return CUDA_ERROR_OUT_OF_MEMORY;
-    m->refs = 1;
-    m->context = c;
     c->loading++;
     pthread_mutex_unlock(&sim_lock);
-    pthread_mutex_lock(&sim_load_lock);
-    if (sim_is_binary(text) && sim_is_host_elf(text)) {
-        result = CUDA_ERROR_INVALID_IMAGE;
-        sim_log_add(&errors, SIM_NO_FORMAT);
-    } else if (sim_is_binary(text)) {
-        result = CUDA_ERROR_NO_BINARY_FOR_GPU;
-        sim_log_add(&errors, "simgpu loads PTX text; this image is a cubin or a fatbin\n");
-    } else result = build(m, text, limit, &errors);
-    /* as measured */
-    if (!result && o.has_target && !sim_is_linked(text) && (o.target < 10 || !sim_jit_is_for_us(o.target)))
-        result = o.target < 10 ? CUDA_ERROR_INVALID_IMAGE : CUDA_ERROR_INVALID_SOURCE;
-    if (!result && o.unsupported) result = CUDA_ERROR_INVALID_PTX;
-    pthread_mutex_unlock(&sim_load_lock);
+    result = sim_module_parse(text, limit, &o, &errors, &m);
+    if (!result) result = sim_module_place(m, c);
+    for (unsigned i = 0; !result && i < m->nfunctions; i++) {
+        struct sim_code *code;
+        if (!(result = decode(&m->functions[i], &errors, &code)))
+            set_code(&m->functions[i], code);
+    }
     pthread_mutex_lock(&sim_lock);
     c->loading--;
     sim_link_remember(result);
     if (!result && sim_context_at(context) != c) result = CUDA_ERROR_CONTEXT_IS_DESTROYED;
-    if (!result && !(m->handle = sim_handle_new(SIM_H_MODULE, m))) result = CUDA_ERROR_OUT_OF_MEMORY;
-    for (unsigned i = 0; !result && i < m->nfunctions; i++)
-        if (!(m->functions[i].handle = sim_handle_new(SIM_H_FUNCTION, &m->functions[i])))
-            result = CUDA_ERROR_OUT_OF_MEMORY;
-    sim_jit_write_log(&o.error, &errors);
+    if (!result) result = sim_module_open(m);
     if (!result && o.verbose) report(m, &info);
-    sim_jit_write_log(&o.info, &info);
-    sim_jit_write_wall(&o, sim_now_ns() - start);
-    if (result && errors.len && sim_settings.verbose) fprintf(stderr, "simgpu: %.*s", (int)errors.len, errors.text);
-    sim_log_free(&errors);
-    sim_log_free(&info);
-    sim_link_init(&m->link);
-    if (!result) {
-        sim_link_add(&c->children, &m->link, end_module);
-        *out = SIM_HANDLE(m->handle);
-    } else if (m->image) free_module(m);
-    else free(m);
+    sim_jit_write(&o, &errors, &info, sim_now_ns() - start, result);
+    if (!result) *out = SIM_HANDLE(m->handle);
+    else if (m) sim_module_free(m);
     return result;
 }
 
@@ -195,43 +233,48 @@ SIM_API(cuModuleLoadFatBinary, (void **out, const void *image), (out, image), SI
 }
 
 SIM_API(cuModuleLoad, (void **out, const char *path), (out, path), SIM_CTX) {
+    char *text;
+    size_t size;
     if (!out || !path) return CUDA_ERROR_INVALID_VALUE;
-    FILE *file = fopen(path, "rb");
-    if (!file) return CUDA_ERROR_FILE_NOT_FOUND;
-    struct sim_log text = { NULL, 0, 0 };
-    char piece[4096];
-    size_t n;
-    bool ok = true;
-    while (ok && (n = fread(piece, 1, sizeof piece, file)) > 0) {
-        char *more = realloc(text.text, text.len + n + 20);              /* zeros: sim_is_binary and
-                                                                            sim_is_host_elf may read them */
-        if (!(ok = more != NULL)) break;
-        memcpy(more + text.len, piece, n);
-        text.text = more;
-        text.len += n;
-        memset(more + text.len, 0, 20);
-    }
-    ok = ok && !ferror(file);
-    fclose(file);
-    int result =
-        !ok ? CUDA_ERROR_OPERATING_SYSTEM : load(out, text.text ? text.text : "\0\0\0", text.len, 0, NULL, NULL);
-    free(text.text);
+    int result = sim_read_file(path, &text, &size);
+    if (result) return result;
+    result = load(out, text, size, 0, NULL, NULL);
+    free(text);
     return result;
 }
 
 SIM_API(cuModuleUnload, (void *handle), (handle), SIM_HEALTHY) {
     struct sim_module *m = sim_get(SIM_H_MODULE, handle);
     if (!m) return CUDA_ERROR_INVALID_HANDLE;
+    if (m->siblings) return CUDA_ERROR_NOT_PERMITTED;              /* a library's */
     int result = sim_drain(m->context, NULL);
     /* another thread may have unloaded it first */
-    if (!result && (m = sim_get(SIM_H_MODULE, handle))) free_module(m);
+    if (!result && (m = sim_get(SIM_H_MODULE, handle))) sim_module_free(m);
     return result;
 }
 
+/* What is loaded when differs from a GPU's driver and shows nowhere else. */
 SIM_API(cuModuleGetLoadingMode, (int *mode), (mode), SIM_INIT) {
     if (!mode) return CUDA_ERROR_INVALID_VALUE;
-    *mode = CU_MODULE_EAGER_LOADING;
+    *mode = sim_settings.eager ? CU_MODULE_EAGER_LOADING : CU_MODULE_LAZY_LOADING;
     return CUDA_SUCCESS;
+}
+
+int sim_function_need(struct sim_function *f) {
+    struct sim_log errors = { NULL, 0, 0 };
+    struct sim_module *m = f->module;
+    struct sim_code *code;
+    if (f->code) return CUDA_SUCCESS;
+    m->refs++;
+    pthread_mutex_unlock(&sim_lock);
+    int result = decode(f, &errors, &code);
+    pthread_mutex_lock(&sim_lock);
+    sim_jit_say(result, &errors);
+    sim_log_free(&errors);
+    if (!result && m->context && !m->handle) result = CUDA_ERROR_INVALID_HANDLE;       /* another thread unloaded it */
+    if (!result && !f->code) set_code(f, code); else sim_code_free(code);
+    sim_module_unref(m);
+    return result;
 }
 
 SIM_API(cuModuleGetFunction, (void **out, void *handle, const char *name), (out, handle, name), SIM_HEALTHY) {
@@ -239,11 +282,14 @@ SIM_API(cuModuleGetFunction, (void **out, void *handle, const char *name), (out,
     if (!m) return CUDA_ERROR_INVALID_HANDLE;
     if (!out || !name || !*name) return CUDA_ERROR_INVALID_VALUE;
     *out = NULL;
-    for (unsigned i = 0; i < m->nfunctions; i++)
-        if (!strcmp(m->functions[i].func->name, name)) {
-            *out = SIM_HANDLE(m->functions[i].handle);
-            return CUDA_SUCCESS;
-        }
+    for (unsigned i = 0; i < m->nfunctions; i++) {
+        struct sim_function *f = &m->functions[i];
+        if (strcmp(f->func->name, name)) continue;
+        const uint64_t found = f->handle;
+        const int result = sim_function_need(f);
+        if (!result) *out = SIM_HANDLE(found);
+        return result;
+    }
     return CUDA_ERROR_NOT_FOUND;
 }
 
@@ -252,18 +298,29 @@ static bool is_entry(const struct sim_module *m, const char *name) {
     return false;
 }
 
-SIM_API(cuModuleGetGlobal_v2, (CUdeviceptr *address, size_t *bytes, void *handle, const char *name),
-        (address, bytes, handle, name), SIM_HEALTHY) {
-    struct sim_module *m = sim_get(SIM_H_MODULE, handle);
-    if (!m) return CUDA_ERROR_INVALID_HANDLE;
-    if (address) *address = 0;
-    if (bytes) *bytes = 0;
+/* In a linked image, names without linkage are found, too, those of the first input first, as measured. */
+static const struct sim_var *variable(const struct sim_image *image, const char *name) {
+    const struct sim_var *v = sim_image_var(image, name);
+    for (unsigned i = 0; !v && i < image->nvars; i++) if (!strcmp(image->vars[i]->name, name)) v = image->vars[i];
+    return v && v->address && (v->space == SIM_GLOBAL || v->space == SIM_CONST) ? v : NULL;
+}
+
+int sim_module_global(const struct sim_module *m, const char *name, CUdeviceptr *address, size_t *bytes) {
     if (!name || !*name || (!address && !bytes) || is_entry(m, name)) return CUDA_ERROR_INVALID_VALUE;
-    const struct sim_var *v = sim_image_var(m->image, name);
-    if (!v || !v->address || (v->space != SIM_GLOBAL && v->space != SIM_CONST)) return CUDA_ERROR_NOT_FOUND;
+    const struct sim_var *v = variable(m->image, name);
+    if (!v) return CUDA_ERROR_NOT_FOUND;
     if (address) *address = v->address;
     if (bytes) *bytes = v->size;
     return CUDA_SUCCESS;
+}
+
+SIM_API(cuModuleGetGlobal_v2, (CUdeviceptr *address, size_t *bytes, void *handle, const char *name),
+        (address, bytes, handle, name), SIM_HEALTHY) {
+    const struct sim_module *m = sim_get(SIM_H_MODULE, handle);
+    if (!m) return CUDA_ERROR_INVALID_HANDLE;
+    if (address) *address = 0;
+    if (bytes) *bytes = 0;
+    return sim_module_global(m, name, address, bytes);
 }
 
 SIM_API(cuModuleGetFunctionCount, (unsigned *count, void *handle), (count, handle), SIM_HEALTHY) {
@@ -278,6 +335,10 @@ SIM_API(cuModuleEnumerateFunctions, (void **out, unsigned count, void *handle), 
     struct sim_module *m = sim_get(SIM_H_MODULE, handle);
     if (!m) return CUDA_ERROR_INVALID_HANDLE;
     if (!out) return CUDA_ERROR_INVALID_VALUE;
-    for (unsigned i = 0; i < count && i < m->nfunctions; i++) out[i] = SIM_HANDLE(m->functions[i].handle);
+    for (unsigned i = 0; i < count && i < m->nfunctions; i++) {
+        out[i] = SIM_HANDLE(m->functions[i].handle);
+        const int result = sim_function_need(&m->functions[i]);
+        if (result || !(m = sim_get(SIM_H_MODULE, handle))) return result;
+    }
     return CUDA_SUCCESS;
 }

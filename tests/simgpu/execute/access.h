@@ -34,11 +34,11 @@ static inline bool covers(const struct span *s, const u64 *addr, unsigned size) 
     return !bad;
 }
 
-static inline void span_shared(struct sim_warp *w, struct span *s) {
-    s->lo = SIM_SHARED_BASE;
-    s->hi = SIM_SHARED_BASE + w->block->shared_bytes;
+static inline void span_shared(const struct sim_block *b, struct span *s) {
+    s->lo = b->shared_at;
+    s->hi = b->shared_at + b->shared_bytes;
     s->stride = 0;
-    s->host = (uintptr_t)w->block->shared - SIM_SHARED_BASE;
+    s->host = (uintptr_t)b->shared - b->shared_at;
 }
 
 static inline void span_local(struct sim_warp *w, struct span *s) {
@@ -74,15 +74,19 @@ static inline bool locate(struct sim_warp *w, const struct sim_insn *i, enum sim
         if (other || window > 2) return false;
         space = window == 0 ? SIM_GLOBAL : window == 1 ? SIM_SHARED : SIM_LOCAL;
         u64 moved[32];
-        SIM_LANES moved[l] = addr[l] & 0xffffffffffffull;
-        if (space == SIM_SHARED) span_shared(w, s);
-        else if (space == SIM_LOCAL) span_local(w, s);
+        SIM_LANES moved[l] = addr[l] & SIM_WINDOW_OFFSET;
+        if (space == SIM_LOCAL) span_local(w, s);
+        else if (space == SIM_SHARED) {
+            const struct sim_block *owner = sim_shared_owner(w->block, SIM_GENERIC, addr[0]);
+            if (!owner || !owner->live) return false;
+            span_shared(owner, s);
+        }
         else if (!span_global(w, i, addr, size, s)) return false;
         if (!covers(s, moved, size)) return false;
         memcpy(addr, moved, sizeof moved);
         return true;
     }
-    if (space == SIM_SHARED) span_shared(w, s);
+    if (space == SIM_SHARED) span_shared(w->block, s);
     else if (space == SIM_LOCAL) span_local(w, s);
     else if (space == SIM_PARAM || !span_global(w, i, addr, size, s)) return false;
     return covers(s, addr, size);
@@ -92,7 +96,7 @@ static inline bool locate(struct sim_warp *w, const struct sim_insn *i, enum sim
 static inline bool locate_shared(struct sim_warp *w, const struct sim_insn *i, uint32_t m, unsigned size, u32 *offset) {
     const struct sim_block *b = w->block;
     if (i->flags & (SIM_I_BASE64 | SIM_I_STRONG) || b->shared_bytes < size) return false;
-    const u32 *a = SIM_AT(u32, i->a), add = (u32)i->imm - SIM_SHARED_BASE, last = b->shared_bytes - size,
+    const u32 *a = SIM_AT(u32, i->a), add = (u32)i->imm - b->shared_at, last = b->shared_bytes - size,
               odd = size - 1;
     const u32 spare = a[__builtin_ctz(m)];
     u32 bad = 0;
@@ -145,8 +149,8 @@ static inline __attribute__((always_inline)) unsigned char *quick(const struct s
         return there ? (unsigned char *)(uintptr_t)(a + (uint64_t)r->delta) : NULL;
     }
     if (space == SIM_SHARED)
-        return b->shared_bytes >= bytes && a - SIM_SHARED_BASE <= b->shared_bytes - bytes ?
-                   b->shared + (a - SIM_SHARED_BASE) :
+        return b->shared_bytes >= bytes && a - b->shared_at <= b->shared_bytes - bytes ?
+                   b->shared + (a - b->shared_at) :
                    NULL;
     return w->local_stride >= bytes && a >= SIM_LOCAL_BASE && a <= w->local_stride - bytes ? w->local + a : NULL;
 }

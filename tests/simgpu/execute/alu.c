@@ -373,27 +373,15 @@ SIM_H3(prmt_ecl, u32, u32, u32, u32, permute(x, y, prmt_modes[3][z & 3]))
 SIM_H3(prmt_ecr, u32, u32, u32, u32, permute(x, y, prmt_modes[4][z & 3]))
 SIM_H3(prmt_rc16, u32, u32, u32, u32, permute(x, y, prmt_modes[5][z & 3]))
 
-/* -- moves: copies, widening and narrowing between slots, packing */
+/* -- moves: copies, packing */
 
 SIM_H1(mov_32, u32, u32, x)
 SIM_H1(mov_64, u64, u64, x)
-SIM_H1(zext_64_8, u64, u32, (u8)x)
-SIM_H1(zext_64_16, u64, u32, (u16)x)
-SIM_H1(zext_64_32, u64, u32, x)
-SIM_H1(sext_64_8, s64, u32, (s8)x)
-SIM_H1(sext_64_16, s64, u32, (s16)x)
-SIM_H1(sext_64_32, s64, s32, x)
-SIM_H1(trunc_32, u32, u64, x)
-SIM_H1(trunc_16, u32, u32, (u16)x)
-SIM_H1(trunc_8, u32, u32, (u8)x)
-SIM_H1(sext_32_8, u32, u32, (s8)x)
-SIM_H1(sext_32_16, u32, u32, (s16)x)
 SIM_H2(pack_64, u64, u32, u32, (u64)y << 32 | x)
 SIM_H2(pack_32, u32, u32, u32, (x & 0xffff) | y << 16)
 SIM_H2(pack_16, u32, u32, u32, (x & 0xff) | (y & 0xff) << 8)
 SIM_H1(high_64, u32, u64, x >> 32)
 SIM_H1(high_32, u32, u32, x >> 16)
-SIM_H1(high_16, u32, u32, x >> 8 & 0xff)
 
 /* -- predicates: masks */
 
@@ -427,34 +415,47 @@ SIM_H3(slct_64_f32, u64, u64, u64, f32, z >= 0 ? x : y)
 SIM_H3(slct_32_ftz_f32, u32, u32, u32, f32, z > -0x1p-126f ? x : y)
 SIM_H3(slct_64_ftz_f32, u64, u64, u64, f32, z > -0x1p-126f ? x : y)
 
-#define E(n) SIM_E(n)
-#define E3(n) E(n##_16), E(n##_32), E(n##_64)
-#define ET(n) E(n##_u16), E(n##_s16), E(n##_u32), E(n##_s32), E(n##_u64), E(n##_s64)
-const struct sim_entry SIM_ISA(sim_alu_table)[] = {
-    E3(add), E3(sub), E3(mul_lo), E3(mad_lo), E3(neg), E3(abs), ET(mul_hi), ET(mad_hi), E(mul_wide_u16),
-    E(mul_wide_s16), E(mul_wide_u32), E(mul_wide_s32), E(mad_wide_u16), E(mad_wide_s16), E(mad_wide_u32),
-    E(mad_wide_s32), E(add_sat_s32), E(sub_sat_s32), E(mad_hi_sat_s32), E(mul24_lo_u32), E(mul24_lo_s32),
-    E(mul24_hi_u32), E(mul24_hi_s32), E(mad24_lo_u32), E(mad24_lo_s32), E(mad24_hi_u32), E(mad24_hi_s32),
-    E(mad24_hi_sat_s32), ET(div), ET(rem), ET(min), ET(max), E(min_relu_s32), E(max_relu_s32), E(add_16x2),
-    E(min_u16x2), E(min_s16x2), E(max_u16x2), E(max_s16x2), E(min_relu_s16x2), E(max_relu_s16x2), ET(sad),
-    E(dp4a_u32_u32), E(dp4a_u32_s32), E(dp4a_s32_u32), E(dp4a_s32_s32), E(dp2a_lo_u32_u32), E(dp2a_lo_u32_s32),
-    E(dp2a_lo_s32_u32), E(dp2a_lo_s32_s32), E(dp2a_hi_u32_u32), E(dp2a_hi_u32_s32), E(dp2a_hi_s32_u32),
-    E(dp2a_hi_s32_s32),
-#define EV(n) E(vabsdiff##n##_u32), E(vabsdiff##n##_s32), E(vabsdiff##n##_u32_add), E(vabsdiff##n##_s32_add)
-    EV(2), EV(4),
-    E(add_cc_32), E(add_cc_64), E(addc_32), E(addc_64), E(sub_cc_32), E(sub_cc_64), E(subc_32), E(subc_64),
-    E(mad_lo_cc_32), E(mad_lo_cc_64), E(mad_hi_cc_u32), E(mad_hi_cc_s32), E(mad_hi_cc_u64), E(mad_hi_cc_s64),
-    E(madc_lo_32), E(madc_lo_64), E(madc_hi_u32), E(madc_hi_s32), E(madc_hi_u64), E(madc_hi_s64), E(and_32), E(and_64),
-    E(or_32), E(or_64), E(xor_32), E(xor_64), E3(not), E3(cnot), E3(shl), ET(shr), E(shf_l_wrap), E(shf_l_clamp),
-    E(shf_r_wrap), E(shf_r_clamp), E(lop3_32), E(popc_32), E(popc_64), E(clz_32), E(clz_64), E(bfind_u32), E(bfind_s32),
-    E(bfind_u64), E(bfind_s64), E(bfind_shiftamt_u32), E(bfind_shiftamt_s32), E(bfind_shiftamt_u64),
-    E(bfind_shiftamt_s64), E(brev_32), E(brev_64), E(fns_b32), E(bfe_u32), E(bfe_s32), E(bfe_u64), E(bfe_s64),
-    E(bfi_32), E(bfi_64), E(bmsk_clamp), E(bmsk_wrap), E(szext_clamp_u32), E(szext_clamp_s32), E(szext_wrap_u32),
-    E(szext_wrap_s32), E(prmt), E(prmt_f4e), E(prmt_b4e), E(prmt_rc8), E(prmt_ecl), E(prmt_ecr), E(prmt_rc16),
-    E(mov_32), E(mov_64), E(zext_64_8), E(zext_64_16), E(zext_64_32), E(sext_64_8), E(sext_64_16), E(sext_64_32),
-    E(trunc_32), E(trunc_16), E(trunc_8), E(sext_32_8), E(sext_32_16), E(pack_64), E(pack_32), E(pack_16), E(high_64),
-    E(high_32), E(high_16), E(and_pred), E(or_pred), E(xor_pred), E(not_pred), E(mov_pred), E(selp_32), E(selp_64),
-    E(slct_32_s32), E(slct_64_s32), E(slct_32_f32), E(slct_64_f32), E(slct_32_ftz_f32), E(slct_64_ftz_f32),
-    { NULL, NULL }
+#define OP SIM_OP
+#define P(n, t, run) OP(n, t, PLAIN, run)
+/* one handler for each size; one for each type; those of 32 and 64 bits; those of 16 and 32 bits */
+#define SIZES(n) P(n, U16, n##_16), P(n, S16, n##_16), LONG_SIZES(n, n)
+#define LONG_SIZES(n, h) P(n, U32, h##_32), P(n, S32, h##_32), P(n, U64, h##_64), P(n, S64, h##_64)
+#define TYPES(n) P(n, U16, n##_u16), P(n, S16, n##_s16), LONG_TYPES(n, n)
+#define LONG_TYPES(n, h) P(n, U32, h##_u32), P(n, S32, h##_s32), P(n, U64, h##_u64), P(n, S64, h##_s64)
+#define SHORT_TYPES(n) P(n, U16, n##_u16), P(n, S16, n##_s16), P(n, U32, n##_u32), P(n, S32, n##_s32)
+#define WORDS(n) P(n, U32, n##_u32), P(n, S32, n##_s32)
+#define WORD(n) P(n, U32, n)
+#define BITS(n) P(n, U32, n##_32), P(n, U64, n##_64)
+#define LOGIC(n) P(n, PRED, n##_pred), P(n, U16, n##_32), BITS(n)
+#define DOT(n) P(n##_u32, U32, n##_u32_u32), P(n##_u32, S32, n##_u32_s32), P(n##_s32, U32, n##_s32_u32), \
+    P(n##_s32, S32, n##_s32_s32)
+#define VIDEO(n) P(n##_u32, U32, n##_u32), P(n##_u32, S32, n##_s32), P(n##_add_u32, U32, n##_u32_add), \
+    P(n##_add_u32, S32, n##_s32_add)
+#define SLCT(t, n) P(slct_##t, S32, slct_##n##_s32), P(slct_##t, F32, slct_##n##_f32), \
+    OP(slct_##t, F32, FTZ, slct_##n##_ftz_f32)
+const struct sim_operation SIM_ISA(sim_alu_table)[] = {
+    SIZES(add), SIZES(sub), SIZES(mul_lo), SIZES(mad_lo), SIZES(neg), SIZES(abs), TYPES(mul_hi), TYPES(mad_hi),
+    SHORT_TYPES(mul_wide), SHORT_TYPES(mad_wide), WORDS(mul24_lo), WORDS(mul24_hi), WORDS(mad24_lo), WORDS(mad24_hi),
+    OP(add, S32, FLAGS, add_sat_s32), OP(sub, S32, FLAGS, sub_sat_s32), OP(mad_hi, S32, FLAGS, mad_hi_sat_s32),
+    OP(mad24_hi, S32, FLAGS, mad24_hi_sat_s32), TYPES(div), TYPES(rem), TYPES(min), TYPES(max),
+    OP(min, S32, FLAGS, min_relu_s32), OP(max, S32, FLAGS, max_relu_s32), P(add_u16x2, U32, add_16x2),
+    P(add_s16x2, U32, add_16x2), WORD(min_u16x2), WORD(min_s16x2), WORD(max_u16x2), WORD(max_s16x2),
+    OP(min_s16x2, U32, FLAGS, min_relu_s16x2), OP(max_s16x2, U32, FLAGS, max_relu_s16x2), TYPES(sad), DOT(dp4a),
+    DOT(dp2a_lo), DOT(dp2a_hi), VIDEO(vabsdiff2), VIDEO(vabsdiff4),
+    /* .cc, the flag that the carry is written, is also part of the name */
+    LONG_SIZES(add_cc, add_cc), LONG_SIZES(sub_cc, sub_cc), LONG_SIZES(mad_lo_cc, mad_lo_cc),
+    LONG_TYPES(mad_hi_cc, mad_hi_cc), LONG_SIZES(addc, addc), LONG_SIZES(addc_cc, addc), LONG_SIZES(subc, subc),
+    LONG_SIZES(subc_cc, subc), LONG_SIZES(madc_lo, madc_lo), LONG_SIZES(madc_lo_cc, madc_lo),
+    LONG_TYPES(madc_hi, madc_hi), LONG_TYPES(madc_hi_cc, madc_hi),
+    LOGIC(and), LOGIC(or), LOGIC(xor), P(not, PRED, not_pred), SIZES(not), SIZES(cnot), SIZES(shl), TYPES(shr),
+    WORD(shf_l_wrap), WORD(shf_l_clamp), WORD(shf_r_wrap), WORD(shf_r_clamp), P(lop3, U32, lop3_32), BITS(popc),
+    BITS(clz), LONG_TYPES(bfind, bfind), LONG_TYPES(bfind_shiftamt, bfind_shiftamt), BITS(brev), P(fns, U32, fns_b32),
+    LONG_TYPES(bfe, bfe), BITS(bfi), WORD(bmsk_clamp), WORD(bmsk_wrap), WORDS(szext_clamp), WORDS(szext_wrap),
+    WORD(prmt), WORD(prmt_f4e), WORD(prmt_b4e), WORD(prmt_rc8), WORD(prmt_ecl), WORD(prmt_ecr), WORD(prmt_rc16),
+    P(mov, PRED, mov_pred), BITS(mov), P(pack, U16, pack_16), BITS(pack), BITS(high), P(selp, U16, selp_32),
+    P(selp, S16, selp_32), LONG_SIZES(selp, selp), P(selp, F32, selp_32), P(selp, F64, selp_64), SLCT(u16, 32),
+    SLCT(s16, 32), SLCT(u32, 32), SLCT(s32, 32), SLCT(f32, 32), SLCT(u64, 64), SLCT(s64, 64), SLCT(f64, 64), SIM_END
 };
-#undef E
+#undef OP
+#undef P
+#undef BITS

@@ -141,31 +141,46 @@ SIM_HANDLER(mbarrier) {
     w->progress = true;
 }
 
-/* cp.async.bulk to a, from b, size, mbarrier or none: executed at once, in units of 16 bytes */
-static bool copy_units(struct sim_warp *w, const struct sim_insn *i, int l, enum sim_space to, enum sim_space from) {
-    const uint64_t a = SIM_AT(u64, i->d)[l], b = SIM_AT(u64, i->a)[l], size = SIM_AT(u32, i->b)[l];
+/* cp.async.bulk: executed at once, in units of 16 bytes. All addresses are generic. d: to, a: from, b: bytes, c: the
+   mbarrier, with SIM_I_COUNT; e: with SIM_I_SECOND, the ranks of the blocks that receive the bytes */
+static bool copy_units(struct sim_warp *w, const struct sim_insn *i, int l, uint64_t to, uint64_t from, uint32_t size) {
     if (size % 16) {
-        sim_fault_at(w, i, l, SIM_F_MISALIGNED, "cp.async.bulk of %u bytes, not a multiple of 16", (unsigned)size);
+        sim_fault_at(w, i, l, SIM_F_MISALIGNED, "cp.async.bulk of %u bytes, not a multiple of 16", size);
         return false;
     }
-    for (uint64_t k = 0; k < size; k += 16) {
-        void *p = sim_at(w, i, l, to, a + k, 16, "cp.async.bulk"),
-             *q = p ? sim_at(w, i, l, from, b + k, 16, "cp.async.bulk") : NULL;
+    for (uint32_t k = 0; k < size; k += 16) {
+        void *p = sim_at(w, i, l, SIM_GENERIC, to + k, 16, "cp.async.bulk"),
+             *q = p ? sim_at(w, i, l, SIM_GENERIC, from + k, 16, "cp.async.bulk") : NULL;
         if (!q) return false;
         memcpy(p, q, 16);
     }
     return true;
 }
-SIM_HANDLER(cp_bulk_load) {
+
+static bool count_bytes(struct sim_warp *w, const struct sim_insn *i, int l, uint64_t barrier, uint32_t size) {
+    u64 *p = sim_at(w, i, l, SIM_GENERIC, barrier, 8, "mbarrier");
+    if (p) *p = barrier_word(EXPECTED(*p), PENDING(*p), BYTES(*p) - size, PHASE(*p));
+    return p != NULL;
+}
+
+static uint64_t in_block(uint64_t address, unsigned rank) {
+    return (address & ~(0xffull << SIM_RANK_SHIFT)) | (uint64_t)rank << SIM_RANK_SHIFT;
+}
+
+SIM_HANDLER(cp_bulk) {
     SIM_EACH_LANE(m) {
-        if (!copy_units(w, i, (int)l, SIM_SHARED, SIM_GLOBAL)) return;
-        u64 *p = sim_at(w, i, (int)l, SIM_SHARED, SIM_AT(u64, i->c)[l], 8, "mbarrier");
-        if (!p) return;
-        *p = barrier_word(EXPECTED(*p), PENDING(*p), BYTES(*p) - SIM_AT(u32, i->b)[l], PHASE(*p));
+        const uint64_t to = SIM_AT(u64, i->d)[l], from = SIM_AT(u64, i->a)[l], barrier = SIM_AT(u64, i->c)[l];
+        const uint32_t size = SIM_AT(u32, i->b)[l], ranks = i->flags & SIM_I_SECOND ? SIM_AT(u32, i->e)[l] & 0xffff : 1;
+        for (uint32_t rest = ranks; rest; rest &= rest - 1) {
+            const unsigned rank = (unsigned)__builtin_ctz(rest);
+            const bool several = i->flags & SIM_I_SECOND;
+            if (!copy_units(w, i, (int)l, several ? in_block(to, rank) : to, from, size)) return;
+            if (i->flags & SIM_I_COUNT
+                && !count_bytes(w, i, (int)l, several ? in_block(barrier, rank) : barrier, size)) return;
+        }
     }
     w->progress = true;
 }
-SIM_HANDLER(cp_bulk_store) { SIM_EACH_LANE(m) if (!copy_units(w, i, (int)l, SIM_GLOBAL, SIM_SHARED)) return; }
 
 /* d: predicate, a: address, b: state (64 bits), or a parity (32 bits) with SIM_I_COUNT */
 SIM_HANDLER(mbarrier_test) {
@@ -183,13 +198,17 @@ SIM_HANDLER(mbarrier_test) {
 }
 SIM_H1(mbarrier_pending, u32, u64, PENDING(x))
 
-#define E(n) SIM_E(n)
-#define EIA(n) E(atom_add_##n), E(atom_and_##n), E(atom_or_##n), E(atom_xor_##n), E(atom_exch_##n), E(atom_cas_##n), \
-    E(atom_min_u##n), \
-    E(atom_max_u##n), E(atom_min_s##n), E(atom_max_s##n)
-const struct sim_entry SIM_ISA(sim_atom_table)[] = {
-    EIA(32), EIA(64), E(atom_cas_16), E(atom_inc_u32), E(atom_dec_u32), E(atom_add_f32), E(atom_add_f64),
-    E(atom_add_f16), E(atom_add_f16x2), E(atom_add_bf16), E(atom_add_bf16x2), E(mbarrier), E(mbarrier_test),
-    E(mbarrier_pending), E(cp_bulk_load), E(cp_bulk_store), { NULL, NULL }
+#define OP(n, t, run) SIM_OP(n, t, PLAIN, run)
+#define BITS(n, h) OP(n, U32, h##32), OP(n, U64, h##64)
+#define ORDER(n) BITS(n, n##_u), OP(n, S32, n##_s32), OP(n, S64, n##_s64)
+const struct sim_operation SIM_ISA(sim_atom_table)[] = {
+    BITS(atom_add, atom_add_), OP(atom_add, S32, atom_add_32), OP(atom_add, F32, atom_add_f32),
+    OP(atom_add, F64, atom_add_f64), OP(atom_add, F16, atom_add_f16), OP(atom_add, F16X2, atom_add_f16x2),
+    OP(atom_add, BF16, atom_add_bf16), OP(atom_add, BF16X2, atom_add_bf16x2), ORDER(atom_min), ORDER(atom_max),
+    BITS(atom_and, atom_and_), BITS(atom_or, atom_or_), BITS(atom_xor, atom_xor_), BITS(atom_exch, atom_exch_),
+    BITS(atom_cas, atom_cas_), OP(atom_cas, U16, atom_cas_16), OP(atom_inc, U32, atom_inc_u32),
+    OP(atom_dec, U32, atom_dec_u32), SIM_UNTYPED(mbarrier), SIM_UNTYPED(mbarrier_test),
+    OP(mbarrier_pending_count, U64, mbarrier_pending), SIM_UNTYPED(cp_bulk), SIM_END
 };
-#undef E
+#undef OP
+#undef BITS

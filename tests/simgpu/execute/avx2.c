@@ -1,18 +1,18 @@
 /* avx2.c - the lane operations again, compiled for AVX2 and FMA: arithmetic. Memory and cross-lane operations are in
-   avx2_memory.c, so that two compilers can work in parallel. decode.c uses these tables if the host supports both. */
+   avx2_memory.c, so that two compilers can work in parallel. lower/ uses these tables if the host supports both. */
 #include "execute.h"
 
 #ifdef SIM_HAVE_AVX2
 #pragma GCC target("avx2,fma,bmi,bmi2,lzcnt,popcnt")
 #define SIM_ISA(name) name##_avx2
-extern const struct sim_entry sim_alu_table_avx2[], sim_compare_table_avx2[], sim_float_table_avx2[],
+extern const struct sim_operation sim_alu_table_avx2[], sim_compare_table_avx2[], sim_float_table_avx2[],
     sim_half_table_avx2[], sim_cvt_table_avx2[], sim_ldst_table_avx2[], sim_atom_table_avx2[], sim_shuffle_table_avx2[];
 #include "alu.c"
 #include "compare.c"
 #include "float.c"
 #include "half.c"
 #include "cvt.c"
-const struct sim_entry *const sim_avx2_tables[] = {
+const struct sim_operation *const sim_avx2_tables[] = {
     sim_alu_table_avx2, sim_compare_table_avx2, sim_float_table_avx2, sim_half_table_avx2, sim_cvt_table_avx2,
     sim_ldst_table_avx2, sim_atom_table_avx2, sim_shuffle_table_avx2, NULL };
 #endif

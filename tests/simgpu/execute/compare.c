@@ -77,14 +77,21 @@ SETP_FLOAT(bf16, u32, bhalf_value)
 TESTP_ALL(f32, f32, 0x1p-126f)
 TESTP_ALL(f64, f64, 0x1p-1022)
 
-#define E(n) SIM_E(n)
-#define EI(t) E(setp_eq_##t), E(setp_ne_##t), E(setp_lt_##t), E(setp_le_##t), E(setp_gt_##t), E(setp_ge_##t)
-#define EF(t) EI(t), E(setp_equ_##t), E(setp_neu_##t), E(setp_ltu_##t), E(setp_leu_##t), E(setp_gtu_##t), \
-    E(setp_geu_##t), E(setp_num_##t), E(setp_nan_##t)
-#define EP(t) E(testp_finite_##t), E(testp_infinite_##t), E(testp_number_##t), E(testp_notanumber_##t), \
-    E(testp_normal_##t), E(testp_subnormal_##t)
-const struct sim_entry SIM_ISA(sim_compare_table)[] = {
-    EI(u16), EI(s16), EI(u32), EI(s32), EI(u64), EI(s64), EF(f32), EF(ftz_f32), EF(f64), EF(f16), EF(ftz_f16), EF(bf16),
-    EP(f32), EP(f64), { NULL, NULL }
+#define OP SIM_OP
+#define P(n, t, run) OP(n, t, PLAIN, run)
+#define SIX(t, V, h) OP(setp_eq, t, V, setp_eq_##h), OP(setp_ne, t, V, setp_ne_##h), OP(setp_lt, t, V, setp_lt_##h), \
+    OP(setp_le, t, V, setp_le_##h), OP(setp_gt, t, V, setp_gt_##h), OP(setp_ge, t, V, setp_ge_##h)
+#define UNSIGNED(t, h) SIX(t, PLAIN, h), P(setp_lo, t, setp_lt_##h), P(setp_ls, t, setp_le_##h), \
+    P(setp_hi, t, setp_gt_##h), P(setp_hs, t, setp_ge_##h)
+#define ALL(t, V, h) SIX(t, V, h), OP(setp_equ, t, V, setp_equ_##h), OP(setp_neu, t, V, setp_neu_##h), \
+    OP(setp_ltu, t, V, setp_ltu_##h), OP(setp_leu, t, V, setp_leu_##h), OP(setp_gtu, t, V, setp_gtu_##h), \
+    OP(setp_geu, t, V, setp_geu_##h), OP(setp_num, t, V, setp_num_##h), OP(setp_nan, t, V, setp_nan_##h)
+#define TEST(n) P(n, F32, n##_f32), P(n, F64, n##_f64)
+const struct sim_operation SIM_ISA(sim_compare_table)[] = {
+    UNSIGNED(U16, u16), SIX(S16, PLAIN, s16), UNSIGNED(U32, u32), SIX(S32, PLAIN, s32), UNSIGNED(U64, u64),
+    SIX(S64, PLAIN, s64), ALL(F32, PLAIN, f32), ALL(F32, FTZ, ftz_f32), ALL(F64, PLAIN, f64), ALL(F64, FTZ, f64),
+    ALL(F16, PLAIN, f16), ALL(F16, FTZ, ftz_f16), ALL(BF16, PLAIN, bf16), ALL(BF16, FTZ, bf16), TEST(testp_finite),
+    TEST(testp_infinite), TEST(testp_number), TEST(testp_notanumber), TEST(testp_normal), TEST(testp_subnormal), SIM_END
 };
-#undef E
+#undef OP
+#undef P

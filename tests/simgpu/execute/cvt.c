@@ -195,31 +195,50 @@ SIM_S1(cvt_e5m2x2_f16x2, u32, u32,
 SIM_S1(cvt_f16x2_e4m3x2, u32, u32, half_of_fp8(x >> 8, true, i->flags) << 16 | half_of_fp8(x, true, i->flags))
 SIM_S1(cvt_f16x2_e5m2x2, u32, u32, half_of_fp8(x >> 8, false, i->flags) << 16 | half_of_fp8(x, false, i->flags))
 
-static inline u32 pack(s32 x, s32 y, u32 z, uint32_t how) {
-    const uint32_t bits = how & 255;
-    const s32 most = (1 << (bits - how / 256)) - 1, least = how / 256 ? -most - 1 : 0;
+static inline u32 pack(s32 x, s32 y, u32 z, uint32_t bits, bool is_signed) {
+    const s32 most = (1 << (bits - is_signed)) - 1, least = is_signed ? -most - 1 : 0;
     const u32 mask = (1u << bits) - 1, high = (u32)(x < least ? least : x > most ? most : x) & mask;
     const u32 low = (u32)(y < least ? least : y > most ? most : y) & mask;
     return high << bits | low | (bits < 16 ? z << 2 * bits : 0);
 }
-SIM_S2(cvt_pack_16, u32, s32, s32, pack(x, y, 0, i->flags >> SIM_I_USER))
-SIM_S3(cvt_pack, u32, s32, s32, u32, pack(x, y, z, i->flags >> SIM_I_USER))
+SIM_S2(cvt_pack_u16, u32, s32, s32, pack(x, y, 0, 16, false))
+SIM_S2(cvt_pack_s16, u32, s32, s32, pack(x, y, 0, 16, true))
+SIM_S3(cvt_pack_u8, u32, s32, s32, u32, pack(x, y, z, 8, false))
+SIM_S3(cvt_pack_s8, u32, s32, s32, u32, pack(x, y, z, 8, true))
+SIM_S3(cvt_pack_u4, u32, s32, s32, u32, pack(x, y, z, 4, false))
+SIM_S3(cvt_pack_s4, u32, s32, s32, u32, pack(x, y, z, 4, true))
+SIM_S3(cvt_pack_u2, u32, s32, s32, u32, pack(x, y, z, 2, false))
+SIM_S3(cvt_pack_s2, u32, s32, s32, u32, pack(x, y, z, 2, true))
 
-#define E(n) SIM_E(n)
-#define E8(p, f) E(p##u8_##f), E(p##s8_##f), E(p##u16_##f), E(p##s16_##f), E(p##u32_##f), E(p##s32_##f), \
-    E(p##u64_##f), E(p##s64_##f)
-#define FROM(f) E8(cvt_, f), E8(cvt_sat_, f), E(cvt_f32_##f), E(cvt_f64_##f), E(cvt_f32_##f##_x), E(cvt_f64_##f##_x), \
-    E(cvt_f16_##f), \
-    E(cvt_bf16_##f)
-const struct sim_entry SIM_ISA(sim_cvt_table)[] = {
-    FROM(u8), FROM(s8), FROM(u16), FROM(s16), FROM(u32), FROM(s32), FROM(u64), FROM(s64), E8(cvt_, f32), E8(cvt_, f64),
-    E8(cvt_, f16), E8(cvt_, bf16), E(cvt_rzi_s32_f32), E(cvt_f64_f32), E(cvt_f64_ftz_f32), E(cvt_f32_f64),
-    E(cvt_f32_f64_x), E(cvt_f64_f32_x), E(cvt_f32_f32_x), E(cvt_int_f32_f32), E(cvt_f64_f64_x), E(cvt_int_f64_f64),
-    E(cvt_f32_f16), E(cvt_f32_bf16), E(cvt_f32_f16_x), E(cvt_f32_bf16_x), E(cvt_f64_f16), E(cvt_f64_bf16),
-    E(cvt_f16_f32), E(cvt_f16_f32_x), E(cvt_f16_f64), E(cvt_f16_f16_x), E(cvt_int_f16_f16), E(cvt_f16_bf16),
-    E(cvt_bf16_f32), E(cvt_bf16_f32_x), E(cvt_bf16_f64), E(cvt_bf16_f16), E(cvt_int_bf16_bf16), E(cvt_f16x2_f32),
-    E(cvt_bf16x2_f32), E(cvt_f16x2_f32_x), E(cvt_bf16x2_f32_x), E(cvt_e4m3x2_f32), E(cvt_e5m2x2_f32),
-    E(cvt_e4m3x2_f16x2), E(cvt_e5m2x2_f16x2), E(cvt_f16x2_e4m3x2), E(cvt_f16x2_e5m2x2), E(cvt_pack_16), E(cvt_pack),
-    { NULL, NULL }
+#define OP SIM_OP
+/* to t from f: without flags, with flags; READS: one handler for both */
+#define BOTH(t, f, F, h, x) OP(cvt_##t, F, PLAIN, h), OP(cvt_##t, F, FLAGS, x)
+#define READS(t, f, F, h) BOTH(t, f, F, h, h)
+#define II_OP(t, f, F) BOTH(t, f, F, cvt_##t##_##f, cvt_sat_##t##_##f)
+#define FI_OP(t, f, F) READS(t, f, F, cvt_##t##_##f)
+#define INTEGERS(X, f, F) X(u8, f, F), X(s8, f, F), X(u16, f, F), X(s16, f, F), X(u32, f, F), X(s32, f, F), \
+    X(u64, f, F), X(s64, f, F)
+#define FROM_INTEGER(f, F) INTEGERS(II_OP, f, F), BOTH(f32, f, F, cvt_f32_##f, cvt_f32_##f##_x), \
+    BOTH(f64, f, F, cvt_f64_##f, cvt_f64_##f##_x), FI_OP(f16, f, F), FI_OP(bf16, f, F)
+#define INTEGRAL(f, F) OP(cvt_int, F, PLAIN, cvt_int_##f##_##f), OP(cvt_int, F, FLAGS, cvt_int_##f##_##f)
+/* formats are part of the name, beside the type of their register; to them always with .satfinite */
+#define FP8(f) OP(cvt_##f##_u16, F32, FLAGS, cvt_##f##_f32), OP(cvt_##f##_u16, F16X2, FLAGS, cvt_##f##_f16x2), \
+    OP(cvt_##f##_f16x2, U16, PLAIN, cvt_f16x2_##f), OP(cvt_##f##_f16x2, U16, FLAGS, cvt_f16x2_##f)
+#define PACK(n) OP(n, S32, FLAGS, n)              /* always with .sat */
+const struct sim_operation SIM_ISA(sim_cvt_table)[] = {
+    FROM_INTEGER(u8, U8), FROM_INTEGER(s8, S8), FROM_INTEGER(u16, U16), FROM_INTEGER(s16, S16), FROM_INTEGER(u32, U32),
+    FROM_INTEGER(s32, S32), FROM_INTEGER(u64, U64), FROM_INTEGER(s64, S64), INTEGERS(FI_OP, f32, F32),
+    INTEGERS(FI_OP, f64, F64), INTEGERS(FI_OP, f16, F16), INTEGERS(FI_OP, bf16, BF16),
+    OP(cvt_s32, F32, RZ, cvt_rzi_s32_f32), READS(f32, f32, F32, cvt_f32_f32_x),
+    BOTH(f32, f64, F64, cvt_f32_f64, cvt_f32_f64_x), BOTH(f32, f16, F16, cvt_f32_f16, cvt_f32_f16_x),
+    BOTH(f32, bf16, BF16, cvt_f32_bf16, cvt_f32_bf16_x), BOTH(f64, f32, F32, cvt_f64_f32, cvt_f64_f32_x),
+    OP(cvt_f64, F32, FTZ, cvt_f64_ftz_f32), READS(f64, f64, F64, cvt_f64_f64_x), FI_OP(f64, f16, F16),
+    FI_OP(f64, bf16, BF16), BOTH(f16, f32, F32, cvt_f16_f32, cvt_f16_f32_x), FI_OP(f16, f64, F64),
+    READS(f16, f16, F16, cvt_f16_f16_x), FI_OP(f16, bf16, BF16), BOTH(bf16, f32, F32, cvt_bf16_f32, cvt_bf16_f32_x),
+    FI_OP(bf16, f64, F64), FI_OP(bf16, f16, F16), INTEGRAL(f32, F32), INTEGRAL(f64, F64), INTEGRAL(f16, F16),
+    INTEGRAL(bf16, BF16), BOTH(f16x2, f32, F32, cvt_f16x2_f32, cvt_f16x2_f32_x),
+    BOTH(bf16x2, f32, F32, cvt_bf16x2_f32, cvt_bf16x2_f32_x),
+    FP8(e4m3x2), FP8(e5m2x2), PACK(cvt_pack_u16), PACK(cvt_pack_s16), PACK(cvt_pack_u8), PACK(cvt_pack_s8),
+    PACK(cvt_pack_u4), PACK(cvt_pack_s4), PACK(cvt_pack_u2), PACK(cvt_pack_s2), SIM_END
 };
-#undef E
+#undef OP

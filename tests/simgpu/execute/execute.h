@@ -2,7 +2,7 @@
 
      alu.c compare.c float.c half.c cvt.c    arithmetic, lane by lane
      ldst.c atom.c                           memory; access.h: the addresses of a whole warp at once
-     shuffle.c flow.c sync.c                 cross-lane operations, control flow, block barriers
+     shuffle.c flow.c sync.c                 cross-lane operations, control flow, barriers
      warp.c                                  which lanes run next, and for how long
      format.c                                printf and assert of kernels
      avx2.c avx2_memory.c                    the lane operations again, for AVX2 and FMA
@@ -26,7 +26,7 @@ void sim_warp_yield(struct sim_warp *w, bool spun); /* the group's slice ends */
 SIM_EXPORT uint64_t simgpu_thread_instructions(void);
 
 /* sync.c */
-void sim_bars_check(struct sim_block *b);         /* after threads have exited: barriers may be complete */
+void sim_left(struct sim_warp *w, uint32_t m);    /* after lanes have exited: barriers may be complete */
 
 /* format.c: returns the number of arguments, or -1 with the fault raised */
 int sim_vprintf(struct sim_warp *w, const struct sim_insn *i, int lane, uint64_t format, uint64_t args);
@@ -35,14 +35,25 @@ void sim_print(const char *text, size_t n);       /* kernel printf: appends to a
                                                      FIFO; sim_print_flush writes it to stdout */
 void sim_print_flush(void);                       /* called by every synchronizing driver call */
 
-/* Handlers by name: "add_32", "mul_wide_s32" ... lower/ builds the names. Lane operations exist twice (avx2.c). */
-struct sim_entry { const char *name; sim_handler *run; };
-#define SIM_E(n) { #n, n }
+/* The handlers, at the end of each file: every operation by its name, its type and its variant. An instruction's
+   operation is named by its opcode, the modifiers that are no flags, in the order of forms.h, and the first of two types:
+   add.s32 is "add" of S32, shf.l.clamp.b32 "shf_l_clamp" of U32, cvt.rn.f32.f64 "cvt_f32" of F64. A .b type counts as
+   unsigned. Lane operations exist twice (avx2.c). */
+enum sim_variant {
+    SIM_PLAIN,                                    /* no flags; of a load or store: one element */
+    SIM_FTZ, SIM_RZ,                              /* .ftz alone, .rz alone; without an entry, SIM_FLAGS */
+    SIM_FLAGS,                                    /* the handler reads the flags; of integers: .sat or .relu */
+    SIM_V2, SIM_V4                                /* .v2, and .v4 or half of .v8 */
+};
+struct sim_operation { const char *name; enum sim_type type; enum sim_variant variant; sim_handler *run; };
+#define SIM_OP(name, type, variant, run) { #name, SIM_##type, SIM_##variant, run }
+#define SIM_UNTYPED(name) SIM_OP(name, NOTYPE, PLAIN, name)
+#define SIM_END { NULL, SIM_NOTYPE, SIM_PLAIN, NULL }
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(SIM_NO_AVX2)
 #define SIM_HAVE_AVX2 1
-extern const struct sim_entry *const sim_avx2_tables[];
+extern const struct sim_operation *const sim_avx2_tables[];
 #endif
-extern const struct sim_entry sim_alu_table[], sim_compare_table[], sim_float_table[], sim_half_table[],
+extern const struct sim_operation sim_alu_table[], sim_compare_table[], sim_float_table[], sim_half_table[],
     sim_cvt_table[], sim_ldst_table[], sim_atom_table[], sim_shuffle_table[], sim_flow_table[], sim_sync_table[];
 
 #endif

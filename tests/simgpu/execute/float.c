@@ -224,13 +224,20 @@ APPROX(tanh_approx, tanhf)
 SIM_S2(div_approx_f32, u32, f32, f32, canon32(div_approx(x, y)))
 SIM_S2(div_approx_ftz_f32, u32, f32, f32, flush_bits(canon32(div_approx(flush(x), flush(y)))))
 
-#define E(n) SIM_E(n)
-#define E5(n) E(n##_f32), E(n##_ftz_f32), E(n##_f32_x), E(n##_f64), E(n##_f64_x)
-#define E2(n) E(n##_f32), E(n##_ftz_f32)
-const struct sim_entry SIM_ISA(sim_float_table)[] = {
-    E5(add), E5(sub), E5(mul), E5(fma), E5(div), E5(rcp), E5(sqrt), E2(neg), E2(abs), E2(min), E2(max), E(min_f32_x),
-    E(max_f32_x), E(min3_f32_x), E(max3_f32_x), E(copysign_f32), E(copysign_f64), E(neg_f64), E(abs_f64), E(min_f64),
-    E(max_f64), E(rcp_approx_ftz_f64), E(rsqrt_approx_ftz_f64), E(rsqrt_approx_f64), E2(rsqrt_approx), E2(ex2_approx),
-    E2(lg2_approx), E2(sin_approx), E2(cos_approx), E2(tanh_approx), E2(div_approx), { NULL, NULL }
+#define OP SIM_OP
+#define SINGLE(n, h) OP(n, F32, PLAIN, h##_f32), OP(n, F32, FTZ, h##_ftz_f32)
+#define DOUBLE_(n) OP(n, F64, PLAIN, n##_f64)
+#define ROUNDS(n, h) SINGLE(n, h), OP(n, F32, FLAGS, h##_f32_x), OP(n, F64, PLAIN, h##_f64), \
+    OP(n, F64, FLAGS, h##_f64_x)
+const struct sim_operation SIM_ISA(sim_float_table)[] = {
+    ROUNDS(add, add), ROUNDS(sub, sub), ROUNDS(mul, mul), ROUNDS(fma, fma), ROUNDS(mad, fma), ROUNDS(div, div),
+    ROUNDS(rcp, rcp), ROUNDS(sqrt, sqrt), SINGLE(neg, neg), SINGLE(abs, abs), SINGLE(min, min), SINGLE(max, max),
+    OP(min, F32, FLAGS, min_f32_x), OP(max, F32, FLAGS, max_f32_x), OP(min_3, F32, PLAIN, min3_f32_x),
+    OP(max_3, F32, PLAIN, max3_f32_x), OP(min_3, F32, FLAGS, min3_f32_x), OP(max_3, F32, FLAGS, max3_f32_x),
+    OP(copysign, F32, PLAIN, copysign_f32), DOUBLE_(copysign), DOUBLE_(neg), DOUBLE_(abs), DOUBLE_(min), DOUBLE_(max),
+    SINGLE(div_full, div), SINGLE(div_approx, div_approx), SINGLE(sqrt_approx, sqrt), SINGLE(rcp_approx, rcp),
+    OP(rcp_approx, F64, FTZ, rcp_approx_ftz_f64), SINGLE(rsqrt_approx, rsqrt_approx), DOUBLE_(rsqrt_approx),
+    OP(rsqrt_approx, F64, FTZ, rsqrt_approx_ftz_f64), SINGLE(ex2_approx, ex2_approx), SINGLE(lg2_approx, lg2_approx),
+    SINGLE(sin_approx, sin_approx), SINGLE(cos_approx, cos_approx), SINGLE(tanh_approx, tanh_approx), SIM_END
 };
-#undef E
+#undef OP

@@ -56,7 +56,7 @@ static void leave(struct sim_warp *w, uint32_t m) {
     w->parked = 0;                                             /* they check again whether
                                                                   all live lanes have arrived */
     w->block->live -= (unsigned)__builtin_popcount(m);
-    sim_bars_check(w->block);
+    sim_left(w, m);
 }
 
 SIM_HANDLER(exit_lanes) {
@@ -248,7 +248,6 @@ SIM_HANDLER(call_assertfail) {
 }
 
 SIM_HANDLER(trap) { sim_fault_at(w, i, __builtin_ctz(m), SIM_F_LAUNCH_FAILED, "trap"); }
-SIM_HANDLER(run_off) { sim_fault_at(w, i, __builtin_ctz(m), SIM_F_INVALID_PC, "the end of the function was reached"); }
 
 SIM_HANDLER(fence) {
     (void)w;
@@ -292,11 +291,11 @@ CLOCK(globaltimer_64, u64, now(CLOCK_REALTIME))
 CLOCK(globaltimer_lo, u32, now(CLOCK_REALTIME))
 CLOCK(globaltimer_hi, u32, now(CLOCK_REALTIME) >> 32)
 
-#define E(n) SIM_E(n)
-const struct sim_entry sim_flow_table[] = {
-    E(bra), E(brx), E(exit_lanes), E(call_direct), E(call_indirect), E(ret), E(call_vprintf), E(call_assertfail),
-    E(call_malloc), E(call_free), E(trap), E(run_off), E(fence), E(nothing), { "nanosleep", sleep_lanes },
-    E(activemask), E(clock_32), E(clock_hi),
-    E(clock_64), E(globaltimer_64), E(globaltimer_lo), E(globaltimer_hi), { NULL, NULL }
+#define OP(n) SIM_UNTYPED(n)
+const struct sim_operation sim_flow_table[] = {
+    OP(bra), OP(brx), OP(exit_lanes), OP(call_direct), OP(call_indirect), OP(ret), OP(call_vprintf),
+    OP(call_assertfail), OP(call_malloc), OP(call_free), OP(trap), OP(fence), OP(nothing), OP(sleep_lanes),
+    OP(activemask), OP(clock_32), OP(clock_hi), OP(clock_64), OP(globaltimer_64), OP(globaltimer_lo),
+    OP(globaltimer_hi), SIM_END
 };
-#undef E
+#undef OP

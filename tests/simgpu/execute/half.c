@@ -104,10 +104,11 @@ OP1(abs_bf16, BABS)
 OP1(ex2_approx_bf16, BEX2)
 OP1(tanh_approx_bf16, BTANH)
 
-#define E(n) SIM_E(n), SIM_E(n##x2)
-const struct sim_entry SIM_ISA(sim_half_table)[] = {
-    E(add_f16), E(sub_f16), E(mul_f16), E(fma_f16), E(min_f16), E(max_f16), E(neg_f16), E(abs_f16), E(ex2_approx_f16),
-    E(tanh_approx_f16), E(add_bf16), E(sub_bf16), E(mul_bf16), E(fma_bf16), E(min_bf16), E(max_bf16), E(neg_bf16),
-    E(abs_bf16), E(ex2_approx_bf16), E(tanh_approx_bf16), { NULL, NULL }
+/* each reads its flags */
+#define FORMAT(n, t, h) SIM_OP(n, t, PLAIN, h), SIM_OP(n, t, FLAGS, h)
+#define HALVES(n) FORMAT(n, F16, n##_f16), FORMAT(n, F16X2, n##_f16x2), FORMAT(n, BF16, n##_bf16), \
+    FORMAT(n, BF16X2, n##_bf16x2)
+const struct sim_operation SIM_ISA(sim_half_table)[] = {
+    HALVES(add), HALVES(sub), HALVES(mul), HALVES(fma), HALVES(min), HALVES(max), HALVES(neg), HALVES(abs),
+    HALVES(ex2_approx), HALVES(tanh_approx), SIM_END
 };
-#undef E

@@ -193,13 +193,15 @@ SIM_HANDLER(cp_async) {
     }
 }
 
-#define E(n) SIM_E(n)
-#define EN(n) E(n), E(n##_v2), E(n##_v4)
-#define EA(n) { #n, n##_any }
-#define EL(E, s) E(ld_##s##_u8), E(ld_##s##_s8), E(ld_##s##_u16), E(ld_##s##_s16), E(ld_##s##_32), E(ld_##s##_64)
-#define ES(s) EN(st_##s##_8), EN(st_##s##_16), EN(st_##s##_32), EN(st_##s##_64)
-const struct sim_entry SIM_ISA(sim_ldst_table)[] = {
-    EL(EN, global), EL(EN, shared), EL(EN, local), EL(EN, generic), ES(global), ES(shared), ES(local), ES(generic),
-    EL(E, param), EL(EA, param_at), E(cp_async), { NULL, NULL }
+#define WIDTHS(n, t, h) SIM_OP(n, t, PLAIN, h), SIM_OP(n, t, V2, h##_v2), SIM_OP(n, t, V4, h##_v4)
+#define ONE(n, t, h) SIM_OP(n, t, PLAIN, h)
+#define ANY(n, t, h) SIM_OP(n, t, PLAIN, h##_any)
+#define LOAD_OPS(X, s) X(ld_##s, U8, ld_##s##_u8), X(ld_##s, S8, ld_##s##_s8), X(ld_##s, U16, ld_##s##_u16), \
+    X(ld_##s, S16, ld_##s##_s16), X(ld_##s, U32, ld_##s##_32), X(ld_##s, U64, ld_##s##_64)
+#define STORE_OPS(s) WIDTHS(st_##s, U8, st_##s##_8), WIDTHS(st_##s, U16, st_##s##_16), \
+    WIDTHS(st_##s, U32, st_##s##_32), WIDTHS(st_##s, U64, st_##s##_64)
+const struct sim_operation SIM_ISA(sim_ldst_table)[] = {
+    LOAD_OPS(WIDTHS, global), LOAD_OPS(WIDTHS, shared), LOAD_OPS(WIDTHS, local), LOAD_OPS(WIDTHS, generic),
+    STORE_OPS(global), STORE_OPS(shared), STORE_OPS(local), STORE_OPS(generic), LOAD_OPS(ONE, param),
+    LOAD_OPS(ANY, param_at), SIM_UNTYPED(cp_async), SIM_END
 };
-#undef E

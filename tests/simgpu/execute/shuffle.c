@@ -139,11 +139,14 @@ static void do_elect(struct sim_warp *w, const struct sim_insn *i, uint32_t lane
 SIM_HANDLER(elect_sync) { together(w, i, m, false, do_elect); }
 SIM_HANDLER(bar_warp_sync) { together(w, i, m, true, NULL); }
 
-#define E(n) SIM_E(n)
-const struct sim_entry SIM_ISA(sim_shuffle_table)[] = {
-    E(shfl_up), E(shfl_down), E(shfl_bfly), E(shfl_idx), E(vote_sync), E(match_any_32), E(match_any_64),
-    E(match_all_32), E(match_all_64), E(redux_add), E(redux_and), E(redux_or), E(redux_xor), E(redux_min_u32),
-    E(redux_max_u32), E(redux_min_s32), E(redux_max_s32), E(elect_sync), E(bar_warp_sync),
-    { NULL, NULL }
+#define OP(n, t, run) SIM_OP(n, t, PLAIN, run)
+#define BITS(n) OP(n, U32, n##_32), OP(n, U64, n##_64)
+const struct sim_operation SIM_ISA(sim_shuffle_table)[] = {
+    OP(shfl_up, U32, shfl_up), OP(shfl_down, U32, shfl_down), OP(shfl_bfly, U32, shfl_bfly),
+    OP(shfl_idx, U32, shfl_idx), BITS(match_any), BITS(match_all), OP(redux_add, U32, redux_add),
+    OP(redux_add, S32, redux_add), OP(redux_min, U32, redux_min_u32), OP(redux_min, S32, redux_min_s32),
+    OP(redux_max, U32, redux_max_u32), OP(redux_max, S32, redux_max_s32), OP(redux_and, U32, redux_and),
+    OP(redux_or, U32, redux_or), OP(redux_xor, U32, redux_xor), SIM_UNTYPED(vote_sync), SIM_UNTYPED(elect_sync),
+    SIM_UNTYPED(bar_warp_sync), SIM_END
 };
-#undef E
+#undef OP

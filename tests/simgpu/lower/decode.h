@@ -6,8 +6,6 @@
 #include "../execute/execute.h"
 #include <setjmp.h>
 
-#define MAX_TYPES 4
-
 struct dec_fixup { uint32_t insn; unsigned target; };            /* insn's imm becomes the index
                                                                     of the target's first insn */
 
@@ -46,53 +44,70 @@ struct dec {
     uint32_t temp[3][24];
     unsigned ntemp[3], made[3];
 
-    const struct sim_instr *in;                                   /* the current instruction, with
-                                                                     its modifiers classified: */
-    enum sim_type type[MAX_TYPES];
-    unsigned ntypes;
-    uint32_t flags;                                               /* SIM_I_ROUND, _FTZ, _SAT, _RELU,
-                                                                     _NAN, _XORSIGN, _STRONG */
-    bool rounds_to_int;
+    const struct sim_instr *in;                                   /* the current instruction; what its modifiers say: */
+    uint32_t flags;                                               /* SIM_I_ROUND, _FTZ, _SAT, _RELU, _NAN, _XORSIGN,
+                                                                     _SECOND, _STRONG, _ORDERS, DEC_SATFINITE */
     unsigned vec;                                                 /* .v2 .v4 .v8, else 1 */
     enum sim_space space;
-    const char *rest[SIM_MAX_MODS];
+    const char *rest[SIM_MAX_MODS + 1];                           /* all others, in the order of forms.h */
     unsigned nrest;               /* not yet taken */
     uint32_t guard, guard_xor;
-    struct { uint32_t to, from; const char *move; } after[8];
+    struct { uint32_t to, from; enum sim_type type; } after[8];
     unsigned nafter; /* widening moves after the instruction */
 };
 
-sim_handler *sim_handler_named(const char *name);                 /* NULL: there is none */
+#define DEC_SATFINITE (1u << SIM_I_USER)
+
+/* emit.c: operations, errors */
+sim_handler *dec_operation(const char *name, enum sim_type t, enum sim_variant v); /* NULL: there is none */
+sim_handler *dec_find(struct dec *d, const char *op, enum sim_type first, enum sim_type t); /* the operation that `op`,
+                                                                     the rest of the modifiers, `first` unless it is
+                                                                     SIM_NOTYPE, t and the flags name */
+unsigned dec_hash(const char *text);
+bool dec_has(const struct dec *d, const char *mod);                /* is it in the rest? */
+bool dec_take(struct dec *d, const char *mod);                    /* removes a modifier from
+                                                                     the rest; false: not there */
 void dec_fail(struct dec *d, const char *format, ...) __attribute__((noreturn, format(printf, 2, 3)));
 void dec_unsupported(struct dec *d) __attribute__((noreturn));    /* reports the current instruction */
-struct sim_insn *dec_emit(struct dec *d, const char *handler);    /* valid until the next call */
-struct sim_insn *dec_emit_to(struct dec *d, const char *handler, uint32_t to, uint32_t a, uint32_t b);
+void *dec_grow(struct dec *d, void *p, uint32_t *cap, uint32_t n, size_t size);
+
+/* emit.c: instructions, valid until the next one; a plain operation to, a, b */
+struct sim_insn *dec_emit(struct dec *d, sim_handler *run);       /* NULL: not supported */
+struct sim_insn *dec_emit_untyped(struct dec *d, const char *name);
+struct sim_insn *dec_emit_to(struct dec *d, const char *name, enum sim_type t, uint32_t to, uint32_t a, uint32_t b);
+void dec_resize(struct dec *d, unsigned size, uint32_t to, uint32_t from); /* from 4 to 8 bytes, or from 8 to 4 */
+void dec_done(struct dec *d);                                     /* the widening moves */
+void dec_fixup(struct dec *d, uint32_t insn, unsigned target);
+
+/* emit.c: constants, registers, operands */
 uint32_t dec_const(struct dec *d, uint64_t value, unsigned size); /* 0: predicate */
+uint32_t dec_new_place(struct dec *d, uint32_t bytes, uint32_t align);
 uint32_t dec_temp(struct dec *d, unsigned size);
 uint32_t dec_src(struct dec *d, const struct sim_operand *o, enum sim_type t);
 uint32_t dec_dst(struct dec *d, const struct sim_operand *o, enum sim_type t);
-uint32_t dec_sreg(struct dec *d, const struct sim_operand *o, unsigned size);
+struct sim_operand dec_element(const struct sim_operand *o, unsigned k); /* of {a, b}, a vector or special register */
 bool dec_frame_offset(struct dec *d, const struct sim_var *v, uint32_t *offset); /* is it in the activation's frame? */
 uint32_t dec_shared_at(struct dec *d, const struct sim_var *v);
+uint32_t dec_shared_rank(struct dec *d);                          /* the part of shared addresses that names the
+                                                                     block, in code that knows clusters */
 static inline uint64_t dec_address(const struct sim_var *v) {     /* of all other variables */
     return v->address + (v->space == SIM_PARAM ? SIM_PARAM_BASE : 0);
 }
-void dec_done(struct dec *d);                                     /* emits the widening moves */
-int dec_system(const struct sim_func *f);                         /* 1 vprintf, 2 __assertfail,
-                                                                     3 malloc, 4 free, 0 none */
-uint32_t dec_lay_out(const struct sim_var *v, unsigned n, uint32_t *at);
+uint32_t dec_lay_out(const struct sim_var *v, unsigned n, uint32_t *at); /* parameters, results: returns their size */
 unsigned dec_reg_size(enum sim_type t);                           /* 0 predicate, 4, 8 */
-void dec_fixup(struct dec *d, uint32_t insn, unsigned target);
-void *dec_grow(struct dec *d, void *p, uint32_t *cap, uint32_t n, size_t size);
 
 /* regs.c: assigns each register of f a number within its class (predicate, 4, 8 bytes), and counts the numbers */
 void dec_allocate(const struct sim_func *f, uint32_t *number, uint32_t count[3]);
-void dec_select(struct dec *d);                                   /* select.c: emits the current instruction */
-void dec_memory(struct dec *d);                                   /* select_mem.c: ld st atom
-                                                                     red cp mbarrier cvta ... */
-bool dec_take(struct dec *d, const char *mod);                    /* removes a modifier from
-                                                                     the rest; false: not there */
 
-static inline bool dec_is(const struct dec *d, const char *op) { return strcmp(d->in->op, op) == 0; }
+/* The functions that select the handlers of the current instruction and emit them. Its form has checked the operands,
+   except where a letter in forms.h allows anything. */
+typedef void dec_selector(struct dec *d);
+dec_selector dec_ld, dec_st, dec_st_async, dec_atom, dec_red, dec_red_async, dec_cvta, dec_isspacep, dec_mapa,
+    dec_getctarank, dec_createpolicy, dec_cp_async, dec_cp_arrive, dec_cp_bulk, dec_mbarrier_init, dec_mbarrier_inval,
+    dec_mbarrier_arrive, dec_mbarrier_tx, dec_mbarrier_test;      /* select_mem.c */
+dec_selector dec_bra, dec_brx, dec_call, dec_ret, dec_exit, dec_trap, dec_nanosleep, dec_nothing, dec_fence,
+    dec_bar_sync, dec_bar_arrive, dec_bar_red, dec_bar_warp, dec_cluster_arrive, dec_cluster_wait, dec_warp, dec_vote,
+    dec_elect, dec_activemask;                                    /* select_flow.c */
+void dec_select(struct dec *d);                                   /* select.c: by the form of the instruction */
 
 #endif

@@ -19,18 +19,10 @@ struct liveness {
     uint32_t *lo, *hi;                                            /* interval of each register, in instructions */
 };
 
-static bool named(const char *op, const char *const *list) {
-    for (; *list; list++) if (!strcmp(op, *list)) return true;
-    return false;
-}
-
+/* Whether the first operand is the destination: by its letter in forms.h. */
 static bool writes_first(const struct sim_instr *in) {
-    static const char *const none[] = { "st", "red", "bra", "brx", "membar", "fence", "ret", "exit", "trap", "brkpt",
-        "nanosleep", "cp", "call", "prefetch", "prefetchu", NULL }, *const barriers[] = { "bar", "barrier", NULL };
-    if (!in->n || named(in->op, none)) return false;
-    if (!named(in->op, barriers)) return in->opd[0].kind != SIM_O_MEM;
-    for (unsigned k = 0; k < in->nmods; k++) if (!strcmp(in->mods[k], "red")) return true;
-    return false;
+    const char *letter = in->form->args + (in->form->args[0] == '.');
+    return in->n && strchr("dDwVoOtqrx", *letter) && in->opd[0].kind != SIM_O_MEM;
 }
 
 typedef void visitor(struct liveness *v, uint32_t at, uint32_t reg, bool written, bool sure);
@@ -44,7 +36,7 @@ static void visit(struct liveness *v, uint32_t at, const struct sim_operand *o, 
 /* Calls `see` for each register that instruction `at` reads, or writes. */
 static void visit_instr(struct liveness *v, uint32_t at, bool writes, visitor *see) {
     const struct sim_instr *in = &v->f->instrs[at];
-    const bool sure = in->pred < 0, call = !strcmp(in->op, "call");
+    const bool sure = in->pred < 0, call = in->form->select == SIM_SELECT_CALL;
     for (unsigned k = 0; k < in->n; k++) {
         const bool written = call ? k == 0 && in->opd[0].kind == SIM_O_LIST : k == 0 && writes_first(in);
         if (written == writes) visit(v, at, &in->opd[k], written, sure, see);
@@ -74,6 +66,11 @@ static void see_local(struct liveness *v, uint32_t at, uint32_t reg, bool writte
     if (written && sure && v->f->regs[reg].vec <= 1) def[reg / 64] |= bit;
 }
 
+static bool ends_block(const struct sim_instr *in) {
+    const enum sim_select s = in->form->select;
+    return s == SIM_SELECT_BRA || s == SIM_SELECT_BRX || s == SIM_SELECT_RET || s == SIM_SELECT_EXIT;
+}
+
 /* Block boundaries: after branches and before their targets. */
 static bool find_blocks(struct liveness *v) {
     const struct sim_func *f = v->f;
@@ -82,10 +79,10 @@ static bool find_blocks(struct liveness *v) {
     leader[0] = 1;
     for (uint32_t k = 0; k < f->ninstrs; k++) {
         const struct sim_instr *in = &f->instrs[k];
-        const bool bra = !strcmp(in->op, "bra"), brx = !strcmp(in->op, "brx");
-        if (bra) leader[in->opd[0].target] = 1;
-        if (brx) for (unsigned j = 0; j < in->opd[1].n; j++) leader[in->opd[1].list[j].target] = 1;
-        if (bra || brx || !strcmp(in->op, "ret") || !strcmp(in->op, "exit")) leader[k + 1] = 1;
+        if (in->form->select == SIM_SELECT_BRA) leader[in->opd[0].target] = 1;
+        if (in->form->select == SIM_SELECT_BRX)
+            for (unsigned j = 0; j < in->opd[1].n; j++) leader[in->opd[1].list[j].target] = 1;
+        if (ends_block(in)) leader[k + 1] = 1;
     }
     for (uint32_t k = 0; k < f->ninstrs; k++) v->nblocks += leader[k];
     v->blocks = calloc(v->nblocks + 1, sizeof *v->blocks);
@@ -102,12 +99,10 @@ static bool find_blocks(struct liveness *v) {
         const struct sim_instr *in = &f->instrs[k->end - 1];
         const bool sure = in->pred < 0;
         k->next[0] = k->next[1] = v->nblocks;                     /* none */
-        const bool stops =
-            !strcmp(in->op, "ret") || !strcmp(in->op, "exit") || !strcmp(in->op, "bra") || !strcmp(in->op, "brx");
-        if (!(stops && sure)) k->next[0] = b + 1;
-        if (!strcmp(in->op, "bra"))
+        if (!(ends_block(in) && sure)) k->next[0] = b + 1;
+        if (in->form->select == SIM_SELECT_BRA)
             k->next[1] = in->opd[0].target < f->ninstrs ? block_of(v, in->opd[0].target) : v->nblocks;
-        if (!strcmp(in->op, "brx")) k->targets = &in->opd[1];
+        if (in->form->select == SIM_SELECT_BRX) k->targets = &in->opd[1];
     }
     return true;
 }
@@ -131,7 +126,7 @@ static bool analyse(struct liveness *v) {
     v->words = (f->nregs + 63) / 64;
     const size_t n = (size_t)v->nblocks * v->words;
     if (n > 16u << 20) return false;                              /* too large to be worth the effort */
-    v->in = calloc(3 * n + v->words, sizeof *v->in);
+    v->in = calloc(3 * n + v->words + 1, sizeof *v->in);
     if (!v->in) return false;
     v->use = v->in + n;
     v->def = v->use + n;

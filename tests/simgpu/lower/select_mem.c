@@ -22,6 +22,8 @@ static struct place place_of(struct dec *d, const struct sim_operand *o, enum si
     } else if (o->var) {
         const bool shared = o->var->space == SIM_SHARED;
         if (o->var->space == SIM_LOCAL) dec_unsupported(d);
+        if (shared && d->code->knows_clusters)
+            return (struct place){ dec_shared_rank(d), p.imm + dec_shared_at(d, o->var), 0, SIM_SHARED };
         p.base = dec_const(d, (shared ? dec_shared_at(d, o->var) : dec_address(o->var)) + o->imm, 8);
         p.imm = 0;
         if (space == SIM_GENERIC) p.space = shared ? SIM_SHARED : o->var->space == SIM_PARAM ? SIM_PARAM : SIM_GLOBAL;
@@ -29,11 +31,11 @@ static struct place place_of(struct dec *d, const struct sim_operand *o, enum si
         p.base = dec_const(d, o->imm, 8);
         p.imm = 0;
     }
+    if (p.space == SIM_SHARED_CLUSTER) {
+        p.space = SIM_GENERIC;
+        p.imm += (int64_t)SIM_WINDOW_SHARED;
+    }
     return p;
-}
-
-static const char *space_name(enum sim_space s) {
-    return s == SIM_GLOBAL ? "global" : s == SIM_SHARED ? "shared" : s == SIM_LOCAL ? "local" : "generic";
 }
 
 static uint8_t next_slot(struct dec *d) { return (uint8_t)(d->code->nslots++ % SIM_SLOTS); }
@@ -55,15 +57,28 @@ static uint32_t seen(enum sim_space space, bool writes, unsigned bytes) {
     return ((uint32_t)space | (writes ? 8u : 0u) | bytes << 4) << SIM_I_USER;
 }
 
-static void load_or_store(struct dec *d) {
-    const bool load = d->in->op[0] == 'l';
+static void emit_mbarrier(struct dec *d, const struct sim_operand *mem, uint32_t what, uint32_t b,
+                          const struct sim_operand *state) {
+    const struct place p = place_of(d, mem, d->space);
+    const bool sink = !state || state->kind == SIM_O_SINK;
+    const uint32_t dst = sink ? 0 : dec_dst(d, state, SIM_B64);
+    struct sim_insn *i = dec_emit_untyped(d, "mbarrier");
+    set_place(d, i, &p, 0);
+    i->d = dst;
+    i->b = b;
+    i->width = (uint8_t)p.space;
+    i->flags |= SIM_I_ORDERS | what << SIM_I_USER | (sink ? SIM_I_SINK : 0);
+}
+
+static void load_or_store(struct dec *d, bool load) {
+    static const char *const loads[] = { [SIM_GENERIC] = "ld_generic", [SIM_GLOBAL] = "ld_global",
+        [SIM_SHARED] = "ld_shared", [SIM_LOCAL] = "ld_local", [SIM_PARAM] = "ld_param_at" };
+    static const char *const stores[] = { [SIM_GENERIC] = "st_generic", [SIM_GLOBAL] = "st_global",
+        [SIM_SHARED] = "st_shared", [SIM_LOCAL] = "st_local", [SIM_PARAM] = "st_generic" };
     const struct sim_operand *mem = &d->in->opd[load ? 1 : 0], *data = &d->in->opd[load ? 0 : 1];
-    const enum sim_type t = d->type[0];
+    const enum sim_type t = d->in->type[0];
     const unsigned size = sim_type_size(t), n = d->vec;
-    char name[64];
-    if (t == SIM_B128 || d->ntypes != 1) dec_unsupported(d);
-    const struct sim_operand *list = n > 1 ? data->list : data;
-    if (n > 1 && (data->kind != SIM_O_VEC || data->n != n)) dec_unsupported(d);
+    if (t == SIM_B128) dec_unsupported(d);
     struct place p = place_of(d, mem, d->space);
     const struct sim_func *f = d->funcs[d->now].func;
     const bool entry_param = f->is_entry && p.space == SIM_PARAM && mem->reg < 0;
@@ -74,49 +89,58 @@ static void load_or_store(struct dec *d) {
             dec_fail(d, "Address outside of the kernel's parameters");
         p.imm = (int64_t)at;
     }
-    const bool at_param = p.space == SIM_PARAM && load;
-    const char *where = entry_param ? "param" : at_param ? "param_at" : space_name(p.space);
-    uint32_t v[8];
-    for (unsigned k = 0; k < n; k++) v[k] = load ? dec_dst(d, &list[k], t) : dec_src(d, &list[k], t);
-    const char *sign = !load || size >= 4 ? "" : t == SIM_S8 || t == SIM_S16 ? "s" : "u";
-    const char *variant = entry_param || at_param || n == 1 ? "" : n == 2 ? "_v2" : "_v4";
-    snprintf(name, sizeof name, "%s_%s_%s%u%s", load ? "ld" : "st", where, sign, 8 * size, variant);
+    const bool extends = load && (t == SIM_S8 || t == SIM_S16);
+    const enum sim_type bits = size == 8 ? SIM_U64 : size == 4 ? SIM_U32 : size == 2 ? SIM_U16 : SIM_U8;
+    const enum sim_variant v = (load && p.space == SIM_PARAM) || n == 1 ? SIM_PLAIN : n == 2 ? SIM_V2 : SIM_V4;
+    const char *name = entry_param ? "ld_param" : load ? loads[p.space] : stores[p.space];
+    sim_handler *run = dec_operation(name, extends ? t : bits, v);
+    uint32_t at[8];
+    for (unsigned k = 0; k < n; k++) {
+        const struct sim_operand element = n > 1 ? dec_element(data, k) : *data;
+        at[k] = load ? dec_dst(d, &element, t) : dec_src(d, &element, t);
+    }
     for (unsigned k = 0; k < n; k += 4) {                         /* .v8 in two parts */
-        struct sim_insn *i = dec_emit(d, name);
+        struct sim_insn *i = dec_emit(d, run);
         set_place(d, i, &p, (int64_t)k * size);
         i->width = (uint8_t)(n - k < 4 ? n - k : 4);
         i->unused = k * size < 32 ? d->in->unused >> k * size : 0;
         if (i->flags & SIM_I_SEEN)
             i->flags |= seen(p.space, !load, size * i->width) | (load || i->flags & SIM_I_STRONG ? 0 : SIM_I_WEAK);
-        for (unsigned j = 0; j < i->width; j++) set_element(i, j, v[k + j]);
+        for (unsigned j = 0; j < i->width; j++) set_element(i, j, at[k + j]);
     }
 }
 
-static void atomic(struct dec *d) {
-    static const char *const ops[] = { "add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec" };
-    const bool red = dec_is(d, "red");
-    const struct sim_operand *o = d->in->opd, *mem = &o[red ? 0 : 1];
-    const enum sim_type t = d->type[0];
+void dec_ld(struct dec *d) { load_or_store(d, true); }
+void dec_st(struct dec *d) { load_or_store(d, false); }
+
+/* The access of st.async and red.async is complete: their mbarrier, operand 2, counts its bytes. */
+static void complete(struct dec *d) {
+    const uint32_t bytes = d->vec * sim_type_size(d->in->type[0]);
+    emit_mbarrier(d, &d->in->opd[2], MB_COMPLETE, dec_const(d, bytes, 4), NULL);
+}
+
+static void take_async(struct dec *d) {
+    dec_take(d, "async");
+    dec_take(d, "mbarrier::complete_tx::bytes");
+}
+
+void dec_st_async(struct dec *d) {
+    take_async(d);
+    dec_st(d);
+    complete(d);
+}
+
+/* from operand `at` on: the address, one source or two */
+static void atomic(struct dec *d, unsigned at, const struct sim_operand *to) {
+    const struct sim_operand *o = &d->in->opd[at];
+    const enum sim_type t = d->in->type[0];
     const unsigned size = sim_type_size(t);
-    const char *op = NULL;
-    char name[64];
-    dec_take(d, "noftz");
-    for (size_t k = 0; k < sizeof ops / sizeof *ops && !op; k++) if (dec_take(d, ops[k])) op = ops[k];
-    if (!op || d->vec > 1 || t == SIM_B128) dec_unsupported(d);
-    const bool flt = t == SIM_F32 || t == SIM_F64 || t == SIM_F16 || t == SIM_BF16 || t == SIM_F16X2 || t == SIM_BF16X2;
-    static const char *const float_names[] =
-        { [SIM_F32] = "f32", [SIM_F64] = "f64", [SIM_F16] = "f16", [SIM_BF16] = "bf16", [SIM_F16X2] = "f16x2",
-        [SIM_BF16X2] = "bf16x2" };
-    if (flt) snprintf(name, sizeof name, "atom_%s_%s", op, float_names[t]);
-    else if (!strcmp(op, "min") || !strcmp(op, "max"))
-        snprintf(name, sizeof name, "atom_%s_%c%u", op, t == SIM_S32 || t == SIM_S64 ? 's' : 'u', 8 * size);
-    else snprintf(name, sizeof name, "atom_%s_%s%u", op, !strcmp(op, "inc") || !strcmp(op, "dec") ? "u" : "", 8 * size);
-    struct place p = place_of(d, mem, d->space);
-    const unsigned at = red ? 1 : 2;
-    const uint32_t b = dec_src(d, &o[at], t), c = !strcmp(op, "cas") ? dec_src(d, &o[at + 1], t) : 0;
-    const bool sink = red || o[0].kind == SIM_O_SINK;
-    const uint32_t dst = sink ? dec_temp(d, size == 8 ? 8 : 4) : dec_dst(d, &o[0], t);
-    struct sim_insn *i = dec_emit(d, name);
+    const bool swaps = dec_has(d, "cas"), sink = !to || to->kind == SIM_O_SINK;
+    sim_handler *run = dec_find(d, "atom", SIM_NOTYPE, t);
+    struct place p = place_of(d, &o[0], d->space);
+    const uint32_t b = dec_src(d, &o[1], t), c = swaps ? dec_src(d, &o[2], t) : 0;
+    const uint32_t dst = sink ? dec_temp(d, size == 8 ? 8 : 4) : dec_dst(d, to, t);
+    struct sim_insn *i = dec_emit(d, run);
     set_place(d, i, &p, 0);
     i->d = dst;
     i->b = b;
@@ -125,113 +149,146 @@ static void atomic(struct dec *d) {
     i->flags |= (sink ? SIM_I_SINK : 0) | seen(p.space, true, size);
 }
 
+void dec_atom(struct dec *d) { atomic(d, 1, &d->in->opd[0]); }
+void dec_red(struct dec *d) { atomic(d, 0, NULL); }
+
+void dec_red_async(struct dec *d) {
+    take_async(d);
+    dec_red(d);
+    complete(d);
+}
+
 /* -- addresses between spaces. Global, constant and generic addresses are identical; the other spaces have windows. */
 
-static void convert_address(struct dec *d) {
+void dec_cvta(struct dec *d) {
     const bool to = dec_take(d, "to");
     const struct sim_operand *from = &d->in->opd[1];
-    const enum sim_type t = d->type[0];
+    const enum sim_type t = d->in->type[0];
     if (sim_type_size(t) != 8) dec_unsupported(d);
     const uint32_t a = dec_src(d, from, t), dst = dec_dst(d, &d->in->opd[0], t);
     if (d->space == SIM_GLOBAL) {
-        dec_emit_to(d, "mov_64", dst, a, 0);
+        dec_emit_to(d, "mov", SIM_U64, dst, a, 0);
         return;
     }
     if (to) {
-        dec_emit_to(d, "and_64", dst, a, dec_const(d, 0xffffffffffffull, 8));
+        dec_emit_to(d, "and", SIM_U64, dst, a, dec_const(d, SIM_WINDOW_OFFSET, 8));
         return;
     }
-    const uint64_t window = d->space == SIM_SHARED ? SIM_WINDOW_SHARED : d->space == SIM_LOCAL ? SIM_WINDOW_LOCAL :
+    const uint64_t window = d->space == SIM_SHARED || d->space == SIM_SHARED_CLUSTER ? SIM_WINDOW_SHARED :
+        d->space == SIM_LOCAL ? SIM_WINDOW_LOCAL :
         d->funcs[d->now].func->is_entry ? SIM_WINDOW_PARAM : 0;   /* a function's parameters
                                                                      already have generic addresses */
-    dec_emit_to(d, "or_64", dst, a, dec_const(d, window, 8));
+    dec_emit_to(d, "or", SIM_U64, dst, a, dec_const(d, window, 8));
 }
 
-static void is_space(struct dec *d) {
+void dec_isspacep(struct dec *d) {
     for (unsigned k = 0; k < d->in->nmods; k++) if (!strcmp(d->in->mods[k], "const")) dec_unsupported(d);
     const uint32_t a = dec_src(d, &d->in->opd[1], SIM_B64), dst = dec_dst(d, &d->in->opd[0], SIM_PRED),
                    t = dec_temp(d, 8);
     const uint64_t window = d->space == SIM_GLOBAL ? 0 :
-                            d->space == SIM_SHARED ? SIM_WINDOW_SHARED :
                             d->space == SIM_LOCAL  ? SIM_WINDOW_LOCAL :
-                                                     SIM_WINDOW_PARAM;
-    dec_emit_to(d, "shr_u64", t, a, dec_const(d, 48, 4));
-    dec_emit_to(d, "setp_eq_u64", dst, t, dec_const(d, window >> 48, 8));
+                            d->space == SIM_PARAM  ? SIM_WINDOW_PARAM :
+                                                     SIM_WINDOW_SHARED;
+    if (d->space == SIM_SHARED && d->code->knows_clusters) {      /* not that of other blocks */
+        const uint32_t own = dec_temp(d, 8);
+        dec_resize(d, 8, own, dec_shared_rank(d));
+        dec_emit_to(d, "or", SIM_U64, own, own, dec_const(d, window, 8));
+        dec_emit_to(d, "and", SIM_U64, t, a, dec_const(d, ~(((uint64_t)1 << SIM_RANK_SHIFT) - 1), 8));
+        dec_emit_to(d, "setp_eq", SIM_U64, dst, t, own);
+        return;
+    }
+    dec_emit_to(d, "shr", SIM_U64, t, a, dec_const(d, 48, 4));
+    dec_emit_to(d, "setp_eq", SIM_U64, dst, t, dec_const(d, window >> 48, 8));
+}
+
+/* mapa: the same place in the shared memory of the block of a rank; shared addresses and generic ones have it in the
+   same bits */
+void dec_mapa(struct dec *d) {
+    const enum sim_type t = d->in->type[0];
+    const unsigned size = sim_type_size(t);
+    const uint64_t rank_bits = (uint64_t)0xff << SIM_RANK_SHIFT;
+    const uint32_t a = dec_src(d, &d->in->opd[1], t), b = dec_src(d, &d->in->opd[2], SIM_U32),
+                   dst = dec_dst(d, &d->in->opd[0], t), rest = dec_temp(d, size);
+    uint32_t rank = dec_temp(d, 4);
+    dec_emit_to(d, "shl", SIM_U32, rank, b, dec_const(d, SIM_RANK_SHIFT, 4));
+    if (size == 8) {
+        const uint32_t narrow = rank;
+        dec_resize(d, 8, rank = dec_temp(d, 8), narrow);
+    }
+    dec_emit_to(d, "and", t, rest, a, dec_const(d, ~rank_bits, size));
+    dec_emit_to(d, "or", t, dst, rest, rank);
+}
+
+void dec_getctarank(struct dec *d) {
+    const enum sim_type t = d->in->type[0];
+    const uint32_t a = dec_src(d, &d->in->opd[1], t), dst = dec_dst(d, &d->in->opd[0], SIM_U32),
+                   low = t == SIM_U64 ? dec_temp(d, 4) : a;
+    if (t == SIM_U64) dec_resize(d, 4, low, a);
+    dec_emit_to(d, "shr", SIM_U32, dst, low, dec_const(d, SIM_RANK_SHIFT, 4));
 }
 
 /* -- cp.async, mbarrier */
 
-static void emit_mbarrier(struct dec *d, const struct sim_operand *mem, uint32_t what, uint32_t b,
-                          const struct sim_operand *state) {
-    const struct place p = place_of(d, mem, d->space);
-    const bool sink = !state || state->kind == SIM_O_SINK;
-    const uint32_t dst = sink ? 0 : dec_dst(d, state, SIM_B64);
-    struct sim_insn *i = dec_emit(d, "mbarrier");
-    set_place(d, i, &p, 0);
-    i->d = dst;
-    i->b = b;
-    i->width = (uint8_t)p.space;
-    i->flags |= SIM_I_ORDERS | what << SIM_I_USER | (sink ? SIM_I_SINK : 0);
-}
-
-/* An address as 64 bits in a temporary. */
+/* A generic address in a temporary. */
 static uint32_t whole_address(struct dec *d, const struct sim_operand *o, enum sim_space space) {
     const struct place p = place_of(d, o, space);
+    const int64_t imm = p.imm + (p.space == SIM_SHARED ? (int64_t)SIM_WINDOW_SHARED : 0);
     uint32_t a = p.base;
-    if (!(p.flags & SIM_I_BASE64)) dec_emit_to(d, "cvt_u64_u32", a = dec_temp(d, 8), p.base, 0);
-    if (!p.imm) return a;
+    if (!(p.flags & SIM_I_BASE64)) dec_resize(d, 8, a = dec_temp(d, 8), p.base);
+    if (!imm) return a;
     const uint32_t sum = dec_temp(d, 8);
-    dec_emit_to(d, "add_64", sum, a, dec_const(d, (uint64_t)p.imm, 8));
+    dec_emit_to(d, "add", SIM_U64, sum, a, dec_const(d, (uint64_t)imm, 8));
     return sum;
 }
 
-/* Between global memory and shared memory of this block, completed through an
-   mbarrier or a group. Not tensors, other blocks, reductions. */
-static void copy_bulk(struct dec *d) {
+/* Between global memory and the shared memory of blocks of the cluster, completed through an mbarrier or a group. Not
+   tensors, not reductions. */
+void dec_cp_bulk(struct dec *d) {
     const struct sim_operand *o = d->in->opd;
-    const char *first = NULL;
+    enum sim_space spaces[2] = { SIM_GENERIC, SIM_GENERIC };      /* to, from */
+    unsigned n = 0;
+    dec_take(d, "async");
+    dec_take(d, "bulk");
     if (dec_take(d, "commit_group") || dec_take(d, "wait_group")) {
         dec_take(d, "read");
-        dec_emit(d, "nothing");
+        dec_emit_untyped(d, "nothing");
         return;
     }
-    for (unsigned k = 0; k < d->in->nmods && !first; k++)
-        if (!strncmp(d->in->mods[k], "shared", 6) || !strcmp(d->in->mods[k], "global")) first = d->in->mods[k];
-    const bool load = first && *first == 's';
-    if (d->in->n < (load ? 4u : 3u) || d->space != (load ? SIM_GLOBAL : SIM_SHARED)
-        || !dec_take(d, load ? "mbarrier::complete_tx::bytes" : "bulk_group") || d->nrest)
+    for (unsigned k = 0; k < d->in->nmods && n < 2; k++) {
+        const char *m = d->in->mods[k];
+        if (!strcmp(m, "shared::cluster")) spaces[n++] = SIM_SHARED_CLUSTER;
+        else if (!strncmp(m, "shared", 6)) spaces[n++] = SIM_SHARED;
+        else if (!strcmp(m, "global")) spaces[n++] = SIM_GLOBAL;
+    }
+    const bool store = spaces[0] == SIM_GLOBAL, multicast = dec_take(d, "multicast::cluster");
+    const bool known = store ? spaces[1] == SIM_SHARED && !multicast :
+        spaces[1] == SIM_GLOBAL || (spaces[0] == SIM_SHARED_CLUSTER && spaces[1] == SIM_SHARED && !multicast);
+    if (!known || d->in->n < (store ? 3u : multicast ? 5u : 4u)
+        || !dec_take(d, store ? "bulk_group" : "mbarrier::complete_tx::bytes") || d->nrest)
         dec_unsupported(d);
-    const uint32_t to = whole_address(d, &o[0], load ? SIM_SHARED : SIM_GLOBAL),
-                   from = whole_address(d, &o[1], load ? SIM_GLOBAL : SIM_SHARED);
-    const uint32_t size = dec_src(d, &o[2], SIM_U32), barrier = load ? whole_address(d, &o[3], SIM_SHARED) : 0;
-    struct sim_insn *i = dec_emit(d, load ? "cp_bulk_load" : "cp_bulk_store");
+    const uint32_t to = whole_address(d, &o[0], spaces[0]), from = whole_address(d, &o[1], spaces[1]);
+    const uint32_t size = dec_src(d, &o[2], SIM_U32), barrier = store ? 0 : whole_address(d, &o[3], spaces[0]),
+                   ranks = multicast ? dec_src(d, &o[4], SIM_U16) : 0;
+    struct sim_insn *i = dec_emit_untyped(d, "cp_bulk");
     i->d = to;
     i->a = from;
     i->b = size;
     i->c = barrier;
-    i->flags = SIM_I_SEEN | SIM_I_ORDERS;
+    i->e = ranks;
+    i->flags = SIM_I_SEEN | SIM_I_ORDERS | (store ? 0 : SIM_I_COUNT) | (multicast ? SIM_I_SECOND : 0);
     i->slot = next_slot(d);
 }
 
-static void copy_async(struct dec *d) {
+/* The copies are complete, so it arrives now; without .noinc the counts cancel. */
+void dec_cp_arrive(struct dec *d) {
+    if (dec_has(d, "noinc")) emit_mbarrier(d, &d->in->opd[0], MB_ARRIVE, dec_const(d, 1, 4), NULL);
+    else dec_emit_untyped(d, "nothing");
+    d->nrest = 0;
+}
+
+void dec_cp_async(struct dec *d) {
     const struct sim_operand *o = d->in->opd;
     dec_take(d, "async");
-    if (dec_take(d, "bulk")) {
-        copy_bulk(d);
-        return;
-    }
-    if (dec_take(d, "commit_group") || dec_take(d, "wait_group") || dec_take(d, "wait_all")) {
-        dec_emit(d, "nothing");
-        return;
-    }
-    /* the copies are complete, so it arrives now; without .noinc the counts cancel */
-    if (dec_take(d, "mbarrier")) {
-        dec_take(d, "arrive");
-        if (dec_take(d, "noinc")) emit_mbarrier(d, &o[0], MB_ARRIVE, dec_const(d, 1, 4), NULL);
-        else dec_emit(d, "nothing");
-        return;
-    }
-    if (d->nrest || d->in->n < 3) dec_unsupported(d);
     bool policy = false;
     for (unsigned k = 0; k < d->in->nmods; k++) policy |= !strcmp(d->in->mods[k], "L2::cache_hint");
     const struct place to = place_of(d, &o[0], SIM_SHARED), from = place_of(d, &o[1], SIM_GLOBAL);
@@ -240,9 +297,9 @@ static void copy_async(struct dec *d) {
     if (has_size && o[3].kind == SIM_O_REG && d->funcs[d->now].func->regs[o[3].reg].type == SIM_PRED) { /* ignore-src */
         const uint32_t ignore = dec_src(d, &o[3], SIM_PRED);
         bytes = dec_temp(d, 4);
-        dec_emit_to(d, "selp_32", bytes, dec_const(d, 0, 4), dec_const(d, o[2].imm, 4))->c = ignore;
+        dec_emit_to(d, "selp", SIM_U32, bytes, dec_const(d, 0, 4), dec_const(d, o[2].imm, 4))->c = ignore;
     } else if (has_size) bytes = dec_src(d, &o[3], SIM_U32);
-    struct sim_insn *i = dec_emit(d, "cp_async");
+    struct sim_insn *i = dec_emit_untyped(d, "cp_async");
     i->d = to.base;
     i->a = from.base;
     i->b = bytes;
@@ -253,52 +310,49 @@ static void copy_async(struct dec *d) {
     i->slot = next_slot(d);
 }
 
-static void mbarrier(struct dec *d) {
-    const struct sim_operand *o = d->in->opd;
-    const uint32_t one = dec_const(d, 1, 4);
-    if (dec_take(d, "pending_count")) {
-        const uint32_t a = dec_src(d, &o[1], SIM_B64), dst = dec_dst(d, &o[0], SIM_B32);
-        dec_emit_to(d, "mbarrier_pending", dst, a, 0);
-    } else if (dec_take(d, "init")) emit_mbarrier(d, &o[0], MB_INIT, dec_src(d, &o[1], SIM_U32), NULL);
-    else if (dec_take(d, "inval")) emit_mbarrier(d, &o[0], MB_INVAL, one, NULL);
-    else if (dec_take(d, "test_wait") || dec_take(d, "try_wait")) {
-        const bool parity = dec_take(d, "parity");
-        const struct place p = place_of(d, &o[1], d->space);
-        const uint32_t b = dec_src(d, &o[2], parity ? SIM_U32 : SIM_B64), dst = dec_dst(d, &o[0], SIM_PRED);
-        struct sim_insn *i = dec_emit(d, "mbarrier_test");
-        set_place(d, i, &p, 0);
-        i->d = dst;
-        i->b = b;
-        i->width = (uint8_t)p.space;
-        i->flags |= parity ? SIM_I_COUNT : 0;
-    } else {
-        const bool drop = dec_take(d, "arrive_drop"), arrive = dec_take(d, "arrive"), expect = dec_take(d, "expect_tx"),
-            complete = dec_take(d, "complete_tx");
-        const bool state = o[0].kind != SIM_O_MEM;
-        const unsigned at = state ? 1 : 0;
-        dec_take(d, "noComplete");
-        if (d->in->n <= at || (drop && expect)) dec_unsupported(d);
-        const uint32_t b = d->in->n > at + 1 ? dec_src(d, &o[at + 1], SIM_U32) : one;
-        emit_mbarrier(d, &o[at], drop ? MB_DROP : arrive &&
-            expect ? MB_ARRIVE_EXPECT : arrive ? MB_ARRIVE : complete ? MB_COMPLETE : MB_EXPECT, b,
-                      state ? &o[0] : NULL);
-    }
+void dec_mbarrier_init(struct dec *d) {
+    dec_take(d, "init");
+    emit_mbarrier(d, &d->in->opd[0], MB_INIT, dec_src(d, &d->in->opd[1], SIM_U32), NULL);
 }
 
-void dec_memory(struct dec *d) {
-    if (dec_is(d, "ld") || dec_is(d, "st") || dec_is(d, "ldu")) load_or_store(d);
-    else if (dec_is(d, "atom") || dec_is(d, "red")) atomic(d);
-    else if (dec_is(d, "cvta")) convert_address(d);
-    else if (dec_is(d, "isspacep")) is_space(d);
-    else if (dec_is(d, "cp")) copy_async(d);
-    else if (dec_is(d, "mbarrier")) mbarrier(d);
-    else if (dec_is(d, "prefetch") || dec_is(d, "prefetchu") || dec_is(d, "applypriority") || dec_is(d, "discard")) {
-        dec_take(d, "L1");
-        dec_take(d, "L2");
-        dec_emit(d, "nothing");
-    } else if (dec_is(d, "createpolicy")) {
-        const uint32_t dst = dec_dst(d, &d->in->opd[0], SIM_B64);
-        d->nrest = 0;
-        dec_emit_to(d, "mov_64", dst, dec_const(d, 0, 8), 0);
-    } else dec_unsupported(d);
+void dec_mbarrier_inval(struct dec *d) {
+    dec_take(d, "inval");
+    emit_mbarrier(d, &d->in->opd[0], MB_INVAL, dec_const(d, 1, 4), NULL);
+}
+
+void dec_mbarrier_arrive(struct dec *d) {
+    const struct sim_operand *o = d->in->opd;
+    const unsigned at = o[0].kind == SIM_O_MEM ? 0 : 1;           /* after the state, if it is wanted */
+    const bool drop = dec_take(d, "arrive_drop"), expect = dec_take(d, "expect_tx");
+    dec_take(d, "arrive");
+    dec_take(d, "noComplete");
+    if (d->in->n <= at || (drop && expect)) dec_unsupported(d);
+    const uint32_t b = d->in->n > at + 1 ? dec_src(d, &o[at + 1], SIM_U32) : dec_const(d, 1, 4);
+    emit_mbarrier(d, &o[at], drop ? MB_DROP : expect ? MB_ARRIVE_EXPECT : MB_ARRIVE, b, at ? &o[0] : NULL);
+}
+
+void dec_mbarrier_tx(struct dec *d) {
+    const bool complete = dec_take(d, "complete_tx");
+    dec_take(d, "expect_tx");
+    emit_mbarrier(d, &d->in->opd[0], complete ? MB_COMPLETE : MB_EXPECT, dec_src(d, &d->in->opd[1], SIM_U32), NULL);
+}
+
+void dec_mbarrier_test(struct dec *d) {
+    const struct sim_operand *o = d->in->opd;
+    const bool parity = dec_take(d, "parity");
+    if (!dec_take(d, "test_wait")) dec_take(d, "try_wait");
+    const struct place p = place_of(d, &o[1], d->space);
+    const uint32_t b = dec_src(d, &o[2], parity ? SIM_U32 : SIM_B64), dst = dec_dst(d, &o[0], SIM_PRED);
+    struct sim_insn *i = dec_emit_untyped(d, "mbarrier_test");
+    set_place(d, i, &p, 0);
+    i->d = dst;
+    i->b = b;
+    i->width = (uint8_t)p.space;
+    i->flags |= parity ? SIM_I_COUNT : 0;
+}
+
+void dec_createpolicy(struct dec *d) {
+    const uint32_t dst = dec_dst(d, &d->in->opd[0], SIM_B64);
+    d->nrest = 0;
+    dec_emit_to(d, "mov", SIM_U64, dst, dec_const(d, 0, 8), 0);
 }

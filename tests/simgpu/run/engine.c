@@ -2,7 +2,7 @@
 
    sim_lock guards everything here and is released around anything that takes time: a quantum of a block, a slice of a
    copy, a host function. Ready work is a set of tasks in one queue per priority: a task is a seat for one resident
-   block of a grid at a time, or a copy, a fill, a call, an attempt. A worker takes a task, runs it for a quantum and
+   cluster of a grid at a time, or a copy, a fill, a call, an attempt. A worker takes a task, runs it for a quantum and
    puts it back at the end. Higher priorities go first, but every eighth turn goes round all queues: a spinning grid of
    high priority may be waiting for one of low priority. A submitted operation holds a reference to itself until it
    completes. */
@@ -363,59 +363,72 @@ static void finish_grid(struct sim_op *op) {
     struct sim_op **at = &running;
     while (*at != op) at = &(*at)->link;
     *at = op->link;
-    for (struct sim_block *b; (b = sim_block_unused(op->grid)) != NULL; ) sim_block_free(b);
+    for (struct sim_cluster *c; (c = sim_cluster_unused(op->grid)) != NULL; ) sim_cluster_free(c);
     int fault = __atomic_load_n(&op->grid->fault, __ATOMIC_ACQUIRE);
     if (fault) fail(op->grid->device, fault, op->grid->fault_text);
     complete(op);
 }
 
-/* Runs the seat's block for a quantum. If it finishes early, runs the grid's next ones in the same memory, which is in
-   the cache. */
-static void run_block(struct sim_task *task) {
+/* ---- a grid's seats, without sim_lock; spare: memory for the next cluster, or NULL ---- */
+
+static bool all_begun(const struct sim_grid *g) {
+    return __atomic_load_n(&g->next_cluster, __ATOMIC_RELAXED) >= g->nclusters;
+}
+
+static bool stopped(const struct sim_grid *g) { return __atomic_load_n(&g->fault, __ATOMIC_RELAXED) != 0; }
+
+/* Gives the seat the grid's next cluster. False: there is none. */
+static bool seat(struct sim_task *task, struct sim_cluster **spare) {
+    struct sim_grid *g = task->op->grid;
+    if (all_begun(g) || stopped(g)) return false;
+    uint64_t index = __atomic_fetch_add(&g->next_cluster, 1, __ATOMIC_RELAXED);
+    if (index >= g->nclusters) return false;
+    if (sim_settings.schedule) index = sim_schedule_index(g, index);
+    task->cluster = sim_cluster_new(g, index, *spare);
+    *spare = NULL;
+    if (task->cluster) return true;
+    sim_grid_fault(g, SIM_F_LAUNCH_FAILED, "out of host memory for cluster %llu of kernel %s",
+                   (unsigned long long)index, g->kernel_name);
+    return false;
+}
+
+static enum sim_block_status run(struct sim_task *task, uint64_t *left) {
+    const struct sim_grid *g = task->op->grid;
+    const enum sim_block_status status = sim_cluster_run(task->cluster, left);
+    if (status != SIM_BLOCK_DONE && sim_settings.timeout_ns && sim_now_ns() - g->started_ns > sim_settings.timeout_ns)
+        sim_cluster_timeout(task->cluster, (double)sim_settings.timeout_ns * 1e-9);
+    return status;
+}
+
+static void retire(struct sim_task *task, struct sim_cluster **spare) {
+    *spare = task->cluster;
+    task->cluster = NULL;
+}
+
+/* One quantum of a seat. If its cluster ends early, the next ones follow in the same memory, which is in the cache. */
+static void run_seat(struct sim_task *task) {
     struct sim_op *op = task->op;
-    struct sim_grid *grid = op->grid;
-    struct sim_block *used = NULL;
+    const struct sim_grid *g = op->grid;
+    struct sim_cluster *spare = task->cluster ? NULL : sim_cluster_unused(op->grid);
+    enum sim_block_status status = SIM_BLOCK_DONE;
     uint64_t left = QUANTUM;
-    bool over = false;
-    do {
-        enum sim_block_status status = SIM_BLOCK_FAULT;
-        bool stopped = __atomic_load_n(&grid->fault, __ATOMIC_RELAXED) != 0, fresh = !task->block;
-        uint64_t index = grid->next_block, begun = index + fresh;
-        if ((over = fresh && (stopped || index == grid->nblocks))) break;
-        if (fresh) {
-            if (!used) used = sim_block_unused(grid);
-            grid->next_block++;
-            grid->resident++;
-            if (sim_settings.schedule) index = sim_schedule_block_index(grid, index);
-        }
-        pthread_mutex_unlock(&sim_lock);
-        sim_mem_use();
-        if (fresh && !(task->block = sim_block_new(grid, index, used)))
-            sim_grid_fault(grid, SIM_F_LAUNCH_FAILED, "out of host memory for block %llu of kernel %s",
-                           (unsigned long long)index, grid->kernel_name);
-        used = NULL;
-        if (task->block && !stopped) status = sim_block_run(task->block, &left);
-        if (task->block && status != SIM_BLOCK_DONE && sim_settings.timeout_ns
-            && sim_now_ns() - grid->started_ns > sim_settings.timeout_ns)
-            sim_block_timeout(task->block, (double)sim_settings.timeout_ns * 1e-9, begun);
-        const bool ended = status == SIM_BLOCK_DONE || status == SIM_BLOCK_FAULT;
-        if (ended) {
-            used = task->block;
-            task->block = NULL;
-        }
-        if (begun == grid->nblocks) {
-            sim_block_free(used);
-            used = NULL;
-        }
-        sim_mem_unuse();
-        pthread_mutex_lock(&sim_lock);
-        idle_streak = status == SIM_BLOCK_IDLE ? idle_streak + 1 : 0;
-        if (ended) {
-            grid->resident--;
-            grid->done += status == SIM_BLOCK_DONE;
-        }
-    } while (!task->block && left);
-    if (used) sim_block_keep(used);
+    unsigned ended = 0;
+    pthread_mutex_unlock(&sim_lock);
+    sim_mem_use();
+    for (; left && (task->cluster || seat(task, &spare)); ended++) {
+        status = run(task, &left);
+        if (status != SIM_BLOCK_DONE && status != SIM_BLOCK_FAULT) break;
+        retire(task, &spare);
+    }
+    const bool over = !task->cluster && (all_begun(g) || stopped(g));
+    if (over) {
+        sim_cluster_free(spare);
+        spare = NULL;
+    }
+    sim_mem_unuse();
+    pthread_mutex_lock(&sim_lock);
+    idle_streak = status == SIM_BLOCK_IDLE && !ended ? idle_streak + 1 : 0;
+    if (spare) sim_cluster_keep(spare);
     if (!over) push(task, true);
     else if (--op->live_tasks == 0) finish_grid(op);
 }
@@ -455,7 +468,7 @@ static void *worker(void *unused) {
         } else {
             struct sim_task *task = pop();
             switch (task->op->kind) {
-            case SIM_OP_KERNEL: run_block(task); break;
+            case SIM_OP_KERNEL: run_seat(task); break;
             case SIM_OP_TRY: run_try(task->op); break;
             case SIM_OP_CALL:
                 pthread_mutex_unlock(&sim_lock);

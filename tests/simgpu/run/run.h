@@ -1,6 +1,6 @@
 /* run.h - the map of run/: when work runs. README.md describes the design.
 
-     >>block     runs a block for a quantum   grid.c
+     >>block     runs blocks for a quantum    grid.c
      >>schedule  random orders                schedule.c
      >>engine    operations and workers       engine.c */
 #ifndef SIM_RUN_H
@@ -9,23 +9,27 @@
 #include "../base/base.h"
 
 /* ------------------------------------------------------------------------------------------------------------------
-   >>block  Blocks. The engine drives them through these calls; all of a block's state is in its sim_block. */
+   >>block  Blocks. The engine drives them by clusters, through these calls; all of a block's state is in its
+   sim_block. */
 
 enum sim_block_status {
     SIM_BLOCK_DONE,
     SIM_BLOCK_MORE,                               /* quantum used up */
     SIM_BLOCK_WAITS,                              /* worked, and now only spins or sleeps: let others run */
     SIM_BLOCK_IDLE,                               /* only spun or slept */
+    SIM_BLOCK_STUCK,                              /* of one block: all of its threads wait at barriers; of a cluster,
+                                                     this is a fault */
     SIM_BLOCK_FAULT
 };
 
-/* used: a finished block of this grid, whose memory the new one reuses, or NULL. Returns NULL if there is no memory */
-struct sim_block *sim_block_new(struct sim_grid *grid, uint64_t linear_index, struct sim_block *used);
-struct sim_block *sim_block_unused(struct sim_grid *grid);          /* takes one from grid->used, or NULL */
-void sim_block_keep(struct sim_block *block);     /* puts it into grid->used */
-enum sim_block_status sim_block_run(struct sim_block *block, uint64_t *left);
+/* used: a finished cluster of this grid, whose memory the new one reuses, or NULL. Returns NULL if there is no
+   memory */
+struct sim_cluster *sim_cluster_new(struct sim_grid *grid, uint64_t index, struct sim_cluster *used);
+struct sim_cluster *sim_cluster_unused(struct sim_grid *grid);      /* [lock] takes one from grid->used, or NULL */
+void sim_cluster_keep(struct sim_cluster *cluster);                 /* [lock] puts it into grid->used */
+enum sim_block_status sim_cluster_run(struct sim_cluster *cluster, uint64_t *left);
                                                   /* left: warp-instructions; those executed are subtracted */
-void sim_block_free(struct sim_block *block);
+void sim_cluster_free(struct sim_cluster *cluster);
 
 /* ------------------------------------------------------------------------------------------------------------------
    >>schedule  An adversary that decides what runs when, if SIMGPU_SCHEDULE is set. */
@@ -33,10 +37,11 @@ void sim_block_free(struct sim_block *block);
 uint32_t sim_schedule_draw(uint32_t below);       /* [lock] */
 extern uint64_t sim_schedule_round; /* __atomic */      /* changes when everything that runs only
                                                            spins: blocks that were left behind continue */
-uint64_t sim_schedule_block_index(const struct sim_grid *grid, uint64_t n);      /* of the n-th block to begin */
-bool sim_schedule_start(struct sim_block *b, uint64_t linear_index); /* false: no memory */
-enum sim_block_status sim_schedule_block(struct sim_block *b);    /* sim_block_run with random
-                                                                     warps, lanes and lengths */
+uint64_t sim_schedule_index(const struct sim_grid *grid, uint64_t n);        /* of the n-th cluster to begin */
+bool sim_schedule_start(struct sim_cluster *c, uint64_t index);  /* false: no memory */
+unsigned sim_schedule_first(struct sim_cluster *c);              /* the rank of the block that runs next */
+enum sim_block_status sim_schedule_block(struct sim_block *b);   /* runs random warps and lanes of it for a random
+                                                                    time */
 
 /* ------------------------------------------------------------------------------------------------------------------
    >>engine  Operations with edges, ready work, worker threads.
@@ -69,7 +74,7 @@ struct sim_end {                                  /* one side of a copy or fill;
     size_t pitch;
 };
 
-struct sim_task { struct sim_task *link; struct sim_op *op; struct sim_block *block; };
+struct sim_task { struct sim_task *link; struct sim_op *op; struct sim_cluster *cluster; };
                                                   /* the unit that workers take turns on */
 
 struct sim_op {
@@ -92,7 +97,7 @@ struct sim_op {
     uint64_t done_ns;                             /* CLOCK_MONOTONIC when it completed */
     struct sim_grid *grid;                        /* KERNEL; freed with the op */
     struct sim_task *tasks;
-    unsigned live_tasks;  /* KERNEL: one per resident block, created by the submitting thread */
+    unsigned live_tasks;  /* KERNEL: one per resident cluster, created by the submitting thread */
     struct sim_task one;                          /* COPY, FILL, CALL, TRY */
     struct sim_end dst, src;
     size_t width, height, progress;     /* COPY, FILL: bytes per row, rows, bytes done */

@@ -5,8 +5,8 @@
    of accesses until then is drawn: one, or a thousand, each order of magnitude equally likely. Then another warp of the
    block continues; in the warp, the lanes at the same pc as a drawn lane, and sometimes only some of them: lanes at the
    same pc need not continue together (from .target sm_70 on). A block stops after a drawn time, and any other block of
-   any device continues (engine.c); now and then it is left behind for many turns. Blocks begin in a drawn order, but
-   never in one that more resident blocks could not have: a block that waits for a lower one always gets it.
+   any device continues (engine.c); now and then it is left behind for many turns. Clusters begin in a drawn order, but
+   never in one that more resident ones could not have: a block that waits for a lower one always gets it.
 
    Plain stores may become visible late. Most are held back (delayed) until a random time, or until their thread reaches
    a barrier, a fence or a release, or accesses the same bytes, or the block ends. Their own thread cannot observe the
@@ -51,9 +51,9 @@ uint32_t sim_schedule_draw(uint32_t below) {
 
 static uint32_t divisor(uint32_t a, uint32_t b) { return b ? divisor(b, a % b) : a; }
 
-/* A permutation within each run of as many blocks as can be resident. */
-uint64_t sim_schedule_block_index(const struct sim_grid *g, uint64_t n) {
-    const uint64_t first = n - n % g->max_resident, left = g->nblocks - first;
+/* A permutation within each run of as many clusters as can be resident. */
+uint64_t sim_schedule_index(const struct sim_grid *g, uint64_t n) {
+    const uint64_t first = n - n % g->max_resident, left = g->nclusters - first;
     const uint32_t size = (uint32_t)(left < g->max_resident ? left : g->max_resident);
     uint64_t state = mixed(mixed(sim_settings.schedule) + g->id) + first;
     uint32_t step = 1 + draw(&state, size);
@@ -63,11 +63,17 @@ uint64_t sim_schedule_block_index(const struct sim_grid *g, uint64_t n) {
 
 /* -- stores that are held back */
 
+static bool in_shared(const struct sim_cluster *c, const unsigned char *at) {
+    bool inside = false;
+    for (unsigned k = 0; k < c->nblocks; k++)
+        inside |= (uintptr_t)at - (uintptr_t)c->blocks[k]->shared < c->blocks[k]->shared_bytes;
+    return inside;
+}
+
 static void publish_one(struct sim_block *b, const struct sim_delayed *s) {
     unsigned char *at = s->at;
     struct sim_range r;
-    if ((uintptr_t)at - (uintptr_t)b->shared >= b->shared_bytes
-        && s->generation != __atomic_load_n(&sim_mem_generation, __ATOMIC_ACQUIRE)) {
+    if (!in_shared(b->cluster, at) && s->generation != __atomic_load_n(&sim_mem_generation, __ATOMIC_ACQUIRE)) {
         if (!sim_find_range(b, s->address, s->size, &r)) return;       /* freed since */
         at = (unsigned char *)(uintptr_t)(s->address + (uint64_t)r.delta);
     }
@@ -82,11 +88,11 @@ static void publish_one(struct sim_block *b, const struct sim_delayed *s) {
 /* the address of an access, without its window: equal for the same bytes, and hardly ever for others */
 static uint64_t place(const struct sim_warp *w, const struct sim_insn *i, unsigned l) {
     return ((i->flags & SIM_I_BASE64 ? SIM_AT(u64, i->a)[l] : SIM_AT(u32, i->a)[l]) + (uint64_t)i->imm)
-           & 0xffffffffffffull;
+           & SIM_WINDOW_OFFSET;
 }
 
 static bool touches(const struct sim_warp *w, const struct sim_insn *i, const struct sim_delayed *s) {
-    const uint64_t a = place(w, i, s->lane), at = s->address & 0xffffffffffffull, bytes = i->flags >> SIM_I_USER >> 4;
+    const uint64_t a = place(w, i, s->lane), at = s->address & SIM_WINDOW_OFFSET, bytes = i->flags >> SIM_I_USER >> 4;
     return a < at + s->size && at < a + (bytes ? bytes : 8);
 }
 
@@ -157,12 +163,21 @@ static void nap(struct sim_block *b, uint32_t one_in, uint32_t most) {
     b->round = __atomic_load_n(&sim_schedule_round, __ATOMIC_RELAXED);
 }
 
-bool sim_schedule_start(struct sim_block *b, uint64_t linear) {
-    b->random = mixed(mixed(mixed(sim_settings.schedule) + b->grid->id) + linear);
-    nap(b, 2, 5);
-    b->ndelayed = 0;
-    if (!b->delayed) b->delayed = malloc(DELAYED_MOST * sizeof *b->delayed);
-    return b->delayed != NULL;
+bool sim_schedule_start(struct sim_cluster *c, uint64_t index) {
+    bool ok = true;
+    for (unsigned k = 0; k < c->nblocks; k++) {
+        struct sim_block *b = c->blocks[k];
+        b->random = mixed(mixed(mixed(sim_settings.schedule) + b->grid->id) + index * c->nblocks + k);
+        nap(b, 2, 5);
+        b->ndelayed = 0;
+        if (!b->delayed) b->delayed = malloc(DELAYED_MOST * sizeof *b->delayed);
+        ok &= b->delayed != NULL;
+    }
+    return ok;
+}
+
+unsigned sim_schedule_first(struct sim_cluster *c) {
+    return c->nblocks > 1 ? draw(&c->blocks[0]->random, c->nblocks) : 0;
 }
 
 /* Runs one drawn lane and the lanes at its pc, for a drawn number of accesses. */
@@ -215,8 +230,8 @@ enum sim_block_status sim_schedule_block(struct sim_block *b) {
         for (unsigned k = 0; k < b->nwarps; k++)
             if (b->warps[k].alive & ~b->warps[k].parked & ~b->warps[k].barred) able |= 1u << k;
         if (!able) {
-            sim_block_deadlock(b);
-            return SIM_BLOCK_FAULT;
+            publish_any(b, true);
+            return SIM_BLOCK_STUCK;
         }
         if (!(able & ~slept)) break;
         const uint32_t k = draw_bit(&b->random, able & ~slept);

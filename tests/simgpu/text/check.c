@@ -10,7 +10,7 @@
 #define MAX_MODS 700
 #define MAX_IDS  9000
 
-struct modifier { const char *text; unsigned char len, type /* 1 + enum sim_type; 0: not a type */; };
+struct modifier { const char *text; unsigned char len, type /* 1 + enum sim_type; 0: not a type */; bool format; };
 struct group { short first, count; bool optional; };
 struct compiled { unsigned short first_group, ngroups, first_type, ntypes; bool wild; };
 
@@ -34,7 +34,7 @@ static short find_modifier(const char *text, size_t n, bool add) {
         if (m->len == n && !memcmp(m->text, text, n)) return modifier_hash[h];
     }
     if (!add || nmodifiers == MAX_MODS) return 0;
-    modifiers[nmodifiers] = (struct modifier){ text, (unsigned char)n, 0 };
+    modifiers[nmodifiers] = (struct modifier){ text, (unsigned char)n, 0, false };
     return modifier_hash[h] = (short)nmodifiers++;
 }
 
@@ -73,7 +73,9 @@ static void compile(void) {
     for (size_t i = 0; i < sizeof other_types / sizeof *other_types; i++)
         for (const char *c = other_types[i].names; *c; c += *c == '|') {
             size_t n = strcspn(c, "|");
-            modifiers[find_modifier(c, n, true)].type = (unsigned char)(1 + other_types[i].held);
+            struct modifier *m = &modifiers[find_modifier(c, n, true)];
+            m->type = (unsigned char)(1 + other_types[i].held);
+            m->format = true;
             c += n;
         }
     for (const char *c = other_modifiers; *c; c += *c == '|') {
@@ -105,7 +107,7 @@ struct checked {                                  /* one instruction under check
     char *name;                                   /* 160 bytes, empty until name_of fills them */
     short mods[SIM_MAX_MODS], types[SIM_MAX_MODS];
     unsigned nmods, ntypes;
-    enum sim_type type[4];                        /* SIM_B32 where there is no type */
+    enum sim_type type[SIM_MAX_TYPES];            /* SIM_B32 where there is no type */
     unsigned vec;
     bool has_policy;                              /* .L2::cache_hint is present */
 };
@@ -599,6 +601,20 @@ static bool sort_modifiers(struct checked *c, struct px_name *const *names) {
     return known;
 }
 
+/* Keeps in the instruction what matched. */
+static void keep_match(const struct checked *c, struct sim_instr *in, size_t form, struct px_name *const *names) {
+    const struct compiled *f = &compiled[form];
+    in->form = &forms[form];
+    in->ntypes = c->ntypes < SIM_MAX_TYPES ? c->ntypes : SIM_MAX_TYPES;
+    memcpy(in->type, c->type, sizeof in->type);
+    for (unsigned i = 0; i < in->nmods; i++) {
+        const struct modifier *m = &modifiers[names[i]->mod];
+        unsigned g = 0;
+        if (!f->wild && !m->type) while (g < f->ngroups && !in_group(&groups[f->first_group + g], names[i]->mod)) g++;
+        in->group[i] = (unsigned char)(m->format ? SIM_MOD_TYPE - 1 : m->type ? SIM_MOD_TYPE : g);
+    }
+}
+
 void px_check(struct px *px, struct sim_instr *in, struct px_name *op, struct px_name *const *names) {
     enum { nforms = sizeof forms / sizeof *forms };
     char name[160] = "";
@@ -636,7 +652,7 @@ void px_check(struct px *px, struct sim_instr *in, struct px_name *op, struct px
     if (best == 2 && !odd) missing_modifier(&c, missing);
     if (best == 3) wrong_operands(&c, forms[first].args);
     if (best < 4) return;
-    in->form = &forms[match];
+    keep_match(&c, in, match, names);
     check_features(&c);
     check_details(&c);
     if (is(&c, "call")) check_call(&c);

@@ -114,12 +114,12 @@ static void parse_registers(struct px *px) {
     px_expect(px, ';');
 }
 
-/* A module variable may be declared twice only if one declaration is `.extern`, before or after the definition. */
-static struct sim_var *redeclared(struct px *px, struct px_name *name, enum sim_space space,
-    const struct px_linkage *l) {
-    struct px_symbol *old = name->sym;
-    if (px->func || !old || old->kind != PX_VAR || old->var->space != space) return NULL;
-    return l->is_extern || old->var->is_extern || (l->is_weak && old->var->is_weak) ? old->var : NULL;
+/* Whether a module variable is declared with the same type and dimensions again; [] has any size. */
+static bool same_shape(const struct px_symbol *old, const struct spec *spec, const struct px_dims *d) {
+    if (old->kind != PX_VAR || old->type != spec->type || old->vec != spec->vec || old->dims->n != d->n) return false;
+    for (unsigned i = 0; i < d->n; i++)
+        if (old->dims->size[i] != d->size[i] && (i || (old->dims->size[0] && d->size[0]))) return false;
+    return true;
 }
 
 static void check_place(struct px *px, const struct sim_var *v, unsigned char vec, unsigned line) {
@@ -164,9 +164,13 @@ static void declare_variable(struct px *px, enum sim_space space, const struct s
     struct px_dims dims;
     px_next(px);
     parse_dims(px, &dims, PX_MAX_DIMS + 1);
-    struct sim_var *known = redeclared(px, name, space, &l);
-    /* an .extern after the definition changes nothing */
-    struct sim_var *v = known && !l.is_extern ? known : px_alloc(px, sizeof *v);
+    /* A module variable may be declared again if one declaration is `.extern`, which changes nothing more once the size
+       is known. */
+    struct px_symbol *old = px->func ? NULL : name->sym;
+    const bool known = old && old->kind == PX_VAR && old->var->space == space;
+    const bool was_extern = known && old->var->is_extern;
+    const bool again = known && (l.is_extern || was_extern);
+    struct sim_var *v = again && (!l.is_extern || !old->var->size) ? old->var : px_alloc(px, sizeof *v);
     v->name = (char *)name->text;
     v->space = space;
     v->owner = px->func;
@@ -176,14 +180,25 @@ static void declare_variable(struct px *px, enum sim_space space, const struct s
     v->is_visible = l.is_visible || l.is_common;
     set_size(v, spec, &dims);
     check_place(px, v, spec->vec, line);
-    if (!known) px_declare(px, name, PX_VAR, line)->var = v;
     if (px_accept(px, '=')) {
         px_initial_value(px, v, &dims, spec->vec);
         set_size(v, spec, &dims);
     }
     if (v->size == 0 && !l.is_extern && v->type != SIM_PRED)
         px_error(px, line, "Non-external variable '%s' has incomplete type", v->name);
-    if (known) return;
+    if (old && !same_shape(old, spec, &dims))
+        px_error(px, line, "Inconsistent redefinition of variable '%s'", v->name);
+    if (was_extern && !v->is_extern && !v->is_weak && !v->is_visible)
+        px_error(px, line, "'.extern' variable '%s' cannot be resolved by a '.static'", v->name);
+    if (again) {
+        if (!old->dims->size[0]) old->dims->size[0] = dims.size[0];
+        return;
+    }
+    struct px_symbol *s = px_declare(px, name, PX_VAR, line);
+    s->var = v;
+    s->type = spec->type;
+    s->vec = spec->vec;
+    if (!px->func) s->dims = px_keep(px, &dims, 1, sizeof dims);
     /* those of a function that outlive it belong to the module, except for their names */
     const bool lasting = !px->func || space == SIM_GLOBAL || space == SIM_CONST;
     struct px_vec *list = lasting ? &px->vars : &px->fvars;

@@ -21,14 +21,18 @@ static void finish(struct px *px) {
     m->funcs = px_keep(px, px->funcs.data, px->funcs.n, sizeof *m->funcs);
     m->nfuncs = (unsigned)px->funcs.n;
     if (px->more) return;
-    for (unsigned i = 0; i < m->nfuncs; i++)
+    for (unsigned i = 0; i < m->nfuncs; i++) {
+        if (!m->funcs[i]->is_extern) check_use(px, m->funcs[i], 0);
         for (unsigned k = 0; k < m->funcs[i]->ninstrs; k++) {
             const struct sim_instr *in = &m->funcs[i]->instrs[k];
             check_operand_uses(px, in->opd, in->n, in->line);
         }
+    }
     for (unsigned i = 0; i < m->nvars; i++) {
         struct sim_var *v = m->vars[i];
         if (v->space == SIM_CONST) const_bytes = ((const_bytes + v->align - 1) & ~(uint64_t)(v->align - 1)) + v->size;
+        if (v->is_extern && v->space != SIM_SHARED && !v->size)
+            px_fatal(px, 218, 0, "Unresolved extern variable '%s'", v->name);
         /* "whole program compilation, ignoring extern qualifier" */
         if (v->is_extern && !v->is_unsized) v->is_extern = false;
         for (unsigned k = 0; k < v->nrelocs; k++)

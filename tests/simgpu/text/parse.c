@@ -131,6 +131,14 @@ static void parse_body(struct px *px) {
     }
 }
 
+/* the current token: a directive of clusters */
+static void needs_clusters(struct px *px) {
+    if (px->image->sm < 90)
+        px_error(px, px->t.line, "Feature '.%s' requires .target sm_90 or higher", px->t.name->text);
+    if (px->image->version < 78)
+        px_error(px, px->t.line, "Feature '.%s' requires PTX ISA .version 7.8 or later", px->t.name->text);
+}
+
 /* .maxntid 128, 1, 1 and the other directives between a function's parameters and its body */
 static void tuning(struct px *px, struct sim_func *f) {
     static const char *const triples[] = { "maxntid", "reqntid", "reqnctapercluster" };
@@ -144,34 +152,48 @@ static void tuning(struct px *px, struct sim_func *f) {
             if (!px_dot(px, triples[i])) continue;
             if (!f->is_entry) px_syntax(px);
             uint32_t v[3] = { 1, 1, 1 };
+            if (i == 2) needs_clusters(px);
             px_next(px);
             v[0] = (uint32_t)px_number(px);
             for (unsigned k = 1; k < 3 && px_accept(px, ','); k++) v[k] = (uint32_t)px_number(px);
             if (i == 0) memcpy(f->maxntid, v, sizeof v);
             if (i == 1) memcpy(f->reqntid, v, sizeof v);
+            if (i == 2) memcpy(f->reqnctapercluster, v, sizeof v);
             found = true;
         }
         for (unsigned i = 0; i < 6 && !found; i++) {
             if (!px_dot(px, numbers[i])) continue;
             if (!f->is_entry && i < 4) px_syntax(px);
+            if (i == 3) needs_clusters(px);
             px_next(px);
             uint32_t v = (uint32_t)px_number(px);
             if (i == 0) f->minnctapersm = v;
+            if (i == 3) f->maxclusterrank = v;
             found = true;
         }
-        for (unsigned i = 0; i < 3 && !found; i++) found = px_accept_dot(px, flags[i]);
+        for (unsigned i = 0; i < 3 && !found; i++) {
+            if (i && px_dot(px, flags[i])) needs_clusters(px);
+            found = px_accept_dot(px, flags[i]);
+            f->explicit_cluster |= found && i == 1;
+            f->blocks_are_clusters |= found && i == 2;
+        }
         if (!found && px_dot(px, "pragma")) found = skip_directive(px);
     }
     if (f->maxntid[0] && f->reqntid[0])
         px_error(px, line, "Conflicting directives: .maxntid and .reqntid cannot both be specified");
+    if (f->reqnctapercluster[0] && f->maxclusterrank)
+        px_error(px, line,
+                 "Conflicting directives: .reqnctapercluster and .maxclusterrank cannot both be specified");
+    if (f->blocks_are_clusters && !(f->reqntid[0] && f->reqnctapercluster[0]))
+        px_error(px, line,
+                 ".reqntid and .reqnctapercluster directive(s) required for directive '.blocksareclusters'");
 }
 
-static bool params_differ(struct px *px, unsigned line, const char *name, const struct sim_var *a, unsigned na,
+static void compare_params(struct px *px, unsigned line, const char *name, const struct sim_var *a, unsigned na,
     const struct sim_var *b, unsigned nb) {
-    unsigned before = px->errors;
     if (na != nb) {
         px_error(px, line, "Inconsistent prototypes of '%s', number of parameters differ", name);
-        return true;
+        return;
     }
     for (unsigned i = 0; i < na; i++) {
         bool same =
@@ -180,7 +202,6 @@ static bool params_differ(struct px *px, unsigned line, const char *name, const 
         if (a[i].align != b[i].align)
             px_error(px, line, "Inconsistent prototypes of '%s', parameter alignment differ", name);
     }
-    return px->errors != before;
 }
 
 /* The closing brace has been read: handles names without a label, and the function's arrays. */
@@ -204,6 +225,47 @@ static void close_body(struct px *px) {
     px->func = NULL;
 }
 
+/* A function has the same linkage in each declaration; only `.visible` and `.weak` may be omitted after the first. */
+static bool same_linkage(const struct sim_func *g, const struct sim_func *f) {
+    if (!g->is_extern && !f->is_extern && !f->is_weak && !f->is_visible) return true;
+    return g->is_extern == f->is_extern && g->is_weak == f->is_weak && g->is_visible == f->is_visible;
+}
+
+/* f has just been read. Returns the function that it declares or whose definition begins: f, or an earlier declaration,
+   completed. */
+static struct sim_func *declare_function(struct px *px, struct px_name *name, struct sim_func *f, bool body,
+    unsigned line) {
+    struct px_symbol *old = name->sym;
+    struct sim_func *g = old && old->kind == PX_FUNC ? old->func : NULL;
+    if (old && !g) {
+        px_error(px, line, "Inconsistent redefinition of variable '%s'", f->name);
+        px_error(px, line, "Duplicate definition of function '%s'", f->name);
+        px_fatal(px, 218, line, "Inconsistent redefinition of symbol '%s'", f->name);
+    }
+    if (g) {
+        if (g->is_entry != f->is_entry)
+            px_error(px, line, "Inconsistent redefinition of '%s' as entry and function", f->name);
+        if (g->has_body) px_error(px, line, "Duplicate definition of function '%s'", f->name);
+        compare_params(px, line, f->name, g->params, g->nparams, f->params, f->nparams);
+        compare_params(px, line, f->name, g->rets, g->nrets, f->rets, f->nrets);
+        if (!same_linkage(g, f)) px_error(px, line, "Inconsistent redefinition of variable '%s'", f->name);
+    }
+    if (body && (g ? g : f)->is_extern)
+        px_error(px, line, "Function definition conflicts with '.extern' declaration for function '%s'", f->name);
+    if (!g) {
+        px_declare(px, name, PX_FUNC, line)->func = f;
+        f->id = (unsigned)px->funcs.n;
+        *(struct sim_func **)px_push(px, &px->funcs, sizeof f) = f;
+        return f;
+    }
+    if (!body || g->has_body) return body ? f : g;
+    f->id = g->id;
+    f->is_visible |= g->is_visible;
+    f->is_weak |= g->is_weak;
+    *g = *f;                                      /* its parameters have the definition's names */
+    return g;
+}
+
 static void parse_function(struct px *px, struct px_linkage l, bool is_entry) {
     px_next(px);
     if (px_accept_dot(px, "attribute")) px_skip_parentheses(px);
@@ -225,33 +287,7 @@ static void parse_function(struct px *px, struct px_linkage l, bool is_entry) {
     bool body = px_is(px, '{');
     if (!body) px_expect(px, ';');
 
-    struct px_symbol *old = name->sym;
-    struct sim_func *g = old && old->kind == PX_FUNC ? old->func : NULL;
-    if (g && !(body && g->has_body) && g->is_entry == is_entry) {            /* declared before: the same function */
-        params_differ(px, line, f->name, g->params, g->nparams, f->params, f->nparams);
-        params_differ(px, line, f->name, g->rets, g->nrets, f->rets, f->nrets);
-        g->is_weak |= f->is_weak;
-        g->is_visible |= f->is_visible;
-        if (body) {                                                          /* the parameters have
-                                                                                the definition's names */
-            g->params = f->params;
-            g->nparams = f->nparams;
-            g->rets = f->rets;
-            g->nrets = f->nrets;
-            g->is_extern = f->is_extern;
-            memcpy(g->maxntid, f->maxntid, sizeof f->maxntid);
-            memcpy(g->reqntid, f->reqntid, sizeof f->reqntid);
-            g->minnctapersm = f->minnctapersm;
-        }
-        f = g;
-    } else {
-        if (old && !g) px_error(px, line, "Inconsistent redefinition of variable '%s'", f->name);
-        struct px_symbol *s = px_declare(px, name, PX_FUNC, line);
-        if (old && !g) px_fatal(px, 218, line, "Inconsistent redefinition of symbol '%s'", f->name);
-        s->func = f;
-        f->id = (unsigned)px->funcs.n;
-        *(struct sim_func **)px_push(px, &px->funcs, sizeof f) = f;
-    }
+    f = declare_function(px, name, f, body, line);
     f->param_bytes = (uint32_t)px_lay_out(f->params, f->nparams, f->is_entry ? SIM_PARAM_BASE : 0);
     px_lay_out(f->rets, f->nrets, 0);
     if (!body) return;

@@ -25,8 +25,9 @@ struct px_symbol {
     struct px_symbol *shadowed, *next;            /* the name's outer meaning; the next symbol of the same scope */
     unsigned reg;                                 /* PX_REG: index in func->regs. PX_LABEL: instruction index */
     uint64_t count;                               /* PX_FAMILY: registers are created at their first use */
-    enum sim_type type;
+    enum sim_type type;                           /* PX_FAMILY; PX_VAR of a module, also vec and dims */
     unsigned char vec;
+    struct px_dims *dims;
     struct px_symbol *family;                     /* PX_REG that belongs to one */
     struct sim_var *var;
     struct sim_func *func;

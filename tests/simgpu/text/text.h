@@ -25,12 +25,6 @@
 
 #include "../base/base.h"
 
-enum sim_type {                                   /* PTX fundamental types, with their size in sim_type_size() */
-    SIM_NOTYPE, SIM_PRED,
-    SIM_B8, SIM_U8, SIM_S8, SIM_B16, SIM_U16, SIM_S16, SIM_F16, SIM_BF16,
-    SIM_B32, SIM_U32, SIM_S32, SIM_F32, SIM_F16X2, SIM_BF16X2,
-    SIM_B64, SIM_U64, SIM_S64, SIM_F64, SIM_B128
-};
 unsigned sim_type_size(enum sim_type t);          /* bytes; 0 for SIM_NOTYPE and SIM_PRED */
 enum sim_type sim_type_named(const char *name);   /* "u32" -> SIM_U32; SIM_NOTYPE if it is not a type */
 
@@ -102,12 +96,13 @@ struct sim_operand {
 /* Which function of lower/ selects the handlers of an instruction. */
 enum sim_select {
     SIM_SELECT_NONE,                              /* not supported */
-    SIM_SELECT_LANES,                             /* d = op(sources) for each lane, a table of execute/ has it */
+    SIM_SELECT_LANES,                             /* d = op(sources) for each lane */
     SIM_SELECT_MIXED, SIM_SELECT_F32X2, SIM_SELECT_LOP3_BOOL, SIM_SELECT_VIDEO,
     SIM_SELECT_SET, SIM_SELECT_SETP,
-    SIM_SELECT_MOV, SIM_SELECT_CVT, SIM_SELECT_CVT_FP8, SIM_SELECT_CVT_PACK, SIM_SELECT_CVTA, SIM_SELECT_ISSPACEP,
-    SIM_SELECT_LD, SIM_SELECT_ST, SIM_SELECT_ATOM, SIM_SELECT_RED,
-    SIM_SELECT_SHFL, SIM_SELECT_VOTE, SIM_SELECT_MATCH, SIM_SELECT_REDUX, SIM_SELECT_ACTIVEMASK, SIM_SELECT_ELECT,
+    SIM_SELECT_MOV, SIM_SELECT_CVT_INT, SIM_SELECT_CVTA, SIM_SELECT_ISSPACEP, SIM_SELECT_MAPA, SIM_SELECT_GETCTARANK,
+    SIM_SELECT_LD, SIM_SELECT_ST, SIM_SELECT_ST_ASYNC, SIM_SELECT_ATOM, SIM_SELECT_RED, SIM_SELECT_RED_ASYNC,
+    SIM_SELECT_WARP,                              /* d = op(sources) of the lanes in the last source */
+    SIM_SELECT_VOTE, SIM_SELECT_ACTIVEMASK, SIM_SELECT_ELECT,
     SIM_SELECT_BAR_SYNC, SIM_SELECT_BAR_ARRIVE, SIM_SELECT_BAR_RED, SIM_SELECT_BAR_WARP,
     SIM_SELECT_CLUSTER_ARRIVE, SIM_SELECT_CLUSTER_WAIT, SIM_SELECT_FENCE,
     SIM_SELECT_BRA, SIM_SELECT_BRX, SIM_SELECT_CALL, SIM_SELECT_RET, SIM_SELECT_EXIT, SIM_SELECT_TRAP,
@@ -121,8 +116,14 @@ enum sim_select {
 struct sim_form { const char *op, *mods, *types, *args; enum sim_select select; };
 
 #define SIM_MAX_MODS 14
+#define SIM_MAX_TYPES 4
+#define SIM_MOD_TYPE 255
 struct sim_instr {
     const struct sim_form *form;                  /* that it matches */
+    enum sim_type type[SIM_MAX_TYPES];            /* of the instruction, or of the registers that hold its formats */
+    unsigned ntypes;
+    unsigned char group[SIM_MAX_MODS];            /* of each modifier: SIM_MOD_TYPE for one of type[], else its place in
+                                                     the form, where every instruction has the same order */
     const char *op;                               /* "ld", "mad", "bar" ... interned: same text, same pointer */
     const char *mods[SIM_MAX_MODS];               /* "global", "v2", "L1::evict_last" ... without the dot, interned */
     unsigned nmods;
@@ -155,8 +156,9 @@ struct sim_func {
     uint32_t frame_bytes;                         /* local variables and call-sequence params of one activation */
     struct sim_instr *instrs;
     unsigned ninstrs;
-    uint32_t maxntid[3], reqntid[3];              /* 0 when not given */
-    uint32_t minnctapersm;
+    uint32_t maxntid[3], reqntid[3], reqnctapercluster[3];         /* 0 when not given */
+    uint32_t minnctapersm, maxclusterrank;
+    bool explicit_cluster, blocks_are_clusters;   /* a cluster size must be given; the grid counts clusters */
 };
 
 struct sim_image {

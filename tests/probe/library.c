@@ -1,0 +1,591 @@
+/* library.c - libraries and kernels without a context, and the loading modes. */
+#include "probe.h"
+
+#define HEAD ".version 6.4\n.target sm_52\n.address_size 64\n"
+static const char good[] = HEAD ".visible .entry k() { ret; }\n";
+static const char bad[] = HEAD ".visible .entry k() { bogus.s32 %r1; ret; }\n";
+
+static int load(void **library, const char *text) {
+    return cu.library_load(library, text, NULL, NULL, 0, NULL, NULL, 0);
+}
+static int is_active(void) {
+    unsigned flags;
+    int active = -1;
+    cu.primary_state(0, &flags, &active);
+    return active;
+}
+static void mode(const char *value) {
+    if (value) setenv("CUDA_MODULE_LOADING", value, 1); else unsetenv("CUDA_MODULE_LOADING");
+}
+static void *must(const char *text) {
+    void *library = NULL;
+    int   result = load(&library, text);
+    if (result) {
+        answer("gave_up", "loading: %d", result);
+        _exit(0);
+    }
+    return library;
+}
+static void *kernel_of(void *library, const char *name) {
+    void *k = NULL;
+    int   result = cu.library_kernel(&k, library, name);
+    if (result) {
+        answer("gave_up", "%s: %d", name, result);
+        _exit(0);
+    }
+    return k;
+}
+
+/* Without any context; then with one that is not current. */
+static void without(void) {
+    void *library = NULL, *k = NULL, *f = NULL, *m = NULL, *other = NULL, *list[20], *again = NULL;
+    ptr   p = 0;
+    size_t bytes = 0, offset = 77;
+    unsigned n = 77;
+    int   value = 77, i;
+    char  question[60];
+    const char *name = NULL;
+    PROBE("load_before_init", load(&library, good));
+    PROBE("unload_before_init", cu.library_unload(NULL));
+    cu.init(0);
+    PROBE("load", load(&library, module_text));
+    PROBE("makes_active", is_active());
+    PROBE("count", cu.library_count(&n, library));
+    answer("count_is", "%u", n);
+    PROBE("kernel", cu.library_kernel(&k, library, "many"));
+    PROBE("kernel_again_same", (cu.library_kernel(&other, library, "many"), other == k));
+    PROBE("list", cu.library_kernels(list, 20, library));
+    for (i = 0; i < 9 && i < (int)n; i++) {
+        snprintf(question, sizeof question, "list_name_%d", i);
+        if (skipped(question)) continue;
+        cu.kernel_name(&name, list[i]);
+        answer(question, "%s %d", name, list[i] == k);
+    }
+    PROBE("name", cu.kernel_name(&name, k));
+    PROBE("name_right", strcmp(name, "many") == 0);
+    PROBE("library", cu.kernel_library(&again, k));
+    PROBE("library_same", again == library);
+    PROBE("param", cu.kernel_param(k, 2, &offset, &bytes));
+    answer("param_is", "%d %d", (int)offset, (int)bytes);
+    PROBE("attribute", cu.kernel_get(&value, 0, k, 0));
+    answer("attribute_is", "%d", value);
+    PROBE("set_attribute", cu.kernel_set(MAX_DYNAMIC, 60000, k, 0));
+    PROBE("get_attribute", (cu.kernel_get(&value, MAX_DYNAMIC, k, 0), value));
+    PROBE("cache", cu.kernel_cache(k, 1, 0));
+    PROBE("still_active", is_active());
+    PROBE("function", cu.kernel_function(&f, k));
+    PROBE("module", cu.library_module(&m, library));
+    PROBE("global", cu.library_global(&p, &bytes, library, "gv"));
+    PROBE("global_missing", cu.library_global(&p, &bytes, library, "zz"));
+    PROBE("managed", cu.library_managed(&p, &bytes, library, "gv"));
+    PROBE("unified", cu.library_unified(&f, library, "help"));
+    PROBE("launch", launch(kernel_of(library, "nop"), 1, 1, NULL, NULL));
+    PROBE("func_attribute", cu.get_attribute(&value, 0, k));
+    PROBE("func_set", cu.set_attribute(k, MAX_DYNAMIC, 0));
+    PROBE("func_name", cu.function_name(&name, k));
+    PROBE("func_param", cu.param(k, 0, &offset, &bytes));
+    PROBE("func_module", cu.function_module(&m, k));
+    PROBE("func_load", cu.function_load(k));
+    PROBE("func_is_loaded", cu.function_loaded(&value, k));
+    PROBE("func_cache", cu.function_cache(k, 1));
+    PROBE("blocks", cu.blocks(&value, k, 32, 0));
+    PROBE("active_at_the_end", is_active());
+    cu.retain(&context[0], 0);
+    PROBE("retained_function", cu.kernel_function(&f, k));
+    PROBE("retained_module", cu.library_module(&m, library));
+    PROBE("retained_global", cu.library_global(&p, &bytes, library, "gv"));
+    PROBE("retained_func_attribute", cu.get_attribute(&value, 0, k));
+    PROBE("retained_func_name", cu.function_name(&name, k));
+    PROBE("retained_unload", cu.library_unload(library));
+    cu.release(0);
+    PROBE("load_again", load(&library, good));
+    PROBE("unload", cu.library_unload(library));
+}
+static void without_lazy(void) {
+    mode("LAZY");
+    without();
+}
+
+/* Refusals, with a current context. */
+static void refusals(void) {
+    void *library, *k, *nop, *f = NULL, *m = NULL, *list[12], *value = NULL, *again = NULL;
+    ptr   p = 0, q = 0;
+    size_t bytes = 77, offset = 77;
+    unsigned n = 77;
+    int   option = 0, i, count = 0;
+    char  question[60];
+    const char *name = NULL;
+    open_one();
+    PROBE("to_null", load(NULL, good));
+    PROBE("null", load(&library, NULL));
+    PROBE("to_null_bad", load(NULL, bad));
+    PROBE("no_options", cu.library_load(&library, good, NULL, NULL, 1, NULL, NULL, 0));
+    PROBE("no_values", cu.library_load(&library, good, &option, NULL, 1, NULL, NULL, 0));
+    for (i = -1; i <= 3; i++) {
+        if (i == 0) continue;                     /* CU_LIBRARY_HOST_UNIVERSAL_FUNCTION_AND_DATA_TABLE: crashes */
+        option = i;
+        value = NULL;
+        snprintf(question, sizeof question, "library_option_%d", i);
+        PROBE(question, cu.library_load(&library, good, NULL, NULL, 0, &option, &value, 1));
+        value = (void *)1;
+        snprintf(question, sizeof question, "library_option_%d_to_1", i);
+        PROBE(question, cu.library_load(&library, good, NULL, NULL, 0, &option, &value, 1));
+    }
+    option = 1;
+    PROBE("preserved_no_values", cu.library_load(&library, good, NULL, NULL, 0, &option, NULL, 1));
+    library = &library;
+    PROBE("failed", load(&library, bad));
+    answer("failed_wrote", "%d %d", library != (void *)&library, library == NULL);
+    PROBE("file_missing", cu.library_file(&library, "/nowhere/at.all", NULL, NULL, 0, NULL, NULL, 0));
+    PROBE("file_null", cu.library_file(&library, NULL, NULL, NULL, 0, NULL, NULL, 0));
+    PROBE("file_to_null", cu.library_file(NULL, "/nowhere/at.all", NULL, NULL, 0, NULL, NULL, 0));
+    PROBE("file_empty_name", cu.library_file(&library, "", NULL, NULL, 0, NULL, NULL, 0));
+    PROBE("file_is_folder", cu.library_file(&library, "/", NULL, NULL, 0, NULL, NULL, 0));
+    PROBE("file_is_empty", cu.library_file(&library, "/dev/null", NULL, NULL, 0, NULL, NULL, 0));
+    value = (void *)1;
+    PROBE("file_missing_preserved", cu.library_file(&library, "/nowhere/at.all", NULL, NULL, 0, &option, &value, 1));
+    library = must(module_text);
+    k = kernel_of(library, "many");
+    nop = kernel_of(library, "nop");
+    PROBE("kernel_to_null", cu.library_kernel(NULL, library, "many"));
+    PROBE("kernel_of_null", cu.library_kernel(&f, NULL, "many"));
+    PROBE("kernel_null_name", cu.library_kernel(&f, library, NULL));
+    f = &f;
+    PROBE("kernel_empty", cu.library_kernel(&f, library, ""));
+    PROBE("kernel_missing", cu.library_kernel(&f, library, "zz"));
+    answer("kernel_missing_wrote", "%d %d", f != (void *)&f, f == NULL);
+    PROBE("kernel_is_help", cu.library_kernel(&f, library, "help"));
+    PROBE("kernel_is_global", cu.library_kernel(&f, library, "gv"));
+    PROBE("count_to_null", cu.library_count(NULL, library));
+    PROBE("count_of_null", cu.library_count(&n, NULL));
+    PROBE("count", cu.library_count(&n, library));
+    answer("count_is", "%u", n);
+    PROBE("list_to_null", cu.library_kernels(NULL, 3, library));
+    PROBE("list_to_null_0", cu.library_kernels(NULL, 0, library));
+    PROBE("list_of_null", cu.library_kernels(list, 3, NULL));
+    PROBE("list_0", cu.library_kernels(list, 0, library));
+    for (i = 0; i < 12; i++) list[i] = &list[i];
+    PROBE("list_2", cu.library_kernels(list, 2, library));
+    PROBE("list_2_wrote", (list[1] != (void *)&list[1]) + 2 * (list[2] != (void *)&list[2]));
+    PROBE("list_12", cu.library_kernels(list, 12, library));
+    for (i = 0; i < 12; i++) count += list[i] != (void *)&list[i];
+    answer("list_12_wrote", "%d", count);
+    PROBE("module", cu.library_module(&m, library));
+    PROBE("module_to_null", cu.library_module(NULL, library));
+    PROBE("module_of_null", cu.library_module(&m, NULL));
+    PROBE("module_same", (cu.library_module(&m, library), cu.library_module(&again, library), m == again));
+    PROBE("module_unload", cu.unload(m));
+    PROBE("module_function", cu.function(&f, m, "many"));
+    PROBE("module_function_is_kernel", f == k);
+    PROBE("function", cu.kernel_function(&again, k));
+    PROBE("function_is_of_module", f == again);
+    PROBE("function_to_null", cu.kernel_function(NULL, k));
+    PROBE("function_of_null", cu.kernel_function(&f, NULL));
+    PROBE("function_module_same", (cu.function_module(&again, f), again == m));
+    PROBE("library_to_null", cu.kernel_library(NULL, k));
+    PROBE("library_of_null", cu.kernel_library(&again, NULL));
+    PROBE("name_to_null", cu.kernel_name(NULL, k));
+    PROBE("name_of_null", cu.kernel_name(&name, NULL));
+    PROBE("param_of_null", cu.kernel_param(NULL, 0, &offset, &bytes));
+    PROBE("param_to_null", cu.kernel_param(k, 0, NULL, &bytes));
+    PROBE("param_size_null", cu.kernel_param(k, 0, &offset, NULL));
+    PROBE("param_past_end", cu.kernel_param(k, 5, &offset, &bytes));
+    for (i = 0; i < 5; i++) {
+        snprintf(question, sizeof question, "param_%d", i);
+        if (skipped(question)) continue;
+        cu.kernel_param(k, (size_t)i, &offset, &bytes);
+        answer(question, "%d %d", (int)offset, (int)bytes);
+    }
+    PROBE("global_to_null", cu.library_global(NULL, NULL, library, "gv"));
+    PROBE("global_address_only", cu.library_global(&p, NULL, library, "gv"));
+    PROBE("global_bytes_only", cu.library_global(NULL, &bytes, library, "gv"));
+    PROBE("global_bytes", (int)bytes);
+    PROBE("global_null_name", cu.library_global(&p, &bytes, library, NULL));
+    PROBE("global_empty", cu.library_global(&p, &bytes, library, ""));
+    PROBE("global_of_null", cu.library_global(&p, &bytes, NULL, "gv"));
+    PROBE("global_const", cu.library_global(&q, &bytes, library, "cv"));
+    PROBE("global_hidden", cu.library_global(&q, &bytes, library, "hidden"));
+    PROBE("global_is_entry", cu.library_global(&q, &bytes, library, "nop"));
+    PROBE("global_is_shared", cu.library_global(&q, &bytes, library, "dynamic"));
+    p = 7;
+    bytes = 7;
+    PROBE("global_missing", cu.library_global(&p, &bytes, library, "zz"));
+    answer("global_missing_wrote", "%d %d", (int)p, (int)bytes);
+    PROBE("global_same_as_of_module", (cu.library_global(&p, NULL, library, "gv"), cu.global(&q, NULL, m, "gv"),
+                                       p == q));
+    PROBE("managed", cu.library_managed(&q, &bytes, library, "gv"));
+    PROBE("managed_missing", cu.library_managed(&q, &bytes, library, "zz"));
+    PROBE("managed_null_name", cu.library_managed(&q, &bytes, library, NULL));
+    PROBE("managed_to_null", cu.library_managed(NULL, NULL, library, "gv"));
+    PROBE("managed_of_null", cu.library_managed(&q, &bytes, NULL, "gv"));
+    PROBE("unified", cu.library_unified(&f, library, "help"));
+    PROBE("unified_of_entry", cu.library_unified(&f, library, "nop"));
+    PROBE("unified_missing", cu.library_unified(&f, library, "zz"));
+    PROBE("unified_null_name", cu.library_unified(&f, library, NULL));
+    PROBE("unified_to_null", cu.library_unified(NULL, library, "help"));
+    PROBE("unified_of_null", cu.library_unified(&f, NULL, "help"));
+    cu.kernel_function(&f, nop);
+    PROBE("function_as_kernel_name", cu.kernel_name(&name, f));
+    PROBE("function_as_kernel_function", (again = NULL, cu.kernel_function(&again, f)));
+    answer("function_as_kernel_function_same", "%d", again == f);
+    PROBE("function_as_kernel_library", cu.kernel_library(&again, f));
+    PROBE("function_as_kernel_get", cu.kernel_get(&i, 0, f, 0));
+    PROBE("module_function_as_kernel_get", cu.kernel_get(&i, 0, kernel(0, "nop"), 0));
+    PROBE("module_function_as_kernel_name", cu.kernel_name(&name, kernel(0, "nop")));
+    PROBE("module_function_as_kernel_function", cu.kernel_function(&f, kernel(0, "nop")));
+    PROBE("module_function_as_kernel_library", cu.kernel_library(&f, kernel(0, "nop")));
+    PROBE("unload_null", cu.library_unload(NULL));
+    PROBE("unload", cu.library_unload(library));
+    PROBE("launch_at_the_end", launch(kernel(0, "nop"), 1, 1, NULL, NULL));
+}
+
+static void options(int value) {
+    int i;
+    open_one();
+    for (i = -1; i <= 36; i++) {
+        char  question[40];
+        int   option = i;
+        void *values[1], *library = NULL;
+        values[0] = (void *)(intptr_t)value;
+        snprintf(question, sizeof question, "%d", i);
+        if (i != 1 || value)                      /* a division by 0, see option_0 */
+            PROBE(question, cu.library_load(&library, good, &option, values, 1, NULL, NULL, 0));
+    }
+}
+static void options_0(void) { options(0); }
+static void options_1(void) { options(1); }
+
+/* What is wrong with an image, and which call reports it: load, count, kernel, function, launch; then the same without
+   a context until the function is needed. */
+static void image(const char *what, const char *text) {
+    void    *library = NULL, *k = NULL, *f = NULL;
+    char     question[60];
+    unsigned n = 0;
+    int      answers[5] = { -1, -1, -1, -1, -1 }, with;
+    for (with = 1; with >= 0; with--) {
+        snprintf(question, sizeof question, "%s%s", what, with ? "" : "_without");
+        if (skipped(question)) continue;
+        cu.set_current(with ? context[0] : NULL);
+        answers[0] = load(&library, text);
+        if (answers[0] == 0) {
+            answers[1] = cu.library_count(&n, library);
+            answers[2] = cu.library_kernel(&k, library, "k");
+            cu.set_current(context[0]);
+            if (answers[2] == 0) {
+                answers[3] = cu.kernel_function(&f, k);
+                answers[4] = launch(k, 1, 1, NULL, NULL);
+            }
+        }
+        answer(question, "%d %d %d %d %d %u", answers[0], answers[1], answers[2], answers[3], answers[4], n);
+    }
+    cu.set_current(context[0]);
+}
+static void images(void) {
+    static const char elf[64] = "\177ELF\2\1\1", fatbin[64] = { 0x50, (char)0xed, 0x55, (char)0xba, 1, 0, 16 };
+    open_one();
+    image("good", good);
+    image("bad", bad);
+    image("garbage", "hello");
+    image("empty", "");
+    image("spaces", "  \n ");
+    image("comment", "// nothing\n");
+    image("head_only", HEAD);
+    image("comment_first", "// a\n" HEAD ".visible .entry k() { ret; }\n");
+    image("newer", ".version 9.9\n.target sm_52\n.address_size 64\n.visible .entry k() { ret; }\n");
+    image("target_sm_100", ".version 8.7\n.target sm_100\n.address_size 64\n.visible .entry k() { ret; }\n");
+    image("missing_function", HEAD ".extern .func f();\n.visible .entry k() { call f; ret; }\n");
+    image("one_of_two_bad", HEAD ".visible .entry k() { ret; }\n.visible .entry j() { bogus; }\n");
+    image("elf", elf);
+    image("fatbin", fatbin);
+    image("not_visible", HEAD ".entry k() { ret; }\n");
+}
+static void images_lazy(void) {
+    mode("LAZY");
+    images();
+}
+
+/* The log of a library that does not compile: when it is written. */
+static void logs(void) {
+    static char log[1000];
+    int   names[2], result, function;
+    void *values[2], *library = NULL, *k = NULL, *f = NULL;
+    open_one();
+    names[0] = LOG_ERROR;
+    names[1] = LOG_ERROR_SIZE;
+    values[0] = log;
+    values[1] = (void *)sizeof log;
+    if (skipped("log")) return;
+    result = cu.library_load(&library, bad, names, values, 2, NULL, NULL, 0);
+    answer("log", "%d %d %d", result, *log != 0, (uintptr_t)values[1] < sizeof log);
+    if (result) return;
+    result = cu.library_kernel(&k, library, "k");
+    answer("log_kernel", "%d %d %d", result, *log != 0, (uintptr_t)values[1] < sizeof log);
+    if (result) return;
+    function = cu.kernel_function(&f, k);
+    answer("log_function", "%d %d %d", function, *log != 0, (uintptr_t)values[1] < sizeof log);
+}
+static void logs_lazy(void) {
+    mode("LAZY");
+    logs();
+}
+
+/* A kernel in each place of a function. */
+static void as_function(void) {
+    void  *library, *k, *nop, *f = NULL, *m = NULL, *s = NULL, *other = NULL, *again = NULL, *params[2];
+    size_t bytes, offset;
+    int    value = 77, grid, block;
+    ptr    p = 0;
+    uint32_t word = 0;
+    const char *name = NULL;
+    config c;
+    attribute a;
+    part   parts[1];
+    open_one();
+    library = must(module_text);
+    k = kernel_of(library, "store");
+    nop = kernel_of(library, "nop");
+    value = 77;
+    PROBE("is_loaded", cu.function_loaded(&value, nop));
+    answer("is_loaded_is", "%d", value);
+    PROBE("load", cu.function_load(nop));
+    PROBE("is_loaded_then", (cu.function_loaded(&value, nop), value));
+    PROBE("launch", launch(nop, 1, 1, NULL, NULL));
+    PROBE("function_is_kernel", (cu.kernel_function(&f, nop), f == nop));
+    PROBE("get", cu.get_attribute(&value, 6, k));
+    PROBE("get_is", value);
+    PROBE("set", cu.set_attribute(k, MAX_DYNAMIC, 50000));
+    PROBE("set_function_has", (cu.kernel_function(&f, k), cu.get_attribute(&value, MAX_DYNAMIC, f), value));
+    PROBE("set_kernel_has", (cu.kernel_get(&value, MAX_DYNAMIC, k, 0), value));
+    PROBE("name", cu.function_name(&name, k));
+    PROBE("module", cu.function_module(&m, k));
+    PROBE("module_is", (cu.library_module(&again, library), m == again));
+    PROBE("param", cu.param(k, 1, &offset, &bytes));
+    PROBE("cache", cu.function_cache(k, 1));
+    PROBE("shared_config", cu.function_shared(k, 1));
+    PROBE("blocks", cu.blocks(&value, k, 32, 0));
+    PROBE("block_size", cu.block_size(&grid, &block, k, NULL, 0, 0));
+    PROBE("dynamic", cu.available(&bytes, k, 1, 32));
+    PROBE("cooperative", cu.cooperative(nop, 1, 1, 1, 1, 1, 1, 0, NULL, NULL));
+    memset(&c, 0, sizeof c);
+    memset(&a, 0, sizeof a);
+    c.grid[0] = c.grid[1] = c.grid[2] = c.block[0] = c.block[1] = c.block[2] = 1;
+    a.id = 2;
+    a.value.flag = 1;
+    c.list = &a;
+    c.n = 1;
+    PROBE("launch_ex", cu.launch_ex(&c, nop, NULL, NULL));
+    cu.stream(&s, 0, 0);
+    memset(parts, 0, sizeof parts);
+    memcpy(parts[0].grid, c.grid, sizeof c.grid);
+    memcpy(parts[0].block, c.block, sizeof c.block);
+    parts[0].function = nop;
+    parts[0].stream = s;
+    PROBE("multi", cu.multi(parts, 1, 0));
+    PROBE("sync", cu.sync());
+    cu.set_current(NULL);
+    PROBE("launch_on_stream_without", launch(nop, 1, 1, s, NULL));
+    PROBE("launch_without", launch(nop, 1, 1, NULL, NULL));
+    PROBE("function_without", cu.kernel_function(&f, nop));
+    PROBE("get_without", cu.get_attribute(&value, 6, k));
+    PROBE("name_without", cu.function_name(&name, k));
+    cu.create(&other, 0, 0);
+    PROBE("launch_on_stream_of_other", launch(nop, 1, 1, s, NULL));
+    PROBE("launch_in_other", launch(nop, 1, 1, NULL, NULL));
+    PROBE("function_in_other", cu.kernel_function(&again, nop));
+    PROBE("function_in_other_same", again == f);
+    PROBE("module_in_other_same", (cu.library_module(&again, library), again == m));
+    PROBE("dynamic_in_other", (cu.kernel_function(&again, k), cu.get_attribute(&value, MAX_DYNAMIC, again), value));
+    PROBE("get_in_other", (cu.get_attribute(&value, MAX_DYNAMIC, k), value));
+    PROBE("global_in_other", cu.library_global(&p, NULL, library, "gv"));
+    value = 5;
+    params[0] = &p;
+    params[1] = &value;
+    PROBE("store_in_other", launch(k, 1, 1, NULL, params));
+    PROBE("stored_in_other", (cu.to_host(&word, p, 4), (int)word));
+    cu.set_current(context[0]);
+    PROBE("not_stored_here", (cu.library_global(&p, NULL, library, "gv"), cu.to_host(&word, p, 4), (int)word));
+    PROBE("unload", cu.library_unload(library));
+    PROBE("sync_at_the_end", cu.sync());
+}
+
+/* Attributes: those of a kernel on a device, and those of its function in a context. */
+static void kernel_attributes(void) {
+    static const struct { int id, value; } set[] = {
+        { 0, 64 }, { 1, 0 }, { 2, 0 }, { 3, 0 }, { 4, 16 }, { 5, 0 }, { 6, 0 }, { 7, 0 }, { MAX_DYNAMIC, 0 },
+        { MAX_DYNAMIC, 1 }, { MAX_DYNAMIC, 232448 }, { MAX_DYNAMIC, 232449 }, { MAX_DYNAMIC, -1 },
+        { MAX_DYNAMIC, 0x7fffffff }, { MAX_DYNAMIC, 1024 }, { CARVEOUT, -2 }, { CARVEOUT, -1 }, { CARVEOUT, 0 },
+        { CARVEOUT, 50 }, { CARVEOUT, 100 }, { CARVEOUT, 101 }, { 10, 0 }, { 10, 1 }, { 11, 0 }, { 11, 1 }, { 11, -1 },
+        { 12, 0 }, { 13, 0 }, { 14, 0 }, { 14, 1 }, { 14, 2 }, { 15, 0 }, { 15, 1 }, { 15, 2 }, { 15, 3 }, { 16, 0 },
+        { 99, 0 }
+    };
+    void *library, *k, *f = NULL, *fixed;
+    int   value, i, many = 0;
+    char  question[60];
+    open_one();
+    library = must(module_text);
+    k = kernel_of(library, "store");
+    fixed = kernel_of(library, "fixed40k");
+    cu.count(&many);
+    for (i = -1; i <= 18; i++) {
+        int result;
+        snprintf(question, sizeof question, "get_%d", i);
+        if (skipped(question)) continue;
+        value = 77;
+        result = cu.kernel_get(&value, i, k, 0);
+        answer(question, "%d %d", result, i == 2 || i == 4 ? 0 : value);
+    }
+    PROBE("get_to_null", cu.kernel_get(NULL, 0, k, 0));
+    PROBE("get_of_null", cu.kernel_get(&value, 0, NULL, 0));
+    PROBE("get_no_device", cu.kernel_get(&value, 0, k, -1));
+    PROBE("get_no_device_either", cu.kernel_get(&value, 0, k, many));
+    PROBE("get_unknown_no_device", cu.kernel_get(&value, 99, k, -1));
+    PROBE("get_unknown_of_null", cu.kernel_get(&value, 99, NULL, 0));
+    PROBE("set_of_null", cu.kernel_set(MAX_DYNAMIC, 0, NULL, 0));
+    PROBE("set_no_device", cu.kernel_set(MAX_DYNAMIC, 0, k, -1));
+    PROBE("set_unknown_no_device", cu.kernel_set(99, 0, k, -1));
+    PROBE("set_unknown_of_null", cu.kernel_set(99, 0, NULL, 0));
+    for (i = 0; i < (int)COUNT(set); i++) {
+        int result;
+        snprintf(question, sizeof question, "set_%d_to_%d", set[i].id, set[i].value);
+        if (skipped(question)) continue;
+        result = cu.kernel_set(set[i].id, set[i].value, k, 0);
+        value = 77;
+        if (set[i].id < 16) cu.kernel_get(&value, set[i].id, k, 0);
+        if (set[i].id == 2 || set[i].id == 4) value = 0;
+        answer(question, "%d %d", result, value);
+    }
+    PROBE("fixed_is", (cu.kernel_get(&value, MAX_DYNAMIC, fixed, 0), value));
+    PROBE("fixed_opt_in_most", cu.kernel_set(MAX_DYNAMIC, 232448 - 40960, fixed, 0));
+    PROBE("fixed_opt_in_more", cu.kernel_set(MAX_DYNAMIC, 232448 - 40960 + 1, fixed, 0));
+    for (i = -1; i <= 4; i++) {
+        snprintf(question, sizeof question, "cache_%d", i);
+        PROBE(question, cu.kernel_cache(k, i, 0));
+    }
+    PROBE("cache_of_null", cu.kernel_cache(NULL, 0, 0));
+    PROBE("cache_no_device", cu.kernel_cache(k, 0, -1));
+    PROBE("cache_bad_no_device", cu.kernel_cache(k, 4, -1));
+    k = kernel_of(library, "spin");
+    PROBE("kernel_set_first", cu.kernel_set(MAX_DYNAMIC, 60000, k, 0));
+    PROBE("function_has", (cu.kernel_function(&f, k), cu.get_attribute(&value, MAX_DYNAMIC, f), value));
+    PROBE("kernel_set_again", cu.kernel_set(MAX_DYNAMIC, 61000, k, 0));
+    PROBE("function_has_again", (cu.get_attribute(&value, MAX_DYNAMIC, f), value));
+    PROBE("function_set", cu.set_attribute(f, MAX_DYNAMIC, 70000));
+    PROBE("kernel_then_has", (cu.kernel_get(&value, MAX_DYNAMIC, k, 0), value));
+    PROBE("kernel_set_last", cu.kernel_set(MAX_DYNAMIC, 62000, k, 0));
+    PROBE("function_keeps", (cu.get_attribute(&value, MAX_DYNAMIC, f), value));
+    PROBE("kernel_has_last", (cu.kernel_get(&value, MAX_DYNAMIC, k, 0), value));
+    PROBE("kernel_as_function_has", (cu.get_attribute(&value, MAX_DYNAMIC, k), value));
+    k = kernel_of(library, "trp");
+    PROBE("function_set_equal", (cu.kernel_function(&f, k), cu.set_attribute(f, MAX_DYNAMIC, 49152)));
+    PROBE("kernel_set_after_equal", cu.kernel_set(MAX_DYNAMIC, 60000, k, 0));
+    PROBE("function_after_equal", (cu.get_attribute(&value, MAX_DYNAMIC, f), value));
+    cu.set_current(NULL);
+    PROBE("get_without", cu.kernel_get(&value, 0, k, 0));
+    PROBE("set_without", cu.kernel_set(MAX_DYNAMIC, 50000, k, 0));
+}
+
+/* A library outlives contexts; its variables do not. */
+static void outlives(void) {
+    static const char text[] = HEAD ".visible .global .u32 v = 7;\n.visible .entry k() { ret; }\n";
+    void    *library, *k, *f = NULL, *m = NULL, *again = NULL, *c = NULL;
+    ptr      p = 0;
+    uint32_t word = 9;
+    const char *name = NULL;
+    int      value = 77;
+    open_one();
+    library = must(text);
+    k = kernel_of(library, "k");
+    PROBE("first", (cu.library_global(&p, NULL, library, "v"), cu.to_host(&word, p, 4), (int)word));
+    word = 99;
+    PROBE("write", cu.to_device(p, &word, 4));
+    cu.library_module(&m, library);
+    cu.kernel_function(&f, k);
+    PROBE("reset", cu.reset(0));
+    PROBE("without", cu.library_global(&p, NULL, library, "v"));
+    PROBE("launch_without", launch(k, 1, 1, NULL, NULL));
+    PROBE("function_without", cu.kernel_function(&again, k));
+    PROBE("name_without", cu.kernel_name(&name, k));
+    PROBE("attribute_without", cu.kernel_get(&value, 0, k, 0));
+    cu.retain(&c, 0);
+    PROBE("same_context", c == context[0]);
+    cu.set_current(c);
+    PROBE("global_again", cu.library_global(&p, NULL, library, "v"));
+    PROBE("begins_again", (cu.to_host(&word, p, 4), (int)word));
+    PROBE("function_again", cu.kernel_function(&again, k));
+    PROBE("launch_again", launch(k, 1, 1, NULL, NULL));
+    PROBE("sync_again", cu.sync());
+    PROBE("kernel_again", (cu.library_kernel(&again, library, "k"), again == k));
+    cu.create(&c, 0, 0);
+    PROBE("in_created", (cu.library_global(&p, NULL, library, "v"), cu.to_host(&word, p, 4), (int)word));
+    PROBE("launch_in_created", launch(k, 1, 1, NULL, NULL));
+    PROBE("destroy", cu.destroy(c));
+    PROBE("launch_after", (cu.set_current(context[0]), launch(k, 1, 1, NULL, NULL)));
+    PROBE("unload", cu.library_unload(library));
+    PROBE("sync", cu.sync());
+}
+
+static gate the_gate;
+static void *open_later(void *unused) {
+    (void)unused;
+    sleep_ms(100);
+    open_gate(the_gate);
+    return NULL;
+}
+static void unload_busy(void) {
+    void     *library, *s = NULL, *f = NULL;
+    pthread_t opens;
+    open_one();
+    library = must(module_text);
+    cu.kernel_function(&f, kernel_of(library, "nop"));
+    the_gate = make_gate();
+    cu.stream(&s, 1, 0);
+    close_gate(the_gate, kernel_of(library, "spin"), s);
+    if (pthread_create(&opens, NULL, open_later, NULL)) return;
+    PROBE("unload", cu.library_unload(library));
+    PROBE("waited", *the_gate.word == 1);
+    PROBE("stream", cu.stream_sync(s));
+    PROBE("launch_function", launch(f, 1, 1, NULL, NULL));
+    pthread_join(opens, NULL);
+}
+
+/* cuModuleGetLoadingMode with CUDA_MODULE_LOADING set to each of these, and changed after cuInit. */
+static void loading_mode(const char *value) {
+    int result = 77;
+    mode(value);
+    PROBE("before_init", cu.loading_mode(&result));
+    answer("before_init_is", "%d", result);
+    cu.init(0);
+    PROBE("after_init", cu.loading_mode(&result));
+    answer("is", "%d", result);
+    mode("EAGER");
+    PROBE("cannot_change", (cu.loading_mode(&result), result));
+}
+static void mode_unset(void) { loading_mode(NULL); }
+static void mode_lazy(void) {
+    void *m = NULL, *f = NULL;
+    int   result = 77;
+    loading_mode("LAZY");
+    open_one();
+    PROBE("load_bad", cu.load(&m, bad));
+    PROBE("load_newer", cu.load(&m, ".version 9.9\n.target sm_52\n.address_size 64\n.visible .entry k() { ret; }\n"));
+    PROBE("load", cu.load(&m, module_text));
+    PROBE("function", cu.function(&f, m, "nop"));
+    PROBE("is_loaded", cu.function_loaded(&result, f));
+    answer("is_loaded_is", "%d", result);
+    PROBE("launch", (cu.function(&f, m, "max64"), launch(f, 1, 1, NULL, NULL)));
+    PROBE("is_loaded_after_launch", (cu.function_loaded(&result, f), result));
+}
+static void mode_eager(void) { loading_mode("EAGER"); }
+static void mode_lower(void) { loading_mode("eager"); }
+static void mode_default(void) { loading_mode("DEFAULT"); }
+static void mode_other(void) { loading_mode("x"); }
+
+const group library_groups[] = {
+    { "library_without", without, 1 }, { "library_without_lazy", without_lazy, 1 }, { "library", refusals, 1 },
+    { "library_option_0", options_0, 1 }, { "library_option_1", options_1, 1 }, { "library_image", images, 1 },
+    { "library_image_lazy", images_lazy, 1 }, { "library_log", logs, 1 }, { "library_log_lazy", logs_lazy, 1 },
+    { "kernel_as_function", as_function, 1 }, { "kernel", kernel_attributes, 1 }, { "library_outlives", outlives, 1 },
+    { "library_busy", unload_busy, 1 }, { "mode_unset", mode_unset, 1 }, { "mode_lazy", mode_lazy, 1 },
+    { "mode_eager", mode_eager, 1 }, { "mode_lower", mode_lower, 1 }, { "mode_default", mode_default, 1 },
+    { "mode_other", mode_other, 1 }, { NULL, NULL, 0 }
+};
