@@ -178,7 +178,7 @@ extern calls cu;                                     /* NULL: the driver lacks t
 /* devices: the number it needs; others are hidden, since each costs time */
 typedef struct group { const char *name; void (*run)(void); int devices; } group;
 extern const group device_groups[], context_groups[], stream_groups[], memory_groups[], module_groups[], link_groups[],
-    library_groups[], launch_groups[], cluster_groups[], basic_groups[], capture_groups[];
+    library_groups[], launch_groups[], cluster_groups[], capture_groups[], basic_groups[];
 
 /* PROBE: a call's CUresult, or any small number. If a probe ended the process or never returned, its answer is
    "crashed" or "hung": the group runs again without it. */

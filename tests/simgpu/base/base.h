@@ -95,7 +95,8 @@ enum {                                            /* the invented multiprocessor
 enum sim_mem_kind {
     SIM_MEM_DEVICE,
     SIM_MEM_MODULE,                               /* a module's globals: cuMemFree refuses them */
-    SIM_MEM_PINNED, SIM_MEM_REGISTERED, SIM_MEM_POOL
+    SIM_MEM_PINNED, SIM_MEM_REGISTERED, SIM_MEM_POOL,
+    SIM_MEM_GRAPH                                 /* its address belongs to a graph; the bytes come and go */
 };
 
 struct sim_range {                                /* a copy of an entry of the table */
@@ -132,11 +133,22 @@ int  sim_mem_add_host(struct sim_context *context, void *host, uint64_t bytes, e
 /* Zeroed pages for SIM_MEM_PINNED, or NULL. sim_mem_remove frees them; drop_pages, if they were never added. */
 void *sim_mem_pages(uint64_t bytes);
 void sim_mem_drop_pages(void *pages, uint64_t bytes);
-/* Removes the range that begins at address, and frees its bytes unless they were only registered. */
+/* Removes the range that begins at address, and frees its bytes unless they were only registered, or a graph has the
+   address. */
 bool sim_mem_remove(uint64_t address);
-void sim_mem_remove_context(struct sim_context *context);        /* all of its ranges, except SIM_MEM_POOL */
+void sim_mem_remove_context(struct sim_context *context);        /* all of its ranges, except those of
+                                                                    pools and graphs */
 /* Marks a range as having a queued free, and copies it; false: no such range, or already marked. */
 bool sim_mem_mark_freeing(uint64_t address, struct sim_range *out);
+/* Memory of a graph. Its address is fixed when a node allocates it. Each launch of the graph claims it at the call, until
+   a free is enqueued; it is there from the execution of the node to that of the free, which is sim_mem_remove. */
+int  sim_mem_reserve(struct sim_device *device, uint64_t bytes, uint64_t *address);      /* 0 or 2 */
+bool sim_mem_claim(uint64_t address);             /* false: claimed already */
+void sim_mem_appear(uint64_t address);            /* poisoned again if it is there already */
+void sim_mem_unreserve(uint64_t address);         /* the graph no longer has it; removed when nothing uses it */
+/* For a call that will use the memory: as sim_mem_find without a viewer, and memory of graphs once it is claimed, or
+   from the beginning if a graph captures the call. */
+bool sim_mem_find_for_call(uint64_t address, uint64_t bytes, bool captures, struct sim_range *out);
 void sim_mem_use(void);                           /* shared "use" lock around accesses to bytes */
 void sim_mem_unuse(void);
 void sim_mem_reset_pool_high(struct sim_device *device);

@@ -23,7 +23,8 @@
 struct range {
     struct sim_range r;
     bool fresh;                                   /* being poisoned: lookups do not find it yet */
-    bool freeing;                                 /* a stream-ordered free is queued */
+    bool freeing;                                 /* a stream-ordered free is queued; memory of a graph: not claimed */
+    bool absent, reserved;                        /* memory of a graph: not there now; a graph has the address */
 };
 #define LEAF 256                                  /* moving half of one is cheap; a million ranges need 4000 of them */
 struct leaf {                                     /* neighbours, ordered by address; never empty */
@@ -52,6 +53,12 @@ void sim_mem_use(void) { pthread_rwlock_rdlock(&use_lock); }
 void sim_mem_unuse(void) { pthread_rwlock_unlock(&use_lock); }
 
 /* ---- the table ---- */
+
+static struct sim_heap *heap_of(uint64_t address) {
+    for (int i = 0; i < SIM_MAX_DEVICES; i++)
+        if (address - heaps[i].base < heaps[i].size) return &heaps[i];
+    return &host;
+}
 
 struct spot { size_t leaf; unsigned i; };         /* position of a range; after the
                                                      last one, leaf is the heap's count */
@@ -87,6 +94,11 @@ static struct spot after(const struct sim_heap *heap, struct spot spot) {
 static struct range *lookup(const struct sim_heap *heap, uint64_t address) {
     struct range *range = range_at(heap, position(heap, address));
     return range && range->r.lo <= address && !range->fresh ? range : NULL;
+}
+
+static struct range *lookup_from(uint64_t lo) {
+    struct range *range = lookup(heap_of(lo), lo);
+    return range && range->r.lo == lo ? range : NULL;
 }
 
 /* Inserts a leaf at index; the caller fills it. False: no memory. */
@@ -166,23 +178,21 @@ static void take_out(struct sim_heap *heap, struct spot spot) {
     __atomic_add_fetch(&sim_mem_generation, 1, __ATOMIC_RELEASE);
 }
 
-static struct sim_heap *heap_of(uint64_t address) {
-    for (int i = 0; i < SIM_MAX_DEVICES; i++)
-        if (address - heaps[i].base < heaps[i].size) return &heaps[i];
-    return &host;
-}
-
 bool sim_mem_in_window(uint64_t address) { return heap_of(address) != &host; }
 
 static bool visible(const struct sim_device *viewer, const struct sim_range *r) {
     if (!viewer || !r->device || r->device == viewer) return true;
-    return r->kind != SIM_MEM_POOL && (__atomic_load_n(&viewer->peers, __ATOMIC_RELAXED) >> r->device->ordinal & 1);
+    return r->kind != SIM_MEM_POOL && r->kind != SIM_MEM_GRAPH
+           && (__atomic_load_n(&viewer->peers, __ATOMIC_RELAXED) >> r->device->ordinal & 1);
 }
 
-bool sim_mem_find(struct sim_device *viewer, uint64_t address, uint64_t bytes, struct sim_range *out) {
+/* unclaimed: memory of a graph also before a launch claims it. */
+static bool find(struct sim_device *viewer, uint64_t address, uint64_t bytes, bool claimed, bool unclaimed,
+                 struct sim_range *out) {
     pthread_rwlock_rdlock(&table_lock);
     const struct range *range = lookup(heap_of(address), address);
     bool found = range && bytes <= range->r.hi - address && visible(viewer, &range->r);
+    if (found && range->absent) found = range->freeing ? unclaimed : claimed;
     if (found) {
         *out = range->r;
         out->generation = __atomic_load_n(&sim_mem_generation, __ATOMIC_ACQUIRE);
@@ -190,12 +200,18 @@ bool sim_mem_find(struct sim_device *viewer, uint64_t address, uint64_t bytes, s
     pthread_rwlock_unlock(&table_lock);
     return found;
 }
+bool sim_mem_find(struct sim_device *viewer, uint64_t address, uint64_t bytes, struct sim_range *out) {
+    return find(viewer, address, bytes, false, false, out);
+}
+bool sim_mem_find_for_call(uint64_t address, uint64_t bytes, bool captures, struct sim_range *out) {
+    return find(NULL, address, bytes, true, captures, out);
+}
 
 bool sim_mem_mark_freeing(uint64_t address, struct sim_range *out) {
     pthread_rwlock_wrlock(&table_lock);
-    struct range *range = lookup(heap_of(address), address);
-    bool ok = range && range->r.lo == address && !range->freeing
-              && (range->r.kind == SIM_MEM_DEVICE || range->r.kind == SIM_MEM_POOL);
+    struct range *range = lookup_from(address);
+    bool ok = range && !range->freeing && (range->r.kind == SIM_MEM_DEVICE || range->r.kind == SIM_MEM_POOL
+                                           || range->r.kind == SIM_MEM_GRAPH);
     if (ok) {
         range->freeing = true;
         *out = range->r;
@@ -283,6 +299,10 @@ static uint64_t place(struct sim_heap *heap, uint64_t bytes) {
     return 0;
 }
 
+static void poison(const struct sim_heap *heap, uint64_t at, uint64_t bytes) {
+    memset(bytes_at(heap, at), POISON, bytes < POISON_MOST ? bytes : POISON_MOST);
+}
+
 int sim_mem_alloc(struct sim_device *device, struct sim_context *context, uint64_t bytes, enum sim_mem_kind kind,
                   uint64_t *address) {
     struct sim_heap *heap = device->heap;
@@ -294,8 +314,10 @@ int sim_mem_alloc(struct sim_device *device, struct sim_context *context, uint64
     uint64_t at = heap->used + cost <= device->memory ? place(heap, bytes) : 0;
     if (at && open_granules(heap, at, at + bytes, true)) {
         struct sim_range r = { .lo = at, .hi = at + bytes, .delta = heap->delta, .kind = kind, .device = device,
-                               .context = kind == SIM_MEM_POOL ? NULL : context, .id = next_id++ };
+                               .context = kind == SIM_MEM_POOL || kind == SIM_MEM_GRAPH ? NULL : context,
+                               .id = next_id++ };
         if ((range = insert(heap, &r, true)) != NULL) {
+            range->freeing = range->absent = range->reserved = kind == SIM_MEM_GRAPH;
             heap->used += cost;
             if (kind == SIM_MEM_POOL && (heap->pool += cost) > heap->pool_high) heap->pool_high = heap->pool;
             *address = at;
@@ -304,7 +326,7 @@ int sim_mem_alloc(struct sim_device *device, struct sim_context *context, uint64
     }
     pthread_rwlock_unlock(&table_lock);
     if (result) return result;
-    memset(bytes_at(heap, at), POISON, bytes < POISON_MOST ? bytes : POISON_MOST);
+    poison(heap, at, bytes);
     pthread_rwlock_wrlock(&table_lock);
     range->fresh = false;
     pthread_rwlock_unlock(&table_lock);
@@ -356,19 +378,62 @@ bool sim_mem_remove(uint64_t address) {
     struct sim_range gone;
     pthread_rwlock_wrlock(&table_lock);
     struct sim_heap *heap = heap_of(address);
-    struct spot spot = position(heap, address);
-    const struct range *range = range_at(heap, spot);
-    bool found = range && range->r.lo == address && !range->fresh;
-    if (found) {
+    struct range *range = lookup_from(address);
+    const bool found = range && !range->absent, stays = found && range->reserved;
+    if (stays) {
+        range->absent = true;
+        __atomic_add_fetch(&sim_mem_generation, 1, __ATOMIC_RELEASE);
+    } else if (found) {
         gone = range->r;
-        take_out(heap, spot);
+        take_out(heap, position(heap, address));
     }
     pthread_rwlock_unlock(&table_lock);
-    if (found) {
-        settle();
-        give_back(&gone);
+    if (!found || stays) return found;
+    settle();
+    give_back(&gone);
+    return true;
+}
+
+/* ---- memory of graphs ---- */
+
+int sim_mem_reserve(struct sim_device *device, uint64_t bytes, uint64_t *address) {
+    return sim_mem_alloc(device, NULL, bytes, SIM_MEM_GRAPH, address);
+}
+
+bool sim_mem_claim(uint64_t address) {
+    pthread_rwlock_wrlock(&table_lock);
+    struct range *range = lookup_from(address);
+    const bool ok = range && range->freeing;
+    if (ok) range->freeing = false;
+    pthread_rwlock_unlock(&table_lock);
+    return ok;
+}
+
+void sim_mem_appear(uint64_t address) {
+    pthread_rwlock_wrlock(&table_lock);
+    struct range *range = lookup_from(address);
+    if (range) {
+        poison(heap_of(address), address, range->r.hi - address);
+        range->absent = false;
     }
-    return found;
+    pthread_rwlock_unlock(&table_lock);
+}
+
+void sim_mem_unreserve(uint64_t address) {
+    struct sim_range gone;
+    pthread_rwlock_wrlock(&table_lock);
+    struct sim_heap *heap = heap_of(address);
+    struct range *range = lookup_from(address);
+    if (range) range->reserved = false;
+    const bool over = range && range->absent;
+    if (over) {
+        gone = range->r;
+        take_out(heap, position(heap, address));
+    }
+    pthread_rwlock_unlock(&table_lock);
+    if (!over) return;
+    settle();
+    give_back(&gone);
 }
 
 /* In batches, so that many ranges share one wait for the running quanta. */

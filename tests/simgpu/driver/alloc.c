@@ -22,10 +22,12 @@ static int device_alloc(CUdeviceptr *out, uint64_t bytes) {
     return CUDA_SUCCESS;
 }
 
-SIM_API(cuMemAlloc_v2, (CUdeviceptr *out, size_t bytes), (out, bytes), SIM_CTX) { return device_alloc(out, bytes); }
+SIM_API(cuMemAlloc_v2, (CUdeviceptr *out, size_t bytes), (out, bytes), SIM_CTX | SIM_UNSAFE) {
+    return device_alloc(out, bytes);
+}
 
 SIM_API(cuMemAllocPitch_v2, (CUdeviceptr *out, size_t *pitch, size_t width, size_t height, unsigned element),
-        (out, pitch, width, height, element), SIM_CTX) {
+        (out, pitch, width, height, element), SIM_CTX | SIM_UNSAFE) {
     if (!pitch || !width || !height || (element != 4 && element != 8 && element != 16)) return CUDA_ERROR_INVALID_VALUE;
     size_t row = (width + PITCH_ALIGNMENT - 1) / PITCH_ALIGNMENT * PITCH_ALIGNMENT;
     if (row < width || height > SIZE_MAX / row) return CUDA_ERROR_INVALID_VALUE;
@@ -34,7 +36,8 @@ SIM_API(cuMemAllocPitch_v2, (CUdeviceptr *out, size_t *pitch, size_t width, size
     return result;
 }
 
-SIM_API(cuMemAllocManaged, (CUdeviceptr *out, size_t bytes, unsigned flags), (out, bytes, flags), SIM_CTX) {
+SIM_API(cuMemAllocManaged, (CUdeviceptr *out, size_t bytes, unsigned flags), (out, bytes, flags),
+        SIM_CTX | SIM_UNSAFE) {
     (void)bytes;
     (void)flags;
     return out ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
@@ -42,7 +45,7 @@ SIM_API(cuMemAllocManaged, (CUdeviceptr *out, size_t bytes, unsigned flags), (ou
 
 /* Waits for the device's work as a GPU does, so that nothing in flight loses its memory. For pool memory a GPU need not
    wait, and lazy streams do not. */
-SIM_API(cuMemFree_v2, (CUdeviceptr address), (address), SIM_HEALTHY) {
+SIM_API(cuMemFree_v2, (CUdeviceptr address), (address), SIM_HEALTHY | SIM_UNSAFE) {
     struct sim_range r;
     if (!address)
         return sim_context_need() == CUDA_ERROR_CONTEXT_IS_DESTROYED ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_SUCCESS;
@@ -65,10 +68,12 @@ SIM_API(cuMemGetInfo_v2, (size_t *available, size_t *total), (available, total),
     return CUDA_SUCCESS;
 }
 
+static bool known(uint64_t address, struct sim_range *r) { return sim_mem_find_for_call(address, 1, false, r); }
+
 SIM_API(cuMemGetAddressRange_v2, (CUdeviceptr *base, size_t *bytes, CUdeviceptr address), (base, bytes, address),
         SIM_CTX) {
     struct sim_range r;
-    if (!sim_mem_find(NULL, address, 1, &r) || !sim_context_reaches(sim_self.context, &r)) return CUDA_ERROR_NOT_FOUND;
+    if (!known(address, &r) || !sim_context_reaches(sim_self.context, &r)) return CUDA_ERROR_NOT_FOUND;
     if (base) *base = r.lo;
     if (bytes) *bytes = r.hi - r.lo;
     return CUDA_SUCCESS;
@@ -96,8 +101,10 @@ static int host_alloc(void **out, size_t bytes, unsigned flags) {
     *out = p;
     return CUDA_SUCCESS;
 }
-SIM_API(cuMemAllocHost_v2, (void **out, size_t bytes), (out, bytes), SIM_CTX) { return host_alloc(out, bytes, 0); }
-SIM_API(cuMemHostAlloc, (void **out, size_t bytes, unsigned flags), (out, bytes, flags), SIM_CTX) {
+SIM_API(cuMemAllocHost_v2, (void **out, size_t bytes), (out, bytes), SIM_CTX | SIM_UNSAFE) {
+    return host_alloc(out, bytes, 0);
+}
+SIM_API(cuMemHostAlloc, (void **out, size_t bytes, unsigned flags), (out, bytes, flags), SIM_CTX | SIM_UNSAFE) {
     return host_alloc(out, bytes, flags);
 }
 
@@ -116,10 +123,10 @@ static int host_remove(void *p, enum sim_mem_kind kind, int unknown) {
     pthread_mutex_lock(&sim_lock);
     return result;
 }
-SIM_API(cuMemFreeHost, (void *p), (p), SIM_HEALTHY) {
+SIM_API(cuMemFreeHost, (void *p), (p), SIM_HEALTHY | SIM_UNSAFE) {
     return p ? host_remove(p, SIM_MEM_PINNED, CUDA_ERROR_INVALID_VALUE) : CUDA_SUCCESS;
 }
-SIM_API(cuMemHostUnregister, (void *p), (p), SIM_HEALTHY) {
+SIM_API(cuMemHostUnregister, (void *p), (p), SIM_HEALTHY | SIM_UNSAFE) {
     if (!p || sim_mem_in_window((uintptr_t)p)) return CUDA_ERROR_INVALID_VALUE;
     return host_remove(p, SIM_MEM_REGISTERED, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
 }
@@ -141,7 +148,7 @@ static bool accessible(uint64_t lo, uint64_t hi, bool read_only) {
 }
 
 SIM_API_ALSO(cuMemHostRegister_v2, cuMemHostRegister, (void *p, size_t bytes, unsigned flags), (p, bytes, flags),
-             SIM_CTX) {
+             SIM_CTX | SIM_UNSAFE) {
     if (!p || !bytes || flags & ~(unsigned)CU_MEMHOSTREGISTER_ALL || (uintptr_t)p + bytes < bytes
         || sim_mem_in_window((uintptr_t)p))
         return CUDA_ERROR_INVALID_VALUE;
@@ -167,28 +174,68 @@ SIM_API(cuMemHostGetFlags, (unsigned *flags, void *p), (flags, p), SIM_CTX) {
 }
 
 /* ---- stream-ordered memory: allocated at the call, freed when the free is next in stream order; the pool keeps
-   nothing ---- */
+   nothing. In a capture, both become nodes, and the graph has the address. ---- */
+
+static void appear(void *address, int error) {
+    (void)error;
+    sim_mem_appear((uintptr_t)address);
+}
+static void free_now(void *address, int error) {
+    (void)error;
+    sim_mem_remove((uintptr_t)address);
+}
+static void unreserve(struct sim_op *op) { sim_mem_unreserve((uintptr_t)op->data); }
+
+static int take_node(struct sim_stream *s, int type, struct sim_op *op) {
+    struct sim_work work = { .type = type, .op = op };
+    sim_work_in(&work, s->context);
+    return sim_capture_take(s, work);
+}
+
+static struct sim_op *call_with(uint64_t address, void (*function)(void *, int)) {
+    struct sim_op *op = sim_op_new(SIM_OP_CALL);
+    if (!op) return NULL;
+    op->function = function;
+    op->data = SIM_HANDLE(address);
+    return op;
+}
+
+static int capture_alloc(uint64_t *address, size_t bytes, struct sim_device *d, struct sim_stream *s) {
+    int result = sim_mem_reserve(d, bytes, address);
+    if (result) return result;
+    struct sim_op *op = call_with(*address, appear);
+    if (!op) {
+        sim_mem_unreserve(*address);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    op->release = unreserve;
+    op->dst.device = d;
+    op->width = bytes;
+    return take_node(s, CU_GRAPH_NODE_TYPE_MEM_ALLOC, op);
+}
 
 static int pool_alloc(CUdeviceptr *out, size_t bytes, struct sim_device *device, struct sim_stream *s) {
     struct sim_device *d = device ? device : s->context->device;
     uint64_t address = 0;
+    int result = s->capture ? CUDA_SUCCESS : sim_capture_forbids();
+    if (result) return result;
     if (!out) return CUDA_ERROR_INVALID_VALUE;
-    if (bytes) {
-        int result = sim_mem_alloc(d, d->primary, bytes, SIM_MEM_POOL, &address);
+    if (bytes && s->capture) result = capture_alloc(&address, bytes, d, s);
+    else if (bytes) {
+        result = sim_mem_alloc(d, d->primary, bytes, SIM_MEM_POOL, &address);
         if (result && s->last && !s->last->done && bytes <= d->memory) {          /* queued frees may make room */
             sim_op_wait(s->last);
             result = sim_mem_alloc(d, d->primary, bytes, SIM_MEM_POOL, &address);
         }
-        if (result) return result;
     }
-    *out = address;                               /* 0 bytes are not an error, as measured */
-    return CUDA_SUCCESS;
+    if (!result) *out = address;                  /* 0 bytes are not an error, as measured */
+    return result;
 }
 
 SIM_API_STREAM(cuMemAllocAsync, _ptsz, (CUdeviceptr *out, size_t bytes, void *stream), (out, bytes, stream),
                SIM_HEALTHY) {
     struct sim_stream *s;
-    int result = sim_stream_find(stream, &s);
+    int result = sim_stream_use(stream, &s);
     return result ? result : pool_alloc(out, bytes, NULL, s);
 }
 
@@ -196,35 +243,43 @@ SIM_API_STREAM(cuMemAllocFromPoolAsync, _ptsz, (CUdeviceptr *out, size_t bytes, 
                (out, bytes, pool, stream), SIM_HEALTHY) {
     struct sim_stream *s;
     struct sim_device *d = sim_get(SIM_H_POOL, pool);
-    int result = sim_stream_find(stream, &s);
+    int result = sim_stream_use(stream, &s);
     if (result) return result;
     return d ? pool_alloc(out, bytes, d, s) : CUDA_ERROR_INVALID_VALUE;
 }
 
-static void free_now(void *address, int error) {
-    (void)error;
-    sim_mem_remove((uintptr_t)address);
+/* Only memory that a graph allocates, and no second time in the same graph. */
+static int capture_free(CUdeviceptr address, struct sim_stream *s) {
+    const struct sim_graph *g = s->capture->graph;
+    struct sim_range r;
+    if (!sim_mem_find_for_call(address, 1, true, &r) || r.lo != address || r.kind != SIM_MEM_GRAPH)
+        return CUDA_ERROR_INVALID_VALUE;
+    for (unsigned i = 0; i < g->n; i++) {
+        const struct sim_work *w = &g->nodes[i]->work;
+        if (w->type == CU_GRAPH_NODE_TYPE_MEM_FREE && (uintptr_t)w->op->data == address) return CUDA_ERROR_INVALID_VALUE;
+    }
+    struct sim_op *op = call_with(address, free_now);
+    return op ? take_node(s, CU_GRAPH_NODE_TYPE_MEM_FREE, op) : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 SIM_API_STREAM(cuMemFreeAsync, _ptsz, (CUdeviceptr address, void *stream), (address, stream), SIM_HEALTHY) {
     struct sim_stream *s;
     struct sim_range r;
-    int result = sim_stream_find(stream, &s);
+    int result = sim_stream_use(stream, &s);
     if (result) return result;
-    struct sim_op *op = sim_op_new(SIM_OP_CALL);
+    if (!address) return CUDA_ERROR_INVALID_VALUE;
+    if (s->capture) return capture_free(address, s);
+    struct sim_op *op = call_with(address, free_now);
     if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
-    if (!address || !sim_mem_mark_freeing(address, &r)) {
+    if (!sim_mem_mark_freeing(address, &r)) {
         sim_op_unref(op);
         return CUDA_ERROR_INVALID_VALUE;
     }
-    op->function = free_now;
-    op->data = SIM_HANDLE(address);
-    sim_stream_submit(s, op);
-    return CUDA_SUCCESS;
+    return sim_stream_submit(s, op);
 }
 
 /* the pool keeps nothing to trim */
-SIM_API(cuMemPoolTrimTo, (void *pool, size_t keep), (pool, keep), SIM_HEALTHY) {
+SIM_API(cuMemPoolTrimTo, (void *pool, size_t keep), (pool, keep), SIM_HEALTHY | SIM_UNSAFE) {
     (void)keep;
     return sim_get(SIM_H_POOL, pool) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
@@ -311,7 +366,7 @@ static int describe(void *out, int attribute, CUdeviceptr address, const struct 
 SIM_API(cuPointerGetAttribute, (void *out, int attribute, CUdeviceptr address), (out, attribute, address),
         SIM_HEALTHY) {
     struct sim_range r;
-    if (!out || !sim_mem_find(NULL, address, 1, &r)) return CUDA_ERROR_INVALID_VALUE;
+    if (!out || !known(address, &r)) return CUDA_ERROR_INVALID_VALUE;
     /* only this attribute needs a context, as measured */
     int result = attribute == CU_POINTER_ATTRIBUTE_DEVICE_POINTER ? sim_context_need() : CUDA_SUCCESS;
     return result ? result : describe(out, attribute, address, &r);
@@ -321,10 +376,10 @@ SIM_API(cuPointerGetAttributes, (unsigned count, int *attributes, void **out, CU
         (count, attributes, out, address), SIM_HEALTHY) {
     struct sim_range r;
     if (!count || !attributes || !out) return CUDA_ERROR_INVALID_VALUE;
-    bool known = sim_mem_find(NULL, address, 1, &r);
+    const bool is_ours = known(address, &r);
     for (unsigned i = 0; i < count; i++) if (!out[i]) return CUDA_ERROR_INVALID_VALUE;
     for (unsigned i = 0; i < count; i++) {
-        int result = describe(out[i], attributes[i], address, known ? &r : NULL);
+        int result = describe(out[i], attributes[i], address, is_ours ? &r : NULL);
         if (result && attributes[i] != CU_POINTER_ATTRIBUTE_HOST_POINTER) return result;
     }
     return CUDA_SUCCESS;

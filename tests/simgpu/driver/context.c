@@ -265,12 +265,16 @@ SIM_API(cuCtxGetFlags, (unsigned *flags), (flags), SIM_HEALTHY) {
     return CUDA_SUCCESS;
 }
 
-SIM_API(cuCtxSynchronize, (void), (), SIM_CTX) { return sim_drain(sim_self.context, NULL); }
+static int synchronize(struct sim_context *c) {
+    int result = sim_capture_in(c);
+    return result || (result = sim_capture_forbids()) ? result : sim_drain(c, NULL);
+}
+SIM_API(cuCtxSynchronize, (void), (), SIM_CTX) { return synchronize(sim_self.context); }
 
 SIM_API(cuCtxSynchronize_v2, (void *handle), (handle), SIM_INIT) {
     struct sim_context *c;
     int result = given_or_current(handle, &c);
-    return result ? result : sim_drain(c, NULL);
+    return result ? result : synchronize(c);
 }
 
 SIM_API(cuCtxSetFlags, (unsigned flags), (flags), SIM_CTX) {
@@ -316,7 +320,7 @@ SIM_API(cuCtxGetLimit, (size_t *value, int limit), (value, limit), SIM_CTX) {
 /* Stacks grow on demand, and kernel printf has no fixed buffer: the values are stored, rounded up as on a GPU, and have
    no other effect. As documented, the size of the printf buffer can no longer be set once a kernel that prints has been
    launched; the same holds for the heap. */
-SIM_API(cuCtxSetLimit, (int limit, size_t value), (limit, value), SIM_CTX) {
+SIM_API(cuCtxSetLimit, (int limit, size_t value), (limit, value), SIM_CTX | SIM_UNSAFE) {
     static const uint64_t least[] = { 0, 512 << 10, 4 << 20, 0, 32, 0, 0 };
     int result = check_limit(limit);
     if (result) return result;

@@ -7,6 +7,8 @@
    documented for a GPU; a copy from host to host memory waits, too. A range that is only partly page-locked is refused,
    as measured.
 
+   While a stream captures, none of this happens at the call: the graph's copy reads and writes when it executes.
+
    With lazy streams, synchronous calls return as early as a GPU's driver may ("API synchronization behavior" in its
    documentation): a copy from pageable memory when its source has been read, after the stream's work; copies and fills
    within the device at once. */
@@ -17,22 +19,21 @@ struct side {
     struct sim_end end;
     struct sim_range range;                       /* if it is in the table */
     bool pageable, host;
-    struct sim_device *device;                    /* the owner of the memory; NULL: the host */
 };
 struct block { size_t width, height; };
 
-static bool look(struct side *side, struct block b, bool must_be_known) {
+static bool look(const struct sim_stream *s, struct side *side, struct block b, bool must_be_known) {
     struct sim_range *r = &side->range;
     size_t bytes;                                 /* from the first byte of the first row to the last of the last */
     uint64_t address = side->end.address;
     if (__builtin_mul_overflow(b.height - 1, side->end.pitch, &bytes) || __builtin_add_overflow(bytes, b.width, &bytes))
         return false;
-    side->end.in_table = sim_mem_find(NULL, address, bytes, r);
+    side->end.in_table = sim_mem_find_for_call(address, bytes, s->capture != NULL, r);
     side->pageable = !side->end.in_table;
-    side->device = side->pageable ? NULL : r->device;
-    side->host = !side->device;
+    side->end.device = side->pageable ? NULL : r->device;
+    side->host = !side->end.device;
     if (side->end.in_table) return true;
-    if (sim_mem_find(NULL, address, 1, r) || sim_mem_find(NULL, address + bytes - 1, 1, r)) return false;
+    if (sim_mem_find_for_call(address, 1, true, r) || sim_mem_find_for_call(address + bytes - 1, 1, true, r)) return false;
     return !must_be_known && address && !sim_mem_in_window(address) && address + bytes > address;
 }
 
@@ -43,21 +44,26 @@ static int copy(struct sim_stream *s, struct side to, struct side from, struct b
     op->src = from.end;
     op->width = b.width;
     op->height = b.height;
-    if (sim_settings.lazy_ns && !async && to.device == s->context->device) {
+    if (s->capture) return sim_stream_submit(s, op);
+    if (sim_settings.lazy_ns && !async && to.end.device == s->context->device) {
         int result = from.pageable ? sim_stream_wait(s) : CUDA_SUCCESS;
         if (result) {
             sim_op_unref(op);
             return result;
         }
-        async = from.pageable || from.device == to.device;
+        async = from.pageable || from.end.device == to.end.device;
     }
     if (async && from.pageable && !to.pageable && (sim_settings.lazy_ns || !sim_stream_idle(s))
         && (op->staged = malloc(b.width * b.height)))
         for (size_t i = 0; i < b.height; i++)
             memcpy((char *)op->staged + i * b.width, (char *)(uintptr_t)from.end.address + i * from.end.pitch, b.width);
     if (!async || to.pageable || (to.host && from.host) || (from.pageable && !op->staged)) return sim_stream_run(s, op);
-    sim_stream_submit(s, op);
-    return CUDA_SUCCESS;
+    return sim_stream_submit(s, op);
+}
+
+/* A synchronous call cannot be captured. */
+static int find_stream(const void *handle, bool async, struct sim_stream **s) {
+    return async ? sim_stream_use(handle, s) : sim_stream_use_now(handle, s);
 }
 
 enum { TO_KNOWN = 1, FROM_KNOWN = 2, ASYNC = 4 };
@@ -66,9 +72,9 @@ static int copy_1d(uint64_t to, uint64_t from, size_t bytes, void *stream, int h
     struct sim_stream *s;
     struct block b = { bytes, 1 };
     struct side dst = { .end = { .address = to } }, src = { .end = { .address = from } };
-    int result = sim_stream_find(stream, &s);
+    int result = find_stream(stream, how & ASYNC, &s);
     if (result || !bytes) return result;
-    if (!look(&dst, b, how & TO_KNOWN) || !look(&src, b, how & FROM_KNOWN)) return CUDA_ERROR_INVALID_VALUE;
+    if (!look(s, &dst, b, how & TO_KNOWN) || !look(s, &src, b, how & FROM_KNOWN)) return CUDA_ERROR_INVALID_VALUE;
     return copy(s, dst, src, b, how & ASYNC);
 }
 
@@ -118,7 +124,7 @@ SIM_API_STREAM(cuMemcpyPeerAsync, _ptsz,
 
 /* ---- two dimensions ---- */
 
-static int side_2d(struct side *side, unsigned type, const void *host, CUdeviceptr device, const void *array,
+static int side_2d(const struct sim_stream *s, struct side *side, unsigned type, const void *host, CUdeviceptr device, const void *array,
                    size_t pitch, size_t x, size_t y, struct block b) {
     if (type == CU_MEMORYTYPE_ARRAY && array) return CUDA_ERROR_NOT_SUPPORTED;
     if (type == CU_MEMORYTYPE_ARRAY) return CUDA_ERROR_INVALID_VALUE;
@@ -127,20 +133,20 @@ static int side_2d(struct side *side, unsigned type, const void *host, CUdevicep
     if (pitch < x + b.width) return CUDA_ERROR_INVALID_VALUE;
     side->end = (struct sim_end) { .address = (type == CU_MEMORYTYPE_HOST ? (uintptr_t)host : device) + y * pitch + x,
                                   .pitch = pitch };
-    return look(side, b, type == CU_MEMORYTYPE_DEVICE) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    return look(s, side, b, type == CU_MEMORYTYPE_DEVICE) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 static int copy_2d(const CUDA_MEMCPY2D *c, void *stream, bool async) {
     struct sim_stream *s;
     struct side to, from;
-    int result = sim_stream_find(stream, &s);
+    int result = find_stream(stream, async, &s);
     if (result || !c) return result ? result : CUDA_ERROR_INVALID_VALUE;
     struct block b = { c->WidthInBytes, c->Height };
     if (!b.width || !b.height) return CUDA_SUCCESS;
-    if ((result = side_2d(&to, c->dstMemoryType, c->dstHost, c->dstDevice, c->dstArray, c->dstPitch, c->dstXInBytes,
+    if ((result = side_2d(s, &to, c->dstMemoryType, c->dstHost, c->dstDevice, c->dstArray, c->dstPitch, c->dstXInBytes,
                           c->dstY, b)))
         return result;
-    if ((result = side_2d(&from, c->srcMemoryType, c->srcHost, c->srcDevice, c->srcArray, c->srcPitch, c->srcXInBytes,
+    if ((result = side_2d(s, &from, c->srcMemoryType, c->srcHost, c->srcDevice, c->srcArray, c->srcPitch, c->srcXInBytes,
                           c->srcY, b)))
         return result;
     return copy(s, to, from, b, async);
@@ -158,12 +164,12 @@ SIM_API_STREAM(cuMemcpy2DAsync_v2, _ptsz, (const CUDA_MEMCPY2D *c, void *stream)
 static int fill(CUdeviceptr to, size_t pitch, unsigned pattern, unsigned size, size_t count, size_t rows, void *stream,
                 bool async) {
     struct sim_stream *s;
-    int result = sim_stream_find(stream, &s);
+    int result = find_stream(stream, async, &s);
     if (result || !count || !rows) return result;
     struct block b = { 0, rows };
     if (__builtin_mul_overflow(count, (size_t)size, &b.width)) return CUDA_ERROR_INVALID_VALUE;
     struct side side = { .end = { .address = to, .pitch = pitch } };
-    if (to % size || (rows > 1 && (pitch % size || pitch < b.width)) || !look(&side, b, true)
+    if (to % size || (rows > 1 && (pitch % size || pitch < b.width)) || !look(s, &side, b, true)
         || !sim_context_reaches(s->context, &side.range))
         return CUDA_ERROR_INVALID_VALUE;
     struct sim_op *op = sim_op_new(SIM_OP_FILL);
@@ -173,9 +179,8 @@ static int fill(CUdeviceptr to, size_t pitch, unsigned pattern, unsigned size, s
     op->height = b.height;
     op->pattern = pattern;
     op->pattern_bytes = size;
-    if (!async && !(sim_settings.lazy_ns && side.device == s->context->device)) return sim_stream_run(s, op);
-    sim_stream_submit(s, op);
-    return CUDA_SUCCESS;
+    if (!async && !(sim_settings.lazy_ns && side.end.device == s->context->device)) return sim_stream_run(s, op);
+    return sim_stream_submit(s, op);
 }
 
 #define FILLS(bits, type) \
@@ -223,7 +228,7 @@ static bool write_value(const struct sim_op *op, void *at) {
 static int value(void *stream, CUdeviceptr address, uint64_t v, unsigned bytes, unsigned how, bool wait) {
     struct sim_stream *s;
     struct side side = { .end = { .address = address } };
-    int result = sim_stream_find(stream, &s);
+    int result = sim_stream_use(stream, &s);
     if (result) return result;
     if (wait && how & CU_STREAM_WAIT_VALUE_FLUSH) return CUDA_ERROR_NOT_SUPPORTED;     /* as attribute 98 reports */
     if (how > (wait ? CU_STREAM_WAIT_VALUE_NOR : 0))
@@ -231,7 +236,7 @@ static int value(void *stream, CUdeviceptr address, uint64_t v, unsigned bytes, 
     if (address % bytes)
         return sim_because(CUDA_ERROR_INVALID_VALUE, "Index 0: Address 0x%llx not aligned",
                            (unsigned long long)address);
-    if (!look(&side, (struct block) { bytes, 1 }, true))
+    if (!look(s, &side, (struct block) { bytes, 1 }, true))
         return sim_because(CUDA_ERROR_INVALID_VALUE, "Batch memory address 0x%016llx is not valid",
                            (unsigned long long)address);
     struct sim_op *op = sim_op_new(SIM_OP_TRY);
@@ -241,8 +246,7 @@ static int value(void *stream, CUdeviceptr address, uint64_t v, unsigned bytes, 
     op->pattern_bytes = bytes;
     op->how = how;
     op->attempt = wait ? wait_value : write_value;
-    sim_stream_submit(s, op);
-    return CUDA_SUCCESS;
+    return sim_stream_submit(s, op);
 }
 
 #define VALUES(symbol, bits, wait) \

@@ -2,11 +2,13 @@
 
      handles.c   handles, rings of objects, the thread's current context
      names.c     the names of all entry points and their versions
+     graph.c     graphs and their nodes
+     capture.c   captures, and what they forbid
      log.c       the error log; logs.c: cuLogs
      entry.c     what every entry point does before and after its work; errors
      device.c    devices and their attributes
      context.c   contexts, the threads' context stacks, limits, peer access
-     stream.c    streams: their order as edges between operations
+     stream.c    streams: their order as edges between operations; captures.c: capturing what they are given
      event.c     events
      jit.c       JIT options, kinds of images; devrt.c: the device runtime library; link.c: cuLink
      module.c    modules
@@ -14,6 +16,7 @@
      library.c   libraries and kernels, which need no context
      launch.c    occupancy, kernel launches; staged.c: those of CUDA before 4.0
      alloc.c     memory: allocate, free, describe; copy.c: copy, fill, wait for values
+     graphs.c    cuGraph: building and describing graphs; exec.c: executable graphs
      start.c     cuInit, cuGetProcAddress; missing.c: entry points that are not implemented
 
    A file needs only files above it. What is created in a context is in one of its rings, with the function that ends
@@ -26,6 +29,7 @@
 #define SIM_DRIVER_H
 
 #include "../base/base.h"
+#include "../base/cudadefs.h"
 #include "../text/text.h"
 #include "../lower/lower.h"
 #include "../run/run.h"
@@ -35,7 +39,7 @@ extern int sim_device_count;
 
 enum sim_handle_kind {
     SIM_H_CONTEXT = 1, SIM_H_STREAM, SIM_H_EVENT, SIM_H_MODULE, SIM_H_FUNCTION, SIM_H_POOL, SIM_H_LINK, SIM_H_LIBRARY,
-    SIM_H_KERNEL
+    SIM_H_KERNEL, SIM_H_GRAPH, SIM_H_NODE, SIM_H_EXEC
 };
 uint64_t sim_handle_new(enum sim_handle_kind kind, void *object);        /* 0: no memory */
 void  sim_handle_drop(uint64_t handle);
@@ -55,6 +59,8 @@ void sim_link_remove(struct sim_link *link);
     for (struct type *name = SIM_OWNER(type, (head)->next); &name->link != (head); \
          name = SIM_OWNER(type, name->link.next))
 
+struct sim_set { void **at; unsigned n, cap; };   /* of nodes: their handles */
+
 struct sim_stream {
     struct sim_link link;
     uint64_t handle, id, thread;                  /* thread: of a per-thread default stream, else 0 */
@@ -63,6 +69,9 @@ struct sim_stream {
     unsigned flags;
     int priority;                 /* as given: 0 to -5 */
     struct sim_op *last;
+    struct sim_capture *capture;                  /* that it takes part in, or NULL */
+    struct sim_stream *next_member;               /* of the same capture */
+    struct sim_set nodes;                         /* of the capture: the stream's next node depends on these */
 };
 struct sim_event {
     struct sim_link link;
@@ -70,6 +79,8 @@ struct sim_event {
     struct sim_context *context;
     unsigned flags;
     struct sim_op *op;
+    uint64_t capture;                             /* the id of the capture of the last record, or 0 */
+    struct sim_set nodes;                         /* that it stands for in this capture */
 };
 
 struct sim_context {
@@ -136,10 +147,12 @@ struct sim_thread {
     uint64_t *stack;
     unsigned depth, cap;         /* context handles, stale ones included */
     struct sim_context *context;                  /* the current one, set by sim_enter when the call needs one */
-    uint64_t id;
+    uint64_t id;                                  /* sim_thread_id() */
     bool per_thread_default;
+    int capture_mode;                             /* how captures restrict its calls */
 };
 extern __thread struct sim_thread sim_self;
+uint64_t sim_thread_id(void);                                            /* never 0 */
 
 enum sim_need {
     SIM_PURE,                                     /* nothing, not even cuInit */
@@ -148,10 +161,11 @@ enum sim_need {
                                                      functions, on streams that have a handle */
     SIM_HEALTHY,                                  /* and no sticky error */
     SIM_CTX,                                      /* and a current context */
-    SIM_MISSING                                   /* not implemented: 801 */
+    SIM_MISSING,                                  /* not implemented: 801 */
+    SIM_UNSAFE = 16                               /* added: a call that captures may forbid */
 };
 struct sim_call { const char *symbol; int version; bool said; };         /* said: a line on stderr why it is 801 */
-int sim_enter(struct sim_call *call, enum sim_need need);                /* takes sim_lock; 0, or
+int sim_enter(struct sim_call *call, unsigned need);                     /* takes sim_lock; 0, or
                                                                             the result to return */
 int sim_leave(struct sim_call *call, int result);                        /* releases it; logs; flushes kernel printf */
 extern bool sim_ready, sim_forked;                /* cuInit has succeeded; in this process's parent */
@@ -223,17 +237,97 @@ int  sim_drain(struct sim_context *context, struct sim_device *device);  /* wait
                                                                             or of a device's contexts */
 void sim_drain_to_end(struct sim_context *context);                      /* the same; after a fault none
                                                                             of its work runs any longer */
+/* graph.c: a graph has its nodes in the order in which they were added. */
+struct sim_work {                                 /* what a node does; a copy of it shares the operation */
+    int type;                                     /* CU_GRAPH_NODE_TYPE_... */
+    struct sim_op *op;                            /* never submitted: launches submit copies of it. EMPTY: NULL */
+    uint64_t event;                               /* WAIT_EVENT, EVENT_RECORD: its handle */
+    struct sim_context *context;                  /* it works in; NULL: in none */
+    unsigned context_id;
+};
+void sim_work_in(struct sim_work *work, struct sim_context *context);
+bool sim_work_can_run(const struct sim_work *work);                      /* false: its context was destroyed */
+struct sim_node {
+    struct sim_graph *graph;
+    uint64_t handle, original;                    /* original: of the node that it was cloned from */
+    uint64_t exec;                                /* MEM_ALLOC: the last executable graph with it */
+    unsigned index;                               /* in its graph */
+    struct sim_work work;
+    struct sim_node **before;                     /* the nodes it depends on, in the order of the edges */
+    unsigned nbefore;
+    unsigned waits;                               /* for the functions that walk through the graph */
+    uint64_t mark;
+    struct sim_node *link;
+};
+struct sim_graph {
+    uint64_t handle;
+    struct sim_node **nodes;
+    unsigned n, cap, captures;                    /* captures: that add nodes now */
+};
+struct sim_graph *sim_graph_new(void);                                   /* NULL: no memory */
+void sim_graph_free(struct sim_graph *graph);
+struct sim_node *sim_node_add(struct sim_graph *graph, struct sim_work work, void *const *before, size_t n);
+                                                  /* takes over the reference to the operation; NULL: no memory */
+bool sim_node_depend(struct sim_node *node, struct sim_node *before);    /* an edge that is not there yet; false: no memory */
+bool sim_node_depends(const struct sim_node *node, const struct sim_node *before);        /* directly */
+void sim_node_independ(struct sim_node *node, const struct sim_node *before);             /* no longer */
+void sim_node_free(struct sim_node *node);
+bool sim_graph_order(const struct sim_graph *graph, struct sim_node **order);    /* each after those that it depends
+                                                                            on; false: they are in a circle */
+bool sim_set_add(struct sim_set *set, void *const *nodes, size_t n);     /* those not yet in it; false: no memory */
+void sim_set_clear(struct sim_set *set);
+void sim_set_mark(const struct sim_set *set);                            /* these nodes and all that they depend on */
+bool sim_set_marked(const struct sim_set *set);                          /* since the last sim_set_mark: all of them */
+bool sim_edges_plain(const CUgraphEdgeData *data, size_t n);              /* whole nodes after whole nodes. data: NULL is
+                                                                            fine */
+/* capture.c */
+struct sim_capture {
+    struct sim_capture *next;
+    uint64_t id, thread;                          /* thread: that began it */
+    int mode;
+    bool invalid, to_graph;                       /* to_graph: of the program, and not freed with the capture */
+    struct sim_graph *graph;
+    struct sim_stream *origin, *members;
+    struct sim_set left;                          /* the nodes of destroyed streams */
+    CUgraphEdgeData *edges;                       /* that a query returned */
+};
+extern struct sim_capture *sim_captures;          /* that have not ended */
+struct sim_capture *sim_capture_at(uint64_t id);                         /* NULL: it has ended */
+int  sim_capture_begin(struct sim_stream *origin, struct sim_graph *graph, void *const *nodes, size_t n, int mode);
+                                                  /* graph: NULL for a new one */
+int  sim_capture_join(struct sim_capture *capture, struct sim_stream *stream, const struct sim_set *nodes);
+                                                  /* the stream's next node also depends on these */
+int  sim_capture_take(struct sim_stream *stream, struct sim_work work);  /* a new node; takes over the operation */
+void sim_capture_invalidate(struct sim_capture *capture);                /* NULL is fine */
+int  sim_capture_end(struct sim_stream *stream, struct sim_graph **out); /* *out: NULL if it failed */
+void sim_capture_leave(struct sim_stream *stream);                       /* it is being destroyed */
+int  sim_capture_forbids(void);                                          /* an unsafe call of this thread: 0, or 900 after
+                                                                            invalidating the captures that forbid it */
+int  sim_capture_of_blocking(const struct sim_context *context, bool invalidate);         /* the legacy stream is used:
+                                                                            0 or 906 */
+int  sim_capture_in(const struct sim_context *context);                  /* the host waits for the context: 0, or 900
+                                                                            after invalidating its captures */
 /* stream.c */
 int  sim_stream_find(const void *handle, struct sim_stream **out);       /* resolves NULL, 1, 2; 400, 201 or 709 */
+int  sim_stream_use(const void *handle, struct sim_stream **out);        /* the same, for work, which it may capture:
+                                                                            also 901 and 906 */
+int  sim_stream_use_now(const void *handle, struct sim_stream **out);    /* for what no capture may contain: also 900 */
 void sim_stream_after(struct sim_stream *stream, struct sim_op *op);     /* adds only the edges: op comes
                                                                             after all work on the stream */
-void sim_stream_submit(struct sim_stream *stream, struct sim_op *op);    /* adds edges by stream order;
-                                                                            takes over the reference */
+int  sim_stream_submit(struct sim_stream *stream, struct sim_op *op);    /* adds edges by stream order, or a node to its
+                                                                            capture; takes over the reference */
+void sim_stream_outlast(struct sim_context *context, bool blocking, struct sim_op *op);   /* work in the context
+                                                                            that is on none of its streams */
+void sim_stream_function(const struct sim_op *op, void (**function)(void *), void **data);           /* of a host
+                                                                            function's operation */
 bool sim_stream_idle(struct sim_stream *stream);                         /* an op submitted now
                                                                             would be ready at once */
 int  sim_stream_run(struct sim_stream *stream, struct sim_op *op);       /* submits and waits; the
                                                                             calling thread does the work */
 int  sim_stream_wait(struct sim_stream *stream);                         /* for all work on it */
+/* event.c */
+void sim_event_set(struct sim_event *event, struct sim_op *op);          /* recorded by this operation; takes over the
+                                                                            reference */
 /* jit.c */
 struct sim_log_option { char *text; size_t size; void **slot; bool wanted; };
 struct sim_jit_options {
@@ -280,7 +374,7 @@ void sim_module_free(struct sim_module *module);                         /* [loc
                                                                             handle's reference */
 void sim_module_unref(struct sim_module *module);
 int  sim_module_global(const struct sim_module *module, const char *name, unsigned long long *address,
-                       size_t *bytes);
+                        size_t *bytes);
 int  sim_function_need(struct sim_function *function);                   /* [lock], released meanwhile: decodes it */
 int  sim_default_dynamic(uint32_t static_shared);
 extern const struct sim_preferences sim_no_preferences;
@@ -298,6 +392,8 @@ int  sim_function_find(const void *handle, struct sim_context *context, struct s
                                                      the context */
 
 /* launch.c */
+struct sim_function *sim_launch_function(const struct sim_op *op);
+struct sim_op *sim_launch_copy(struct sim_op *model);                    /* ready to be submitted; NULL: no memory */
 int  sim_launch(void *f, const unsigned grid[3], const unsigned block[3], unsigned shared, void *stream, void **extra);
 
 #endif

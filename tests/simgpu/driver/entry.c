@@ -72,7 +72,9 @@ static int not_supported(struct sim_call *call) {
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-static int check(struct sim_call *call, enum sim_need need) {
+static int check(struct sim_call *call, unsigned flags) {
+    const bool unsafe = flags & SIM_UNSAFE;
+    const enum sim_need need = (enum sim_need)(flags & ~(unsigned)SIM_UNSAFE);
     if (call->version > sim_settings.driver_version) {
         call->said |= !strcmp(call->symbol, "cuGetProcAddress_v2");      /* callers try this one first */
         return not_supported(call);
@@ -89,10 +91,11 @@ static int check(struct sim_call *call, enum sim_need need) {
             fails = failures[i].code;
     if (fails) return fails;
     if (need == SIM_CTX && (fails = sim_context_need())) return fails;
+    if (unsafe && (fails = sim_capture_forbids())) return fails;
     return need >= SIM_EASY ? __atomic_load_n(&sim_sticky, __ATOMIC_RELAXED) : CUDA_SUCCESS;
 }
 
-int sim_enter(struct sim_call *call, enum sim_need need) {
+int sim_enter(struct sim_call *call, unsigned need) {
     pthread_once(&settings_once, read_settings);
     pthread_mutex_lock(&sim_lock);
     if (!call->version) call->version = sim_version_of(call->symbol);

@@ -1,13 +1,20 @@
-/* event.c - events: a handle to the operation of the last record. An event
-   that was never recorded counts as complete, except for its time. */
+/* event.c - events: a handle to the operation of the last record, or to nodes of the capture in which it was recorded.
+   An event that was never recorded counts as complete, except for its time. */
 #include "driver.h"
 #include "../base/cudadefs.h"
 
 static void free_event(struct sim_event *e) {
     sim_op_unref(e->op);
+    sim_set_clear(&e->nodes);
     sim_link_remove(&e->link);
     if (e->context->dying) sim_handle_orphan(e->handle); else sim_handle_drop(e->handle);
     free(e);
+}
+
+void sim_event_set(struct sim_event *e, struct sim_op *op) {
+    sim_op_unref(e->op);
+    e->op = op;
+    e->capture = 0;
 }
 
 static void end_event(struct sim_link *link) { free_event(SIM_OWNER(sim_event, link)); }
@@ -35,21 +42,34 @@ SIM_API_ALSO(cuEventDestroy_v2, cuEventDestroy, (void *handle), (handle), SIM_HE
     return CUDA_SUCCESS;
 }
 
+/* In a capture, a record only notes the stream's last nodes. */
+static int record_captured(struct sim_event *e, const struct sim_stream *s) {
+    e->nodes.n = 0;
+    if (!sim_set_add(&e->nodes, s->nodes.at, s->nodes.n)) return CUDA_ERROR_OUT_OF_MEMORY;
+    sim_op_unref(e->op);
+    e->op = NULL;
+    e->capture = s->capture->id;
+    return CUDA_SUCCESS;
+}
+
 static int record(void *handle, void *stream, unsigned flags) {
     struct sim_stream *s;
     struct sim_event *e = sim_get(SIM_H_EVENT, handle);
-    int result = sim_stream_find(stream, &s);
+    int result = sim_stream_use(stream, &s);
     if (result) return result;
     if (!e) return sim_not_there(handle);
     if (e->context != s->context) return CUDA_ERROR_INVALID_HANDLE;
-    /* valid only in a capture */
-    if (flags) return flags == CU_EVENT_RECORD_EXTERNAL ? CUDA_ERROR_ILLEGAL_STATE : CUDA_ERROR_INVALID_VALUE;
+    if (flags & ~(unsigned)CU_EVENT_RECORD_EXTERNAL) return CUDA_ERROR_INVALID_VALUE;
+    if (flags) {
+        if (!s->capture) return CUDA_ERROR_ILLEGAL_STATE;
+        return sim_capture_take(s, (struct sim_work) { .type = CU_GRAPH_NODE_TYPE_EVENT_RECORD, .event = e->handle });
+    }
+    if (s->capture) return record_captured(e, s);
     struct sim_op *op = sim_op_new(SIM_OP_EVENT);
     if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
     sim_op_ref(op);
     sim_stream_submit(s, op);
-    sim_op_unref(e->op);
-    e->op = op;
+    sim_event_set(e, op);
     return CUDA_SUCCESS;
 }
 SIM_API_STREAM(cuEventRecord, _ptsz, (void *event, void *stream), (event, stream), SIM_EASY) {
@@ -60,15 +80,31 @@ SIM_API_STREAM(cuEventRecordWithFlags, _ptsz, (void *event, void *stream, unsign
     return record(event, stream, flags);
 }
 
+/* 0, or why the event has no state that the host can use: 907 during its capture, 1 after that. */
+static int captured(const struct sim_event *e, bool invalidate) {
+    if (!e->capture) return CUDA_SUCCESS;
+    struct sim_capture *c = sim_capture_at(e->capture);
+    if (c && invalidate) sim_capture_invalidate(c);
+    return c ? CUDA_ERROR_CAPTURED_EVENT : CUDA_ERROR_INVALID_VALUE;
+}
+
+static int find_state(const void *handle, struct sim_event **e) {
+    int result;
+    if (!(*e = sim_get(SIM_H_EVENT, handle))) return sim_not_there(handle);
+    return (result = captured(*e, true)) ? result : sim_capture_forbids();
+}
+
 SIM_API(cuEventQuery, (void *handle), (handle), SIM_EASY) {
-    struct sim_event *e = sim_get(SIM_H_EVENT, handle);
-    if (!e) return sim_not_there(handle);
+    struct sim_event *e;
+    int result = find_state(handle, &e);
+    if (result) return result;
     return sim_op_pending(e->op) ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }
 
 SIM_API(cuEventSynchronize, (void *handle), (handle), SIM_EASY) {
-    struct sim_event *e = sim_get(SIM_H_EVENT, handle);
-    if (!e) return sim_not_there(handle);
+    struct sim_event *e;
+    int result = find_state(handle, &e);
+    if (result) return result;
     sim_has_waited = true;
     return e->op ? sim_op_wait(e->op) : CUDA_SUCCESS;
 }
@@ -78,6 +114,8 @@ SIM_API_ALSO(cuEventElapsedTime_v2, cuEventElapsedTime, (float *milliseconds, vo
     struct sim_event *a = sim_get(SIM_H_EVENT, start), *b = sim_get(SIM_H_EVENT, end);
     if (!a || !b) return sim_not_there(a ? end : start);
     if (!milliseconds) return CUDA_ERROR_INVALID_HANDLE;           /* as measured */
+    int result = captured(a, false);
+    if (result || (result = captured(b, false))) return result;
     if ((a->flags | b->flags) & CU_EVENT_DISABLE_TIMING || !a->op || !b->op) return CUDA_ERROR_INVALID_HANDLE;
     if (a->context != b->context) return CUDA_ERROR_INVALID_HANDLE;
     if (sim_op_pending(a->op) || sim_op_pending(b->op)) return CUDA_ERROR_NOT_READY;

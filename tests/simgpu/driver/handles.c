@@ -5,6 +5,12 @@
 
 __thread struct sim_thread sim_self;
 
+uint64_t sim_thread_id(void) {
+    static uint64_t last;
+    if (!sim_self.id) sim_self.id = ++last;
+    return sim_self.id;
+}
+
 /* ---- handles: generation << 32 | slot << 4 | kind. A slot's generation
    increases with each use, so a stale handle stays stale. ---- */
 

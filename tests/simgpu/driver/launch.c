@@ -264,7 +264,7 @@ static int pack(const struct launch *l, const struct sim_func *f, unsigned char 
 
 static void release(struct sim_op *op) {
     if (op->workspace) give_workspace(op->workspace);
-    sim_module_unref(op->module);
+    if (op->module) sim_module_unref(op->module);
 }
 
 /* In the order that was measured: parameters that are too long come last but one. */
@@ -278,7 +278,8 @@ static int check(const struct launch *l, const struct sim_function *f, struct si
     return check_room(l, f, g->cluster_blocks);
 }
 
-/* Fills in the operation; on failure, freeing the operation frees everything allocated here. */
+/* Fills in what all grids of this launch have in common, if a graph repeats it. On failure, freeing the operation frees
+   everything allocated here. */
 static int make_grid(const struct launch *l, struct sim_function *f, struct sim_context *c, struct sim_op *op) {
     struct sim_grid *g = op->grid = calloc(1, sizeof *g);
     if (!g || !(g->params = calloc(1, f->func->param_bytes + 16))) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -291,42 +292,60 @@ static int make_grid(const struct launch *l, struct sim_function *f, struct sim_
     memcpy(g->block, l->block, sizeof g->block);
     g->dynamic_shared = l->shared;
     g->cooperative = l->cooperative;
-    g->id = next_grid++;
     g->explicit_cluster = given(l->cluster) || f->prefers.cluster[0];
     for (int i = 0; i < 3; i++) g->clusters[i] = g->grid[i] / g->cluster[i];
     g->nclusters = product(g->clusters);
     g->max_resident =
         resident_clusters(sim_occupancy(f, (unsigned)product(l->block), l->shared), g->cluster_blocks);
     if (sim_code_info(f->code)->uses_heap && (result = find_heap(c, &g->heap))) return result;
-    if (f->no_effect) {
-        op->kind = SIM_OP_MARKER;
-        return CUDA_SUCCESS;
-    }
+    if (f->no_effect) op->kind = SIM_OP_MARKER;
+    return CUDA_SUCCESS;
+}
+
+/* What only a grid that runs needs: a number, seats for its clusters, memory for its barrier. */
+static int arm(struct sim_op *op, struct sim_context *c) {
+    struct sim_grid *g = op->grid;
+    if (op->kind != SIM_OP_KERNEL) return CUDA_SUCCESS;
+    g->id = next_grid++;
     op->live_tasks = (unsigned)(g->nclusters < g->max_resident ? g->nclusters : g->max_resident);
     if (!(op->tasks = calloc(op->live_tasks, sizeof *op->tasks))) return CUDA_ERROR_OUT_OF_MEMORY;
-    if (!l->cooperative) return CUDA_SUCCESS;
+    if (!g->cooperative) return CUDA_SUCCESS;
     struct sim_workspace *w = op->workspace = take_workspace(c);
     if (!w) return CUDA_ERROR_OUT_OF_MEMORY;
     g->workspace = w->address;
     return CUDA_SUCCESS;
 }
 
+struct sim_function *sim_launch_function(const struct sim_op *op) {
+    const struct sim_module *m = op->module;
+    struct sim_function *f = m->functions;
+    while (f->code != op->grid->code) f++;
+    return f;
+}
+
+struct sim_op *sim_launch_copy(struct sim_op *model) {
+    struct sim_op *op = sim_op_copy(model);
+    if (!op || model->kind != SIM_OP_KERNEL) return op;
+    op->release = release;
+    if (!arm(op, ((struct sim_module *)model->module)->context)) return op;
+    sim_op_unref(op);
+    return NULL;
+}
+
 static int find_both(const struct launch *l, struct sim_stream **s, struct sim_function **f) {
-    int result = sim_stream_find(l->stream, s);
+    int result = sim_stream_use(l->stream, s);
     if (result) return result;
     if (!(result = sim_function_find(l->function, (*s)->context, f)) && (*f)->kernel)
-        result = sim_stream_find(l->stream, s);   /* again: another thread may have destroyed it meanwhile */
+        result = sim_stream_use(l->stream, s);    /* again: another thread may have destroyed it meanwhile */
     if (result) return result;
     return (*f)->module->context == (*s)->context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
 /* Makes the checks and creates the operation; does not submit it. */
-static int prepare(const struct launch *requested, struct sim_stream **stream, struct sim_op **out) {
-    struct sim_stream *s;
-    struct sim_function *f;
+static int prepare(const struct launch *requested, struct sim_stream *s, struct sim_function *f, struct sim_op **out) {
     struct launch launch = *requested, *l = &launch;
-    int result = find_both(l, &s, &f);
-    if (result || (result = check_shape(l, f))) return result;
+    int result = check_shape(l, f);
+    if (result) return result;
     for (int i = 0; i < 3 && f->func->blocks_are_clusters; i++) l->grid[i] *= f->func->reqnctapercluster[i];
     struct sim_op *op = sim_op_new(SIM_OP_KERNEL);
     if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -340,49 +359,54 @@ static int prepare(const struct launch *requested, struct sim_stream **stream, s
     op->release = release;
     op->module = f->module;
     f->module->refs++;
-    *stream = s;
     *out = op;
     return CUDA_SUCCESS;
 }
 
-static int launch(const struct launch *l) {
-    struct sim_stream *s;
+/* A launch that fails after its handles were found invalidates the capture, as measured. */
+static int launch(const struct launch *l, struct sim_stream *s, struct sim_function *f) {
     struct sim_op *op;
-    int result = prepare(l, &s, &op);
-    if (!result) sim_stream_submit(s, op);
+    int result = prepare(l, s, f, &op);
+    if (result) sim_capture_invalidate(s->capture);
+    if (result || s->capture) return result ? result : sim_stream_submit(s, op);
+    if (!(result = arm(op, s->context))) return sim_stream_submit(s, op);
+    sim_op_unref(op);
     return result;
 }
 
+static int launch_on(const struct launch *l) {
+    struct sim_stream *s;
+    struct sim_function *f;
+    int result = find_both(l, &s, &f);
+    return result ? result : launch(l, s, f);
+}
+
 int sim_launch(void *f, const unsigned grid[3], const unsigned block[3], unsigned shared, void *stream, void **extra) {
-    return launch(&(struct launch) { f, stream, { grid[0], grid[1], grid[2] }, { block[0], block[1], block[2] },
-                                     shared, .extra = extra });
+    return launch_on(&(struct launch) { f, stream, { grid[0], grid[1], grid[2] }, { block[0], block[1], block[2] },
+                                        shared, .extra = extra });
 }
 
 #define SHAPE unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz
 
 SIM_API_STREAM(cuLaunchKernel, _ptsz, (void *f, SHAPE, unsigned shared, void *stream, void **params, void **extra),
                (f, gx, gy, gz, bx, by, bz, shared, stream, params, extra), SIM_HEALTHY) {
-    return launch(
+    return launch_on(
         &(struct launch) { f, stream, { gx, gy, gz }, { bx, by, bz }, shared, params, extra, .cooperative = false });
 }
 
 SIM_API_STREAM(cuLaunchCooperativeKernel, _ptsz, (void *f, SHAPE, unsigned shared, void *stream, void **params),
                (f, gx, gy, gz, bx, by, bz, shared, stream, params), SIM_HEALTHY) {
-    return launch(
+    return launch_on(
         &(struct launch) { f, stream, { gx, gy, gz }, { bx, by, bz }, shared, params, NULL, .cooperative = true });
 }
 
 /* One cooperative grid per device: all of them, or none. Edges provide the launch synchronisation: each grid comes
    after all work on any of the streams, and each stream gets a marker that comes after all grids. The blocks of all
    grids have tasks, so all of them progress. */
-static void undo(struct sim_op *op) {
-    if (op) release(op);
-    sim_op_unref(op);
-}
-
 SIM_API(cuLaunchCooperativeKernelMultiDevice, (CUDA_LAUNCH_PARAMS *list, unsigned n, unsigned flags), (list, n, flags),
         SIM_HEALTHY) {
     struct sim_stream *streams[SIM_MAX_DEVICES];
+    struct sim_function *f;
     struct sim_op *grids[SIM_MAX_DEVICES] = { NULL }, *after[SIM_MAX_DEVICES] = { NULL };
     bool pre = !(flags & CU_MULTI_DEVICE_NO_PRE_LAUNCH_SYNC), post = !(flags & CU_MULTI_DEVICE_NO_POST_LAUNCH_SYNC);
     unsigned used = 0, made = 0;
@@ -398,14 +422,19 @@ SIM_API(cuLaunchCooperativeKernelMultiDevice, (CUDA_LAUNCH_PARAMS *list, unsigne
         /* all members up to sharedMemBytes */
         if (memcmp(&p->gridDimX, &list->gridDimX, 7 * sizeof(unsigned))) result = CUDA_ERROR_INVALID_VALUE;
         else if (!s || s->thread) result = CUDA_ERROR_INVALID_HANDLE;
-        else result = prepare(&l, &streams[made], &grids[made]);
+        else if (!(result = find_both(&l, &streams[made], &f)) && streams[made]->capture) {
+            sim_capture_invalidate(streams[made]->capture);
+            result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+        }
+        if (!result && !(result = prepare(&l, streams[made], f, &grids[made])))
+            result = arm(grids[made], streams[made]->context);
         if (!result && used & 1u << s->context->device->ordinal) result = CUDA_ERROR_INVALID_DEVICE;
         if (!result && post && !(after[made] = sim_op_new(SIM_OP_MARKER))) result = CUDA_ERROR_OUT_OF_MEMORY;
         if (s) used |= 1u << s->context->device->ordinal;
     }
     if (result) {
         for (unsigned i = 0; i < n; i++) {
-            undo(grids[i]);
+            sim_op_unref(grids[i]);
             sim_op_unref(after[i]);
         }
         return result;
@@ -472,8 +501,10 @@ SIM_API_STREAM(cuLaunchKernelEx, _ptsz, (const CUlaunchConfig *c, void *f, void 
     l.params = params;
     l.extra = extra;
     int result = find_both(&l, &s, &function);
-    if (!result) result = read_attributes(c, &l);
-    return result ? result : launch(&l);
+    if (result) return result;
+    if (!(result = read_attributes(c, &l))) return launch(&l, s, function);
+    sim_capture_invalidate(s->capture);
+    return result;
 }
 
 /* ---- occupancy of clusters: checks a launch, except for its parameters ---- */

@@ -243,7 +243,7 @@ SIM_API(cuModuleLoad, (void **out, const char *path), (out, path), SIM_CTX) {
     return result;
 }
 
-SIM_API(cuModuleUnload, (void *handle), (handle), SIM_HEALTHY) {
+SIM_API(cuModuleUnload, (void *handle), (handle), SIM_HEALTHY | SIM_UNSAFE) {
     struct sim_module *m = sim_get(SIM_H_MODULE, handle);
     if (!m) return CUDA_ERROR_INVALID_HANDLE;
     if (m->siblings) return CUDA_ERROR_NOT_PERMITTED;              /* a library's */

@@ -2,27 +2,37 @@
 
    A stream remembers its last operation; a new one comes after it. An operation on the legacy default stream also comes
    after the last ones of all blocking streams of its context, and operations of blocking streams come after the legacy
-   default stream's last one. The context remembers the unfinished work of destroyed streams (orphans). */
+   default stream's last one. The context remembers the unfinished work of destroyed streams (orphans).
+
+   While a stream captures, its work becomes nodes of a graph instead (capture.c). The legacy default stream cannot
+   capture, and cannot be used while a blocking stream of its context does. */
 #include "driver.h"
 #include "../base/cudadefs.h"
 
-static uint64_t next_id = 1, next_thread = 1;
+static uint64_t next_id = 1;
 
 static bool pending(const struct sim_op *op) { return op && !op->done; }
 
-static void free_stream(struct sim_stream *s) {
-    struct sim_op **orphan = &s->context->orphans[s->blocking], *both;
-    if (pending(s->last) && pending(*orphan) && (both = sim_op_new(SIM_OP_MARKER))) {
+void sim_stream_outlast(struct sim_context *context, bool blocking, struct sim_op *op) {
+    struct sim_op **orphan = &context->orphans[blocking], *both;
+    if (!pending(op)) return;
+    if (pending(*orphan) && (both = sim_op_new(SIM_OP_MARKER))) {
         sim_op_after(both, *orphan);
-        sim_op_after(both, s->last);
+        sim_op_after(both, op);
         sim_op_submit(both);
         sim_op_unref(*orphan);
-        sim_op_unref(s->last);
         *orphan = both;
-    } else if (pending(s->last)) {
+    } else {
         sim_op_unref(*orphan);
-        *orphan = s->last;
-    } else sim_op_unref(s->last);
+        sim_op_ref(op);
+        *orphan = op;
+    }
+}
+
+static void free_stream(struct sim_stream *s) {
+    sim_capture_leave(s);
+    sim_stream_outlast(s->context, s->blocking, s->last);
+    sim_op_unref(s->last);
     sim_link_remove(&s->link);
     sim_handle_drop(s->handle);
     free(s);
@@ -55,17 +65,36 @@ int sim_stream_find(const void *handle, struct sim_stream **out) {
     struct sim_context *c = sim_self.context;
     *out = &c->legacy;
     if (h == 1 || (h == 0 && !sim_self.per_thread_default)) return CUDA_SUCCESS;
-    if (!sim_self.id) sim_self.id = next_thread++;
-    SIM_EACH(sim_stream, s, &c->streams) if (s->thread == sim_self.id) {
+    const uint64_t me = sim_thread_id();
+    SIM_EACH(sim_stream, s, &c->streams) if (s->thread == me) {
         *out = s;
         return CUDA_SUCCESS;
     }
     if (!(*out = stream_new(c, 0, 0))) return CUDA_ERROR_OUT_OF_MEMORY;
-    (*out)->thread = sim_self.id;
+    (*out)->thread = me;
     return CUDA_SUCCESS;
 }
 
-/* The same, for a query by the program. */
+static int check_use(struct sim_stream *s) {
+    return s != &s->context->legacy ? CUDA_SUCCESS : sim_capture_of_blocking(s->context, true);
+}
+
+int sim_stream_use(const void *handle, struct sim_stream **out) {
+    int result = sim_stream_find(handle, out);
+    if (result || !sim_captures) return result;
+    if ((*out)->capture) return (*out)->capture->invalid ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_SUCCESS;
+    return check_use(*out);
+}
+
+int sim_stream_use_now(const void *handle, struct sim_stream **out) {
+    int result = sim_stream_find(handle, out);
+    if (result || !sim_captures) return result;
+    if (!(*out)->capture) return check_use(*out);
+    sim_capture_invalidate((*out)->capture);
+    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+}
+
+/* The same as pending(), for a query by the program. */
 static bool still_pending(struct sim_stream *stream) {
     struct sim_context *c = stream->context;
     bool yes = sim_op_pending(stream->last);
@@ -91,9 +120,19 @@ void sim_stream_after(struct sim_stream *stream, struct sim_op *op) {
     } else if (stream->blocking) sim_op_after(op, c->legacy.last);
 }
 
-void sim_stream_submit(struct sim_stream *stream, struct sim_op *op) {
-    sim_stream_after(stream, op);
+static int capture(struct sim_stream *stream, struct sim_op *op) {
+    struct sim_work work = { .type = CU_GRAPH_NODE_TYPE_KERNEL, .op = op };
+    if (op->kind == SIM_OP_COPY) work.type = CU_GRAPH_NODE_TYPE_MEMCPY;
+    if (op->kind == SIM_OP_FILL) work.type = CU_GRAPH_NODE_TYPE_MEMSET;
+    if (op->kind == SIM_OP_TRY) work.type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
+    if (op->kind == SIM_OP_HOST) work.type = CU_GRAPH_NODE_TYPE_HOST; else sim_work_in(&work, stream->context);
+    return sim_capture_take(stream, work);
+}
+
+int sim_stream_submit(struct sim_stream *stream, struct sim_op *op) {
     if (op->priority == 0) op->priority = -stream->priority;
+    if (stream->capture) return capture(stream, op);
+    sim_stream_after(stream, op);
     sim_op_submit(op);
     sim_op_unref(stream->last);
     stream->last = op;
@@ -101,6 +140,7 @@ void sim_stream_submit(struct sim_stream *stream, struct sim_op *op) {
         sim_op_unref(op);
         stream->last = NULL;
     }
+    return CUDA_SUCCESS;
 }
 
 int sim_stream_run(struct sim_stream *stream, struct sim_op *op) {
@@ -146,49 +186,70 @@ SIM_API_ALSO(cuStreamDestroy_v2, cuStreamDestroy, (void *handle), (handle), SIM_
 
 SIM_API_STREAM(cuStreamSynchronize, _ptsz, (void *handle), (handle), SIM_EASY) {
     struct sim_stream *s;
-    int result = sim_stream_find(handle, &s);
-    return result ? result : sim_stream_wait(s);
+    int result = sim_stream_use_now(handle, &s);
+    if (result || (result = sim_capture_forbids())) return result;
+    return sim_stream_wait(s);
 }
 
 SIM_API_STREAM(cuStreamQuery, _ptsz, (void *handle), (handle), SIM_EASY) {
     struct sim_stream *s;
-    int result = sim_stream_find(handle, &s);
-    if (result) return result;
+    int result = sim_stream_use_now(handle, &s);
+    if (result || (result = sim_capture_forbids())) return result;
     return still_pending(s) ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+}
+
+/* The event stands for nodes of a capture: the stream joins it. */
+static int wait_captured(struct sim_stream *s, const struct sim_event *e) {
+    struct sim_capture *c = sim_capture_at(e->capture);
+    int result = CUDA_SUCCESS;
+    if (!c) result = CUDA_ERROR_INVALID_VALUE;
+    else if (s == &s->context->legacy) result = CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+    else if (s->capture && s->capture != c) result = CUDA_ERROR_STREAM_CAPTURE_MERGE;
+    else if (c->invalid) result = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    if (!result) return sim_capture_join(c, s, &e->nodes);
+    sim_capture_invalidate(c);
+    sim_capture_invalidate(s->capture);
+    return result;
 }
 
 SIM_API_STREAM(cuStreamWaitEvent, _ptsz, (void *handle, void *event, unsigned flags), (handle, event, flags),
                SIM_EASY) {
     struct sim_stream *s;
     struct sim_event *e = sim_get(SIM_H_EVENT, event);
-    int result = sim_stream_find(handle, &s);
+    int result = sim_stream_use(handle, &s);
     if (result) return result;
-    if (flags & ~1u) return CUDA_ERROR_INVALID_VALUE;
+    if (flags & ~(unsigned)CU_EVENT_WAIT_EXTERNAL) return CUDA_ERROR_INVALID_VALUE;
     if (!e) return sim_not_there(event);
-    if (flags) return CUDA_ERROR_ILLEGAL_STATE;                    /* CU_EVENT_WAIT_EXTERNAL: only in a capture */
+    if (flags) {
+        if (!s->capture) return CUDA_ERROR_ILLEGAL_STATE;
+        return sim_capture_take(s, (struct sim_work) { .type = CU_GRAPH_NODE_TYPE_WAIT_EVENT, .event = e->handle });
+    }
+    if (e->capture) return wait_captured(s, e);
+    if (s->capture && e->op) {
+        sim_capture_invalidate(s->capture);
+        return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
+    }
     if (!pending(e->op)) return CUDA_SUCCESS;
     struct sim_op *op = sim_op_new(SIM_OP_MARKER);
     if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
     sim_op_after(op, e->op);
-    sim_stream_submit(s, op);
-    return CUDA_SUCCESS;
+    return sim_stream_submit(s, op);
 }
 
 /* Stream queries: each finds the stream, refuses a NULL result pointer, and returns one member. */
-#define QUESTION(symbol, type, answer) \
+#define QUESTION(symbol, type, find, answer) \
     SIM_API_STREAM(symbol, _ptsz, (void *handle, type *out), (handle, out), SIM_EASY) { \
         struct sim_stream *s; \
-        int result = sim_stream_find(handle, &s); \
+        int result = find(handle, &s); \
         if (result || !out) return result ? result : CUDA_ERROR_INVALID_VALUE; \
         *out = answer; \
         return CUDA_SUCCESS; \
     }
-QUESTION(cuStreamGetFlags, unsigned, s->flags)
-QUESTION(cuStreamGetPriority, int, s->priority)
-QUESTION(cuStreamGetId, unsigned long long, s->id)
-QUESTION(cuStreamGetDevice, CUdevice, s->context->device->ordinal)
-QUESTION(cuStreamGetCtx, void *, SIM_HANDLE(s->context->handle))
-QUESTION(cuStreamIsCapturing, int, 0)
+QUESTION(cuStreamGetFlags, unsigned, sim_stream_use_now, s->flags)          /* as measured */
+QUESTION(cuStreamGetPriority, int, sim_stream_find, s->priority)
+QUESTION(cuStreamGetId, unsigned long long, sim_stream_find, s->id)
+QUESTION(cuStreamGetDevice, CUdevice, sim_stream_find, s->context->device->ordinal)
+QUESTION(cuStreamGetCtx, void *, sim_stream_find, SIM_HANDLE(s->context->handle))
 
 SIM_API_STREAM(cuStreamGetCtx_v2, _ptsz, (void *handle, void **out, void **green), (handle, out, green), SIM_HEALTHY) {
     struct sim_stream *s;
@@ -208,10 +269,13 @@ static void make_call(void *data, int error) {
     if (call->callback) call->callback(call->stream, error, call->data); else call->function(call->data);
 }
 
-static int enqueue_call(void *handle, struct call call) {
-    struct sim_stream *s;
-    int result = sim_stream_find(handle, &s);
-    if (result) return result;
+void sim_stream_function(const struct sim_op *op, void (**function)(void *), void **data) {
+    const struct call *call = op->data;
+    *function = call->function;
+    *data = call->data;
+}
+
+static int enqueue_call(struct sim_stream *s, struct call call) {
     struct sim_op *op = sim_op_new(SIM_OP_HOST);
     if (op && !(op->staged = malloc(sizeof call))) {
         sim_op_unref(op);
@@ -222,18 +286,22 @@ static int enqueue_call(void *handle, struct call call) {
     op->function = make_call;
     op->data = op->staged;
     op->always = call.callback != NULL;
-    sim_stream_submit(s, op);
-    return CUDA_SUCCESS;
+    return sim_stream_submit(s, op);
 }
 
 SIM_API_STREAM(cuLaunchHostFunc, _ptsz, (void *handle, void (*function)(void *), void *data),
                (handle, function, data), SIM_EASY) {
-    return function ? enqueue_call(handle, (struct call) { function, NULL, NULL, data }) : CUDA_ERROR_INVALID_VALUE;
+    struct sim_stream *s;
+    if (!function) return CUDA_ERROR_INVALID_VALUE;
+    int result = sim_stream_use(handle, &s);
+    return result ? result : enqueue_call(s, (struct call) { function, NULL, NULL, data });
 }
 
 SIM_API_STREAM(cuStreamAddCallback, _ptsz,
                (void *handle, void (*callback)(void *, int, void *), void *data, unsigned flags),
                (handle, callback, data, flags), SIM_EASY) {
-    return callback && !flags ? enqueue_call(handle, (struct call) { NULL, callback, handle, data }) :
-                                CUDA_ERROR_INVALID_VALUE;
+    struct sim_stream *s;
+    if (!callback || flags) return CUDA_ERROR_INVALID_VALUE;
+    int result = sim_stream_use_now(handle, &s);
+    return result ? result : enqueue_call(s, (struct call) { NULL, callback, handle, data });
 }

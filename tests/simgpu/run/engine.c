@@ -112,15 +112,45 @@ struct sim_op *sim_op_new(enum sim_op_kind kind) {
 
 void sim_op_ref(struct sim_op *op) { op->refs++; }
 
+struct sim_op *sim_op_copy(struct sim_op *model) {
+    struct sim_op *op = sim_op_new(model->kind);
+    if (!op) return NULL;
+    if (model->kind == SIM_OP_KERNEL) {
+        if (!(op->grid = malloc(sizeof *op->grid))) {
+            sim_op_unref(op);
+            return NULL;
+        }
+        *op->grid = *model->grid;
+    }
+    op->always = model->always;
+    op->priority = model->priority;
+    op->dst = model->dst;
+    op->src = model->src;
+    op->width = model->width;
+    op->height = model->height;
+    op->pattern = model->pattern;
+    op->pattern_bytes = model->pattern_bytes;
+    op->how = model->how;
+    op->staged = model->staged;
+    op->function = model->function;
+    op->attempt = model->attempt;
+    op->data = model->data;
+    op->model = model;
+    model->refs++;
+    return op;
+}
+
 void sim_op_unref(struct sim_op *op) {
     if (!op || --op->refs) return;
-    if (op->grid) {
-        free(op->grid->params);
-        free(op->grid);
+    if (!op->done && op->release) op->release(op);
+    if (!op->model) {
+        if (op->grid) free(op->grid->params);
+        free(op->staged);
     }
+    free(op->grid);
     free(op->tasks);
-    free(op->staged);
     free(op->next);
+    sim_op_unref(op->model);
     free(op);
 }
 

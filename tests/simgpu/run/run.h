@@ -71,6 +71,7 @@ struct sim_end {                                  /* one side of a copy or fill;
                                                      is resolved again when it executes */
     uint64_t address;                             /* device address, or host pointer */
     bool in_table;                                /* device, pinned or registered: found through sim_mem_find */
+    struct sim_device *device;                    /* the owner of the memory when the call was made; NULL: the host */
     size_t pitch;
 };
 
@@ -103,18 +104,23 @@ struct sim_op {
     size_t width, height, progress;     /* COPY, FILL: bytes per row, rows, bytes done */
     uint64_t pattern;
     unsigned pattern_bytes, how;                   /* FILL, TRY; how: the operation that attempt performs with it */
-    void *staged;                                 /* COPY: source bytes read at the call; freed with the op */
+    void *staged;                                 /* bytes that belong to the op; COPY: of the source, read at the call */
     void (*function)(void *data, int error);      /* CALL, HOST */
     bool (*attempt)(const struct sim_op *op, void *at);              /* TRY, without sim_lock; at:
                                                                         address of the bytes of dst */
     void *data;
-    void (*release)(struct sim_op *op);           /* [lock] called once when the op completes: releases ... */
+    void (*release)(struct sim_op *op);           /* [lock] called once, when the op completes or is freed without
+                                                     having been submitted: releases ... */
     void *module, *workspace;                     /* ... the objects that a kernel holds */
+    struct sim_op *model;                         /* it is a copy of this one, and shares its parameters and `staged` */
 };
 #define SIM_PRIORITIES 6
 
 struct sim_op *sim_op_new(enum sim_op_kind kind);                        /* [lock] one reference, the caller's;
                                                                             NULL: no memory or threads */
+struct sim_op *sim_op_copy(struct sim_op *model);                        /* [lock] the same work once more. The model
+                                                                            must never be submitted; a copy has no tasks,
+                                                                            and nothing that `release` releases */
 void sim_op_ref(struct sim_op *op);                                      /* [lock] */
 void sim_op_unref(struct sim_op *op);                                    /* [lock] NULL is fine */
 void sim_op_after(struct sim_op *op, struct sim_op *before);             /* [lock] an edge; before

@@ -1,0 +1,349 @@
+/* graphs.c - the entry points that build and describe graphs. */
+#include "driver.h"
+
+SIM_API(cuGraphCreate, (void **out, unsigned flags), (out, flags), SIM_INIT) {
+    if (!out || flags) return CUDA_ERROR_INVALID_VALUE;
+    const struct sim_graph *g = sim_graph_new();
+    if (!g) return CUDA_ERROR_OUT_OF_MEMORY;
+    *out = SIM_HANDLE(g->handle);
+    return CUDA_SUCCESS;
+}
+
+/* As documented, a graph that a capture fills can only grow. */
+SIM_API(cuGraphDestroy, (void *graph), (graph), SIM_INIT) {
+    struct sim_graph *g = sim_get(SIM_H_GRAPH, graph);
+    if (!g || g->captures) return CUDA_ERROR_INVALID_VALUE;
+    sim_graph_free(g);
+    return CUDA_SUCCESS;
+}
+
+static bool has_memory(const struct sim_graph *g) {
+    for (unsigned i = 0; i < g->n; i++) {
+        const int type = g->nodes[i]->work.type;
+        if (type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || type == CU_GRAPH_NODE_TYPE_MEM_FREE) return true;
+    }
+    return false;
+}
+
+SIM_API(cuGraphClone, (void **out, void *graph), (out, graph), SIM_INIT) {
+    const struct sim_graph *g = sim_get(SIM_H_GRAPH, graph);
+    if (!out || !g) return CUDA_ERROR_INVALID_VALUE;
+    if (has_memory(g)) return CUDA_ERROR_NOT_SUPPORTED;
+    struct sim_graph *clone = sim_graph_new();
+    bool ok = clone != NULL;
+    for (unsigned i = 0; i < g->n && ok; i++) {
+        if (g->nodes[i]->work.op) sim_op_ref(g->nodes[i]->work.op);
+        struct sim_node *node = sim_node_add(clone, g->nodes[i]->work, NULL, 0);
+        if ((ok = node != NULL)) node->original = g->nodes[i]->handle;
+    }
+    for (unsigned i = 0; i < g->n && ok; i++)
+        for (unsigned k = 0; k < g->nodes[i]->nbefore && ok; k++)
+            ok = sim_node_depend(clone->nodes[i], clone->nodes[g->nodes[i]->before[k]->index]);
+    if (!ok) {
+        if (clone) sim_graph_free(clone);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    *out = SIM_HANDLE(clone->handle);
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuGraphNodeFindInClone, (void **out, void *original, void *clone), (out, original, clone), SIM_INIT) {
+    const struct sim_graph *g = sim_get(SIM_H_GRAPH, clone);
+    if (!out || !g) return CUDA_ERROR_INVALID_VALUE;
+    for (unsigned i = 0; i < g->n; i++) {
+        if (SIM_HANDLE(g->nodes[i]->original) != original || !original) continue;
+        *out = SIM_HANDLE(g->nodes[i]->handle);
+        return CUDA_SUCCESS;
+    }
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+/* ---- nodes and edges ---- */
+
+/* Nodes of one graph, each once. */
+static bool good_nodes(const struct sim_graph *g, void *const *nodes, size_t n) {
+    if (n && !nodes) return false;
+    for (size_t i = 0; i < n; i++) {
+        const struct sim_node *node = sim_get(SIM_H_NODE, nodes[i]);
+        if (!node || node->graph != g) return false;
+        for (size_t k = 0; k < i; k++) if (nodes[k] == nodes[i]) return false;
+    }
+    return true;
+}
+
+SIM_API(cuGraphAddEmptyNode, (void **out, void *graph, void *const *before, size_t n), (out, graph, before, n),
+        SIM_INIT) {
+    struct sim_graph *g = sim_get(SIM_H_GRAPH, graph);
+    if (!out || !g || !good_nodes(g, before, n)) return CUDA_ERROR_INVALID_VALUE;
+    const struct sim_node *node = sim_node_add(g, (struct sim_work) { .type = CU_GRAPH_NODE_TYPE_EMPTY }, before, n);
+    if (!node) return CUDA_ERROR_OUT_OF_MEMORY;
+    *out = SIM_HANDLE(node->handle);
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuGraphDestroyNode, (void *handle), (handle), SIM_INIT) {
+    struct sim_node *node = sim_get(SIM_H_NODE, handle);
+    if (!node || node->graph->captures) return CUDA_ERROR_INVALID_VALUE;
+    sim_node_free(node);
+    return CUDA_SUCCESS;
+}
+
+/* All edges, or none. An edge must (remove: be there) or must not be there yet. */
+static int change_edges(void *graph, void *const *from, void *const *to, const CUgraphEdgeData *data, size_t n,
+                        bool remove) {
+    const struct sim_graph *g = sim_get(SIM_H_GRAPH, graph);
+    if (!g || (n && (!from || !to)) || (remove && g->captures)) return CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; i < n; i++) {
+        const struct sim_node *a = sim_get(SIM_H_NODE, from[i]), *b = sim_get(SIM_H_NODE, to[i]);
+        if (!a || !b || a == b || a->graph != g || b->graph != g || sim_node_depends(b, a) != remove)
+            return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (!sim_edges_plain(data, n)) return CUDA_ERROR_NOT_SUPPORTED;
+    for (size_t i = 0; i < n; i++) {
+        struct sim_node *a = sim_get(SIM_H_NODE, from[i]), *b = sim_get(SIM_H_NODE, to[i]);
+        if (remove) sim_node_independ(b, a);
+        else if (!sim_node_depends(b, a) && !sim_node_depend(b, a)) return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    return CUDA_SUCCESS;
+}
+SIM_API(cuGraphAddDependencies, (void *graph, void *const *from, void *const *to, size_t n), (graph, from, to, n),
+        SIM_INIT) {
+    return change_edges(graph, from, to, NULL, n, false);
+}
+SIM_API(cuGraphAddDependencies_v2,
+        (void *graph, void *const *from, void *const *to, const CUgraphEdgeData *data, size_t n),
+        (graph, from, to, data, n), SIM_INIT) {
+    return change_edges(graph, from, to, data, n, false);
+}
+SIM_API(cuGraphRemoveDependencies, (void *graph, void *const *from, void *const *to, size_t n), (graph, from, to, n),
+        SIM_INIT) {
+    return change_edges(graph, from, to, NULL, n, true);
+}
+SIM_API(cuGraphRemoveDependencies_v2,
+        (void *graph, void *const *from, void *const *to, const CUgraphEdgeData *data, size_t n),
+        (graph, from, to, data, n), SIM_INIT) {
+    return change_edges(graph, from, to, data, n, true);
+}
+
+/* ---- lists: without room for them only their number. Room that is left over is set to NULL, as documented. ---- */
+
+static void fill_data(CUgraphEdgeData *data, size_t n) {
+    if (data) memset(data, 0, n * sizeof *data);
+}
+
+struct list { void **at; CUgraphEdgeData *data; size_t room, n; };
+
+static void put(struct list *list, const struct sim_node *node) {
+    if (list->at && list->n < list->room) list->at[list->n] = SIM_HANDLE(node->handle);
+    list->n++;
+}
+
+static int finish(const struct list *list, size_t *n) {
+    for (size_t i = list->n; list->at && i < list->room; i++) list->at[i] = NULL;
+    fill_data(list->data, list->room);
+    if (!list->at || list->n < list->room) *n = list->n;
+    return CUDA_SUCCESS;
+}
+
+static struct list new_list(void **out, CUgraphEdgeData *data, const size_t *n) {
+    return (struct list) { out, out ? data : NULL, out ? *n : 0, 0 };
+}
+
+static int nodes_of(void *graph, void **out, size_t *n, bool only_roots) {
+    const struct sim_graph *g = sim_get(SIM_H_GRAPH, graph);
+    if (!g || !n) return CUDA_ERROR_INVALID_VALUE;
+    struct list list = new_list(out, NULL, n);
+    for (unsigned i = 0; i < g->n; i++) if (!only_roots || !g->nodes[i]->nbefore) put(&list, g->nodes[i]);
+    return finish(&list, n);
+}
+SIM_API(cuGraphGetNodes, (void *graph, void **out, size_t *n), (graph, out, n), SIM_INIT) {
+    return nodes_of(graph, out, n, false);
+}
+SIM_API(cuGraphGetRootNodes, (void *graph, void **out, size_t *n), (graph, out, n), SIM_INIT) {
+    return nodes_of(graph, out, n, true);
+}
+
+static int edges_of(void *graph, void **from, void **to, CUgraphEdgeData *data, size_t *n) {
+    const struct sim_graph *g = sim_get(SIM_H_GRAPH, graph);
+    if (!g || !n || !from != !to) return CUDA_ERROR_INVALID_VALUE;
+    struct list a = new_list(from, data, n), b = new_list(to, NULL, n);
+    for (unsigned i = 0; i < g->n; i++)
+        for (unsigned k = 0; k < g->nodes[i]->nbefore; k++) {
+            put(&a, g->nodes[i]->before[k]);
+            put(&b, g->nodes[i]);
+        }
+    finish(&b, n);
+    return finish(&a, n);
+}
+SIM_API(cuGraphGetEdges, (void *graph, void **from, void **to, size_t *n), (graph, from, to, n), SIM_INIT) {
+    return edges_of(graph, from, to, NULL, n);
+}
+SIM_API(cuGraphGetEdges_v2, (void *graph, void **from, void **to, CUgraphEdgeData *data, size_t *n),
+        (graph, from, to, data, n), SIM_INIT) {
+    return edges_of(graph, from, to, data, n);
+}
+
+static int before(void *handle, void **out, CUgraphEdgeData *data, size_t *n) {
+    const struct sim_node *node = sim_get(SIM_H_NODE, handle);
+    if (!node || !n) return CUDA_ERROR_INVALID_VALUE;
+    struct list list = new_list(out, data, n);
+    for (unsigned k = 0; k < node->nbefore; k++) put(&list, node->before[k]);
+    return finish(&list, n);
+}
+static int after(void *handle, void **out, CUgraphEdgeData *data, size_t *n) {
+    const struct sim_node *node = sim_get(SIM_H_NODE, handle);
+    if (!node || !n) return CUDA_ERROR_INVALID_VALUE;
+    struct list list = new_list(out, data, n);
+    for (unsigned i = 0; i < node->graph->n; i++)
+        if (sim_node_depends(node->graph->nodes[i], node)) put(&list, node->graph->nodes[i]);
+    return finish(&list, n);
+}
+SIM_API(cuGraphNodeGetDependencies, (void *node, void **out, size_t *n), (node, out, n), SIM_INIT) {
+    return before(node, out, NULL, n);
+}
+SIM_API(cuGraphNodeGetDependencies_v2, (void *node, void **out, CUgraphEdgeData *data, size_t *n),
+        (node, out, data, n), SIM_INIT) {
+    return before(node, out, data, n);
+}
+SIM_API(cuGraphNodeGetDependentNodes, (void *node, void **out, size_t *n), (node, out, n), SIM_INIT) {
+    return after(node, out, NULL, n);
+}
+SIM_API(cuGraphNodeGetDependentNodes_v2, (void *node, void **out, CUgraphEdgeData *data, size_t *n),
+        (node, out, data, n), SIM_INIT) {
+    return after(node, out, data, n);
+}
+
+/* ---- what a node does ---- */
+
+SIM_API(cuGraphNodeGetType, (void *handle, int *type), (handle, type), SIM_INIT) {
+    const struct sim_node *node = sim_get(SIM_H_NODE, handle);
+    if (!node || !type) return CUDA_ERROR_INVALID_VALUE;
+    *type = node->work.type;
+    return CUDA_SUCCESS;
+}
+
+static struct sim_work *work_of(void *handle, int type) {
+    struct sim_node *node = sim_get(SIM_H_NODE, handle);
+    return node && node->work.type == type ? &node->work : NULL;
+}
+
+/* Both versions begin with the members of the first. The array of parameters belongs to the node. */
+static int kernel_params(void *handle, CUDA_KERNEL_NODE_PARAMS_v1 *out) {
+    struct sim_work *w = work_of(handle, CU_GRAPH_NODE_TYPE_KERNEL);
+    if (!w || !out) return CUDA_ERROR_INVALID_VALUE;
+    const struct sim_grid *g = w->op->grid;
+    const struct sim_function *f = sim_launch_function(w->op);
+    void **at = w->op->staged;
+    if (!at && !(at = w->op->staged = calloc(f->func->nparams + 1, sizeof *at))) return CUDA_ERROR_OUT_OF_MEMORY;
+    for (unsigned i = 0; i < f->func->nparams; i++) at[i] = g->params + f->func->params[i].address;
+    *out = (CUDA_KERNEL_NODE_PARAMS_v1) { SIM_HANDLE(f->handle), g->grid[0], g->grid[1], g->grid[2], g->block[0],
+                                          g->block[1], g->block[2], g->dynamic_shared, at, NULL };
+    return CUDA_SUCCESS;
+}
+SIM_API(cuGraphKernelNodeGetParams, (void *node, CUDA_KERNEL_NODE_PARAMS_v1 *out), (node, out), SIM_INIT) {
+    return kernel_params(node, out);
+}
+SIM_API(cuGraphKernelNodeGetParams_v2, (void *node, CUDA_KERNEL_NODE_PARAMS_v2 *out), (node, out), SIM_INIT) {
+    CUDA_KERNEL_NODE_PARAMS_v1 p;
+    const int result = kernel_params(node, out ? &p : NULL);
+    if (!result)
+        *out = (CUDA_KERNEL_NODE_PARAMS_v2) { p.func, p.gridDimX, p.gridDimY, p.gridDimZ, p.blockDimX, p.blockDimY,
+                                              p.blockDimZ, p.sharedMemBytes, p.kernelParams, NULL, NULL, NULL };
+    return result;
+}
+
+SIM_API(cuGraphMemcpyNodeGetParams, (void *node, CUDA_MEMCPY3D *out), (node, out), SIM_INIT) {
+    const struct sim_work *w = work_of(node, CU_GRAPH_NODE_TYPE_MEMCPY);
+    if (!w || !out) return CUDA_ERROR_INVALID_VALUE;
+    const struct sim_op *op = w->op;
+    *out = (CUDA_MEMCPY3D) { .srcPitch = op->src.pitch, .dstPitch = op->dst.pitch, .WidthInBytes = op->width,
+                             .Height = op->height, .Depth = 1 };
+    out->srcMemoryType = op->src.device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+    out->dstMemoryType = op->dst.device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+    if (op->src.device) out->srcDevice = op->src.address; else out->srcHost = SIM_HANDLE(op->src.address);
+    if (op->dst.device) out->dstDevice = op->dst.address; else out->dstHost = SIM_HANDLE(op->dst.address);
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuGraphMemsetNodeGetParams, (void *node, CUDA_MEMSET_NODE_PARAMS *out), (node, out), SIM_INIT) {
+    const struct sim_work *w = work_of(node, CU_GRAPH_NODE_TYPE_MEMSET);
+    if (!w || !out) return CUDA_ERROR_INVALID_VALUE;
+    const struct sim_op *op = w->op;
+    *out = (CUDA_MEMSET_NODE_PARAMS) { .dst = op->dst.address, .pitch = op->dst.pitch, .value = (unsigned)op->pattern,
+                                       .elementSize = op->pattern_bytes, .width = op->width / op->pattern_bytes,
+                                       .height = op->height };
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuGraphHostNodeGetParams, (void *node, CUDA_HOST_NODE_PARAMS *out), (node, out), SIM_INIT) {
+    const struct sim_work *w = work_of(node, CU_GRAPH_NODE_TYPE_HOST);
+    if (!w || !out) return CUDA_ERROR_INVALID_VALUE;
+    sim_stream_function(w->op, &out->fn, &out->userData);
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuGraphMemAllocNodeGetParams, (void *node, CUDA_MEM_ALLOC_NODE_PARAMS *out), (node, out), SIM_INIT) {
+    const struct sim_work *w = work_of(node, CU_GRAPH_NODE_TYPE_MEM_ALLOC);
+    if (!w || !out) return CUDA_ERROR_INVALID_VALUE;
+    memset(out, 0, sizeof *out);
+    out->poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+    out->poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    out->poolProps.location.id = w->op->dst.device->ordinal;
+    out->bytesize = w->op->width;
+    out->dptr = (uintptr_t)w->op->data;
+    return CUDA_SUCCESS;
+}
+SIM_API(cuGraphMemFreeNodeGetParams, (void *node, CUdeviceptr *out), (node, out), SIM_INIT) {
+    const struct sim_work *w = work_of(node, CU_GRAPH_NODE_TYPE_MEM_FREE);
+    if (!w || !out) return CUDA_ERROR_INVALID_VALUE;
+    *out = (uintptr_t)w->op->data;
+    return CUDA_SUCCESS;
+}
+
+static int event_of(void *node, int type, void **out) {
+    const struct sim_work *w = work_of(node, type);
+    if (!w || !out) return CUDA_ERROR_INVALID_VALUE;
+    *out = SIM_HANDLE(w->event);
+    return CUDA_SUCCESS;
+}
+SIM_API(cuGraphEventRecordNodeGetEvent, (void *node, void **out), (node, out), SIM_INIT) {
+    return event_of(node, CU_GRAPH_NODE_TYPE_EVENT_RECORD, out);
+}
+SIM_API(cuGraphEventWaitNodeGetEvent, (void *node, void **out), (node, out), SIM_INIT) {
+    return event_of(node, CU_GRAPH_NODE_TYPE_WAIT_EVENT, out);
+}
+
+/* ---- as text for Graphviz; the flags would only add to it ---- */
+
+static void print_label(FILE *file, const struct sim_work *w) {
+    static const char *const names[] = { "kernel", "memcpy", "memset", "host function", "graph", "empty", "event wait",
+        "event record", "", "", "memory allocation", "memory free", "batch memory operation" };
+    const struct sim_op *op = w->op;
+    if (w->type == CU_GRAPH_NODE_TYPE_KERNEL)
+        fprintf(file, "%s\\n%u x %u x %u blocks of %u x %u x %u threads", op->grid->kernel_name, op->grid->grid[0],
+                op->grid->grid[1], op->grid->grid[2], op->grid->block[0], op->grid->block[1], op->grid->block[2]);
+    else fputs(names[w->type], file);
+    if (w->type == CU_GRAPH_NODE_TYPE_MEMCPY || w->type == CU_GRAPH_NODE_TYPE_MEMSET)
+        fprintf(file, "\\n%zu x %zu bytes", op->width, op->height);
+    if (w->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) fprintf(file, "\\n%zu bytes", op->width);
+}
+
+SIM_API(cuGraphDebugDotPrint, (void *graph, const char *path, unsigned flags), (graph, path, flags), SIM_INIT) {
+    const struct sim_graph *g = sim_get(SIM_H_GRAPH, graph);
+    (void)flags;
+    if (!g || !path) return CUDA_ERROR_INVALID_VALUE;
+    FILE *file = fopen(path, "w");
+    if (!file) return CUDA_ERROR_OPERATING_SYSTEM;
+    fputs("digraph {\n", file);
+    for (unsigned i = 0; i < g->n; i++) {
+        fprintf(file, "    n%u [label=\"", i);
+        print_label(file, &g->nodes[i]->work);
+        fputs("\"];\n", file);
+    }
+    for (unsigned i = 0; i < g->n; i++)
+        for (unsigned k = 0; k < g->nodes[i]->nbefore; k++)
+            fprintf(file, "    n%u -> n%u;\n", g->nodes[i]->before[k]->index, i);
+    fputs("}\n", file);
+    const bool bad = ferror(file);
+    return fclose(file) || bad ? CUDA_ERROR_OPERATING_SYSTEM : CUDA_SUCCESS;
+}
