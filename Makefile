@@ -46,13 +46,14 @@ TESTS    := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/unit/*.c))
 BENCHES  := $(addprefix $(BUILD)/bench/,launch calls start multi)
 FIND_DEVICE := $(BUILD)/find_device
 RANDOM   := $(BUILD)/random
+FORMS    := $(BUILD)/forms
 FUZZERS  := $(addprefix $(BUILD)/fuzz/,parser executor params handles driver)
 
 all: simgpu examples tests
 
 simgpu: $(SIMGPU)
 examples: $(EXAMPLES)
-tests: $(TESTS) $(FIND_DEVICE) $(RANDOM)
+tests: $(TESTS) $(FIND_DEVICE) $(RANDOM) $(FORMS)
 fuzzers: $(FUZZERS) $(BUILD)/fuzz/words
 
 # The CPU device. No contraction: PTX itself says where it fuses a multiply-add. No code reads errno or the
@@ -66,7 +67,7 @@ $(BUILD)/simgpu/%.o: tests/simgpu/%.c
 # would make them ten times slower. It also leaves out the loads and stores of kernels, which order shared data
 # themselves.
 ifeq ($(SAN),thread)
-REGISTERS_ONLY := $(patsubst %,$(BUILD)/simgpu/execute/%.o,alu avx2 avx2_memory compare cvt float half ldst)
+REGISTERS_ONLY := $(patsubst %,$(BUILD)/simgpu/execute/%.o,alu avx2 avx2_memory compare cvt float half ldst video)
 $(REGISTERS_ONLY): SIM_CFLAGS += -fno-sanitize=thread
 endif
 # The lane operations exist twice, for every x86-64 and for AVX2. A machine that has AVX2 never uses the first, so there
@@ -76,7 +77,7 @@ ifneq ($(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),)
 $(BUILD)/simgpu/execute/avx2.o $(BUILD)/simgpu/execute/avx2_memory.o: \
     SIM_CFLAGS += -mavx2 -mfma -mbmi -mbmi2 -mlzcnt -mpopcnt -Wno-unknown-pragmas
 ifeq ($(filter-out 0,$(PORTABLE))$(shell grep -c -m 1 ' fma .* avx2 .* bmi2 ' /proc/cpuinfo 2>/dev/null),1)
-$(patsubst %,$(BUILD)/simgpu/execute/%.o,alu atom compare cvt float half ldst shuffle): \
+$(patsubst %,$(BUILD)/simgpu/execute/%.o,alu atom compare cvt float half ldst shuffle video): \
     SIM_CFLAGS += -O0 -DSIM_BASELINE_UNUSED
 endif
 endif
@@ -107,9 +108,11 @@ $(BUILD)/unit/%: tests/unit/%.c $(IMPLEMENTATION)
 $(BUILD)/bench/%: tests/bench/%.c
 	@mkdir -p $(@D)
 	$(call step,compile) $(C99) $< -o $@ -ldl -lpthread
-$(FIND_DEVICE): tests/find_device.c $(IMPLEMENTATION)
+$(FIND_DEVICE): tests/find_device.c
+$(FORMS): tests/forms/forms.c
+$(FIND_DEVICE) $(FORMS): $(IMPLEMENTATION)
 	@mkdir -p $(@D)
-	$(call step,compile) $(C99) -DGPUEXEC_IMPLEMENTED $< $(IMPLEMENTATION) -o $@ -ldl -lpthread
+	$(call step,compile) $(C99) -DGPUEXEC_IMPLEMENTED $(filter %.c,$^) $(IMPLEMENTATION) -o $@ -ldl -lpthread
 
 $(BUILD)/random.d/%.o: tests/random/%.c
 	@mkdir -p $(@D)
@@ -133,7 +136,7 @@ $(BUILD)/fuzz/words: $(BUILD)/fuzz/words.o $(BUILD)/fuzz/grammar.o
 # On the GPU if there is one, otherwise on the CPU device; GPUEXEC_DRIVER in the environment selects another driver.
 run: $(SIMGPU) $(FIND_DEVICE) $(EXAMPLES)
 	@sh examples/run.sh $(BUILD) $(EXAMPLES)
-check: $(SIMGPU) $(FIND_DEVICE) $(TESTS) $(RANDOM) $(FUZZERS)
+check: $(SIMGPU) $(FIND_DEVICE) $(TESTS) $(RANDOM) $(FORMS) $(FUZZERS)
 	@sh tests/check.sh $(BUILD)
 
 # How much of gpuexec.h the tests reach on the CPU device, measured by gcov. Nothing is inlined, so that each line is
@@ -220,5 +223,5 @@ help:
 .PHONY: all simgpu examples tests fuzzers run check coverage fuzz bench bench-simgpu kernels install uninstall \
     clean help
 .DELETE_ON_ERROR:
--include $(SIM_OBJ:=.d) $(EXAMPLES:=.d) $(TESTS:=.d) $(BENCHES:=.d) $(FIND_DEVICE).d \
+-include $(SIM_OBJ:=.d) $(EXAMPLES:=.d) $(TESTS:=.d) $(BENCHES:=.d) $(FIND_DEVICE).d $(FORMS).d \
     $(wildcard $(BUILD)/random.d/*.d $(BUILD)/fuzz/*.d)

@@ -3788,8 +3788,8 @@ struct gxi_context {
     int ordinal, device;
     gxi_origin origin;
     int users;                                   /* guarded by gxi_tables, like the lists */
-    uint64_t defaults[2], own;                   /* handles of its legacy and per-thread default streams, and
-                                                    of its own one, 0 until first requested */
+    uint64_t defaults[2], own;                   /* handles of its legacy and per-thread default streams and of the
+                                                    context's own stream, 0 until first requested */
     unsigned long long id;                       /* the driver's id of it; 0: not known */
     uint32_t first[16];                          /* by kind: lists of the objects it owns */
     gxi_range *ranges;                           /* its allocations */

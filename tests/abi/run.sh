@@ -2,7 +2,8 @@
 # Compares the driver's binary interface as gpuexec.h and tests/simgpu declare it with CUDA's headers: each entry
 # point's version and parameters, each constant, each struct (abi.cpp); and compiles gpuexec.h and cuda.h in one file,
 # in either order. Usage: run.sh [FOLDER...], each with a cuda.h and a cudaTypedefs.h; by default this machine's
-# toolkit. Rows that are newer than a toolkit are counted and listed. The CPU device must have a row for each interface of CUDA 13.0 and older ones, and export each symbol of its rows, no other.
+# toolkit. Rows that are newer than a toolkit are counted and listed. The CPU device must have a row for each interface
+# of CUDA 13.0 and older ones, and export each symbol of its rows, no other.
 cd "$(dirname "$0")/../.." || exit 1
 out=$(mktemp -d "${TMPDIR:-/tmp}/gpuexec-abi-XXXXXX") || exit 1
 trap 'rm -rf "$out"' EXIT
@@ -54,9 +55,9 @@ for source in tests/simgpu/*/*.c; do $cc -std=gnu99 -E -P "$source"; done |
     sed 's/.* \(cu[A-Za-z0-9_]*\) *\((.*)\);/SYMBOL(\1, \2)/' | sort -u >"$out/symbols.inc"
 
 # Sorts the rows: those in the toolkit's headers into rows.inc; those newer than it; those that are missing. Headers
-# before 11.8 lack two entry points that the drivers of their time have. Entry points for OpenGL, EGL, VDPAU and the
-# profiler have headers that toolkits may lack; their names are compared, their types are not. A per-thread variant has
-# a typedef of the interface's version, or of 7.0: then it belongs to the last version before that.
+# before 11.8 and 13.0 lack entry points that the drivers of their time have. Entry points for OpenGL, EGL, VDPAU and
+# the profiler have headers that toolkits may lack; their names are compared, their types are not. A per-thread variant
+# has a typedef of the interface's version, or of 7.0: then it belongs to the last version before that.
 sort_out='
     BEGIN { printf "" >(out "/rows.inc"); printf "" >(out "/newer"); printf "" >(out "/wrong") }
     function group(name) {
@@ -78,7 +79,8 @@ sort_out='
             $0 = row[i]
             base = $1
             sub(/_v[0-9]+$/, "", base)
-            since = base ~ /^PFN_cu(LaunchKernelEx|OccupancyMaxPotentialClusterSize)$/ ? 11080 : $2
+            since = base ~ /^PFN_cu(LaunchKernelEx|OccupancyMax(Potential|Active)Cluster(Size|s))$/ ? 11080 : \
+                    base == "PFN_cuGreenCtxGetId" ? 13000 : $2
             if (($1 in there)) { if (!group($1)) print substr($0, index($0, $4)) >(out "/rows.inc") }
             else if (since > version || (since == 0 && version < 13000)) print $1 >(out "/newer")
             else if (!group($1) || index(groups, group($1))) print "it does not have " $1 >(out "/wrong")
@@ -87,7 +89,7 @@ sort_out='
             if ($1 in there && $3 != "-" && $3 != suffix) print "per-thread variants: " $0 >(out "/wrong")
         }
         for (name in there)                       # cuWGLGetDevice exists on Windows
-            if (name ~ /^PFN_/ && match(name, /_v[0-9]+$/) && substr(name, RSTART + 2) + 0 <= 13000 && \
+            if (name ~ /^PFN_/ && match(name, /_v[0-9][0-9][0-9][0-9]+$/) && substr(name, RSTART + 2) + 0 <= 13000 && \
                 !(name in simulated) && name !~ /^PFN_cuWGL/) print "simgpu has no row for " name >(out "/wrong")
     }'
 

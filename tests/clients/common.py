@@ -32,22 +32,25 @@ def device_is(name):
         finish()
 
 
-def says(name, function, *texts):
-    """Runs this script again, only as far as `function`, in a process that may die: a kernel's error stays for the
-    process. The process must fail, and print each of the texts."""
-    done = subprocess.run([sys.executable, sys.argv[0], *sys.argv[1:], function], capture_output=True, text=True,
-                          timeout=120, env={**os.environ, "SIMGPU_VERBOSE": "1"})
+def again(function, texts):
+    """Runs this script with one more argument."""
+    done = subprocess.run([sys.executable, *sys.argv, function], capture_output=True, text=True, timeout=120,
+                          env={**os.environ, "SIMGPU_VERBOSE": "1"})
     printed = done.stdout + done.stderr
-    missing = [text for text in texts if text not in printed]
-    check(name, done.returncode and not missing, f"exit code {done.returncode}, not printed: {missing}, but: {printed}")
+    return done.returncode, printed, [text for text in texts if text not in printed]
+
+
+def says(name, function, *texts):
+    """Runs this script only as far as `function`, in a new process, because a kernel's error stays for its process. It
+    must fail, and print each of the texts."""
+    code, printed, missing = again(function, texts)
+    check(name, code and not missing, f"exit code {code}, not printed: {missing}, but: {printed}")
 
 
 def prints(name, function, *texts):
     """As says(), but the process must succeed."""
-    done = subprocess.run([sys.executable, sys.argv[0], *sys.argv[1:], function], capture_output=True, text=True,
-                          timeout=120)
-    missing = [text for text in texts if text not in done.stdout]
-    check(name, not done.returncode and not missing, f"exit code {done.returncode}, not printed: {missing}, but: {done}")
+    code, printed, missing = again(function, texts)
+    check(name, not code and not missing, f"exit code {code}, not printed: {missing}, but: {printed}")
 
 
 def finish():

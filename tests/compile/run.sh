@@ -288,7 +288,7 @@ windows_runs() {
         $run
     refused "Windows: a driver that is not there, the cure" 'cure: correct the variable' $run
     unset GPUEXEC_DRIVER
-    for kind in plain prepared; do
+    for kind in launch prepared; do
         quiet "Windows: the empty driver is loaded, $kind launches" \
             sh -c 'cd "$0" && GPUEXEC_DRIVER=./driver.dll timeout 100 wine launches.exe $1 100 2>&1' "$out" $kind
     done

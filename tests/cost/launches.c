@@ -67,7 +67,9 @@ int main(int argc, char **argv) {
         kinds[i].run(1);                         /* the first time makes all checks and creates what is kept */
         kinds[i].run(atoi(argv[2]));
         if (gpuexec_take_error() == GPUEXEC_OK) return 0;
+        fputs(gpuexec_error_text(), stderr);
+        return 1;
     }
-    fputs(gpuexec_error_text(), stderr);
+    fputs("WHAT is the name of none of KINDS\n", stderr);
     return 1;
 }

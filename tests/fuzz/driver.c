@@ -14,7 +14,8 @@ typedef int entry(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, ui
 enum { ARGUMENTS = 12, KEPT = 8, HOST = 1 << 17, HALF = HOST / 2 };
 
 /* One letter per argument. Handles: c context, s stream, e event, m module, f function or kernel, l link state,
-   p memory pool, r library. The capital letter: a place for a new one.
+   p memory pool, r library. The capital letter: a place for a new one. 1 graph, 2 node, 3 executable graph; ! @ #:
+   places for new ones.
 
      a A   device address, place for one        h   host memory, at least HALF bytes   b   at most HALF bytes
      o     room for a result, or NULL           w   a word that is 7, for streams      z   a size, not too large
@@ -22,7 +23,8 @@ enum { ARGUMENTS = 12, KEPT = 8, HOST = 1 << 17, HALF = HOST / 2 };
      t T   a PTX text, its length               k   a name                             g G callbacks
      x     kernel parameters                    y   a launch's configuration           Y   two devices' launches
      j     a CUDA_MEMCPY2D                      d   device                             u U 0 to 4, 0 to 2
-     v     1                                    q   7 */
+     v     1                                    q   7                                  B O 4 nodes, room for 0 to 16
+     H     h, aligned for any struct */
 static const struct { const char *name, *arguments; } calls[] = {
     { "cuInit", "n" }, { "cuDriverGetVersion", "o" }, { "cuGetErrorName", "No" }, { "cuGetErrorString", "No" },
     { "cuGetExportTable", "oo" }, { "cuGetProcAddress", "koNn" }, { "cuGetProcAddress_v2", "koNno" },
@@ -87,13 +89,35 @@ static const struct { const char *name, *arguments; } calls[] = {
     { "cuLibraryGetGlobal", "Aork" }, { "cuLibraryGetManaged", "oork" }, { "cuLibraryGetUnifiedFunction", "ork" },
     { "cuKernelGetFunction", "Ff" }, { "cuKernelGetLibrary", "of" }, { "cuKernelGetName", "of" },
     { "cuKernelGetParamInfo", "fnoo" }, { "cuKernelGetAttribute", "onfd" }, { "cuKernelSetAttribute", "nzfd" },
-    { "cuKernelSetCacheConfig", "fnd" }, { "cuGraphCreate", "on" }, { "cuMemAlloc", "oz" },
+    { "cuKernelSetCacheConfig", "fnd" }, { "cuMemAlloc", "oz" },
     { "cuFuncSetBlockShape", "fvvv" }, { "cuFuncSetBlockShape", "fNNN" }, { "cuFuncSetSharedSize", "fn" },
     { "cuParamSetSize", "fN" }, { "cuParamSetv", "fNhb" }, { "cuParamSetv", "fihb" }, { "cuParamSeti", "fNN" },
     { "cuLaunch", "f" }, { "cuLaunchGrid", "fuu" }, { "cuLaunchGridAsync", "fvus" },
+    { "cuStreamBeginCapture_v2", "sU" }, { "cuStreamBeginCapture_v2", "sn" },
+    { "cuStreamBeginCapture_v2_ptsz", "sU" }, { "cuStreamBeginCapture", "s" },
+    { "cuStreamBeginCaptureToGraph", "s1BiuU" }, { "cuStreamEndCapture", "s!" }, { "cuStreamEndCapture", "s!" },
+    { "cuStreamEndCapture", "si" }, { "cuStreamGetCaptureInfo", "soo" }, { "cuStreamGetCaptureInfo_v2", "sooooo" },
+    { "cuStreamGetCaptureInfo_v3", "soooooo" }, { "cuStreamUpdateCaptureDependencies", "sBun" },
+    { "cuStreamUpdateCaptureDependencies_v2", "sBiuU" }, { "cuThreadExchangeStreamCaptureMode", "H" },
+    { "cuGraphCreate", "!i" }, { "cuGraphDestroy", "1" }, { "cuGraphClone", "!1" },
+    { "cuGraphNodeFindInClone", "@21" }, { "cuGraphGetNodes", "1@O" }, { "cuGraphGetRootNodes", "1@O" },
+    { "cuGraphGetEdges", "1HHO" }, { "cuGraphGetEdges_v2", "1HHHO" }, { "cuGraphNodeGetType", "2o" },
+    { "cuGraphNodeGetDependencies", "2HO" }, { "cuGraphNodeGetDependencies_v2", "2HHO" },
+    { "cuGraphNodeGetDependentNodes", "2HO" }, { "cuGraphDestroyNode", "2" }, { "cuGraphAddEmptyNode", "@1Bu" },
+    { "cuGraphAddDependencies", "1BBu" }, { "cuGraphAddDependencies_v2", "1BBiu" },
+    { "cuGraphRemoveDependencies", "1BBu" }, { "cuGraphInstantiateWithFlags", "#1i" },
+    { "cuGraphInstantiateWithFlags", "#1n" }, { "cuGraphInstantiate_v2", "#1oHb" },
+    { "cuGraphInstantiateWithParams", "#1H" }, { "cuGraphExecGetFlags", "3o" }, { "cuGraphLaunch", "3s" },
+    { "cuGraphLaunch", "3s" }, { "cuGraphUpload", "3s" }, { "cuGraphExecDestroy", "3" },
+    { "cuGraphExecUpdate_v2", "31H" }, { "cuGraphExecUpdate", "31oo" }, { "cuGraphKernelNodeGetParams", "2H" },
+    { "cuGraphKernelNodeGetParams_v2", "2H" }, { "cuGraphMemcpyNodeGetParams", "2H" },
+    { "cuGraphMemsetNodeGetParams", "2H" }, { "cuGraphHostNodeGetParams", "2H" },
+    { "cuGraphMemAllocNodeGetParams", "2H" }, { "cuGraphMemFreeNodeGetParams", "2o" },
+    { "cuGraphEventRecordNodeGetEvent", "2o" }, { "cuGraphEventWaitNodeGetEvent", "2o" },
 };
 enum { CALLS = sizeof calls / sizeof *calls };
-static const char kinds[] = "csemflpra";                 /* kinds of which some are kept; a: addresses */
+/* kinds of which some are kept, and the letters for new ones; the last one: addresses */
+static const char kinds[] = "csemflpr123a", makers[] = "CSEMFLPR!@#A";
 
 static entry    *functions[CALLS];
 static uint64_t  kept[sizeof kinds][KEPT];
@@ -134,13 +158,29 @@ static void called_back(void *stream, int status, void *user) {
     (void)user;
 }
 
-/* Handles that drop out are lost: link states and memory must be destroyed here. */
+/* Memory of graphs can only be freed after a launch: it is tried again at the end. */
+static uint64_t  lost[1024];
+static unsigned  nlost;
+
+static void free_memory(uint64_t address) {
+    if (!DRIVER("cuMemFree_v2", address)) return;
+    const unsigned at = __atomic_fetch_add(&nlost, 1, __ATOMIC_RELAXED);
+    if (at < sizeof lost / sizeof *lost) lost[at] = address;
+}
+
+static void destroy(char kind, uint64_t x) {
+    if (kind == 'l') (void)DRIVER("cuLinkDestroy", x);
+    if (kind == 'r') (void)DRIVER("cuLibraryUnload", x);
+    if (kind == '1') (void)DRIVER("cuGraphDestroy", x);
+    if (kind == '3') (void)DRIVER("cuGraphExecDestroy", x);
+    if (kind == 'a') free_memory(x);
+}
+
+/* Handles that drop out are lost: what no context destroys must be destroyed here. */
 static void keep(size_t kind, uint64_t x) {
     uint64_t old = __atomic_exchange_n(&kept[kind][__atomic_fetch_add(&next[kind], 1, __ATOMIC_RELAXED) % KEPT], x,
                                        __ATOMIC_RELAXED);
-    if (old && kinds[kind] == 'l') (void)DRIVER("cuLinkDestroy", old);
-    if (old && kinds[kind] == 'r') (void)DRIVER("cuLibraryUnload", old);
-    if (old && kinds[kind] == 'a') (void)DRIVER("cuMemFree_v2", old);
+    if (old) destroy(kinds[kind], old);
 }
 static uint64_t handle(struct fuzz_source *s, size_t kind) {
     const unsigned how = fuzz_byte(s), k = how / 16 % KEPT;
@@ -158,7 +198,7 @@ static uint64_t handle(struct fuzz_source *s, size_t kind) {
 }
 
 struct room {                                            /* the objects that the arguments of one call point to */
-    uint64_t answer[16], made[4];
+    uint64_t answer[16], made[16], nodes[2][4], count;
     uint64_t address, by, params[8];
     struct {
         unsigned grid[3], block[3], shared;
@@ -176,15 +216,15 @@ struct room {                                            /* the objects that the
 static uint64_t argument(struct fuzz_source *s, char letter, struct room *r, unsigned at, size_t *makes) {
     static const char *const names[] = { "nothing", "add", "slow", "wait", "fault", "g", "", "/no/such/file", "cuInit",
                                          "cuMemAlloc", "0000:01:00.0" };
-    const char *own = strchr(kinds, letter), *new = letter >= 'A' && letter <= 'Z' ? strchr(kinds, letter - 'A' + 'a')
-        : NULL;
+    const char *own = strchr(kinds, letter), *new = strchr(makers, letter);
     if (own) return handle(s, (size_t)(own - kinds));
-    if (new && letter != 'N') {
-        *makes = (size_t)(new - kinds) + 1;
+    if (new) {
+        *makes = (size_t)(new - makers) + 1;
         return fuzz_byte(s) < 250 ? AT(&r->made[0]) : 0;
     }
     switch (letter) {
     case 'h': return AT(host + fuzz_number(s) % HALF);
+    case 'H': return (AT(host) + fuzz_number(s) % HALF + 15) / 16 * 16;
     case 'b': return fuzz_number(s) % HALF;
     case 'w': return fuzz_byte(s) < 230 ? word : fuzz_number(s) % (1 << 28);
     case 'o': return fuzz_byte(s) < 240 ? AT(&r->answer[at]) : 0;
@@ -197,6 +237,12 @@ static uint64_t argument(struct fuzz_source *s, char letter, struct room *r, uns
     case 'k': return AT(names[fuzz_byte(s) % (sizeof names / sizeof *names)]);
     case 'g': return AT(called);
     case 'G': return AT(called_back);
+    case 'B':
+        for (unsigned i = 0; i < 4; i++) r->nodes[at % 2][i] = handle(s, (size_t)(strchr(kinds, '2') - kinds));
+        return fuzz_byte(s) < 240 ? AT(r->nodes[at % 2]) : 0;
+    case 'O':
+        r->count = fuzz_byte(s) % 17;
+        return fuzz_byte(s) < 240 ? AT(&r->count) : 0;
     case 'v': return 1;
     case 'q': return 7;
     case 'u': return fuzz_byte(s) % 5;
@@ -251,10 +297,11 @@ static uint64_t argument(struct fuzz_source *s, char letter, struct room *r, uns
 
 static void *run(void *data) {
     struct fuzz_source *s = (struct fuzz_source *)data;
+    (void)DRIVER("cuThreadExchangeStreamCaptureMode", AT(&(int) { 0 }));
     while (s->left) {
         struct room r;
         uint64_t a[ARGUMENTS] = { 0 };
-        const unsigned which = fuzz_byte(s) % CALLS;
+        const unsigned which = fuzz_pick(s, CALLS);
         size_t makes = 0;
         const char *text;
         memset(&r, 0, sizeof r);
@@ -299,6 +346,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size > 600) return -1;
     memset(kept, 0, sizeof kept);
     memset(next, 0, sizeof next);
+    nlost = 0;
     for (unsigned i = 0; i < 2; i++) {  /* one of each, on both devices; the context of the word is destroyed last */
         FUZZ_CHECK(DRIVER("cuCtxCreate_v2", AT(&contexts[i]), 0, i) == 0, "a context of the harness");
         if (i == 1) FUZZ_CHECK(DRIVER("cuMemAlloc_v2", AT(&word), 8) == 0 && DRIVER("cuMemsetD32_v2", word, 7, 2) == 0,
@@ -312,7 +360,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                    DRIVER("cuModuleGetFunction", AT(&function), module, AT("slow")) == 0 &&
                    DRIVER("cuLibraryLoadData", AT(&library), AT(ptx), 0, 0, 0, 0, 0, 0) == 0 &&
                    DRIVER("cuMemAlloc_v2", AT(&address), 4096) == 0, "one of each");
-        const uint64_t made[] = { context, stream, event, module, function, 0, 0, library, address };
+        const uint64_t made[] = { context, stream, event, module, function, 0, 0, library, 0, 0, 0, address };
         for (size_t k = 0; k + 1 < sizeof kinds; k++) if (made[k]) keep(k, made[k]);
     }
     if (first & 2) {
@@ -325,11 +373,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     } else run(&all);
     simgpu_forget_fault();
     (void)DRIVER("cuCtxPushCurrent_v2", contexts[1]);
-    for (unsigned i = 0; i < KEPT; i++) {
-        if (kept[5][i]) (void)DRIVER("cuLinkDestroy", kept[5][i]);
-        if (kept[7][i]) (void)DRIVER("cuLibraryUnload", kept[7][i]);
-        if (kept[8][i]) (void)DRIVER("cuMemFree_v2", kept[8][i]);
-    }
+    (void)DRIVER("cuThreadExchangeStreamCaptureMode", AT(&(int) { 2 }));
+    for (size_t kind = 0; kinds[kind]; kind++)
+        for (unsigned i = 0; i < KEPT; i++) if (kept[kind][i]) destroy(kinds[kind], kept[kind][i]);
+    for (unsigned i = 0; i < nlost && i < sizeof lost / sizeof *lost; i++) (void)DRIVER("cuMemFree_v2", lost[i]);
     simgpu_end_contexts();
     return 0;
 }

@@ -177,6 +177,14 @@ static void put_anything(struct fuzz_source *s, struct grammar_text *t, const st
     }
 }
 
+/* A 32-bit operand of a video instruction: elements of it. */
+static void put_elements(struct fuzz_source *s, struct grammar_text *t, char letter) {
+    static const char *const names[] = { ".b0", ".b3", ".h1", ".h10", ".h32", ".b7610", ".b3210", ".b20" };
+    if (strchr("NM", letter) && fuzz_byte(s) % 4 == 1) grammar_add(t, "-");
+    put_register(s, t, 4, strchr("EK", letter) != NULL);
+    if (letter == 'E' || fuzz_byte(s) % 2) grammar_add(t, "%s", names[fuzz_byte(s) % 8]);
+}
+
 static void put_operand(struct fuzz_source *s, struct grammar_text *t, char letter, const struct words *mods,
                         const struct words *types, unsigned line,
     unsigned lines) {
@@ -185,14 +193,19 @@ static void put_operand(struct fuzz_source *s, struct grammar_text *t, char lett
     const unsigned size = size_of(t0), vec = has_word(mods, "v2") ? 2 : has_word(mods, "v4") ? 4 : has_word(mods, "v8")
         ? 8 : 0;
     switch (letter) {
-    case 'd': put_register(s, t, size, true); break;
+    case 'd': case 'y': put_register(s, t, size, true); break;
     case 'D': put_register(s, t, fuzz_byte(s) < 224 || size > 4 ? size : size * 2, true); break;
     case 'a': put_source(s, t, t0, size); break;
     case 'b': put_source(s, t, t1, size_of(t1)); break;
     case 'B': put_source(s, t, t1, fuzz_byte(s) < 224 || size_of(t1) > 4 ? size_of(t1) : size_of(t1) * 2); break;
     case 'w': put_register(s, t, size * 2, true); break;
     case 'W': put_register(s, t, size * 2, false); break;
-    case 'V': if (vec) put_vector(s, t, vec, size, true); else put_register(s, t, size, true); break;
+    case 'A':
+    case 'V':
+        if (letter == 'A' && fuzz_byte(s) % 8 == 1) grammar_add(t, "_");
+        else if (vec) put_vector(s, t, vec, size, true);
+        else put_register(s, t, size, true);
+        break;
     case 'S': if (vec) put_vector(s, t, vec, size, false); else put_source(s, t, t0, size); break;
     case 'o': put_register(s, t, 0, true);
     if (fuzz_byte(s) % 4 == 1) {
@@ -208,13 +221,21 @@ static void put_operand(struct fuzz_source *s, struct grammar_text *t, char lett
     break;
     case 't': put_register(s, t, 4, true); grammar_add(t, "|"); put_register(s, t, 0, true); break;
     case 'q': put_register(s, t, 0, true); break;
-    case 'p': if (fuzz_byte(s) % 4 == 1) grammar_add(t, "!"); put_register(s, t, 0, false); break;
-    case 'r': put_register(s, t, 4, true); break;
-    case 'u': put_source(s, t, none, 4); break;
+    case 'e': put_register(s, t, 0, true); if (fuzz_byte(s) % 4 == 1) grammar_add(t, "|_"); break;
+    case 's': put_register(s, t, 4, true); if (fuzz_byte(s) % 4 == 1) grammar_add(t, "|_"); break;
+    case '_': grammar_add(t, "_"); break;
+    case 'z': put_register(s, t, 2, true); break;
+    case 'j': put_register(s, t, size, false); break;
+    case 'c': case 'Y': put_register(s, t, size_of(t1), false); break;
+    case 'h': put_register(s, t, 8, false); break;
+    case 'X': case 'N': case 'M': case 'E': case 'J': case 'K': put_elements(s, t, letter); break;
+    case 'p': case 'P': if (fuzz_byte(s) % 4 == 1) grammar_add(t, "!"); put_register(s, t, 0, false); break;
+    case 'r': case 'i': case 'I': put_register(s, t, 4, true); break;
+    case 'f': case 'u': case 'v': put_source(s, t, none, 4); break;
     case 'k': put_register(s, t, 8, false); break;
     case 'n': grammar_add(t, "%llu", (unsigned long long)fuzz_number(s)); break;
     case 'm': put_address(s, t, mods); break;
-    case 'g': if (fuzz_byte(s) % 2) put_register(s, t, 8, false); else put_anything(s, t, mods, none); break;
+    case 'g': case 'G': if (fuzz_byte(s) % 2) put_register(s, t, 8, false); else put_anything(s, t, mods, none); break;
     /* few loops, because most never end */
     case 'L': grammar_add(t, "L%u", fuzz_byte(s) < 240 ? line + 1 + fuzz_pick(s, lines - line) : fuzz_pick(s, lines));
         break;

@@ -37,7 +37,7 @@ static int there(void (*run)(void)) {
 }
 static int any_ints[2];
 static size_t any_sizes[2];
-static void *any_pointers[2];
+static void *any_pointers[9];
 static ptr any_address;
 static unsigned any_unsigned;
 static float any_float;

@@ -564,10 +564,73 @@ static void link_names(void) {
     if (image) find_variables("turned", image);
 }
 
+/* Registers of a kernel that has `live` values at once, the most threads of a block, and the result of a launch with
+   1024, where directives or options limit the registers. Without a limit the number is a compiler's choice. */
+static void registers_of(const char *what, const char *directives, int live, unsigned n, int *names, void **values) {
+    static char text[40000];
+    char  question[80], *at = text;
+    void *m = NULL, *f = NULL, *params[1];
+    int   i, result, used = 0, most = 0;
+    params[0] = &memory[0];
+    snprintf(question, sizeof question, "%s_%d", what, live);
+    if (skipped(question)) return;
+    at += sprintf(at, ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p) %s {\n"
+                  ".reg .b64 %%a; .reg .b32 %%v<%d>; ld.param.u64 %%a, [p];\n", directives, live);
+    for (i = 0; i < live; i++) at += sprintf(at, "ld.volatile.global.u32 %%v%d, [%%a+%d];\n", i, 4 * i);
+    for (i = 0; i < live; i++) at += sprintf(at, "st.volatile.global.u32 [%%a+%d], %%v%d;\n", 4 * i, live - 1 - i);
+    sprintf(at, "ret;\n}\n");
+    if ((result = cu.load_ex(&m, text, n, names, values))) {
+        answer(question, "%d", result);
+        return;
+    }
+    cu.function(&f, m, "k");
+    cu.get_attribute(&used, 4, f);
+    cu.get_attribute(&most, 0, f);
+    result = launch(f, 1, 1024, NULL, params);
+    answer(question, "%d %d %d", used, most, result);
+}
+static void registers_with(const char *what, const char *directives, int option, intptr_t value) {
+    static const int lives[] = { 60, 240 };
+    char     whole[60];
+    unsigned i;
+    for (i = strchr(what, '-') != NULL; i < COUNT(lives); i++) {                     /* -: more than 60 are allowed */
+        int   names[1];
+        void *values[1];
+        names[0] = option;
+        values[0] = (void *)value;
+        if (value) snprintf(whole, sizeof whole, "%s_option_%d_%d", what, option, (int)value);
+        else snprintf(whole, sizeof whole, "%s", what);
+        registers_of(whole, directives, lives[i], value != 0, names, values);
+    }
+}
+static void registers(void) {
+    static const int most[] = { 1, 16, 17, 24, 31, 32, 40, 64 };
+    int i;
+    open_one();
+    for (i = 0; i < (int)COUNT(most); i++) registers_with("plain", "", 0, most[i]);
+    registers_with("plain-", "", 0, 65);
+    registers_with("plain-", "", 0, 128);
+    registers_with("plain-", "", 1, 512);
+    registers_with("plain", "", 1, 1024);
+    registers_with("plain", "", 32, 1024);
+    registers_with("maxntid_1024", ".maxntid 1024, 1, 1", 0, 0);
+    registers_with("maxntid_1024", ".maxntid 1024, 1, 1", 0, 128);
+    registers_with("maxntid_768-", ".maxntid 768, 1, 1", 0, 0);
+    registers_with("reqntid_1024", ".reqntid 1024, 1, 1", 0, 0);
+    registers_with("minnctapersm_2", ".maxntid 512, 1, 1 .minnctapersm 2", 0, 0);
+    registers_with("minnctapersm_3", ".maxntid 512, 1, 1 .minnctapersm 3", 0, 0);
+    registers_with("minnctapersm_2_1024", ".maxntid 1024, 1, 1 .minnctapersm 2", 0, 0);
+    registers_with("maxnreg_32", ".maxnreg 32", 0, 0);
+    registers_with("maxnreg_32", ".maxnreg 32", 0, 64);
+    registers_with("maxnreg_64", ".maxnreg 64", 0, 32);
+    registers_with("maxnreg_128-", ".maxnreg 128 .maxntid 1024, 1, 1", 0, 0);
+    registers_with("maxnreg_1", ".maxnreg 1", 0, 0);
+}
+
 const group module_groups[] = {
     { "load", loads, 1 }, { "option_0", options_0, 1 }, { "option_1", options_1, 1 }, { "log", logs, 1 },
     { "modules", modules, 1 }, { "function", function_attributes, 1 }, { "unload_busy", unload_busy, 1 },
-    { "free_busy", free_busy, 1 }, { "destroy_busy", destroy_busy, 1 },
+    { "free_busy", free_busy, 1 }, { "destroy_busy", destroy_busy, 1 }, { "registers", registers, 1 },
     { NULL, NULL, 0 }
 };
 const group link_groups[] = { { "link", links, 1 }, { "link_missing", missings, 1 }, { "link_names", link_names, 1 },

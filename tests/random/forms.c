@@ -1,9 +1,8 @@
 /* forms.c - the instruction forms in the CPU device's table (tests/simgpu/text/forms.h): each row's modifiers and types
    multiplied out.
 
-   A row with cache hints (loads, stores, atomics) gives the forms in which at most one group of modifiers differs from
-   its first choice, for all of its types. Of rows that accept anything ("*"), only the forms of `more` are generated;
-   other forms of their opcode are one entry, which is not tested. */
+   A row of a load, a store or an atomic gives the forms in which at most one group of modifiers differs from its first
+   choice, for all of its types. Rows that accept anything ("*") are one entry, which is not tested. */
 #include "random.h"
 #include "../simgpu/text/forms.h"
 
@@ -74,72 +73,32 @@ static const struct left_out {
     { "setmaxnreg", "", RND_UNTESTED, "needs a kernel made for it", false },
     { "mapa|getctarank", "", RND_UNTESTED, "shared memory of other blocks: tests/unit/clusters.c", false },
     { "st|red", "async", RND_UNTESTED, "shared memory of other blocks: tests/unit/clusters.c", false },
-    { "ld|st", "param::func|unified", RND_UNTESTED,
-      "the programs with calls have function parameters, without these modifiers", false },
+    { "ld", "param::func", RND_UNTESTED, "programs with calls have function parameters without it", false },
+    { "st", "param|param::func", RND_UNTESTED, "the programs with calls store parameters", false },
     { "cvt", "rs|ue8m0x2|e2m3x2|e3m2x2|e2m1x2", NEWER }, { "redux", "f32", NEWER },
-    { "ld|st|atom|red|ldu", "v8", NEWER },
-    { "ld|st|ldu|mov|atom|red", "b128", RND_UNSUPPORTED, "registers of 128 bits", false },
-    { "atom|red", "v2|v4", RND_UNSUPPORTED, "several elements in one atomic", false },
-    { "alloca|stacksave|stackrestore", "", RND_UNSUPPORTED, "stack memory of a size known only when the kernel runs",
-      false },
-    { "cvt", "tf32", RND_UNSUPPORTED, "a format of tensor cores", true },
-    { "fma", "oob", RND_UNSUPPORTED, "numbers beside a tensor", true },
-    { "prefetch", "tensormap", RND_UNSUPPORTED, "tensor copies", true },
-    { "isspacep", "const", RND_UNSUPPORTED, "constant addresses are global ones", true },
+    { "ld|st|ldu", "v8", NEWER },
+    { "prefetch", "tensormap", RND_UNTESTED, "has no effect without a tensor map", false },
+    { "createpolicy", "", RND_UNTESTED, "a policy's bits depend on the device", false },
 }, newer = { "", "", NEWER },
-no_test = { "", "", RND_UNSUPPORTED, "ptxas accepts it, and no page says what it tests", true };
+byte_register = { "", "", RND_UNTESTED, "needs a register of 8 bits", false },
+no_test = { "", "", RND_UNTESTED, "without a test, the result is always false", false };
 
-/* Every integer of type `from` is one of type `to`. */
-static bool cannot_overflow(const char *to, const char *from) {
-    const unsigned long width = strtoul(to + 1, NULL, 10), source = strtoul(from + 1, NULL, 10);
-    if (!strchr("us", *to) || !strchr("us", *from)) return false;
-    return *to == *from ? width >= source : *to == 's' && width > source;
-}
-
-/* Accepted by the table, but not by ptxas. */
+/* Accepted by the table, but not by check.c. */
 static bool refused(const struct rnd_form *f) {
     const char *op = f->op, *t0 = f->type[0], *t1 = f->type[1];
     if (!strcmp(op, "set") || !strcmp(op, "setp")) {
         const char *t = *t1 ? t1 : t0;
-        if ((*t == 'b' && t[1] != 'f' && !rnd_has(f, "eq|ne")) || (*t == 's' && rnd_has(f, "lo|ls|hi|hs"))) return true;
-        if (rnd_has(f, "ftz") && (strstr(t0, "bf16") || strstr(t1, "bf16") || !strcmp(t, "f64"))) return true;
-        return !strcmp(t0, "f16") && !strcmp(t1, "bf16");
+        return (*t == 'b' && t[1] != 'f' && !rnd_has(f, "eq|ne")) || (*t == 's' && rnd_has(f, "lo|ls|hi|hs"));
     }
     if (rnd_has(f, "b128") && rnd_has(f, "v2|v4|v8")) return true;
-    const bool sat = rnd_has(f, "sat"), ftz = rnd_has(f, "ftz"), limits = rnd_has(f, "relu|satfinite");
-    if (!strcmp(op, "cvt") && *t1) {
-        const bool to_b = !strcmp(t0, "bf16"), from_b = !strcmp(t1, "bf16"), from_32 = !strcmp(t1, "f32"),
-                   to_32 = !strcmp(t0, "f32");
-        if (ftz && !from_32 && !to_32) return true;
-        if (sat && (limits || to_b || from_b || cannot_overflow(t0, t1))) return true;
-        if (limits && (ftz || rnd_has(f, "rm|rp") || (rnd_has(f, "rna") && rnd_has(f, "relu"))) && !strstr(t0, "x2") &&
-            !strstr(t1, "x2")) return true;
-        if ((to_b && (!strcmp(t1 + 1, "8"))) || (from_b && !strcmp(t0 + 1, "8"))) return true;
-        return !strcmp(t0, t1) && strstr(t0, "f16") && rnd_has(f, "rn|rz|rm|rp");
-    }
     if (!strcmp(op, "min") || !strcmp(op, "max")) return rnd_has(f, "xorsign") != rnd_has(f, "abs");
-    if (!strcmp(op, "slct")) return ftz && !strcmp(t1, "s32");
-    if (!strcmp(op, "fence")) return rnd_has(f, "sync_restrict::shared::cta") ? !rnd_has(f, "release") :
-        rnd_has(f, "sync_restrict::shared::cluster") && !rnd_has(f, "acquire");
-    if (!strcmp(op, "atom")) return rnd_has(f, "cas") && rnd_has(f, "L2::cache_hint");
-    if (!strcmp(op, "red")) return rnd_has(f, "acquire|acq_rel");
-    if (!strcmp(op, "mbarrier")) return rnd_has(f, "inval|init") && rnd_has(f, "shared::cluster");
-    if (!strcmp(op, "cp")) return rnd_has(f, "ca|mbarrier") && rnd_has(f, "shared::cluster");
-    if (!strcmp(op, "mov")) return !strncmp(t0, "f16", 3) || (rnd_has(f, "v2|v4") && !strcmp(t0, "pred")) ||
-        (rnd_has(f, "v4") && strstr(t0, "64"));
-    if (!strcmp(op, "ldu")) return rnd_has(f, "v4") && strstr(t0, "64");
-    if (!strcmp(op, "prefetch")) return rnd_has(f, "generic");
+    if (!strcmp(op, "mov"))
+        return (rnd_has(f, "v2|v4") && !strcmp(t0, "pred")) || (rnd_has(f, "v4") && strstr(t0, "64"));
+    if (!strcmp(op, "mad") && !strcmp(t0, "f32") && !rnd_has(f, "rn|rz|rm|rp")) return true;
+    if ((!strcmp(op, "shfl") || !strcmp(op, "vote")) && !rnd_has(f, "sync")) return true;
+    if (!strcmp(op, "clmad") || (rnd_has(f, "volatile") && rnd_has(f, "local"))) return true;        /* newer .version */
     if (!strcmp(op, "cvta")) return !strcmp(t0, "u32");        /* addresses have 64 bits */
-    if (!strcmp(op, "ld") || !strcmp(op, "st")) {
-        /* only with 256 bits */
-        if (rnd_has(f, "L2::evict_first|L2::evict_last|L2::evict_normal") || (rnd_has(f, "v8") && !strstr(t0, "32")))
-            return true;
-        const bool strong = rnd_has(f, "volatile|relaxed|acquire|release|mmio");
-        if (strong && (rnd_has(f, "const|param|param::entry|param::func|local"))) return true;
-        if (*op == 's' && rnd_has(f, "const|param|param::entry|L2::64B|L2::128B|L2::256B")) return true;
-        return rnd_has(f, "nc") && !rnd_has(f, "global");
-    }
-    return false;
+    return (!strcmp(op, "ld") || !strcmp(op, "st")) && rnd_has(f, "v8") && !strstr(t0, "32");
 }
 
 static const struct left_out *why_left_out(const struct rnd_form *f) {
@@ -148,6 +107,7 @@ static const struct left_out *why_left_out(const struct rnd_form *f) {
     for (size_t i = 0; i < sizeof left_out / sizeof *left_out && !fp8; i++)
         if (among(f->op, left_out[i].ops) && (!*left_out[i].words || rnd_has(f, left_out[i].words)))
         return &left_out[i];
+    if (!strcmp(f->op, "cvt") && rnd_has(f, "bf16") && rnd_has(f, "u8|s8")) return &byte_register;
     const bool wide = among(f->op, "ld|st") && rnd_has(f, "v4") && strstr(f->type[0], "64"),
         mixed = among(f->op, "add|sub|fma") && !strcmp(f->type[0], "f32") && *f->type[1];
     return wide || mixed || f->sm > 90 ? &newer : NULL;
@@ -165,7 +125,8 @@ static const struct { const char *ops, *words; unsigned char sm, version; } need
     { "bar", "cta", 70, 78 }, { "cp", "", 80, 75 }, { "cvt", "satfinite", 80, 81 }, { "cvt", "f16x2", 80, 70 },
     { "cvt", "pack", 72, 70 }, { "fence", "sync_restrict::shared::cta|sync_restrict::shared::cluster|acquire|release",
                                  90, 86 }, { "isspacep", "param", 70, 77 },
-    { "max|min", "s32", 90, 80 },
+    { "max|min", "s32", 90, 80 }, { "ld|st|ldu|mov|atom", "b128", 90, 84 }, { "cvt", "tf32", 90, 80 },
+    { "alloca|stacksave|stackrestore", "", 80, 75 },
     { "prefetch", "tensormap", 90, 80 }, { "prefetch", "L2::evict_last|L2::evict_normal", 80, 74 },
     { "red", "bf16|bf16x2", 90, 78 },
     { "ld|st", "L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate", 70, 74 },
@@ -200,21 +161,11 @@ static void add(struct rnd_form *f) {
     all[count++] = *f;
 }
 
-/* The CPU device executes these forms of the rows that accept anything. Its other ones are in flow.c and memory.c,
-   with the code they need. */
+/* What the CPU device executes of the rows that accept anything is tested elsewhere. */
 static void add_wild(const char *op) {
-    static const char *const more[] = { "vabsdiff2.u32.u32.u32", "vabsdiff2.u32.s32.s32", "vabsdiff2.u32.u32.u32.add",
-                                        "vabsdiff2.u32.s32.s32.add",
-        "vabsdiff4.u32.u32.u32", "vabsdiff4.u32.s32.s32", "vabsdiff4.u32.u32.u32.add", "vabsdiff4.u32.s32.s32.add" };
-    struct rnd_form f = { .args = "daaa", .sm = 70, .version = 70, .type = { "u32" } };
+    struct rnd_form f = { .args = "", .sm = 70, .version = 70 };
     snprintf(f.op, sizeof f.op, "%s", op);
-    for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
-        if (strncmp(more[i], op, strlen(op)) || more[i][strlen(op)] != '.') continue;
-        snprintf(f.text, sizeof f.text, "%s", more[i]);
-        add(&f);
-    }
     snprintf(f.text, sizeof f.text, "%s.*", op);
-    *f.type[0] = 0;
     f.status = RND_UNTESTED;
     f.why = "the table does not check it";
     add(&f);
@@ -269,7 +220,7 @@ struct rnd_form *rnd_forms(size_t *n) {
         const unsigned nmods = split(forms[row].mods, g, &wild),
                        ngroups = nmods + split(forms[row].types, g + nmods, &wild);
         if (wild) add_wild(forms[row].op);
-        else multiply(row, g, at, nmods, ngroups, 0, strstr(forms[row].mods, "L2::") ? 1 : ngroups);
+        else multiply(row, g, at, nmods, ngroups, 0, among(forms[row].op, "ld|st|atom|red|cp") ? 1 : ngroups);
     }
     done = true;
     *n = count;

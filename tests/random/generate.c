@@ -180,9 +180,9 @@ void emit_slot(struct emit *e, const struct rnd_form *form, const char *text, co
         s->size = size == 0 ? 4 : size < 2 ? 2 : size;
         emit(e, "\tst.global.b%u [%%o%u+%u], %s;", 8 * s->size, s->size, s->offset, stored);
         p->out_bytes += (s->size * p->threads + 31) / 32 * 32;
-        for (unsigned i = e->nvalues; !approx && i-- > 0;) if (!strcmp(e->pool[i].name, reg)) {
+        for (unsigned i = e->nvalues; i-- > 0;) if (!strcmp(e->pool[i].name, reg)) {
             e->pool[i].kind = kind;
-            e->pool[i].from = (struct rnd_source){ 's', p->nslots };
+            e->pool[i].from = approx ? (struct rnd_source){ 'n', 0 } : (struct rnd_source){ 's', p->nslots };
             break;
         }
     }
@@ -278,6 +278,31 @@ static int results_of(struct emit *e, const struct rnd_form *f, char letter) {
     return setp && rnd_has(f, "f16|bf16") ? 1 : 1 + (int)emit_below(e, 2);
 }
 
+/* The letters of forms.h that differ only in what ptxas accepts, and counts among the sources, are the same here. */
+static char letter_at(const struct rnd_form *f, const char *l) {
+    if (strchr("iI", *l)) return 'r';
+    if (*l == 'v' || (*l == 'a' && (!strcmp(f->op, "fns") || (!strcmp(f->op, "shfl") && l[-1] == 'a')))) return 'u';
+    return *l == 'P' ? 'p' : *l == 'j' ? 'a' : *l;
+}
+
+/* A part of a video instruction's operand: some elements of a result, any of the sources; or none is named. */
+static void add_elements(struct emit *e, const struct rnd_form *f, char letter, char *operand, size_t size) {
+    static const char *const one[] = { "b0", "b1", "b2", "b3", "h0", "h1" };
+    static const char *const some[] = { "b0", "b1", "b2", "b3", "b10", "b20", "b30", "b21", "b31", "b32", "b210",
+                                        "b310", "b320", "b321", "b3210" };
+    static const char *const halves[] = { "h0", "h1", "h10" };
+    const bool four = f->op[strlen(f->op) - 1] == '4';
+    char text[8] = "";
+    if (letter != 'E' && emit_below(e, 3) == 0) return;
+    if (letter == 'J') {
+        strcpy(text, four ? "b" : "h");
+        for (unsigned k = four ? 4 : 2; k-- > 0;)
+            snprintf(text + strlen(text), sizeof text - strlen(text), "%u", emit_below(e, four ? 8 : 4));
+    } else strcpy(text, letter != 'K' ? one[emit_below(e, 6)] :
+                       four ? some[emit_below(e, 15)] : halves[emit_below(e, 3)]);
+    snprintf(operand + strlen(operand), size - strlen(operand), ".%s", text);
+}
+
 /* One instruction. These programs do not test what ptxas computes at compile time, which may differ from the GPU's
    result: so no instruction has the same register twice, two constants, or a constant as its only or, for reals, first
    source; and results of set are not operands. For a guarded set, testp, abs or neg, ptxas (13.0) executes parts
@@ -287,7 +312,8 @@ static void by_letters(struct emit *e, const struct rnd_form *f) {
     char text[400] = "", operand[100];
     struct result result[2];
     unsigned nresults = 0, nth = 0, ntexts = 0, nsources = 0;
-    bool constants = !among(f->op, "set setp vabsdiff2 vabsdiff4");
+    bool constants = !among(f->op, "set setp");
+    unsigned negatives = emit_below(e, 3);        /* vmad: 1 the first source, 2 the last */
     char texts[8][40];
     const bool sync = among(f->op, "shfl vote match redux elect bar barrier"), shfl = !strcmp(f->op, "shfl"),
         bar = among(f->op, "bar barrier") && !rnd_has(f, "warp");
@@ -310,30 +336,24 @@ static void by_letters(struct emit *e, const struct rnd_form *f) {
             optional = true;
             continue;
         }
-        if (optional && !(rnd_has(f, "rs")) && !(bar && emit_below(e, 2))) break;
+        const char letter = letter_at(f, l);
+        if (optional && !(bar && emit_below(e, 2))) break;
         *operand = 0;
         struct result r = { "", 4, RND_INT };
         bool is_result = true;
-        switch (*l) {
-        case 'd': case 'D': case 'r': case 'w': case 'O': case 't':
-            if (*l != 'r' && *l != 't') {
-                r.size = emit_size(t0);
-                r.kind = emit_kind(t0);
-            }
-            if (*l == 'w') r.size *= 2;
-            if (*l == 'D' && r.kind == RND_INT && !exact) r.size = wider(e, r.size);
+        switch (letter) {
+        case 'd': case 'D': case 'w': case 'O': case 'y': case 'z':
+            r.size = emit_size(t0);
+            r.kind = emit_kind(t0);
+            if (letter == 'w') r.size *= 2;
+            if (letter == 'D' && r.kind == RND_INT && !exact) r.size = wider(e, r.size);
             break;
-        case 'q': case 'o': r.size = 0; break;
-        case 'x':
-            if (l == f->args) {
-                r.size = emit_size(t0);
-                break;
-            }
-            /* fall through */
+        case 'r': case 's': case 't': case 'E': case 'K': break;
+        case 'q': case 'o': case 'e': r.size = 0; break;
         default: is_result = false;
         }
         if (is_result) {
-            for (int k = 0; k < results_of(e, f, *l); k++) {
+            for (int k = 0; k < results_of(e, f, letter); k++) {
                 if (k) {
                     r.size = 0;
                     r.kind = RND_INT;
@@ -345,36 +365,43 @@ static void by_letters(struct emit *e, const struct rnd_form *f) {
                 result[nresults++] = r;
                 snprintf(operand + strlen(operand), sizeof operand - strlen(operand), "%s%s", k ? "|" : "", r.reg);
             }
-        } else if (*l == 'p') {
+            if (strchr("EK", letter)) add_elements(e, f, letter, operand, sizeof operand);
+        } else if (letter == 'p') {
             const char *p = emit_predicate(e);
             snprintf(operand, sizeof operand, "%s%s", emit_below(e, 3) ? "" : "!", p);
-        } else if (*l == 'n')
+        } else if (letter == 'n')
             snprintf(operand, sizeof operand, "%u", emit_below(e, strcmp(f->op, "pmevent") ? 256 : 16));
-        else if (*l == 'u' && sync && !l[1] && !bar) snprintf(operand, sizeof operand, "%%mask");
-        else if (*l == 'u' && bar && nth++ == 0) snprintf(operand, sizeof operand, "%u", emit_below(e, 16));
-        else if (*l == 'u' && bar) snprintf(operand, sizeof operand, "%u", (e->p->block + 31) / 32 * 32);
-        else if (*l == 'u' && shfl && nth++ == 1) {       /* segments and a clamp */
+        else if (letter == 'u' && sync && !l[1] && !bar) snprintf(operand, sizeof operand, "%%mask");
+        else if (letter == 'u' && bar && nth++ == 0) snprintf(operand, sizeof operand, "%u", emit_below(e, 16));
+        else if (letter == 'u' && bar) snprintf(operand, sizeof operand, "%u", (e->p->block + 31) / 32 * 32);
+        else if (letter == 'u' && shfl && nth++ == 1) {       /* segments and a clamp */
             if (emit_below(e, 2)) snprintf(operand, sizeof operand, "%u",
                                            (0x1f & ~0u << emit_below(e, 6)) << 8 | (rnd_has(f, "up") ? 0 : 0x1f));
             else snprintf(operand, sizeof operand, "%u", (unsigned)rnd_next(&e->rng) & 0x1f1f);
-        } else if (*l == 'u') {
+        } else if (letter == 'u') {
             const enum rnd_kind k = count_kind(f, nth++);
             snprintf(operand, sizeof operand, "%s", emit_source(e, k, 4, constants && nsources));
+            if (among(f->op, "bfe bfi") && *operand != '%')        /* ptxas accepts constants up to 255 there */
+                snprintf(operand, sizeof operand, "%lu", strtoul(operand, NULL, 0) & 255);
             nsources++;
-        }
-        else {
-            const char *t = *l == 'b' || *l == 'B' || *l == 'x' ? t1 : t0;
-            if (*l == 'x' && !*t) t = t0;
+        } else if (strchr("XNMJ", letter)) {
+            const char *from = emit_source(e, RND_INT, 4, letter != 'J' && constants && nsources);
+            const bool minus = (letter == 'N' && !nsources && negatives == 1) || (letter == 'M' && negatives == 2);
+            snprintf(operand, sizeof operand, "%s%s", minus && *from == '%' ? "-" : "", from);
+            if (letter != 'M' && *from == '%') add_elements(e, f, letter, operand, sizeof operand);
+            nsources++;
+        } else {
+            const char *t = strchr("bBcY", letter) ? t1 : t0;
             enum rnd_kind kind = angle ? angle : emit_kind(t);
             unsigned size = emit_size(t);
             if (!strcmp(t, "pred")) snprintf(operand, sizeof operand, "%s", emit_predicate(e));
             else {
                 const bool is_byte = size == 1;
                 if (one_nan && nsources != nan_at) kind = RND_NUMBER64;
-                if (*l == 'W') size *= 2;
-                if (*l == 'B' && kind == RND_INT && !exact) size = wider(e, size);
+                if (letter == 'W') size *= 2;
+                if (letter == 'B' && kind == RND_INT && !exact) size = wider(e, size);
                 const bool here = constants && (nsources || (kind == RND_INT && strlen(f->args) > 2)) && !is_byte &&
-                    !halves && *l != 'x' && *l != 'B';
+                    !halves && strchr("ab", letter);
                 const char *from = emit_source(e, kind, size, here);
                 for (unsigned i = 0; i < ntexts; i++) if (!strcmp(from, texts[i])) {
                     from = emit_input(e, kind, size);
@@ -384,7 +411,7 @@ static void by_letters(struct emit *e, const struct rnd_form *f) {
                 nsources++;
             }
         }
-        if (!is_result && *operand != '%') constants = false;
+        if (!is_result && *operand != '%' && *operand != '-') constants = false;
         if (!is_result && ntexts < 8) snprintf(texts[ntexts++], sizeof texts[0], "%.39s", operand);
         snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", text[strlen(text) - 1] == ' ' &&
                  l == f->args ? "" : ", ", operand);
@@ -430,11 +457,31 @@ static const char *move_source(struct emit *e, const char *type, unsigned size) 
     return emit_source(e, emit_kind(type), size, false);
 }
 
+/* packed from two or four parts, moved, unpacked */
+static void move_128(struct emit *e, const struct rnd_form *f) {
+    char text[640], list[2][120] = { "", "" }, reg[4][12];
+    const unsigned n[2] = { 2u << emit_below(e, 2), 2u << emit_below(e, 2) };
+    for (unsigned k = 0; k < n[0]; k++)
+        snprintf(list[0] + strlen(list[0]), sizeof list[0] - strlen(list[0]), "%s%s", k ? ", " : "",
+                 emit_source(e, RND_INT, 16 / n[0], false));
+    for (unsigned k = 0; k < n[1]; k++)
+        snprintf(list[1] + strlen(list[1]), sizeof list[1] - strlen(list[1]), "%s%s", k ? ", " : "",
+                 strcpy(reg[k], emit_new(e, 16 / n[1])));
+    snprintf(text, sizeof text, "{ .reg .b128 %%q<2>; %s %%q0, {%s}; %s %%q1, %%q0; %s {%s}, %%q1; }", f->text, list[0],
+             f->text, f->text, list[1]);
+    emit(e, "\t%s", text);
+    for (unsigned k = 0; k < n[1]; k++) emit_slot(e, f, text, reg[k], 16 / n[1], RND_INT);
+}
+
 static void move(struct emit *e, const struct rnd_form *f) {
     char text[400], list[120] = "", to[120] = "", reg[4][12];
     const char *t = f->type[0];
     const unsigned size = emit_size(t), n = rnd_has(f, "v2") ? 2 : rnd_has(f, "v4") ? 4 : 1;
     e->nsources = 0;
+    if (size == 16) {
+        move_128(e, f);
+        return;
+    }
     if (size == 0 && n == 1) {
         strcpy(reg[0], emit_new(e, 0));
         snprintf(text, sizeof text, "mov.pred %s, %s", reg[0], emit_predicate(e));
@@ -563,7 +610,7 @@ void rnd_generate(struct rnd_program *p, unsigned number) {
         const struct rnd_form *f = stands[i].form;
         /* the value from an inactive lane is undefined */
         if (!strcmp(f->op, "shfl")) p->block = (p->block + 31) / 32 * 32;
-        memory |= strpbrk(f->args, "mg") != NULL || !strcmp(f->op, "mbarrier");
+        memory |= strpbrk(f->args, "mgh") != NULL || !strcmp(f->op, "mbarrier");
     }
     p->threads = p->grid * p->block;
     emit_head(e, groups[g].sm, groups[g].version, memory);

@@ -63,16 +63,12 @@ static void add(const char *key, const char *mods, enum rnd_status status) {
     entries[nentries++] = (struct entry){ rnd_key(text), status, false };
 }
 
-/* Compares the list with each form's current status; prints the differences and returns their number. */
-unsigned rnd_list_check(const char *path) {
+bool rnd_list_read(const char *path) {
     static char line[1 << 16];
-    unsigned wrong = 0;
-    size_t n;
-    const struct rnd_form *f = rnd_forms(&n);
     FILE *in = fopen(path, "r");
     if (!in) {
         printf("cannot read %s\n", path);
-        return 1;
+        return false;
     }
     while (fgets(line, sizeof line, in)) {
         const char *status = strtok(line, " \n"), *word;
@@ -85,9 +81,27 @@ unsigned rnd_list_check(const char *path) {
     }
     fclose(in);
     qsort(entries, nentries, sizeof *entries, by_key);
+    return true;
+}
+
+static struct entry *entry_of(const struct rnd_form *f) {
+    struct entry want = { f->key, RND_PASS, false };
+    return bsearch(&want, entries, nentries, sizeof *entries, by_key);
+}
+
+/* Whether the list says that this form's results differ from the H200's. */
+bool rnd_list_fails(const struct rnd_form *f) {
+    const struct entry *e = f ? entry_of(f) : NULL;
+    return e && e->status == RND_FAIL;
+}
+
+/* Compares the list with each form's current status; prints the differences and returns their number. */
+unsigned rnd_list_check(const char *path) {
+    unsigned wrong = 0;
+    size_t n;
+    const struct rnd_form *f = rnd_forms(&n);
     for (size_t i = 0; i < n; i++) {
-        struct entry want = { f[i].key, RND_PASS, false },
-                     *e = bsearch(&want, entries, nentries, sizeof *entries, by_key);
+        struct entry *e = entry_of(&f[i]);
         if (e && e->status == f[i].status) {
             e->met = true;
             continue;

@@ -616,6 +616,14 @@ CORPUS(bulk_copy) {
     for (i = 0; i < 512; i++) EQ(i, o[i], i % 256 * (i % 256) + i / 256);
 }
 
+CORPUS(alloca) {
+    int n = 13, i, sum = 0, *o;
+    gpuexec_ptr out = OUT(int, 64);
+    LAUNCH("scratch", GRID(1, 64), n, out);
+    o = BACK(int, out, 64);
+    for (i = 0; i < n; i++) sum += i * 7 % n * n;
+    for (i = 0; i < 64; i++) EQ(i, o[i], sum);
+}
 CORPUS(cluster) {
     int i, *o;
     gpuexec_ptr out = OUT(int, 6 * 50);
@@ -2051,7 +2059,6 @@ CORPUS(softmax) {
    Texts that the CPU device does not support, and reports. */
 
 CORPUS_REFUSED(dynamic_parallelism)
-CORPUS_REFUSED(alloca)
 CORPUS_REFUSED(wmma)
 CORPUS_REFUSED(texture)
 CORPUS_REFUSED(surface)

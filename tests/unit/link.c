@@ -861,6 +861,49 @@ TEST(kernels_of_two_files) {
     check_drawing(ctx, gpuexec_linker_load(l));
 }
 
+/* Round r writes row r from the opposite end of row r - 1, which another block wrote. The kernel calls libcudadevrt.a,
+   as numba's do: CUDA's on a GPU. The CPU device has its own, and recognises CUDA's by the name of its member. */
+TEST(a_grid_synchronized_by_the_device_runtime) {
+    enum { BLOCKS = 6, THREADS = 64, COLUMNS = BLOCKS * THREADS, ROWS = 20 };
+    static const char kernel[] = HEAD
+        ".extern .func (.param .b64 handle) cudaCGGetIntrinsicHandle(.param .b32 scope);\n"
+        ".extern .func (.param .b32 error) cudaCGSynchronize(.param .b64 handle, .param .b32 flags);\n"
+        ".visible .entry rows(.param .u64 words, .param .u32 count) {\n"
+        "    .reg .b32 %c, %n, %r, %v, %x; .reg .b64 %a, %b, %h, %row; .reg .pred %p;\n"
+        "    .param .b32 scope; .param .b64 out; .param .b64 handle; .param .b32 flags; .param .b32 error;\n"
+        "    ld.param.u64 %a, [words]; ld.param.u32 %n, [count];\n"
+        "    st.param.b32 [scope], 1; call (out), cudaCGGetIntrinsicHandle, (scope); ld.param.b64 %h, [out];\n"
+        "    mov.u32 %x, %ctaid.x; mov.u32 %v, %ntid.x; mov.u32 %c, %tid.x; mad.lo.u32 %c, %x, %v, %c;\n"
+        "    mov.u32 %x, %nctaid.x; mul.lo.u32 %v, %v, %x; mul.wide.u32 %row, %v, 4;\n"
+        "    sub.u32 %v, %v, %c; sub.u32 %v, %v, 1; mul.wide.u32 %b, %v, 4; add.u64 %b, %b, %a;\n"
+        "    mul.wide.u32 %h, %c, 4; add.u64 %a, %a, %h; ld.param.b64 %h, [out];\n"
+        "AGAIN: add.u64 %a, %a, %row; ld.u32 %v, [%b]; add.u32 %v, %v, 1; st.u32 [%a], %v; add.u64 %b, %b, %row;\n"
+        "    st.param.b64 [handle], %h; st.param.b32 [flags], 0;\n"
+        "    call (error), cudaCGSynchronize, (handle, flags); ld.param.b32 %v, [error];\n"
+        "    setp.ne.u32 %p, %v, 0; @%p trap; sub.u32 %n, %n, 1; setp.ne.u32 %p, %n, 0; @%p bra AGAIN; ret;\n}\n";
+    static const char archive[] =
+        "!<arch>\n//                                              23        `\ncuda_device_runtime.o/\n";
+    static const char *const file = "/usr/local/cuda/lib64/libcudadevrt.a";
+    const uint32_t  rounds = ROWS;
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_linker  l = gpuexec_linker_create(ctx, NULL);
+    static uint32_t got[ROWS + 1][COLUMNS];
+    gpuexec_stream  stream = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr     words = gpuexec_alloc(ctx, sizeof got);
+    int             r, c, wrong = 0;
+    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_PTX, kernel, sizeof kernel, "rows"));
+    if (on_cpu_device()) CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_LIBRARY, archive, sizeof archive - 1, "library"));
+    else if (access(file, R_OK) != 0) SKIP("no libcudadevrt.a");
+    else CHECK_OK(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, file));
+    CHECK_OK(gpuexec_fill(stream, words, 0, sizeof got));
+    CHECK_OK(gpuexec_launch_cooperative(gpuexec_kernel_get(gpuexec_linker_load(l), "rows"), stream,
+                                        gpuexec_grid(BLOCKS, THREADS, 0), GPUEXEC_ARGS(words, rounds)));
+    CHECK_OK(gpuexec_copy_out(stream, got, words, sizeof got));
+    CHECK_OK(gpuexec_stream_sync(stream));
+    for (r = 0; r <= ROWS; r++) for (c = 0; c < COLUMNS; c++) wrong += got[r][c] != (uint32_t)r;
+    CHECK_EQ(wrong, 0);
+}
+
 /* Every kind of nvcc output is recognised as input; a GPU links them. */
 TEST(binaries_of_nvcc) {
     static const struct { gxi_image_kind kind; const char *how, *is; } made[] = {

@@ -24,6 +24,51 @@ static void check_that_it_runs(gpuexec_context ctx, gpuexec_module mod) {
     CHECK_EQ(word, 150);
 }
 
+/* A GPU runs 1,024 threads of these; there are more values in their text than such threads have registers, but few of
+   them at the same time, or a compiler computes them again where it needs them. */
+TEST(registers_for_1024_threads) {
+    static const char *const files[] = { "kernels/jacobi.ptx", "kernels/ring_exchange.ptx",
+        "tests/corpus/ptx/math_double.sm_75.ptx", "tests/corpus/ptx/stencil.sm_75.ptx" };
+    static const char *const names[] = { "jacobi", "ring_exchange", "math_double", "stencil3d" };
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    unsigned i;
+    if (gpuexec_driver_version() < 13000) SKIP("the driver is too old for this");
+    for (i = 0; i < sizeof files / sizeof *files; i++) {
+        gpuexec_kernel_info k;
+        memset(&k, 0, sizeof k);
+        CHECK_OK(gpuexec_kernel_get_info(gpuexec_kernel_get(gpuexec_module_load_file(ctx, files[i], NULL), names[i]),
+                                         &k));
+        CHECK_EQ(k.max_threads_per_block, 1024);
+        CHECK(k.registers > 0 && k.registers <= 64);
+    }
+}
+
+/* max_registers limits a kernel that needs more, also if its text is linked. */
+TEST(registers_are_limited) {
+    gpuexec_context      ctx = gpuexec_context_open(0, NULL);
+    gpuexec_module_desc  desc = { 0 };
+    gpuexec_linker       linker;
+    gpuexec_kernel_info  k;
+    static char          text[20000];
+    char                *at = text;
+    int                  i;
+    at += sprintf(at, ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p) {\n"
+                  ".reg .b64 %%a; .reg .b32 %%v<200>; ld.param.u64 %%a, [p];\n");
+    for (i = 0; i < 200; i++) at += sprintf(at, "ld.volatile.global.u32 %%v%d, [%%a+%d];\n", i, 4 * i);
+    for (i = 0; i < 200; i++) at += sprintf(at, "st.volatile.global.u32 [%%a+%d], %%v%d;\n", 4 * i, 199 - i);
+    sprintf(at, "ret;\n}\n");
+    CHECK_OK(gpuexec_kernel_get_info(gpuexec_kernel_get(gpuexec_module_load(ctx, text, 0, NULL), "k"), &k));
+    CHECK(k.registers > 190 && k.registers <= 255 && k.max_threads_per_block < 512);
+    desc.max_registers = 40;
+    CHECK_OK(gpuexec_kernel_get_info(gpuexec_kernel_get(gpuexec_module_load(ctx, text, 0, &desc), "k"), &k));
+    CHECK_EQ(k.registers, 40);
+    CHECK_EQ(k.max_threads_per_block, 1024);
+    linker = gpuexec_linker_create(ctx, &desc);
+    CHECK_OK(gpuexec_linker_add(linker, GPUEXEC_INPUT_AUTO, text, 0, "k"));
+    CHECK_OK(gpuexec_kernel_get_info(gpuexec_kernel_get(gpuexec_linker_load(linker), "k"), &k));
+    CHECK_EQ(k.registers, 40);
+}
+
 TEST(load_from_memory) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     size_t bytes = 0;
@@ -705,9 +750,23 @@ TEST(a_section_needs_an_opening_brace) {
                                        ".entry e() { ret; }\n", 0, NULL), GPUEXEC_BAD_IMAGE, "line 5", "near '}'");
 }
 
-/* Names that are declared twice: in the words of ptxas 13.0, or NULL if it accepts them. */
+/* Loads the text between a header and an entry: NULL if ptxas 13.0 accepts it, or its words. */
+typedef struct declaration { const char *text, *says; } declaration;
+static void check_declarations(const declaration *cases, size_t n) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    char text[300];
+    size_t i;
+    for (i = 0; i < n; i++) {
+        snprintf(text, sizeof text, ".version 7.0\n.target sm_70\n.address_size 64\n%s\n.entry e() { ret; }\n",
+                 cases[i].text);
+        if (cases[i].says)
+            CHECK_NOT_MADE(gpuexec_module_load(ctx, text, 0, NULL), GPUEXEC_BAD_IMAGE, cases[i].says);
+        else CHECK_MADE(gpuexec_module_load(ctx, text, 0, NULL));
+    }
+}
+
 TEST(names_declared_twice) {
-    static const struct { const char *text, *says; } cases[] = {
+    static const declaration cases[] = {
         { ".extern .global .b8 x[]; .extern .global .b8 x[2]; .visible .global .b8 x[2];", NULL },
         { ".visible .global .b8 x[2]; .extern .global .b8 x[];", NULL },
         { ".extern .global .b8 x[2]; .visible .global .b8 x[] = {1, 2};", NULL },
@@ -728,15 +787,51 @@ TEST(names_declared_twice) {
         { ".visible .func x(); .visible .entry x() { ret; }", "redefinition of 'x' as entry and function" },
         { ".global .b8 x; .func x() { ret; }", "Inconsistent redefinition of symbol 'x'" },
     };
+    check_declarations(cases, sizeof cases / sizeof *cases);
+}
+
+TEST(declarations) {
+    static const declaration cases[] = {
+        { ".align 8 .global .u32 x;", NULL },
+        { ".visible .align 4 .attribute(.managed) .global .v2 .u32 x;", NULL },
+        { ".entry f(.param .b8 x[4352]) { ret; }", NULL },
+        { ".func f() .noreturn { trap; }", NULL },
+        { ".pragma \"nounroll\";", NULL },
+        { ".global .u32; .entry f() { .f32; ret; }", NULL },
+        { ".global .u32 .align 8 x;", "near '.align'" },
+        { ".align 8 .u32 x;", "No variable storage specified" },
+        { ".global .v4 .f64 x;", "Vector type too large" },
+        { ".global .b128 x;", "Feature 'Type .b128' requires PTX ISA .version 8.3 or later" },
+        { ".shared .attribute(.managed) .u32 x;", "Illegal attribute '.managed' for symbol 'x'" },
+        { ".global .attribute(.other) .u32 x;", "near '.other'" },
+        { ".global .u32 WARP_SZ;", "near 'WARP_SZ'" },
+        { ".func (.param .u32 a, .param .u32 b) f() { ret; }", "Multiple return parameters" },
+        { ".entry f() .maxntid 4, 0 { ret; }", "Positive non-zero value expected for maxntid" },
+        { ".entry f() .maxnctapersm 1 { ret; }", "Deprecated feature" },
+        { ".entry f() .noreturn { trap; }", "near '.noreturn'" },
+        { ".entry f() .maxntid 4; .entry f() { ret; }", "near ';'" },
+        { ".entry f(.param .b8 x[4353]) { ret; }", "uses too much parameter space (0x1101 bytes, 0x1100 max)" },
+        { ".pragma \"x\";", "Pragma 'x' not supported" },
+        { ".pragma \"used_bytes_mask 1\";", "allowed only within function scope" },
+        { ".loc 1 2 3", "near '.loc'" },
+        { ".entry f() { .file 1 \"x\" ret; }", "near '.file'" },
+    };
+    check_declarations(cases, sizeof cases / sizeof *cases);
+}
+
+TEST(versions_and_targets) {
+    static const struct { const char *head; gpuexec_result result; const char *says; } cases[] = {
+        { ".version 7.9\n.target sm_70", GPUEXEC_IMAGE_TOO_NEW, "Unsupported .version 7.9" },
+        { ".version 8.0\n.target sm_75a", GPUEXEC_BAD_IMAGE, "Unsupported .target 'sm_75a'" },
+        { ".version 8.0\n.target sm_90f", GPUEXEC_BAD_IMAGE, "Unsupported .target 'sm_90f'" },
+    };
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    char text[300];
+    char text[200];
     size_t i;
+    if (gpuexec_driver_version() < 12080) SKIP("the driver does not know these");
     for (i = 0; i < sizeof cases / sizeof *cases; i++) {
-        snprintf(text, sizeof text, ".version 7.0\n.target sm_70\n.address_size 64\n%s\n.entry e() { ret; }\n",
-                 cases[i].text);
-        if (cases[i].says)
-            CHECK_NOT_MADE(gpuexec_module_load(ctx, text, 0, NULL), GPUEXEC_BAD_IMAGE, cases[i].says);
-        else CHECK_MADE(gpuexec_module_load(ctx, text, 0, NULL));
+        snprintf(text, sizeof text, "%s\n.address_size 64\n.entry e() { ret; }\n", cases[i].head);
+        CHECK_NOT_MADE(gpuexec_module_load(ctx, text, 0, NULL), cases[i].result, cases[i].says);
     }
 }
 

@@ -62,13 +62,15 @@ static int lines_of(const char *text) {
 }
 
 #define ON_SIMGPU() if (!on_cpu_device()) SKIP("the CPU device's entry points")
+#define ON_DRIVER(version) CHECK(setenv("SIMGPU_DRIVER_VERSION", version, 1) == 0)
 
 TEST_ALONE(each_is_missing_aloud_once) {
-    static const char *const names[] = { "cuGraphCreate", "cuGraphAddKernelNode_v2", "cuMemPrefetchAsync_v2_ptsz",
+    static const char *const names[] = { "cuGraphAddHostNode", "cuGraphAddKernelNode_v2", "cuMemPrefetchAsync_v2_ptsz",
         "cuGLInit", "cuMulticastCreate", "cuArrayCreate", "cuTexRefCreate" };
     const unsigned n = sizeof names / sizeof *names;
     unsigned i;
     ON_SIMGPU();
+    ON_DRIVER("13000");
     begin_listening();
     for (i = 0; i < 2 * n; i++) CHECK_EQ(named(names[i % n]).none(), NOT_SUPPORTED);
     {
@@ -95,6 +97,7 @@ TEST_ALONE(older_interfaces) {
     unsigned i;
     void    *context = NULL, *other = NULL, *event = NULL;
     ON_SIMGPU();
+    ON_DRIVER("13000");
     CHECK_EQ(named("cuInit").start(0), 0);
     begin_listening();
     for (i = 0; i < sizeof short_sizes / sizeof *short_sizes; i++) {
@@ -126,7 +129,7 @@ TEST_ALONE(newer_than_the_simulated_driver) {
     unsigned long long id = 0;
     any_pointer        get_id;
     ON_SIMGPU();
-    CHECK(setenv("SIMGPU_DRIVER_VERSION", "11040", 1) == 0);
+    ON_DRIVER("11040");
     CHECK_EQ(named("cuInit").start(0), 0);
     get_id = named("cuCtxGetId");
     begin_listening();
@@ -134,7 +137,8 @@ TEST_ALONE(newer_than_the_simulated_driver) {
     CHECK_EQ(get_id.one(&id), NOT_SUPPORTED);
     CHECK_EQ(named("cuGraphAddKernelNode_v2").none(), NOT_SUPPORTED);
     CHECK_STRING(heard(), "simgpu: cuCtxGetId needs driver 12.0, this one simulates 11.4 (SIMGPU_DRIVER_VERSION)\n"
-                 "simgpu: cuGraphAddKernelNode_v2 needs driver 12.0, this one simulates 11.4 (SIMGPU_DRIVER_VERSION)\n");
+                 "simgpu: cuGraphAddKernelNode_v2 needs driver 12.0, this one simulates 11.4 "
+                 "(SIMGPU_DRIVER_VERSION)\n");
 }
 
 TEST_ALONE(no_tables_for_the_runtime_api) {

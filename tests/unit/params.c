@@ -883,6 +883,7 @@ TEST(prepared_with_clusters) {
     gpuexec_prepared    p;
     uint32_t            value = 0;
     int                 has = 0;
+    if (gpuexec_driver_version() < 11080) SKIP("attributes need a driver of CUDA 11.8");
     CHECK_OK(gpuexec_device_get_attribute(0, 120, &has));
     if (!has) SKIP("this device has no clusters");
     desc.cluster_x = 2;

@@ -266,9 +266,54 @@ static int freed_too_early(host h, int right) {
     return gpuexec_stream_sync(h.b) == GPUEXEC_OK && gpuexec_stream_sync(h.a) == GPUEXEC_OK;
 }
 
+/* A graph from a capture: one branch reads what the other writes, and forks off before the write. */
+#define GRAPH_CALLS(X) \
+    X(cuStreamBeginCapture, 10010, (void *, int)) X(cuStreamEndCapture, 10000, (void *, void **)) \
+    X(cuEventCreate, 2000, (void **, unsigned)) X(cuEventRecord, 2000, (void *, void *)) \
+    X(cuStreamWaitEvent, 3020, (void *, void *, unsigned)) \
+    X(cuMemsetD32Async, 3020, (gpuexec_ptr, unsigned, size_t, void *)) \
+    X(cuMemcpyDtoHAsync, 3020, (void *, gpuexec_ptr, size_t, void *)) \
+    X(cuGraphInstantiateWithFlags, 11040, (void **, void *, unsigned long long)) \
+    X(cuGraphLaunch, 10000, (void *, void *))
+#define POINTER(name, version, parameters) int (*name) parameters;
+static struct { GRAPH_CALLS(POINTER) } cu;
+
+static void find_graph_calls(void) {
+    void *symbol;
+#define FIND(name, version, parameters) \
+    symbol = gpuexec_driver_symbol(#name, version); \
+    memcpy(&cu.name, &symbol, sizeof symbol);
+    GRAPH_CALLS(FIND)
+}
+
+static void *branches(host h, int right) {
+    void *a = gpuexec_stream_native(h.a), *b = gpuexec_stream_native(h.b), *e = NULL, *graph = NULL, *exec = NULL;
+    gpuexec_context_push(h.w.ctx);
+    CHECK_EQ(cu.cuEventCreate(&e, 2), 0);
+    CHECK_EQ(cu.cuStreamBeginCapture(a, 1), 0);
+    if (!right) CHECK_EQ(cu.cuEventRecord(e, a), 0);
+    CHECK_EQ(cu.cuMemsetD32Async(h.d, 7, 1, a), 0);
+    if (right) CHECK_EQ(cu.cuEventRecord(e, a), 0);
+    CHECK_EQ(cu.cuStreamWaitEvent(b, e, 0), 0);
+    CHECK_EQ(cu.cuMemcpyDtoHAsync(h.w.out, h.d, 4, b), 0);
+    CHECK_EQ(cu.cuEventRecord(e, b), 0);
+    CHECK_EQ(cu.cuStreamWaitEvent(a, e, 0), 0);
+    CHECK_EQ(cu.cuStreamEndCapture(a, &graph), 0);
+    CHECK_EQ(cu.cuGraphInstantiateWithFlags(&exec, graph, 0), 0);
+    gpuexec_context_pop(h.w.ctx);
+    return exec;
+}
+
+static int branches_apart(host h, int right) {
+    find_graph_calls();
+    CHECK_EQ(cu.cuGraphLaunch(branches(h, right), gpuexec_stream_native(h.b)), 0);
+    CHECK_OK(gpuexec_stream_sync(h.b));
+    return *h.p == 7;
+}
+
 static int (*const hosts[])(host, int) = {
     read_too_early, reused_too_early, streams_apart, streams_apart_then_all, apart_from_legacy, fill_that_returns,
-        copy_that_returns, freed_too_early };
+        copy_that_returns, branches_apart, freed_too_early };
 enum { HOSTS = sizeof hosts / sizeof hosts[0] };
 
 static void planted_hosts(void) {
@@ -294,6 +339,23 @@ TEST_ALONE(lazy_streams_find_what_is_missing_in_host_code) {
     open_report();
     CHECK(run_child(planted_hosts));
     check_hosts(1);
+}
+
+/* Without SIMGPU_LAZY the seed alone decides which branch comes first: both orders occur. */
+static void planted_branches(void) {
+    int right;
+    for (right = 1; right >= !on_cpu_device(); right--) {
+        int good = branches_apart(open_host(), right);
+        if (right) all->right_failed[0] += !good; else all->wrong_found[0] += !good;
+    }
+    all->ran++;
+    gpuexec_shutdown();
+}
+
+TEST_ALONE(branches_of_a_graph_run_in_any_order) {
+    run_seeds(SEEDS, "0", planted_branches);
+    CHECK_EQ(all->right_failed[0], 0);
+    if (on_cpu_device()) CHECK(all->wrong_found[0] > 0 && all->wrong_found[0] < SEEDS);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------

@@ -140,8 +140,8 @@ void sim_mem_remove_context(struct sim_context *context);        /* all of its r
                                                                     pools and graphs */
 /* Marks a range as having a queued free, and copies it; false: no such range, or already marked. */
 bool sim_mem_mark_freeing(uint64_t address, struct sim_range *out);
-/* Memory of a graph. Its address is fixed when a node allocates it. Each launch of the graph claims it at the call, until
-   a free is enqueued; it is there from the execution of the node to that of the free, which is sim_mem_remove. */
+/* Memory of a graph. Its address is fixed when a node allocates it. Each launch of the graph claims it at the call,
+   until a free is enqueued; it is there from the execution of the node to that of the free, which is sim_mem_remove. */
 int  sim_mem_reserve(struct sim_device *device, uint64_t bytes, uint64_t *address);      /* 0 or 2 */
 bool sim_mem_claim(uint64_t address);             /* false: claimed already */
 void sim_mem_appear(uint64_t address);            /* poisoned again if it is there already */
@@ -170,7 +170,7 @@ struct sim_code_info {                            /* the properties that the dri
     uint32_t shared_align;                        /* alignment of the dynamic part */
     uint32_t local_bytes;                         /* per thread, deepest non-recursive call chain */
     uint32_t const_bytes, param_bytes;
-    uint32_t num_regs;                            /* invented: 32-bit registers, at most 255 */
+    uint32_t num_regs;                            /* estimated: 32-bit registers, as many as the text needs */
     bool uses_dynamic_shared, uses_heap;          /* heap: calls malloc or free */
 };
 

@@ -65,7 +65,21 @@ enum {                                            /* insn.flags */
 };
 
 /* user bits of an mbarrier instruction */
-enum { MB_INIT, MB_INVAL, MB_ARRIVE, MB_DROP, MB_EXPECT, MB_COMPLETE, MB_ARRIVE_EXPECT };
+enum { MB_INIT, MB_INVAL, MB_ARRIVE, MB_DROP, MB_EXPECT, MB_COMPLETE, MB_ARRIVE_EXPECT, MB_DROP_EXPECT };
+
+/* What a video instruction's imm holds. A selection is 3 bits for each element of the result, from the first: of the
+   scalar instructions 0..3 a byte, 4 5 a half, 6 the word; of the others an element of the sources, those of the second
+   after those of the first. */
+enum { VIDEO_ADD, VIDEO_SUB, VIDEO_ABSDIFF, VIDEO_MIN, VIDEO_MAX, VIDEO_AVRG, VIDEO_SHL, VIDEO_SHR, VIDEO_SET,
+       VIDEO_MAD };
+enum { VIDEO_ALONE, VIDEO_THEN_ADD, VIDEO_THEN_MIN, VIDEO_THEN_MAX };
+enum { VIDEO_WORD = 6 };
+struct sim_video {
+    uint16_t a, b;                                /* selections */
+    unsigned op : 4, second : 2, elements : 3 /* 1, 2, 4 */;
+    unsigned d : 4 /* selection, or a mask of elements */, compare : 3, shift : 4;
+    unsigned d_signed : 1, a_signed : 1, b_signed : 1, sat : 1, wrap : 1, plus : 1, minus_product : 1, minus_c : 1;
+};
 
 /* special registers that never change for a thread; filled in when a warp starts */
 enum sim_const_sreg {
@@ -112,6 +126,7 @@ struct sim_code {
     uint32_t regs_bytes, vars_at, vars_end;       /* of a warp's register file; the part with the
                                                      functions' registers, which begin as zeros */
     uint32_t fp;                                  /* offset of the hidden 32-bit register that has each lane's frame */
+    uint32_t sp, stack_top;                       /* the same for alloca: bytes in use below local address stack_top */
     uint32_t sreg[SIM_S_COUNT];                   /* offset of each special register, 0: unused */
     bool knows_clusters;                          /* it uses something of clusters: addresses of its shared
                                                      variables contain the block's rank */
@@ -130,6 +145,7 @@ struct sim_code {
                                                      GPU also reserves 1 KiB of shared memory */
 #define SIM_LOCAL_BASE 64u
 #define SIM_LOCAL_MAX (512u << 10)                /* stack of one thread */
+#define SIM_ALLOCA_MAX (64u << 10)                /* the part of it for alloca */
 #define SIM_SLOTS 16
 #define SIM_BARS 16
 #define SIM_RANK_SHIFT 24                         /* a shared address: the block's rank in its cluster, and

@@ -106,6 +106,20 @@ static inline u32 narrow(f64 v, int mode, int mbits, int emin, int emax) {
 static inline u32 half_round(f64 v, int mode) { return narrow(v, mode, 10, -14, 15); }
 static inline u32 bhalf_round(f64 v, int mode) { return narrow(v, mode, 7, -126, 127); }
 
+/* min, max of 16-bit formats, on bits: ordered as sign-magnitude integers; NaNs begin at a different value in each */
+static inline s32 half_order(u32 h) { return h & 0x8000 ? -(s32)(h & 0x7fff) - 1 : (s32)h; }
+static inline u32 extreme(u32 x, u32 y, uint32_t flags, bool is_max, u32 inf) {
+    u32 sign = flags & SIM_I_XORSIGN ? (x ^ y) & 0x8000 : 0;
+    if (flags & SIM_I_XORSIGN) {
+        x &= 0x7fff;
+        y &= 0x7fff;
+    }
+    bool nx = (x & 0x7fff) > inf, ny = (y & 0x7fff) > inf;
+    if ((nx && ny) || ((flags & SIM_I_NAN) && (nx || ny))) return 0x7fff;
+    if (nx || ny) return (nx ? y : x) | sign;
+    return ((half_order(x) < half_order(y)) != is_max ? x : y) | sign;
+}
+
 /* a*b+c for operands whose product is exact in double: the sum is
    rounded to odd, so that a second rounding gives the exact result */
 static inline f64 fma_odd(f64 a, f64 b, f64 c) {

@@ -256,7 +256,8 @@ static int capture_free(CUdeviceptr address, struct sim_stream *s) {
         return CUDA_ERROR_INVALID_VALUE;
     for (unsigned i = 0; i < g->n; i++) {
         const struct sim_work *w = &g->nodes[i]->work;
-        if (w->type == CU_GRAPH_NODE_TYPE_MEM_FREE && (uintptr_t)w->op->data == address) return CUDA_ERROR_INVALID_VALUE;
+        if (w->type == CU_GRAPH_NODE_TYPE_MEM_FREE && (uintptr_t)w->op->data == address)
+            return CUDA_ERROR_INVALID_VALUE;
     }
     struct sim_op *op = call_with(address, free_now);
     return op ? take_node(s, CU_GRAPH_NODE_TYPE_MEM_FREE, op) : CUDA_ERROR_OUT_OF_MEMORY;

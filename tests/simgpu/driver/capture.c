@@ -1,9 +1,10 @@
-/* capture.c - captures: which streams take part, which nodes each of them comes after, and what calls a capture forbids.
-   The entry points are in captures.c; stream.c and event.c give a capture its nodes and edges.
+/* capture.c - captures: which streams take part, which nodes each of them comes after, and which calls a capture
+   forbids. The entry points are in captures.c; stream.c and event.c give a capture its nodes and edges.
 
-   Work on a stream that captures becomes a node that depends on the stream's set of last nodes, and then is that set. An
-   event that is recorded on such a stream keeps a copy of the set; a stream that waits for it joins the capture, and adds
-   the copy to its own set. A call that breaks a capture invalidates it: its streams refuse work until it is ended. */
+   Work on a stream that captures becomes a node that depends on the stream's set of last nodes, and then is that set.
+   An event that is recorded on such a stream keeps a copy of the set; a stream that waits for it joins the capture, and
+   adds the copy to its own set. A call that breaks a capture invalidates it: its streams refuse work until it is
+   ended. */
 #include "driver.h"
 
 struct sim_capture *sim_captures;
@@ -33,14 +34,14 @@ static void remove_member(struct sim_stream *stream) {
     sim_set_clear(&stream->nodes);
 }
 
-/* Frees the graph unless it was given, or *out takes it. */
+/* Frees the graph, also one that was given, unless *out takes it: as measured. The last of several captures does. */
 static void finish(struct sim_capture *capture, struct sim_graph **out) {
     struct sim_capture **at = &sim_captures;
     while (*at != capture) at = &(*at)->next;
     *at = capture->next;
     while (capture->members) remove_member(capture->members);
     capture->graph->captures--;
-    if (out) *out = capture->graph; else if (!capture->to_graph) sim_graph_free(capture->graph);
+    if (out) *out = capture->graph; else if (!capture->graph->captures) sim_graph_free(capture->graph);
     sim_set_clear(&capture->left);
     free(capture->edges);
     free(capture);
@@ -88,7 +89,7 @@ int sim_capture_take(struct sim_stream *stream, struct sim_work work) {
     return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-/* A stream that has joined and has no node of its own since is no branch. */
+/* A stream that joined the capture without adding a node is not a branch. */
 static bool all_joined(const struct sim_capture *capture) {
     bool joined = true;
     sim_set_mark(&capture->origin->nodes);
@@ -127,12 +128,13 @@ void sim_capture_leave(struct sim_stream *stream) {
 /* ---- what captures forbid ---- */
 
 int sim_capture_forbids(void) {
+    const int global = CU_STREAM_CAPTURE_MODE_GLOBAL;
     int result = CUDA_SUCCESS;
     for (struct sim_capture *c = sim_captures; c; c = c->next) {
         const bool own = c->thread == sim_self.id;
-        if (sim_self.capture_mode >= CU_STREAM_CAPTURE_MODE_RELAXED || c->mode == CU_STREAM_CAPTURE_MODE_RELAXED) continue;
-        if (!own && (sim_self.capture_mode != CU_STREAM_CAPTURE_MODE_GLOBAL || c->mode != CU_STREAM_CAPTURE_MODE_GLOBAL))
+        if (sim_self.capture_mode >= CU_STREAM_CAPTURE_MODE_RELAXED || c->mode == CU_STREAM_CAPTURE_MODE_RELAXED)
             continue;
+        if (!own && (sim_self.capture_mode != global || c->mode != global)) continue;
         sim_capture_invalidate(c);
         result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     }

@@ -47,7 +47,7 @@ SIM_API_STREAM(cuStreamEndCapture, _ptsz, (void *stream, void **graph), (stream,
     if (result) return result;
     const bool to_graph = s->capture && s->capture->to_graph;
     result = sim_capture_end(s, &g);
-    if (graph) *graph = g ? SIM_HANDLE(g->handle) : NULL; else if (g && !to_graph) sim_graph_free(g);
+    if (graph) *graph = g ? SIM_HANDLE(g->handle) : NULL; else if (g && !to_graph && !g->captures) sim_graph_free(g);
     return result;
 }
 

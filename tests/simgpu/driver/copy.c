@@ -33,7 +33,8 @@ static bool look(const struct sim_stream *s, struct side *side, struct block b, 
     side->end.device = side->pageable ? NULL : r->device;
     side->host = !side->end.device;
     if (side->end.in_table) return true;
-    if (sim_mem_find_for_call(address, 1, true, r) || sim_mem_find_for_call(address + bytes - 1, 1, true, r)) return false;
+    if (sim_mem_find_for_call(address, 1, true, r) || sim_mem_find_for_call(address + bytes - 1, 1, true, r))
+        return false;
     return !must_be_known && address && !sim_mem_in_window(address) && address + bytes > address;
 }
 
@@ -124,8 +125,8 @@ SIM_API_STREAM(cuMemcpyPeerAsync, _ptsz,
 
 /* ---- two dimensions ---- */
 
-static int side_2d(const struct sim_stream *s, struct side *side, unsigned type, const void *host, CUdeviceptr device, const void *array,
-                   size_t pitch, size_t x, size_t y, struct block b) {
+static int side_2d(const struct sim_stream *s, struct side *side, unsigned type, const void *host, CUdeviceptr device,
+                   const void *array, size_t pitch, size_t x, size_t y, struct block b) {
     if (type == CU_MEMORYTYPE_ARRAY && array) return CUDA_ERROR_NOT_SUPPORTED;
     if (type == CU_MEMORYTYPE_ARRAY) return CUDA_ERROR_INVALID_VALUE;
     if (type < CU_MEMORYTYPE_HOST || type > CU_MEMORYTYPE_UNIFIED) return CUDA_ERROR_INVALID_VALUE;
@@ -143,11 +144,10 @@ static int copy_2d(const CUDA_MEMCPY2D *c, void *stream, bool async) {
     if (result || !c) return result ? result : CUDA_ERROR_INVALID_VALUE;
     struct block b = { c->WidthInBytes, c->Height };
     if (!b.width || !b.height) return CUDA_SUCCESS;
-    if ((result = side_2d(s, &to, c->dstMemoryType, c->dstHost, c->dstDevice, c->dstArray, c->dstPitch, c->dstXInBytes,
-                          c->dstY, b)))
-        return result;
-    if ((result = side_2d(s, &from, c->srcMemoryType, c->srcHost, c->srcDevice, c->srcArray, c->srcPitch, c->srcXInBytes,
-                          c->srcY, b)))
+    if ((result = side_2d(s, &to, c->dstMemoryType, c->dstHost, c->dstDevice, c->dstArray, c->dstPitch,
+                          c->dstXInBytes, c->dstY, b))
+        || (result = side_2d(s, &from, c->srcMemoryType, c->srcHost, c->srcDevice, c->srcArray, c->srcPitch,
+                             c->srcXInBytes, c->srcY, b)))
         return result;
     return copy(s, to, from, b, async);
 }

@@ -104,6 +104,9 @@ struct sim_context {
 
 extern struct sim_link sim_contexts;
 
+/* CU_JIT_MAX_REGISTERS, _THREADS_PER_BLOCK, _MAX_THREADS_PER_BLOCK, _MIN_CTA_PER_SM (0: not given), and whether they
+   replace the directives of the text */
+struct sim_jit_limits { unsigned registers, threads, most_threads, blocks; bool override; };
 enum { SIM_DEFAULT = -1 };
 struct sim_preferences {                          /* what cuFuncSetAttribute and similar calls set */
     int max_dynamic, carveout, cache_config;      /* max_dynamic: SIM_DEFAULT until it is set or the code is known */
@@ -129,6 +132,7 @@ struct sim_module {
     unsigned refs;                                /* the handle's, and one per grid in flight: the code
                                                      of an unloaded module is freed after the last one */
     struct sim_image *image;
+    struct sim_jit_limits limits;
     bool prints;                                  /* uses vprintf */
     struct sim_function *functions;
     unsigned nfunctions;                 /* entries, in the text's order */
@@ -250,7 +254,7 @@ bool sim_work_can_run(const struct sim_work *work);                      /* fals
 struct sim_node {
     struct sim_graph *graph;
     uint64_t handle, original;                    /* original: of the node that it was cloned from */
-    uint64_t exec;                                /* MEM_ALLOC: the last executable graph with it */
+    uint64_t exec;                                /* the last executable graph with it */
     unsigned index;                               /* in its graph */
     struct sim_work work;
     struct sim_node **before;                     /* the nodes it depends on, in the order of the edges */
@@ -268,7 +272,7 @@ struct sim_graph *sim_graph_new(void);                                   /* NULL
 void sim_graph_free(struct sim_graph *graph);
 struct sim_node *sim_node_add(struct sim_graph *graph, struct sim_work work, void *const *before, size_t n);
                                                   /* takes over the reference to the operation; NULL: no memory */
-bool sim_node_depend(struct sim_node *node, struct sim_node *before);    /* an edge that is not there yet; false: no memory */
+bool sim_node_depend(struct sim_node *node, struct sim_node *before);    /* a new edge; false: no memory */
 bool sim_node_depends(const struct sim_node *node, const struct sim_node *before);        /* directly */
 void sim_node_independ(struct sim_node *node, const struct sim_node *before);             /* no longer */
 void sim_node_free(struct sim_node *node);
@@ -278,14 +282,13 @@ bool sim_set_add(struct sim_set *set, void *const *nodes, size_t n);     /* thos
 void sim_set_clear(struct sim_set *set);
 void sim_set_mark(const struct sim_set *set);                            /* these nodes and all that they depend on */
 bool sim_set_marked(const struct sim_set *set);                          /* since the last sim_set_mark: all of them */
-bool sim_edges_plain(const CUgraphEdgeData *data, size_t n);              /* whole nodes after whole nodes. data: NULL is
-                                                                            fine */
+bool sim_edges_plain(const CUgraphEdgeData *data, size_t n);             /* whole nodes after whole nodes; NULL: yes */
 /* capture.c */
 struct sim_capture {
     struct sim_capture *next;
     uint64_t id, thread;                          /* thread: that began it */
     int mode;
-    bool invalid, to_graph;                       /* to_graph: of the program, and not freed with the capture */
+    bool invalid, to_graph;                       /* to_graph: the program gave the graph */
     struct sim_graph *graph;
     struct sim_stream *origin, *members;
     struct sim_set left;                          /* the nodes of destroyed streams */
@@ -301,8 +304,9 @@ int  sim_capture_take(struct sim_stream *stream, struct sim_work work);  /* a ne
 void sim_capture_invalidate(struct sim_capture *capture);                /* NULL is fine */
 int  sim_capture_end(struct sim_stream *stream, struct sim_graph **out); /* *out: NULL if it failed */
 void sim_capture_leave(struct sim_stream *stream);                       /* it is being destroyed */
-int  sim_capture_forbids(void);                                          /* an unsafe call of this thread: 0, or 900 after
-                                                                            invalidating the captures that forbid it */
+int  sim_capture_forbids(void);                                          /* an unsafe call of this thread: 0, or 900
+                                                                            and the captures that forbid it are
+                                                                            invalid */
 int  sim_capture_of_blocking(const struct sim_context *context, bool invalidate);         /* the legacy stream is used:
                                                                             0 or 906 */
 int  sim_capture_in(const struct sim_context *context);                  /* the host waits for the context: 0, or 900
@@ -335,6 +339,7 @@ struct sim_jit_options {
     void **wall;
     bool verbose, has_target, unsupported;
     int target;
+    struct sim_jit_limits limits;
 };
 extern pthread_mutex_t sim_load_lock;                                    /* one text at a time;
                                                                             taken without sim_lock */
@@ -363,7 +368,8 @@ extern const char sim_device_runtime[];                                  /* this
 /* link.c */
 void sim_link_remember(int result);                                      /* [lock] a text did not compile: results
                                                                             of later failed links depend on it */
-int  sim_linked_parse(const void *image, size_t limit, struct sim_log *errors, struct sim_image **out);
+int  sim_linked_parse(const void *image, size_t limit, struct sim_log *errors, unsigned *registers,
+                      struct sim_image **out);
                                                   /* limit: the number of bytes available */
 /* module.c: a module is parsed and placed without sim_lock, then opened; the caller frees it if this fails */
 int  sim_module_parse(const void *text, size_t limit, const struct sim_jit_options *o, struct sim_log *errors,
@@ -377,6 +383,8 @@ int  sim_module_global(const struct sim_module *module, const char *name, unsign
                         size_t *bytes);
 int  sim_function_need(struct sim_function *function);                   /* [lock], released meanwhile: decodes it */
 int  sim_default_dynamic(uint32_t static_shared);
+unsigned sim_threads_limit(const struct sim_function *function);         /* of a block, from directives and options */
+unsigned sim_registers(const struct sim_function *function);             /* of a thread, from all of these */
 extern const struct sim_preferences sim_no_preferences;
 /* function.c */
 struct sim_occupancy { int blocks, max_threads; };                       /* per multiprocessor; threads

@@ -158,7 +158,7 @@ SIM_API(cuGraphExecDestroy, (void *exec), (exec), SIM_HEALTHY | SIM_UNSAFE) {
 
 /* ---- launches ---- */
 
-/* Memory that a launch allocates or frees changes hands at the call. undo: of the first n steps of the order. */
+/* Memory that a launch allocates or frees changes hands at the call: all of it, or none. */
 static int claim_memory(const struct exec *x) {
     struct sim_range r;
     unsigned i = 0;
@@ -232,12 +232,13 @@ static void outlast(const struct exec *x, const struct sim_stream *s, struct sim
 
 static int launch(struct exec *x, struct sim_stream *s) {
     int result = check_steps(x);
-    if (result || (result = claim_memory(x))) return result;
+    if (result) return result;
     struct sim_op **ops = calloc(x->n + 2, sizeof *ops);
-    if (!ops || !new_ops(x, s, ops)) {
+    result = ops && new_ops(x, s, ops) ? claim_memory(x) : CUDA_ERROR_OUT_OF_MEMORY;
+    if (result) {
         for (unsigned i = 0; ops && i < x->n + 2; i++) sim_op_unref(ops[i]);
         free(ops);
-        return CUDA_ERROR_OUT_OF_MEMORY;
+        return result;
     }
     struct sim_op *start = ops[x->n], *end = ops[x->n + 1];
     sim_op_ref(start);
@@ -321,8 +322,8 @@ static bool same_ends(const struct sim_op *a, const struct sim_op *b) {
     return a->dst.device == b->dst.device && a->src.device == b->src.device;
 }
 static bool same_shape(const struct sim_op *a, const struct sim_op *b) {
-    return a->width == b->width && a->height == b->height && a->dst.pitch == b->dst.pitch && a->src.pitch == b->src.pitch
-           && a->pattern_bytes == b->pattern_bytes;
+    return a->width == b->width && a->height == b->height && a->dst.pitch == b->dst.pitch
+           && a->src.pitch == b->src.pitch && a->pattern_bytes == b->pattern_bytes;
 }
 
 /* What may change, as documented and measured: not the devices of a copy or fill, nor the shape of one with several

@@ -7,7 +7,7 @@
 struct sim_occupancy sim_occupancy(const struct sim_function *f, unsigned threads, uint64_t dynamic_shared) {
     const struct sim_code_info *info = sim_code_info(f->code);
     /* of a warp */
-    unsigned warps = (threads + 31) / 32, registers = ((info->num_regs ? info->num_regs : 1) * 32 + 255) / 256 * 256;
+    unsigned warps = (threads + 31) / 32, registers = (sim_registers(f) * 32 + 255) / 256 * 256;
     uint64_t shared = (info->static_shared + dynamic_shared + SIM_BLOCK_SHARED_RESERVED + 127) / 128 * 128;
     unsigned most = SIM_SM_REGS / registers * 32, blocks = SIM_SM_BLOCKS;
     struct sim_occupancy o = { 0, most < SIM_BLOCK_THREADS ? (int)most : SIM_BLOCK_THREADS };
@@ -23,10 +23,8 @@ struct sim_occupancy sim_occupancy(const struct sim_function *f, unsigned thread
 
 /* As measured, .reqntid does not lower it. */
 int sim_most_threads(const struct sim_function *f) {
-    const uint32_t *m = f->func->maxntid;
-    int most = sim_occupancy(f, 32, 0).max_threads;
-    uint64_t given = m[0] ? (uint64_t)m[0] * (m[1] ? m[1] : 1) * (m[2] ? m[2] : 1) : SIM_BLOCK_THREADS;
-    return given < (uint64_t)most ? (int)given : most;
+    const int most = sim_occupancy(f, 32, 0).max_threads, limit = (int)sim_threads_limit(f);
+    return limit < most ? limit : most;
 }
 
 int sim_attribute(const struct sim_function *f, const struct sim_preferences *p, int attribute, int *value) {
@@ -38,7 +36,7 @@ int sim_attribute(const struct sim_function *f, const struct sim_preferences *p,
     case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = (int)info->static_shared; break;
     case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: *value = (int)info->const_bytes; break;
     case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *value = (int)info->local_bytes; break;
-    case CU_FUNC_ATTRIBUTE_NUM_REGS: *value = (int)info->num_regs; break;
+    case CU_FUNC_ATTRIBUTE_NUM_REGS: *value = (int)sim_registers(f); break;
     case CU_FUNC_ATTRIBUTE_PTX_VERSION: *value = (int)f->module->image->sm; break;
     case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *value = SIM_CC_MAJOR * 10 + SIM_CC_MINOR; break;
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:

@@ -9,7 +9,7 @@ int sim_max_ptx(void) {
     static const struct { int driver, ptx; } known[] = {
         { 11040, 74 }, { 11050, 75 }, { 11060, 76 }, { 11070, 77 }, { 11080, 78 }, { 12000, 80 }, { 12010, 81 },
         { 12020, 82 }, { 12030, 83 }, { 12040, 84 }, { 12050, 85 }, { 12060, 85 }, { 12070, 86 }, { 12080, 87 },
-        { 12090, 88 }, { 13000, 90 }, { 13010, 91 }
+        { 12090, 88 }, { 13000, 90 }, { 13010, 91 }, { 13020, 92 }, { 13030, 93 }, { 13040, 94 }, { 13050, 95 }
     };
     int ptx = known[0].ptx;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -89,7 +89,11 @@ int sim_jit_read(struct sim_jit_options *o, unsigned n, const int *options, void
         case CU_JIT_TARGET: o->target = (int)(uintptr_t)values[i]; o->has_target = true; break;
         case CU_JIT_THREADS_PER_BLOCK:
             if ((unsigned)(uintptr_t)values[i] > SIM_BLOCK_THREADS) values[i] = SIM_HANDLE(SIM_BLOCK_THREADS);
+            o->limits.threads = (unsigned)(uintptr_t)values[i];
             break;
+        case CU_JIT_MIN_CTA_PER_SM: o->limits.blocks = (unsigned)(uintptr_t)values[i]; break;
+        case CU_JIT_MAX_THREADS_PER_BLOCK: o->limits.most_threads = (unsigned)(uintptr_t)values[i]; break;
+        case CU_JIT_OVERRIDE_DIRECTIVE_VALUES: o->limits.override = values[i] != NULL; break;
         case CU_JIT_WALL_TIME: o->wall = &values[i]; break;
         case CU_JIT_INFO_LOG_BUFFER: o->info.text = values[i]; o->info.wanted = true; break;
         case CU_JIT_ERROR_LOG_BUFFER: o->error.text = values[i]; o->error.wanted = true; break;
@@ -105,6 +109,7 @@ int sim_jit_read(struct sim_jit_options *o, unsigned n, const int *options, void
             break;
         case CU_JIT_MAX_REGISTERS: case CU_JIT_REFERENCED_KERNEL_NAMES: case CU_JIT_REFERENCED_VARIABLE_NAMES:
             if (!values[i]) return CUDA_ERROR_INVALID_VALUE;
+            if (options[i] == CU_JIT_MAX_REGISTERS) o->limits.registers = (unsigned)(uintptr_t)values[i];
             break;
         case CU_JIT_NEW_SM3X_OPT: o->unsupported = true; break;       /* for the driver's own use; its
                                                                          compiler no longer accepts it */

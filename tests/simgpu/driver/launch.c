@@ -218,7 +218,7 @@ static int check_shape(const struct launch *l, const struct sim_function *f) {
     }
     uint64_t threads = product(l->block);
     if (threads > SIM_BLOCK_THREADS) return CUDA_ERROR_INVALID_VALUE;
-    if (f->func->maxntid[0] && threads > product(f->func->maxntid)) return CUDA_ERROR_INVALID_VALUE;
+    if (threads > sim_threads_limit(f)) return CUDA_ERROR_INVALID_VALUE;
     for (int i = 0; f->func->reqntid[0] && i < 3; i++)
         if (l->block[i] != (f->func->reqntid[i] ? f->func->reqntid[i] : 1)) return CUDA_ERROR_INVALID_VALUE;
     return CUDA_SUCCESS;
@@ -267,15 +267,15 @@ static void release(struct sim_op *op) {
     if (op->module) sim_module_unref(op->module);
 }
 
-/* In the order that was measured: parameters that are too long come last but one. */
+/* In the order that was measured: parameters that are too long count after a wrong cluster and too much memory. */
 static int check(const struct launch *l, const struct sim_function *f, struct sim_grid *g) {
     const int packed = pack(l, f->func, g->params);
     int result = packed == CUDA_ERROR_INVALID_VALUE ? packed : CUDA_SUCCESS;
-    if (result || (result = find_cluster(l, f, largest_cluster(f), g->cluster)) || (result = check_shared(l, f)) ||
-        packed)
-        return result ? result : packed;
+    if (!result) result = find_cluster(l, f, largest_cluster(f), g->cluster);
+    if (!result) result = check_shared(l, f);
+    if (!result) result = packed;
     g->cluster_blocks = (uint32_t)product(g->cluster);
-    return check_room(l, f, g->cluster_blocks);
+    return result ? result : check_room(l, f, g->cluster_blocks);
 }
 
 /* Fills in what all grids of this launch have in common, if a graph repeats it. On failure, freeing the operation frees

@@ -6,7 +6,7 @@
    result of the lookup, as measured. The module that the parse creates is in no context (`plain`): it answers queries
    until the first context takes it.
 
-   Whoever parses or creates a module does so without sim_lock, with the library claimed. */
+   A thread that parses the text or creates a module claims the library, and releases sim_lock meanwhile. */
 #include "driver.h"
 #include "../base/cudadefs.h"
 #include <sched.h>

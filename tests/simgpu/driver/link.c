@@ -1,7 +1,7 @@
 /* link.c - cuLink: links PTX texts to an image. cuLinkComplete returns
    this device's own container, plain bytes that may be saved:
 
-     "SIMLINK2"   u64 total bytes   u64 inputs   u64 CU_JIT_TARGET or 0
+     "SIMLINK2"   u64 total bytes   u64 inputs   u64 CU_JIT_TARGET or 0, above it 32 bits of CU_JIT_MAX_REGISTERS or 0
      and for each input: its name, NUL, its PTX text, NUL
 
    Loading it parses the texts and resolves their symbols again. Each cuLink call does so, too, to report a mismatch at
@@ -45,15 +45,17 @@ static int link_texts(const char *at, size_t left, uint64_t count, bool more, bo
     return result;
 }
 
-int sim_linked_parse(const void *image, size_t limit, struct sim_log *errors, struct sim_image **out) {
+int sim_linked_parse(const void *image, size_t limit, struct sim_log *errors, unsigned *registers,
+                     struct sim_image **out) {
     uint64_t head[3] = { 0, 0, 0 };
     int result = CUDA_ERROR_INVALID_IMAGE;
     *out = NULL;
     if (limit >= HEAD) memcpy(head, (const char *)image + sizeof sim_linked_magic, sizeof head);
     bool whole = head[0] >= HEAD && head[0] <= limit && head[1] <= head[0] / 2 && head[1] < UINT32_MAX;
-    if (whole && !sim_jit_is_for_us((int)head[2])) {
+    *registers = (unsigned)(head[2] >> 32);
+    if (whole && !sim_jit_is_for_us((int)(uint32_t)head[2])) {
         sim_log_add(errors, "simgpu: this image was linked for another target, CU_JIT_TARGET %llu\n",
-                    (unsigned long long)head[2]);
+                    (unsigned long long)(head[2] & UINT32_MAX));
         return CUDA_ERROR_NO_BINARY_FOR_GPU;
     }
     if (whole)
@@ -127,12 +129,12 @@ static int answer_to(int result) {
 static int add(void *handle, int type, char *text, size_t size, const char *given, unsigned n, const int *options,
                void **values) {
     struct state *s = sim_get(SIM_H_LINK, handle);
-    struct sim_jit_options unused = { .wall = NULL };
+    struct sim_jit_options own = { .wall = NULL };
     struct sim_log log = { NULL, 0, 0 };
     struct sim_image *image = NULL;
     uint64_t start = sim_now_ns(), inputs = s->inputs;
     char name[512], *texts = NULL;
-    int result = sim_jit_read(&unused, n, options, values);
+    int result = sim_jit_read(&own, n, options, values);
     if (s->image || type < 0 || type >= CU_JIT_NUM_INPUT_TYPES) result = CUDA_ERROR_INVALID_VALUE;
     if (!result && s->failed == CUDA_ERROR_INVALID_IMAGE) result = s->failed;
     /* accepted, as measured */
@@ -187,6 +189,8 @@ static int add(void *handle, int type, char *text, size_t size, const char *give
         if (s && result == CUDA_ERROR_INVALID_SOURCE) s->failed = result = answer_to(result);
         if (!result) {
             report(s, image, (unsigned)inputs, "ptxas ");
+            /* of this input; the image has one number for all */
+            if (own.limits.registers) s->options.limits.registers = own.limits.registers;
             free(s->texts);
             s->texts = texts;
             s->len = len;
@@ -233,7 +237,8 @@ SIM_API(cuLinkComplete, (void *handle, void **out, size_t *size), (handle, out, 
     if (s->failed) return s->failed;
     struct sim_log log = { NULL, 0, 0 };
     struct sim_image *parsed = NULL;
-    uint64_t start = sim_now_ns(), head[3] = { HEAD + s->len, s->inputs, (unsigned)s->options.target };
+    const uint64_t target = (unsigned)s->options.target | (uint64_t)s->options.limits.registers << 32;
+    uint64_t start = sim_now_ns(), head[3] = { HEAD + s->len, s->inputs, target };
     char *image = malloc(HEAD + s->len);
     if (!image) return CUDA_ERROR_OUT_OF_MEMORY;
     memcpy(image, sim_linked_magic, sizeof sim_linked_magic);

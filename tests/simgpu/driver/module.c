@@ -86,7 +86,7 @@ int sim_module_parse(const void *text, size_t limit, const struct sim_jit_option
     struct sim_image *image = NULL;
     struct sim_module *m = NULL;
     int result;
-    unsigned n = 0;
+    unsigned n = 0, linked = 0;
     pthread_mutex_lock(&sim_load_lock);
     if (sim_is_binary(text) && sim_is_host_elf(text)) {
         result = CUDA_ERROR_INVALID_IMAGE;
@@ -94,7 +94,7 @@ int sim_module_parse(const void *text, size_t limit, const struct sim_jit_option
     } else if (sim_is_binary(text)) {
         result = CUDA_ERROR_NO_BINARY_FOR_GPU;
         sim_log_add(errors, "simgpu loads PTX text; this image is a cubin or a fatbin\n");
-    } else if (sim_is_linked(text)) result = sim_linked_parse(text, limit, errors, &image);
+    } else if (sim_is_linked(text)) result = sim_linked_parse(text, limit, errors, &linked, &image);
     else
         result = sim_image_parse(text, (unsigned)sim_max_ptx(), SIM_CC_MAJOR * 10 + SIM_CC_MINOR, errors, &image);
     /* as measured */
@@ -112,6 +112,8 @@ int sim_module_parse(const void *text, size_t limit, const struct sim_jit_option
     }
     m->refs = 1;
     m->image = image;
+    m->limits = o->limits;
+    if (linked) m->limits.registers = linked;
     m->prints = sim_image_func(image, "vprintf") != NULL;
     sim_link_init(&m->link);
     for (unsigned i = 0; i < image->nfuncs; i++) {
@@ -174,6 +176,46 @@ static void set_code(struct sim_function *f, struct sim_code *code) {
         f->prefers.cluster[i] = (int)f->func->reqnctapercluster[i];
 }
 
+unsigned sim_threads_limit(const struct sim_function *f) {
+    const struct sim_jit_limits *o = &f->module->limits;
+    const uint32_t *m = f->func->maxntid;
+    if (m[0] && !(o->override && o->most_threads)) {
+        const uint64_t threads = (uint64_t)m[0] * (m[1] ? m[1] : 1) * (m[2] ? m[2] : 1);
+        return threads < SIM_BLOCK_THREADS ? (unsigned)threads : SIM_BLOCK_THREADS;
+    }
+    return o->most_threads && o->most_threads < SIM_BLOCK_THREADS ? o->most_threads : SIM_BLOCK_THREADS;
+}
+
+/* So many that this number of threads, in this number of blocks, fits on a multiprocessor. */
+static unsigned registers_for(uint64_t threads, uint64_t blocks) {
+    const uint64_t warps = (threads + 31) / 32 * (blocks ? blocks : 1), most = SIM_SM_REGS / 32 / warps / 8 * 8;
+    return most < UINT32_MAX ? (unsigned)most : UINT32_MAX;
+}
+
+/* As measured: .maxnreg replaces all other limits; of these the lowest counts. A GPU's compiler orders instructions so
+   that fewer values are live; up to twice as many as 1,024 threads have room for count as just as many, so that no
+   kernel is refused here that a GPU launches. */
+unsigned sim_registers(const struct sim_function *f) {
+    enum { LEAST = 24, MOST = 255, COMMON = SIM_SM_REGS / SIM_BLOCK_THREADS };
+    const struct sim_jit_limits *o = &f->module->limits;
+    const struct sim_func *text = f->func;
+    const uint32_t *threads = text->maxntid[0] ? text->maxntid : text->reqntid;
+    const unsigned needed = sim_code_info(f->code)->num_regs;
+    unsigned most = MOST, blocks = text->minnctapersm;
+    uint64_t block = (uint64_t)threads[0] * (threads[1] ? threads[1] : 1) * (threads[2] ? threads[2] : 1);
+    if (text->maxnreg && !(o->override && o->registers)) most = text->maxnreg < LEAST ? LEAST : text->maxnreg;
+    else {
+        if (o->registers) most = o->registers < LEAST ? LEAST : o->registers;
+        if (!block || (o->override && (o->most_threads || o->threads)))
+            block = o->most_threads ? o->most_threads : o->threads;
+        if (o->blocks && (!blocks || o->override)) blocks = o->blocks;
+        if (block && registers_for(block, blocks) < most) most = registers_for(block, blocks);
+        if (most < LEAST) most = LEAST;
+    }
+    const unsigned fits = needed > COMMON && needed <= 2 * COMMON && most > COMMON && !block ? COMMON : needed;
+    return fits < most ? fits : most < MOST ? most : MOST;
+}
+
 /* The output of ptxas -v; as on a GPU the text names the target architecture. */
 static void report(const struct sim_module *m, struct sim_log *log) {
     sim_report_globals(log, m->image, 0, "ptxas ");
@@ -181,7 +223,7 @@ static void report(const struct sim_module *m, struct sim_log *log) {
         const struct sim_code_info *info = sim_code_info(m->functions[i].code);
         sim_log_add(log, "ptxas info    : Compiling entry function '%s' for 'sm_%da'\n", m->functions[i].func->name,
                     SIM_CC_MAJOR * 10 + SIM_CC_MINOR);
-        sim_log_add(log, "ptxas info    : Used %u registers", (unsigned)info->num_regs);
+        sim_log_add(log, "ptxas info    : Used %u registers", sim_registers(&m->functions[i]));
         if (info->local_bytes) sim_log_add(log, ", %u bytes cumulative stack size", (unsigned)info->local_bytes);
         if (info->static_shared) sim_log_add(log, ", %u bytes smem", (unsigned)info->static_shared);
         sim_log_add(log, ", %u bytes cmem[0]\n", 528 + (unsigned)info->param_bytes);

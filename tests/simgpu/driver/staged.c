@@ -1,12 +1,15 @@
-/* staged.c - the launches of CUDA before 4.0: the function holds the shape of its blocks, the bytes of shared memory and
-   the arguments. pycuda still uses them. */
+/* staged.c - the launches of CUDA before 4.0, which pycuda still uses: the function holds the shape of its blocks, the
+   bytes of shared memory and the arguments. */
 #include "driver.h"
 #include "../base/cudadefs.h"
 
 static int staged(void *handle, struct sim_staged **out) {
     struct sim_function *f = sim_get(SIM_H_FUNCTION, handle);
     if (!f) return CUDA_ERROR_INVALID_HANDLE;
-    if (!f->staged && !(f->staged = calloc(1, sizeof *f->staged))) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (!f->staged) {
+        if (!(f->staged = calloc(1, sizeof *f->staged))) return CUDA_ERROR_OUT_OF_MEMORY;
+        for (int i = 0; i < 3; i++) f->staged->block[i] = 1;
+    }
     *out = f->staged;
     return CUDA_SUCCESS;
 }

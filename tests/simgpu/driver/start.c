@@ -40,9 +40,9 @@ SIM_API(cuGetExportTable, (const void **table, const CUuuid *id), (table, id), S
     static bool said;
     (void)id;
     if (!said)
-        fprintf(stderr, "simgpu: cuGetExportTable is not implemented: programs of the CUDA runtime API check for "
-                "NVIDIA's own driver, which this CPU device is not. Kernels that are compiled to PTX (nvcc -ptx, "
-                "NVRTC) and launched through the driver API run\n");
+        fprintf(stderr, "simgpu: cuGetExportTable is not implemented. If the program stops now, it uses the CUDA "
+                "runtime API, which checks for NVIDIA's own driver; this CPU device is not that driver. Kernels "
+                "compiled to PTX (nvcc -ptx, NVRTC) and launched through the driver API run\n");
     said = true;
     if (table) *table = NULL;
     return CUDA_ERROR_NOT_SUPPORTED;

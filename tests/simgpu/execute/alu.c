@@ -142,25 +142,6 @@ SIM_H3(dp2a_hi_u32_s32, u32, u32, u32, u32, DP2(u16, s8, 2))
 SIM_H3(dp2a_hi_s32_u32, u32, u32, u32, u32, DP2(s16, u8, 2))
 SIM_H3(dp2a_hi_s32_s32, u32, u32, u32, u32, DP2(s16, s8, 2))
 
-/* vabsdiff: differences of n elements, side by side or summed */
-static inline u32 differences(u32 x, u32 y, int n, bool is_signed, bool add) {
-    const int bits = 32 / n;
-    u32 r = 0;
-    for (int k = 0; k < n; k++) {
-        const u32 a = x >> bits * k << (32 - bits), b = y >> bits * k << (32 - bits);
-        const u32 v = (is_signed ? (s32)a > (s32)b : a > b) ? (a - b) >> (32 - bits) : (b - a) >> (32 - bits);
-        r += add ? v : v << bits * k;
-    }
-    return r;
-}
-#define VABSDIFF(n) \
-    SIM_H3(vabsdiff##n##_u32, u32, u32, u32, u32, differences(x, y, n, false, false) + 0 * z) \
-    SIM_H3(vabsdiff##n##_s32, u32, u32, u32, u32, differences(x, y, n, true, false) + 0 * z) \
-    SIM_H3(vabsdiff##n##_u32_add, u32, u32, u32, u32, differences(x, y, n, false, true) + z) \
-    SIM_H3(vabsdiff##n##_s32_add, u32, u32, u32, u32, differences(x, y, n, true, true) + z)
-VABSDIFF(2)
-VABSDIFF(4)
-
 /* -- carry chain: w->cc has a bit for each lane. SIM_I_SECOND: write it. As on a GPU, a difference is the sum with
      the complement and 1, so the carry of sub is set when there was no borrow: nvcc's 128-bit division reads it by
      addc. */
@@ -173,6 +154,8 @@ VABSDIFF(4)
         const T x = a[l], y = b[l], z = c[l]; \
         const WIDE k = in >> l & 1; \
         const WIDE r = (E); \
+        (void)x; \
+        (void)y; \
         (void)z; \
         (void)k; \
         out |= (uint32_t)(r >> (8 * sizeof(T)) & 1) << l; \
@@ -184,10 +167,14 @@ CARRY(add_cc_32, u32, u64, (u64)x + y)
 CARRY(add_cc_64, u64, u128, (u128)x + y)
 CARRY(addc_32, u32, u64, (u64)x + y + k)
 CARRY(addc_64, u64, u128, (u128)x + y + k)
+CARRY(addc_16, u32, u64, (u16)(x + y + k))
+CARRY(addc_sat_s32, s32, s64, clamp32((s64)x + y + k))
 CARRY(sub_cc_32, u32, u64, (u64)x + (u32)~y + 1)
 CARRY(sub_cc_64, u64, u128, (u128)x + (u64)~y + 1)
 CARRY(subc_32, u32, u64, (u64)x + (u32)~y + k)
 CARRY(subc_64, u64, u128, (u128)x + (u64)~y + k)
+CARRY(subc_16, u32, u64, (u16)(x + ~y + k))
+CARRY(subc_sat_s32, s32, s64, clamp32((s64)x - y - 1 + k))
 CARRY(mad_lo_cc_32, u32, u64, (u64)(x * y) + z)
 CARRY(mad_lo_cc_64, u64, u128, (u128)(x * y) + z)
 CARRY(mad_hi_cc_u32, u32, u64, ((u64)x * y >> 32) + z)
@@ -196,6 +183,10 @@ CARRY(mad_hi_cc_u64, u64, u128, ((u128)x * y >> 64) + z)
 CARRY(mad_hi_cc_s64, u64, u128, (u128)(u64)((s128)(s64)x * (s64)y >> 64) + z)
 CARRY(madc_lo_32, u32, u64, (u64)(x * y) + z + k)
 CARRY(madc_lo_64, u64, u128, (u128)(x * y) + z + k)
+CARRY(madc_lo_16, u32, u64, (u16)(x * y + z + k))
+/* as ptxas (13.0) assembles them: the upper 32 bits of the product, without saturation */
+CARRY(madc_hi_u16, u32, u64, (u16)(z + k))
+CARRY(madc_hi_s16, u32, u64, (u16)(((s32)(s16)x * (s16)y >> 31) + (s32)z + (s32)k))
 CARRY(madc_hi_u32, u32, u64, ((u64)x * y >> 32) + z + k)
 CARRY(madc_hi_s32, u32, u64, (u64)(u32)((s64)(s32)x * (s32)y >> 32) + z + k)
 CARRY(madc_hi_u64, u64, u128, ((u128)x * y >> 64) + z + k)
@@ -247,6 +238,14 @@ SIM_HANDLER(lop3_32) {
 
 SIM_H1(popc_32, u32, u32, __builtin_popcount(x))
 SIM_H1(popc_64, u32, u64, __builtin_popcountll(x))
+/* without carries */
+static inline u128 carryless(u64 x, u64 y) {
+    u128 r = 0;
+    for (u128 part = x; y; y >>= 1, part <<= 1) if (y & 1) r ^= part;
+    return r;
+}
+SIM_S3(clmad_lo, u64, u64, u64, u64, (u64)carryless(x, y) ^ z)
+SIM_S3(clmad_hi, u64, u64, u64, u64, (u64)(carryless(x, y) >> 64) ^ z)
 SIM_S1(clz_32, u32, u32, x ? __builtin_clz(x) : 32)
 SIM_S1(clz_64, u32, u64, x ? __builtin_clzll(x) : 64)
 #define TOP32(x) ((x) ? 31 - (u32)__builtin_clz(x) : ~0u)
@@ -429,8 +428,6 @@ SIM_H3(slct_64_ftz_f32, u64, u64, u64, f32, z > -0x1p-126f ? x : y)
 #define LOGIC(n) P(n, PRED, n##_pred), P(n, U16, n##_32), BITS(n)
 #define DOT(n) P(n##_u32, U32, n##_u32_u32), P(n##_u32, S32, n##_u32_s32), P(n##_s32, U32, n##_s32_u32), \
     P(n##_s32, S32, n##_s32_s32)
-#define VIDEO(n) P(n##_u32, U32, n##_u32), P(n##_u32, S32, n##_s32), P(n##_add_u32, U32, n##_u32_add), \
-    P(n##_add_u32, S32, n##_s32_add)
 #define SLCT(t, n) P(slct_##t, S32, slct_##n##_s32), P(slct_##t, F32, slct_##n##_f32), \
     OP(slct_##t, F32, FTZ, slct_##n##_ftz_f32)
 const struct sim_operation SIM_ISA(sim_alu_table)[] = {
@@ -440,15 +437,20 @@ const struct sim_operation SIM_ISA(sim_alu_table)[] = {
     OP(mad24_hi, S32, FLAGS, mad24_hi_sat_s32), TYPES(div), TYPES(rem), TYPES(min), TYPES(max),
     OP(min, S32, FLAGS, min_relu_s32), OP(max, S32, FLAGS, max_relu_s32), P(add_u16x2, U32, add_16x2),
     P(add_s16x2, U32, add_16x2), WORD(min_u16x2), WORD(min_s16x2), WORD(max_u16x2), WORD(max_s16x2),
-    OP(min_s16x2, U32, FLAGS, min_relu_s16x2), OP(max_s16x2, U32, FLAGS, max_relu_s16x2), TYPES(sad), DOT(dp4a),
-    DOT(dp2a_lo), DOT(dp2a_hi), VIDEO(vabsdiff2), VIDEO(vabsdiff4),
+    OP(min_s16x2, U32, FLAGS, min_relu_s16x2), OP(max_s16x2, U32, FLAGS, max_relu_s16x2),
+    TYPES(sad), DOT(dp4a), DOT(dp2a_lo), DOT(dp2a_hi),
     /* .cc, the flag that the carry is written, is also part of the name */
     LONG_SIZES(add_cc, add_cc), LONG_SIZES(sub_cc, sub_cc), LONG_SIZES(mad_lo_cc, mad_lo_cc),
     LONG_TYPES(mad_hi_cc, mad_hi_cc), LONG_SIZES(addc, addc), LONG_SIZES(addc_cc, addc), LONG_SIZES(subc, subc),
     LONG_SIZES(subc_cc, subc), LONG_SIZES(madc_lo, madc_lo), LONG_SIZES(madc_lo_cc, madc_lo),
     LONG_TYPES(madc_hi, madc_hi), LONG_TYPES(madc_hi_cc, madc_hi),
+    P(addc, U16, addc_16), P(addc, S16, addc_16), OP(addc, S32, FLAGS, addc_sat_s32), P(subc, U16, subc_16),
+    P(subc, S16, subc_16), OP(subc, S32, FLAGS, subc_sat_s32), P(madc_lo, U16, madc_lo_16),
+    P(madc_lo, S16, madc_lo_16), P(madc_hi, U16, madc_hi_u16), P(madc_hi, S16, madc_hi_s16),
+    OP(madc_hi, S32, FLAGS, madc_hi_s32),
     LOGIC(and), LOGIC(or), LOGIC(xor), P(not, PRED, not_pred), SIZES(not), SIZES(cnot), SIZES(shl), TYPES(shr),
     WORD(shf_l_wrap), WORD(shf_l_clamp), WORD(shf_r_wrap), WORD(shf_r_clamp), P(lop3, U32, lop3_32), BITS(popc),
+    P(clmad_lo, U64, clmad_lo), P(clmad_lo, S64, clmad_lo), P(clmad_hi, U64, clmad_hi), P(clmad_hi, S64, clmad_hi),
     BITS(clz), LONG_TYPES(bfind, bfind), LONG_TYPES(bfind_shiftamt, bfind_shiftamt), BITS(brev), P(fns, U32, fns_b32),
     LONG_TYPES(bfe, bfe), BITS(bfi), WORD(bmsk_clamp), WORD(bmsk_wrap), WORDS(szext_clamp), WORDS(szext_wrap),
     WORD(prmt), WORD(prmt_f4e), WORD(prmt_b4e), WORD(prmt_rc8), WORD(prmt_ecl), WORD(prmt_ecr), WORD(prmt_rc16),

@@ -15,8 +15,7 @@
 #define ATOM_(NAME, D, T, V, ADDS) SIM_HANDLER(NAME) { \
     u64 addr[32]; \
     struct span s = { 0 }; \
-    addresses(w, i, m, addr); \
-    const bool fast = locate(w, i, SPACE_OF(i), addr, sizeof(T), &s); \
+    const bool fast = locate(w, i, m, SPACE_OF(i), sizeof(T), addr, &s); \
     D *d = SIM_AT(D, i->d); \
     const D *b = SIM_AT(D, i->b), *c = SIM_AT(D, i->c); \
     const bool sink = i->flags & SIM_I_SINK; \
@@ -102,6 +101,57 @@ ATOM(atom_add_f16x2, u32, u32, hsum(old, y) | hsum(old >> 16, y >> 16) << 16)
 ATOM(atom_add_bf16, u32, u16, bsum(old, y))
 ATOM(atom_add_bf16x2, u32, u32, bsum(old, y) | bsum(old >> 16, y >> 16) << 16)
 
+#define EXTREMES(t, inf) \
+    ATOM(atom_min_##t, u32, u16, extreme(old, y, 0, false, inf)) \
+    ATOM(atom_max_##t, u32, u16, extreme(old, y, 0, true, inf)) \
+    ATOM(atom_min_##t##x2, u32, u32, \
+         extreme(old & 0xffff, y & 0xffff, 0, false, inf) | extreme(old >> 16, y >> 16, 0, false, inf) << 16) \
+    ATOM(atom_max_##t##x2, u32, u32, \
+         extreme(old & 0xffff, y & 0xffff, 0, true, inf) | extreme(old >> 16, y >> 16, 0, true, inf) << 16)
+EXTREMES(f16, 0x7c00)
+EXTREMES(bf16, 0x7f80)
+
+/* of a vector: all its bytes, `width`, lie at a multiple of them */
+SIM_HANDLER(atom_aligned) {
+    u64 addr[32];
+    addresses(w, i, m, addr);
+    SIM_EACH_LANE(m) if (addr[l] % i->width) {
+        sim_fault_at(w, i, (int)l, SIM_F_MISALIGNED, "atomic of %u bytes at 0x%llx", i->width,
+                     (unsigned long long)addr[l]);
+        return;
+    }
+}
+
+/* 128 bits: the host has no atomic for them everywhere, so one lock orders those of all blocks. d, b, c: two places of
+   64 bits each */
+static unsigned char lock_128;
+#define ATOM_128(NAME, WHEN, NEW) SIM_HANDLER(NAME) { \
+    u64 addr[32], *d = SIM_AT(u64, i->d); \
+    const u64 *b = SIM_AT(u64, i->b), *c = SIM_AT(u64, i->c); \
+    bool changed = false; \
+    (void)c; \
+    addresses(w, i, m, addr); \
+    SIM_EACH_LANE(m) { \
+        u64 *p = sim_at(w, i, (int)l, SPACE_OF(i), addr[l], 16, "atomic"); \
+        if (!p) return; \
+        while (__atomic_test_and_set(&lock_128, __ATOMIC_SEQ_CST)) {} \
+        const u64 old[2] = { p[0], p[1] }; \
+        if (WHEN) { \
+            changed |= old[0] != NEW[l] || old[1] != NEW[l + 32]; \
+            p[0] = NEW[l]; \
+            p[1] = NEW[l + 32]; \
+        } \
+        __atomic_clear(&lock_128, __ATOMIC_SEQ_CST); \
+        if (!(i->flags & SIM_I_SINK)) { \
+            d[l] = old[0]; \
+            d[l + 32] = old[1]; \
+        } \
+    } \
+    if (changed) w->progress = true; else w->spin = true; \
+    }
+ATOM_128(atom_exch_128, true, b)
+ATOM_128(atom_cas_128, old[0] == b[l] && old[1] == b[l + 32], c)
+
 /* -- mbarrier: one 64-bit word in shared memory: arrivals that a phase expects (20 bits), arrivals still pending (20),
      bytes still pending (23, biased), the phase's parity (1). arrive returns the word's previous value as the state. */
 
@@ -134,6 +184,7 @@ SIM_HANDLER(mbarrier) {
         case MB_DROP: *p = barrier_word(EXPECTED(v) - n, PENDING(v) - n, BYTES(v), PHASE(v)); break;
         case MB_EXPECT: *p = barrier_word(EXPECTED(v), PENDING(v), BYTES(v) + n, PHASE(v)); break;
         case MB_COMPLETE: *p = barrier_word(EXPECTED(v), PENDING(v), BYTES(v) - n, PHASE(v)); break;
+        case MB_DROP_EXPECT: *p = barrier_word(EXPECTED(v) - 1, PENDING(v) - 1, BYTES(v) + n, PHASE(v)); break;
         case MB_ARRIVE_EXPECT: *p = barrier_word(EXPECTED(v), PENDING(v) - 1, BYTES(v) + n, PHASE(v)); break;
         }
         if (!(i->flags & SIM_I_SINK)) SIM_AT(u64, i->d)[l] = v;
@@ -199,6 +250,7 @@ SIM_HANDLER(mbarrier_test) {
 SIM_H1(mbarrier_pending, u32, u64, PENDING(x))
 
 #define OP(n, t, run) SIM_OP(n, t, PLAIN, run)
+#define HALVES(n) OP(n, F16, n##_f16), OP(n, F16X2, n##_f16x2), OP(n, BF16, n##_bf16), OP(n, BF16X2, n##_bf16x2)
 #define BITS(n, h) OP(n, U32, h##32), OP(n, U64, h##64)
 #define ORDER(n) BITS(n, n##_u), OP(n, S32, n##_s32), OP(n, S64, n##_s64)
 const struct sim_operation SIM_ISA(sim_atom_table)[] = {
@@ -207,7 +259,8 @@ const struct sim_operation SIM_ISA(sim_atom_table)[] = {
     OP(atom_add, BF16, atom_add_bf16), OP(atom_add, BF16X2, atom_add_bf16x2), ORDER(atom_min), ORDER(atom_max),
     BITS(atom_and, atom_and_), BITS(atom_or, atom_or_), BITS(atom_xor, atom_xor_), BITS(atom_exch, atom_exch_),
     BITS(atom_cas, atom_cas_), OP(atom_cas, U16, atom_cas_16), OP(atom_inc, U32, atom_inc_u32),
-    OP(atom_dec, U32, atom_dec_u32), SIM_UNTYPED(mbarrier), SIM_UNTYPED(mbarrier_test),
+    OP(atom_dec, U32, atom_dec_u32), HALVES(atom_min), HALVES(atom_max), OP(atom_exch, B128, atom_exch_128),
+    OP(atom_cas, B128, atom_cas_128), SIM_UNTYPED(atom_aligned), SIM_UNTYPED(mbarrier), SIM_UNTYPED(mbarrier_test),
     OP(mbarrier_pending_count, U64, mbarrier_pending), SIM_UNTYPED(cp_bulk), SIM_END
 };
 #undef OP

@@ -73,7 +73,8 @@ SETP_FLOAT(bf16, u32, bhalf_value)
     TESTP(testp_finite_##TN, S, x - x == 0) TESTP(testp_infinite_##TN, S, x == x && x - x != 0) \
     TESTP(testp_number_##TN, S, x == x) TESTP(testp_notanumber_##TN, S, x != x) \
     TESTP(testp_normal_##TN, S, x - x == 0 && (x >= MINIMUM || x <= -MINIMUM || x == 0)) \
-    TESTP(testp_subnormal_##TN, S, x != 0 && x < MINIMUM && x > -MINIMUM)
+    TESTP(testp_subnormal_##TN, S, x != 0 && x < MINIMUM && x > -MINIMUM) \
+    TESTP(testp_##TN, S, ((void)x, false))        /* without a test, which no page has */
 TESTP_ALL(f32, f32, 0x1p-126f)
 TESTP_ALL(f64, f64, 0x1p-1022)
 
@@ -91,7 +92,8 @@ const struct sim_operation SIM_ISA(sim_compare_table)[] = {
     UNSIGNED(U16, u16), SIX(S16, PLAIN, s16), UNSIGNED(U32, u32), SIX(S32, PLAIN, s32), UNSIGNED(U64, u64),
     SIX(S64, PLAIN, s64), ALL(F32, PLAIN, f32), ALL(F32, FTZ, ftz_f32), ALL(F64, PLAIN, f64), ALL(F64, FTZ, f64),
     ALL(F16, PLAIN, f16), ALL(F16, FTZ, ftz_f16), ALL(BF16, PLAIN, bf16), ALL(BF16, FTZ, bf16), TEST(testp_finite),
-    TEST(testp_infinite), TEST(testp_number), TEST(testp_notanumber), TEST(testp_normal), TEST(testp_subnormal), SIM_END
+    TEST(testp_infinite), TEST(testp_number), TEST(testp_notanumber), TEST(testp_normal), TEST(testp_subnormal),
+    TEST(testp), SIM_END
 };
 #undef OP
 #undef P

@@ -151,7 +151,8 @@ static inline u32 narrow_nan(f64 v, int mbits) {
 SIM_H1(cvt_f32_f16, u32, u32, canon32(half_value(x)))
 SIM_H1(cvt_f32_bf16, u32, u32, x << 16)
 SIM_H1(cvt_f32_f16_x, u32, u32, finish32(half_value(x), i->flags))
-SIM_H1(cvt_f32_bf16_x, u32, u32, finish32(bhalf_value(x), i->flags))
+SIM_H1(cvt_f32_bf16_x, u32, u32,
+       i->flags & (SIM_I_FTZ | SIM_I_SAT) ? finish32(bhalf_value(x), i->flags) : x << 16)
 SIM_S1(cvt_f64_f16, u64, u32, finish64(half_value(x), half_value(x), i->flags))
 SIM_S1(cvt_f64_bf16, u64, u32, finish64(bhalf_value(x), bhalf_value(x), i->flags))
 SIM_H1(cvt_f16_f32, u32, f32, half_of(x))
@@ -166,6 +167,7 @@ SIM_H1(cvt_bf16_f32, u32, f32, bhalf_of(x))
 SIM_S1(cvt_bf16_f32_x, u32, f32, TO_BHALF(FLUSHED(x)))
 SIM_S1(cvt_bf16_f64, u32, f64, FROM_F64(TO_BHALF, 7))
 SIM_S1(cvt_bf16_f16, u32, u32, TO_BHALF(half_value(x)))
+SIM_H1(cvt_bf16_bf16, u32, u32, (x & 0x7fff) > 0x7f80 ? 0x7fff : x & 0xffff)
 SIM_S1(cvt_int_bf16_bf16, u32, u32,
        finish16(bhalf_round(to_integral(bhalf_value(x), i->flags & SIM_I_ROUND), 0), i->flags, 0x3f80))
 /* packed: the first source goes to the high half */
@@ -194,6 +196,22 @@ SIM_S1(cvt_e5m2x2_f16x2, u32, u32,
        fp8_of(half_value(x >> 16), false, i->flags) << 8 | fp8_of(half_value(x & 0xffff), false, i->flags))
 SIM_S1(cvt_f16x2_e4m3x2, u32, u32, half_of_fp8(x >> 8, true, i->flags) << 16 | half_of_fp8(x, true, i->flags))
 SIM_S1(cvt_f16x2_e5m2x2, u32, u32, half_of_fp8(x >> 8, false, i->flags) << 16 | half_of_fp8(x, false, i->flags))
+
+/* tf32: an f32 without its lower 13 bits. .rna rounds ties away from zero, and is a GPU's integer instructions: a NaN
+   may become infinite, or with .satfinite a number. */
+#define IS_FINITE(f) (((f) & 0x7f800000) != 0x7f800000)
+static inline u32 tf32_of(f32 v, uint32_t flags) {
+    const u32 f = bits32(v);
+    if (v != v) return NAN32 & ~0x1fffu;
+    if ((flags & SIM_I_RELU) && f >> 31) return 0;
+    return (f + (flags & SIM_I_ROUND ? 0 : 0xfff + (f >> 13 & 1))) & ~0x1fffu;
+}
+static inline u32 tf32_away(u32 f, uint32_t flags) {
+    const u32 r = (f + (IS_FINITE(f) ? 0x1000 : 0)) & ~0x1fffu;
+    return flags >> SIM_I_USER && !IS_FINITE(r) ? r - 0x2000 : r;
+}
+SIM_H1(cvt_tf32_f32, u32, f32, tf32_of(x, i->flags))
+SIM_H1(cvt_tf32_rna_f32, u32, u32, tf32_away(x, i->flags))
 
 static inline u32 pack(s32 x, s32 y, u32 z, uint32_t bits, bool is_signed) {
     const s32 most = (1 << (bits - is_signed)) - 1, least = is_signed ? -most - 1 : 0;
@@ -238,7 +256,9 @@ const struct sim_operation SIM_ISA(sim_cvt_table)[] = {
     FI_OP(bf16, f64, F64), FI_OP(bf16, f16, F16), INTEGRAL(f32, F32), INTEGRAL(f64, F64), INTEGRAL(f16, F16),
     INTEGRAL(bf16, BF16), BOTH(f16x2, f32, F32, cvt_f16x2_f32, cvt_f16x2_f32_x),
     BOTH(bf16x2, f32, F32, cvt_bf16x2_f32, cvt_bf16x2_f32_x),
-    FP8(e4m3x2), FP8(e5m2x2), PACK(cvt_pack_u16), PACK(cvt_pack_s16), PACK(cvt_pack_u8), PACK(cvt_pack_s8),
-    PACK(cvt_pack_u4), PACK(cvt_pack_s4), PACK(cvt_pack_u2), PACK(cvt_pack_s2), SIM_END
+    OP(cvt_bf16, BF16, PLAIN, cvt_bf16_bf16), READS(tf32_u32, f32, F32, cvt_tf32_f32),
+    READS(rna_tf32_u32, f32, F32, cvt_tf32_rna_f32), FP8(e4m3x2), FP8(e5m2x2), PACK(cvt_pack_u16),
+    PACK(cvt_pack_s16), PACK(cvt_pack_u8), PACK(cvt_pack_s8), PACK(cvt_pack_u4), PACK(cvt_pack_s4), PACK(cvt_pack_u2),
+    PACK(cvt_pack_s2), SIM_END
 };
 #undef OP

@@ -1,6 +1,7 @@
 /* execute.h - the map of execute/: operations of one warp.
 
      alu.c compare.c float.c half.c cvt.c    arithmetic, lane by lane
+     video.c                                 video instructions
      ldst.c atom.c                           memory; access.h: the addresses of a whole warp at once
      shuffle.c flow.c sync.c                 cross-lane operations, control flow, barriers
      warp.c                                  which lanes run next, and for how long
@@ -36,9 +37,9 @@ void sim_print(const char *text, size_t n);       /* kernel printf: appends to a
 void sim_print_flush(void);                       /* called by every synchronizing driver call */
 
 /* The handlers, at the end of each file: every operation by its name, its type and its variant. An instruction's
-   operation is named by its opcode, the modifiers that are no flags, in the order of forms.h, and the first of two types:
-   add.s32 is "add" of S32, shf.l.clamp.b32 "shf_l_clamp" of U32, cvt.rn.f32.f64 "cvt_f32" of F64. A .b type counts as
-   unsigned. Lane operations exist twice (avx2.c). */
+   operation is named by its opcode, the modifiers that are no flags, in the order of forms.h, and the first of two
+   types: add.s32 is "add" of S32, shf.l.clamp.b32 "shf_l_clamp" of U32, cvt.rn.f32.f64 "cvt_f32" of F64. A .b type
+   counts as unsigned. Lane operations exist twice (avx2.c). */
 enum sim_variant {
     SIM_PLAIN,                                    /* no flags; of a load or store: one element */
     SIM_FTZ, SIM_RZ,                              /* .ftz alone, .rz alone; without an entry, SIM_FLAGS */
@@ -54,6 +55,7 @@ struct sim_operation { const char *name; enum sim_type type; enum sim_variant va
 extern const struct sim_operation *const sim_avx2_tables[];
 #endif
 extern const struct sim_operation sim_alu_table[], sim_compare_table[], sim_float_table[], sim_half_table[],
-    sim_cvt_table[], sim_ldst_table[], sim_atom_table[], sim_shuffle_table[], sim_flow_table[], sim_sync_table[];
+    sim_cvt_table[], sim_video_table[], sim_ldst_table[], sim_atom_table[], sim_shuffle_table[], sim_flow_table[],
+    sim_sync_table[];
 
 #endif

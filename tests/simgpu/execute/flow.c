@@ -97,6 +97,23 @@ static void restore_registers(struct sim_warp *w, int l, const struct sim_code_f
     for (uint32_t k = 0; k < f->n64; k++, p += 8) memcpy(w->base[0] + f->r64_at + 256u * k + 8 * l, p, 8);
 }
 
+/* d: the address, a: bytes, both of BITS; b: the bytes that each lane uses of the stack, which ends at imm;
+   c: alignment */
+#define ALLOCA(BITS) SIM_HANDLER(alloca_##BITS) { \
+    SIM_EACH_LANE(m) { \
+        u32 *used = SIM_AT(u32, i->b) + l; \
+        const u64 top = (u64)i->imm, size = SIM_AT(u##BITS, i->a)[l], left = SIM_ALLOCA_MAX - *used; \
+        const u64 at = size > left ? 0 : (top - *used - size) & -SIM_AT(u64, i->c)[l]; \
+        if (at < top - SIM_ALLOCA_MAX || !sim_local_grow(w, (uint32_t)top)) { \
+            sim_fault_at(w, i, (int)l, SIM_F_STACK, "stack overflow: alloca of %llu bytes", (unsigned long long)size); \
+            return; \
+        } \
+        SIM_AT(u##BITS, i->d)[l] = (u##BITS)at; \
+        *used = (u32)(top - at); \
+    } }
+ALLOCA(32)
+ALLOCA(64)
+
 static bool enter(struct sim_warp *w, const struct sim_insn *i, int l, const struct sim_callsite *site,
     const struct sim_code_func *f) {
     const struct sim_code *code = w->block->code;
@@ -295,7 +312,7 @@ CLOCK(globaltimer_hi, u32, now(CLOCK_REALTIME) >> 32)
 const struct sim_operation sim_flow_table[] = {
     OP(bra), OP(brx), OP(exit_lanes), OP(call_direct), OP(call_indirect), OP(ret), OP(call_vprintf),
     OP(call_assertfail), OP(call_malloc), OP(call_free), OP(trap), OP(fence), OP(nothing), OP(sleep_lanes),
-    OP(activemask), OP(clock_32), OP(clock_hi), OP(clock_64), OP(globaltimer_64), OP(globaltimer_lo),
-    OP(globaltimer_hi), SIM_END
+    OP(alloca_32), OP(alloca_64), OP(activemask), OP(clock_32), OP(clock_hi), OP(clock_64),
+    OP(globaltimer_64), OP(globaltimer_lo), OP(globaltimer_hi), SIM_END
 };
 #undef OP

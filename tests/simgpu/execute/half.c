@@ -31,20 +31,6 @@ static inline u32 b_fma(u32 x, u32 y, u32 z) {
     return bhalf_round(fma_odd(bhalf_value(x), bhalf_value(y), bhalf_value(z)), 0);
 }
 
-/* min, max on bits: ordered as sign-magnitude integers; NaNs begin at a different value in each format */
-static inline s32 order(u32 h) { return h & 0x8000 ? -(s32)(h & 0x7fff) - 1 : (s32)h; }
-static inline u32 extreme(u32 x, u32 y, uint32_t flags, bool is_max, u32 inf) {
-    u32 sign = flags & SIM_I_XORSIGN ? (x ^ y) & 0x8000 : 0;
-    if (flags & SIM_I_XORSIGN) {
-        x &= 0x7fff;
-        y &= 0x7fff;
-    }
-    bool nx = (x & 0x7fff) > inf, ny = (y & 0x7fff) > inf;
-    if ((nx && ny) || ((flags & SIM_I_NAN) && (nx || ny))) return 0x7fff;
-    if (nx || ny) return (nx ? y : x) | sign;
-    return ((order(x) < order(y)) != is_max ? x : y) | sign;
-}
-
 /* Each operation F of 16-bit operands gives a single and a packed handler; `i` is in scope for the flags. */
 #define TWICE1(F, x) ((F((x) & 0xffff)) | (F((x) >> 16)) << 16)
 #define TWICE2(F, x, y) ((F((x) & 0xffff, (y) & 0xffff)) | (F((x) >> 16, (y) >> 16)) << 16)
@@ -87,6 +73,22 @@ OP1(tanh_approx_f16, HTANH)
 #define BSUB(x, y) b_finish(b_sub(x, y), i->flags)
 #define BMUL(x, y) b_finish(b_mul(x, y), i->flags)
 #define BFMA(x, y, z) b_finish(b_fma(x, y, z), i->flags)
+/* .oob: the NaN of places beside a tensor makes the result 0 */
+#define IS_OOB(x) (((x) & 0x7fff) == 0x7ff7)
+#define HFMA_OOB(x, y, z) (IS_OOB(x) || IS_OOB(y) ? 0 : HFMA(x, y, z))
+#define BFMA_OOB(x, y, z) (IS_OOB(x) || IS_OOB(y) ? 0 : BFMA(x, y, z))
+/* fma.{rz,rm,rp} of bf16, which no page has: ptxas (13.0) takes it, rounds packed ones to nearest, and makes of a
+   single one the fma of f32 of operands and result that are f16, without .oob and .relu. */
+static inline u32 directed(u32 x, u32 y, u32 z, uint32_t flags) {
+    const int mode = flags & SIM_I_ROUND;
+    const f64 a = half_value(x), b = half_value(y), c = half_value(z), s = fma_odd(a, b, c);
+    if (s != s) return 0x7fff;
+    if (s == 0 && signbit(a * b) != signbit(c)) return mode == 2 ? 0x8000 : 0;
+    const f32 r = float_of(narrow(fabs(s), signbit(s) && mode > 1 ? 5 - mode : mode, 23, -126, 127));
+    return half_round(signbit(s) ? -r : r, 0);
+}
+#define BFMA_SINGLE(x, y, z) (i->flags & SIM_I_ROUND ? directed(x, y, z, i->flags) : BFMA(x, y, z))
+#define BFMA_OOB_SINGLE(x, y, z) (i->flags & SIM_I_ROUND ? directed(x, y, z, i->flags) : BFMA_OOB(x, y, z))
 #define BMIN(x, y) extreme(x, y, i->flags, false, 0x7f80)
 #define BMAX(x, y) extreme(x, y, i->flags, true, 0x7f80)
 #define BNEG(x) (((x) & 0x7fff) > 0x7f80 ? 0x7fff : (x) ^ 0x8000)
@@ -96,7 +98,11 @@ OP1(tanh_approx_f16, HTANH)
 OP2(add_bf16, BADD)
 OP2(sub_bf16, BSUB)
 OP2(mul_bf16, BMUL)
-OP3(fma_bf16, BFMA)
+SIM_S3(fma_bf16, u32, u32, u32, u32, BFMA_SINGLE((u16)x, (u16)y, (u16)z))
+SIM_S3(fma_bf16x2, u32, u32, u32, u32, TWICE3(BFMA, x, y, z))
+OP3(fma_oob_f16, HFMA_OOB)
+SIM_S3(fma_oob_bf16, u32, u32, u32, u32, BFMA_OOB_SINGLE((u16)x, (u16)y, (u16)z))
+SIM_S3(fma_oob_bf16x2, u32, u32, u32, u32, TWICE3(BFMA_OOB, x, y, z))
 OP2(min_bf16, BMIN)
 OP2(max_bf16, BMAX)
 OP1(neg_bf16, BNEG)
@@ -106,9 +112,9 @@ OP1(tanh_approx_bf16, BTANH)
 
 /* each reads its flags */
 #define FORMAT(n, t, h) SIM_OP(n, t, PLAIN, h), SIM_OP(n, t, FLAGS, h)
-#define HALVES(n) FORMAT(n, F16, n##_f16), FORMAT(n, F16X2, n##_f16x2), FORMAT(n, BF16, n##_bf16), \
+#define OF_HALVES(n) FORMAT(n, F16, n##_f16), FORMAT(n, F16X2, n##_f16x2), FORMAT(n, BF16, n##_bf16), \
     FORMAT(n, BF16X2, n##_bf16x2)
 const struct sim_operation SIM_ISA(sim_half_table)[] = {
-    HALVES(add), HALVES(sub), HALVES(mul), HALVES(fma), HALVES(min), HALVES(max), HALVES(neg), HALVES(abs),
-    HALVES(ex2_approx), HALVES(tanh_approx), SIM_END
+    OF_HALVES(add), OF_HALVES(sub), OF_HALVES(mul), OF_HALVES(fma), OF_HALVES(fma_oob), OF_HALVES(min),
+    OF_HALVES(max), OF_HALVES(neg), OF_HALVES(abs), OF_HALVES(ex2_approx), OF_HALVES(tanh_approx), SIM_END
 };

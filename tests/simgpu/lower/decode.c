@@ -50,6 +50,8 @@ static int reach(struct dec *d, struct sim_func *f) {
         const struct sim_instr *in = &f->instrs[k];
         const enum sim_select select = in->form->select;
         const bool call = select == SIM_SELECT_CALL;
+        d->funcs[self].allocates |= select == SIM_SELECT_ALLOCA || select == SIM_SELECT_STACKSAVE ||
+            select == SIM_SELECT_STACKRESTORE;
         c->knows_clusters |= select == SIM_SELECT_MAPA || select == SIM_SELECT_GETCTARANK;
         for (unsigned j = 0; j < in->nmods; j++) c->knows_clusters |= strstr(in->mods[j], "cluster") != NULL;
         visit_operands(d, self, in, in->opd, in->n, !call);
@@ -136,8 +138,9 @@ static void place_function(struct dec *d, unsigned self) {
     c->params_at = (s->frame_bytes + 63) / 64 * 64;
     c->rets_at = s->is_entry ? c->params_at : (c->params_at + f->params_size + 63) / 64 * 64;
     c->frame = s->is_entry ? (s->frame_bytes + 63) / 64 * 64 : (c->rets_at + f->rets_size + 63) / 64 * 64;
+    if (f->allocates) c->frame += DEC_SAVED_STACK;
     uint32_t count[3] = { 0, 0, 0 };
-    dec_allocate(s, f->reg, count);                               /* numbers within the class */
+    f->live = dec_allocate(s, f->reg, count);                             /* numbers within the class */
     c->npreds = count[0];
     c->n32 = count[1];
     c->n64 = count[2];
@@ -180,6 +183,7 @@ static void emit_function(struct dec *d, unsigned self) {
     const uint32_t first_label = c->nlabels;
     c->funcs[self].first = c->ninsns;
     if (!f->is_entry) pass_registers(d, f->params, f->nparams, df->param_at, c->funcs[self].params_at, true);
+    dec_pass_stack(d, true);
     for (unsigned k = 0; k < f->ninstrs; k++) {
         const struct sim_instr *in = &f->instrs[k];
         start[k] = c->ninsns;
@@ -195,6 +199,7 @@ static void emit_function(struct dec *d, unsigned self) {
     start[f->ninstrs] = c->ninsns;
     d->guard = SIM_TRUE;
     d->guard_xor = 0;
+    dec_pass_stack(d, false);
     dec_emit_untyped(d, f->is_entry ? "exit_lanes" : "ret");              /* a body may end without one */
     for (unsigned k = 0; k < d->nfixups; k++) {
         const struct dec_fixup *x = &d->fixups[k];
@@ -217,6 +222,14 @@ static uint32_t deepest(struct dec *d) {
         f->deepest = d->code->funcs[d->order[i]].frame + most;
     }
     return d->funcs[0].deepest;
+}
+
+/* alloca's memory is above the frames; if they have no limit, at the end. */
+static void place_stack(struct dec *d) {
+    bool recursive = false;
+    for (unsigned k = 0; k < d->code->nfuncs; k++) recursive |= d->funcs[k].calls[k];
+    const uint64_t top = SIM_LOCAL_BASE + (d->code->info.local_bytes + 63ull) / 64 * 64 + SIM_ALLOCA_MAX;
+    d->code->stack_top = recursive || top > SIM_LOCAL_MAX ? SIM_LOCAL_MAX : (uint32_t)top;
 }
 
 static void decode(struct dec *d, struct sim_func *entry) {
@@ -244,15 +257,17 @@ static void decode(struct dec *d, struct sim_func *entry) {
     d->regs_top = 4;                                              /* SIM_TRUE */
     c->fp = dec_new_place(d, 128, 64);
     c->vars_at = d->regs_top;
+    c->sp = dec_new_place(d, 128, 64);
     for (unsigned k = 0; k < c->nfuncs; k++) place_function(d, k);
     c->vars_end = d->regs_top;
     d->in = NULL;
     c->info.local_bytes = deepest(d);
     close_calls(d);
+    place_stack(d);
     for (unsigned k = 0; k < d->norder; k++) emit_function(d, d->order[k]);
 
-    uint64_t words = 0;
-    for (unsigned k = 0; k < c->nfuncs; k++) words += c->funcs[k].n32 + 2u * c->funcs[k].n64;
+    uint32_t words = 0;                           /* a call saves the caller's registers: not the sum */
+    for (unsigned k = 0; k < c->nfuncs; k++) if (d->funcs[k].live > words) words = d->funcs[k].live;
     unsigned char *consts = NULL;
     if (posix_memalign((void **)&consts, 64, c->nconsts + 256)) dec_fail(d, "Out of memory");
     if (c->nconsts) memcpy(consts, c->consts, c->nconsts);
@@ -261,7 +276,7 @@ static void decode(struct dec *d, struct sim_func *entry) {
     c->consts = consts;
     c->regs_bytes = d->regs_top + 256;
     c->info.param_bytes = entry->param_bytes;
-    c->info.num_regs = words + 8 < 16 ? 16 : words + 8 > 255 ? 255 : (uint32_t)words + 8;
+    c->info.num_regs = words + 8 < 16 ? 16 : words + 8;
     for (unsigned k = 0; k < d->image->nvars; k++) if (d->image->vars[k]->space == SIM_CONST)
         c->info.const_bytes += (uint32_t)d->image->vars[k]->size;
 }

@@ -14,8 +14,9 @@ struct dec_func {                                                 /* parallel to
     uint32_t *reg;                                                /* offset of each register's first element */
     uint32_t *param_at, *ret_at;                                  /* offsets in the parameter and result areas */
     uint32_t params_size, rets_size;
+    uint32_t live;                                                /* words of registers, at most */
     uint8_t *calls;                                               /* by function index: this function reaches it */
-    bool indirect;
+    bool indirect, allocates;                                     /* allocates: it has alloca or stackrestore */
     uint32_t deepest;
 };
 
@@ -52,11 +53,12 @@ struct dec {
     const char *rest[SIM_MAX_MODS + 1];                           /* all others, in the order of forms.h */
     unsigned nrest;               /* not yet taken */
     uint32_t guard, guard_xor;
-    struct { uint32_t to, from; enum sim_type type; } after[8];
+    struct { uint32_t to, from; enum sim_type type; bool whole; } after[8];      /* whole: 128 bits */
     unsigned nafter; /* widening moves after the instruction */
 };
 
 #define DEC_SATFINITE (1u << SIM_I_USER)
+#define DEC_SAVED_STACK 64u                                       /* bytes at the end of such a frame */
 
 /* emit.c: operations, errors */
 sim_handler *dec_operation(const char *name, enum sim_type t, enum sim_variant v); /* NULL: there is none */
@@ -83,6 +85,8 @@ void dec_fixup(struct dec *d, uint32_t insn, unsigned target);
 uint32_t dec_const(struct dec *d, uint64_t value, unsigned size); /* 0: predicate */
 uint32_t dec_new_place(struct dec *d, uint32_t bytes, uint32_t align);
 uint32_t dec_temp(struct dec *d, unsigned size);
+void dec_pass_stack(struct dec *d, bool save);                    /* select_flow.c: at a function's start and end */
+uint32_t dec_half(struct dec *d, const struct sim_operand *o, unsigned k); /* 64 bits of 128 */
 uint32_t dec_src(struct dec *d, const struct sim_operand *o, enum sim_type t);
 uint32_t dec_dst(struct dec *d, const struct sim_operand *o, enum sim_type t);
 struct sim_operand dec_element(const struct sim_operand *o, unsigned k); /* of {a, b}, a vector or special register */
@@ -96,8 +100,9 @@ static inline uint64_t dec_address(const struct sim_var *v) {     /* of all othe
 uint32_t dec_lay_out(const struct sim_var *v, unsigned n, uint32_t *at); /* parameters, results: returns their size */
 unsigned dec_reg_size(enum sim_type t);                           /* 0 predicate, 4, 8 */
 
-/* regs.c: assigns each register of f a number within its class (predicate, 4, 8 bytes), and counts the numbers */
-void dec_allocate(const struct sim_func *f, uint32_t *number, uint32_t count[3]);
+/* regs.c: assigns each register of f a number within its class (predicate, 4, 8 bytes), and counts the numbers. Returns
+   how many words of registers are live at once, at most */
+uint32_t dec_allocate(const struct sim_func *f, uint32_t *number, uint32_t count[3]);
 
 /* The functions that select the handlers of the current instruction and emit them. Its form has checked the operands,
    except where a letter in forms.h allows anything. */
@@ -105,9 +110,10 @@ typedef void dec_selector(struct dec *d);
 dec_selector dec_ld, dec_st, dec_st_async, dec_atom, dec_red, dec_red_async, dec_cvta, dec_isspacep, dec_mapa,
     dec_getctarank, dec_createpolicy, dec_cp_async, dec_cp_arrive, dec_cp_bulk, dec_mbarrier_init, dec_mbarrier_inval,
     dec_mbarrier_arrive, dec_mbarrier_tx, dec_mbarrier_test;      /* select_mem.c */
-dec_selector dec_bra, dec_brx, dec_call, dec_ret, dec_exit, dec_trap, dec_nanosleep, dec_nothing, dec_fence,
-    dec_bar_sync, dec_bar_arrive, dec_bar_red, dec_bar_warp, dec_cluster_arrive, dec_cluster_wait, dec_warp, dec_vote,
-    dec_elect, dec_activemask;                                    /* select_flow.c */
+dec_selector dec_bra, dec_brx, dec_call, dec_ret, dec_exit, dec_trap, dec_nanosleep, dec_nothing, dec_alloca,
+    dec_stacksave, dec_stackrestore, dec_fence, dec_bar_sync, dec_bar_arrive, dec_bar_red, dec_bar_warp,
+    dec_cluster_arrive, dec_cluster_wait, dec_warp, dec_vote, dec_elect,
+    dec_activemask;                                    /* select_flow.c */
 void dec_select(struct dec *d);                                   /* select.c: by the form of the instruction */
 
 #endif

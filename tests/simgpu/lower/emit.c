@@ -5,12 +5,12 @@
 
 /* -- operations */
 
-enum sim_type dec_unsigned(enum sim_type t) {
+static enum sim_type unsigned_type(enum sim_type t) {
     return t == SIM_B8 ? SIM_U8 : t == SIM_B16 ? SIM_U16 : t == SIM_B32 ? SIM_U32 : t == SIM_B64 ? SIM_U64 : t;
 }
 
 enum { SLOTS = 4096 };
-static const struct sim_operation *operations[SLOTS];             /* a hash table, created once */
+static const struct sim_operation *operations[SLOTS];             /* a hash table, a third full, created once */
 static pthread_once_t operations_once = PTHREAD_ONCE_INIT;
 
 unsigned dec_hash(const char *text) {
@@ -33,8 +33,8 @@ static void add_table(const struct sim_operation *t) {
 
 static void make_operations(void) {
     const struct sim_operation *const tables[] =
-        { sim_alu_table, sim_compare_table, sim_float_table, sim_half_table, sim_cvt_table, sim_ldst_table,
-        sim_atom_table, sim_shuffle_table, sim_flow_table, sim_sync_table };
+        { sim_alu_table, sim_compare_table, sim_float_table, sim_half_table, sim_cvt_table, sim_video_table,
+        sim_ldst_table, sim_atom_table, sim_shuffle_table, sim_flow_table, sim_sync_table };
     for (size_t k = 0; k < sizeof tables / sizeof *tables; k++) add_table(tables[k]);
 #ifdef SIM_HAVE_AVX2
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"))
@@ -44,31 +44,32 @@ static void make_operations(void) {
 
 sim_handler *dec_operation(const char *name, enum sim_type t, enum sim_variant v) {
     pthread_once(&operations_once, make_operations);
-    const struct sim_operation *o = *slot_of(name, dec_unsigned(t), v);
+    const struct sim_operation *o = *slot_of(name, unsigned_type(t), v);
     return o ? o->run : NULL;
 }
 
-static char *append(char *to, const char *end, const char *word) {
-    while (*word && to < end) *to++ = *word++;
-    *to = 0;
-    return to;
+struct name { char text[64]; size_t n; };
+
+static void append(struct name *name, const char *word) {
+    while (*word && name->n + 1 < sizeof name->text) name->text[name->n++] = *word++;
 }
 
 sim_handler *dec_find(struct dec *d, const char *op, enum sim_type first, enum sim_type t) {
-    static const char *const type_names[] = { [SIM_U8] = "_u8", [SIM_S8] = "_s8", [SIM_U16] = "_u16",
-        [SIM_S16] = "_s16", [SIM_F16] = "_f16", [SIM_BF16] = "_bf16", [SIM_U32] = "_u32", [SIM_S32] = "_s32",
-        [SIM_F32] = "_f32", [SIM_F16X2] = "_f16x2", [SIM_BF16X2] = "_bf16x2", [SIM_U64] = "_u64", [SIM_S64] = "_s64",
-        [SIM_F64] = "_f64", [SIM_B128] = "_b128" };
+    static const char *const types[] = { "", "_pred", "", "_u8", "_s8", "", "_u16", "_s16", "_f16", "_bf16", "", "_u32",
+                                         "_s32", "_f32", "_f16x2", "_bf16x2", "", "_u64", "_s64", "_f64", "_b128" };
     const uint32_t flags = d->flags & (SIM_I_ROUND | SIM_I_FTZ | SIM_I_SAT | SIM_I_RELU | SIM_I_NAN | SIM_I_XORSIGN |
                                        DEC_SATFINITE);
     const enum sim_variant v = !flags ? SIM_PLAIN : flags == SIM_I_FTZ ? SIM_FTZ : flags == 1 ? SIM_RZ : SIM_FLAGS;
-    char name[64], *end = append(name, name + sizeof name - 1, op);
-    for (unsigned k = 0; k < d->nrest; k++)
-        end = append(append(end, name + sizeof name - 1, "_"), name + sizeof name - 1, d->rest[k]);
+    struct name name = { "", 0 };
+    append(&name, op);
+    for (unsigned k = 0; k < d->nrest; k++) {
+        append(&name, "_");
+        append(&name, d->rest[k]);
+    }
+    append(&name, types[unsigned_type(first)]);
     d->nrest = 0;
-    if (first != SIM_NOTYPE) append(end, name + sizeof name - 1, type_names[dec_unsigned(first)]);
-    sim_handler *run = dec_operation(name, t, v);
-    if (!run && (v == SIM_FTZ || v == SIM_RZ)) run = dec_operation(name, t, SIM_FLAGS);
+    sim_handler *run = dec_operation(name.text, t, v);
+    if (!run && (v == SIM_FTZ || v == SIM_RZ)) run = dec_operation(name.text, t, SIM_FLAGS);
     if (!run) dec_unsupported(d);
     return run;
 }
@@ -348,6 +349,28 @@ struct sim_operand dec_element(const struct sim_operand *o, unsigned k) {
     return element;
 }
 
+/* where a register's component begins; a register of 128 bits has its halves in adjacent places */
+static uint32_t place_of_register(const struct dec *d, const struct sim_operand *o) {
+    const unsigned has = dec_reg_size(d->funcs[d->now].func->regs[o->reg].type), lanes = has ? 32 * has : 4;
+    return 2 * (d->funcs[d->now].reg[o->reg] + (o->component ? (o->component - 1u) * lanes : 0));
+}
+
+uint32_t dec_half(struct dec *d, const struct sim_operand *o, unsigned k) {
+    const bool wide = o->kind == SIM_O_REG && dec_reg_size(d->funcs[d->now].func->regs[o->reg].type) == 16;
+    if (wide) return place_of_register(d, o) + k * 2 * 256;
+    if (o->kind == SIM_O_SINK) return dec_temp(d, 8);
+    if (o->kind == SIM_O_IMM) return dec_const(d, k == 0 ? o->imm : 0, 8);
+    if (o->kind == SIM_O_SREG) {                                  /* its three numbers and 0 */
+        struct sim_operand part[2] = { *o, *o };
+        for (unsigned j = 0; j < 2; j++) part[j].imm = 2 * k + j;
+        const uint32_t low = dec_sreg(d, &part[0], 4), high = dec_sreg(d, &part[1], 4), both = dec_temp(d, 8);
+        dec_emit_to(d, "pack", SIM_B64, both, low, high);
+        return both;
+    }
+    if (o->kind != SIM_O_SYM) dec_unsupported(d);
+    return k == 0 ? address_of(d, o, 8) : dec_const(d, 0, 8);
+}
+
 uint32_t dec_src(struct dec *d, const struct sim_operand *o, enum sim_type t) {
     const unsigned size = dec_reg_size(t);
     uint32_t at = 0;
@@ -355,16 +378,16 @@ uint32_t dec_src(struct dec *d, const struct sim_operand *o, enum sim_type t) {
     switch (o->kind) {
     case SIM_O_REG: {
         const struct sim_reg *r = &d->funcs[d->now].func->regs[o->reg];
-        const unsigned has = dec_reg_size(r->type);
+        const unsigned has = dec_reg_size(r->type) == 16 ? 8 : dec_reg_size(r->type);
         if (o->component > r->vec) dec_unsupported(d);
-        at = 2 * (d->funcs[d->now].reg[o->reg] + (o->component ? (o->component - 1u) * (has ? 32 * has : 4) : 0));
+        at = place_of_register(d, o);             /* of 128 bits only the lower ones */
         if (o->negated && has == 0) {
             const uint32_t p = dec_temp(d, 0);
             dec_emit_to(d, "not", SIM_PRED, p, at, 0);
             at = p;
         }
         if (has == size) return at;
-        if (has == 16 || !has || !size) dec_unsupported(d);
+        if (!has || !size) dec_unsupported(d);
         const uint32_t to = dec_temp(d, size);
         dec_resize(d, size, to, at);
         return to;
@@ -383,14 +406,14 @@ uint32_t dec_dst(struct dec *d, const struct sim_operand *o, enum sim_type t) {
     if (o->kind != SIM_O_REG) dec_unsupported(d);
     const struct sim_reg *r = &d->funcs[d->now].func->regs[o->reg];
     const unsigned has = dec_reg_size(r->type);
-    if (o->component > r->vec) dec_unsupported(d);
-    const uint32_t at =
-        2 * (d->funcs[d->now].reg[o->reg] + (o->component ? (o->component - 1u) * (has ? 32 * has : 4) : 0));
+    if (o->component > r->vec || size == 16) dec_unsupported(d);
+    const uint32_t at = place_of_register(d, o);
     if (has == size) return at;
-    if (has != 8 || size != 4) dec_unsupported(d);
-    const uint32_t temp = dec_temp(d, 4);
+    if (has < 8 || size < 4) dec_unsupported(d);
+    const uint32_t temp = size == 8 ? at : dec_temp(d, 4);
     d->after[d->nafter].to = at;
     d->after[d->nafter].from = temp;
+    d->after[d->nafter].whole = has == 16;
     d->after[d->nafter++].type = t;
     return temp;
 }
@@ -398,9 +421,14 @@ uint32_t dec_dst(struct dec *d, const struct sim_operand *o, enum sim_type t) {
 void dec_done(struct dec *d) {
     for (unsigned k = 0; k < d->nafter; k++) {
         const enum sim_type t = d->after[k].type;
-        const bool is_signed = t == SIM_S8 || t == SIM_S16 || t == SIM_S32;
+        const bool is_signed = t == SIM_S8 || t == SIM_S16 || t == SIM_S32 || t == SIM_S64;
         const enum sim_type bits = sim_type_size(t) == 1 ? SIM_U8 : sim_type_size(t) == 2 ? SIM_U16 : SIM_U32;
-        dec_emit_to(d, is_signed ? "cvt_s64" : "cvt_u64", is_signed ? t : bits, d->after[k].to, d->after[k].from, 0);
+        const uint32_t to = d->after[k].to, high = to + 2 * 256;
+        if (sim_type_size(t) < 8)
+            dec_emit_to(d, is_signed ? "cvt_s64" : "cvt_u64", is_signed ? t : bits, to, d->after[k].from, 0);
+        if (!d->after[k].whole) continue;
+        if (is_signed) dec_emit_to(d, "shr", SIM_S64, high, to, dec_const(d, 63, 4));
+        else dec_emit_to(d, "mov", SIM_U64, high, dec_const(d, 0, 8), 0);
     }
     d->nafter = 0;
 }

@@ -17,12 +17,17 @@ struct liveness {
     /* per block; a block's live-out is the union of its successors' live-in */
     uint64_t *in, *use, *def;
     uint32_t *lo, *hi;                                            /* interval of each register, in instructions */
+    /* while the words are counted that are live at one instruction */
+    uint64_t *live;
+    uint32_t now, most;
+    unsigned char *cheap;                                         /* of each register */
 };
+enum { UNSEEN, CHEAP, COSTLY };
 
 /* Whether the first operand is the destination: by its letter in forms.h. */
 static bool writes_first(const struct sim_instr *in) {
     const char *letter = in->form->args + (in->form->args[0] == '.');
-    return in->n && strchr("dDwVoOtqrx", *letter) && in->opd[0].kind != SIM_O_MEM;
+    return in->n && strchr("dDwAyVqoeOtriIszEKx", *letter) && in->opd[0].kind != SIM_O_MEM;
 }
 
 typedef void visitor(struct liveness *v, uint32_t at, uint32_t reg, bool written, bool sure);
@@ -169,6 +174,67 @@ static bool analyse(struct liveness *v) {
     return true;
 }
 
+static uint32_t words_of(const struct liveness *v, uint32_t reg) {
+    const struct sim_reg *r = &v->f->regs[reg];
+    return v->cheap[reg] == CHEAP ? 0 : dec_reg_size(r->type) / 4 * (r->vec ? r->vec : 1);
+}
+
+/* A GPU's compiler computes these again where they are needed, or takes them from the constant bank: parameters of a
+   kernel, constants, addresses of variables, and sums of these. */
+static bool is_cheap(const struct liveness *v, const struct sim_instr *in) {
+    const bool param = v->f->is_entry && !strcmp(in->op, "ld") && in->nmods && !strcmp(in->mods[0], "param");
+    if (!strcmp(in->op, "add") && in->n == 3 && in->opd[2].kind == SIM_O_IMM) return true;
+    if (param || !strcmp(in->op, "mov") || !strcmp(in->op, "cvta") || !strcmp(in->op, "add")) {
+        for (unsigned k = 1; k < in->n && !param; k++) {
+            const struct sim_operand *o = &in->opd[k];
+            if (o->kind == SIM_O_IMM || o->kind == SIM_O_SYM) continue;
+            if (o->kind != SIM_O_REG || v->cheap[o->reg] != CHEAP) return false;
+        }
+        return in->opd[0].kind == SIM_O_REG || in->opd[0].kind == SIM_O_VEC;
+    }
+    return false;
+}
+
+static void see_written(struct liveness *v, uint32_t at, uint32_t reg, bool written, bool sure) {
+    (void)sure;
+    if (!written) return;
+    v->cheap[reg] = v->cheap[reg] == UNSEEN && is_cheap(v, &v->f->instrs[at]) ? CHEAP : COSTLY;
+}
+
+static void see_live(struct liveness *v, uint32_t at, uint32_t reg, bool written, bool sure) {
+    const uint64_t bit = 1ull << (reg % 64), was = v->live[reg / 64] & bit;
+    const uint32_t words = words_of(v, reg);
+    (void)at;
+    if (written && !was && v->now + words > v->most) v->most = v->now + words;        /* never read, but written */
+    if (written && was && sure && v->f->regs[reg].vec <= 1) {
+        v->live[reg / 64] &= ~bit;
+        v->now -= words;
+    } else if (!written && !was) {
+        v->live[reg / 64] |= bit;
+        v->now += words;
+    }
+    if (v->now > v->most) v->most = v->now;
+}
+
+/* The most words that are live at once, backwards through each block. */
+static uint32_t pressure(struct liveness *v) {
+    v->live = v->def + (size_t)v->nblocks * v->words;             /* where live_out was computed */
+    for (uint32_t k = 0; k < v->f->ninstrs; k++) visit_instr(v, k, true, see_written);
+    for (uint32_t b = 0; b < v->nblocks; b++) {
+        live_out(v, b, v->live);
+        v->now = 0;
+        for (uint32_t w = 0; w < v->words; w++)
+            for (uint64_t r = v->live[w]; r; r &= r - 1)
+                v->now += words_of(v, 64 * w + (uint32_t)__builtin_ctzll(r));
+        if (v->now > v->most) v->most = v->now;
+        for (uint32_t k = v->blocks[b].end; k-- > v->blocks[b].first;) {
+            visit_instr(v, k, true, see_live);
+            visit_instr(v, k, false, see_live);
+        }
+    }
+    return v->most;
+}
+
 static int by_start(const void *a, const void *b) {
     const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return x < y ? -1 : x > y;
@@ -177,6 +243,11 @@ static int by_start(const void *a, const void *b) {
 static unsigned class_of(const struct sim_reg *r) {
     const unsigned size = dec_reg_size(r->type);
     return size == 0 ? 0 : size == 4 ? 1 : 2;
+}
+
+/* adjacent ones: of a vector, or the halves of 128 bits */
+static unsigned places_of(const struct sim_reg *r) {
+    return (r->vec ? r->vec : 1u) * (dec_reg_size(r->type) == 16 ? 2 : 1);
 }
 
 /* In the order of the starts: the place of a register that has ended is free again. */
@@ -188,8 +259,8 @@ static void share(struct liveness *v, uint64_t *order, uint32_t *number, uint32_
     qsort(order, f->nregs, sizeof *order, by_start);
     for (uint32_t k = 0; k < f->nregs; k++) {
         const uint32_t r = (uint32_t)order[k];
-        const unsigned c = class_of(&f->regs[r]), vec = f->regs[r].vec ? f->regs[r].vec : 1;
-        if (v->hi[r] == 0 || vec > 1) continue;
+        const unsigned c = class_of(&f->regs[r]);
+        if (v->hi[r] == 0 || places_of(&f->regs[r]) > 1) continue;
         uint32_t place = 0;
         while (place < count[c] && until[c * stride + place] > v->lo[r]) place++;
         if (place == count[c]) count[c]++;
@@ -198,26 +269,30 @@ static void share(struct liveness *v, uint64_t *order, uint32_t *number, uint32_
     }
 }
 
-void dec_allocate(const struct sim_func *f, uint32_t *number, uint32_t count[3]) {
+uint32_t dec_allocate(const struct sim_func *f, uint32_t *number, uint32_t count[3]) {
     struct liveness v = { .f = f };
     v.lo = malloc((f->nregs + 1) * sizeof *v.lo);
     v.hi = calloc(f->nregs + 1, sizeof *v.hi);
     uint64_t *order = malloc((f->nregs + 1) * sizeof *order);
     uint32_t *until = calloc(3 * ((size_t)f->nregs + 1), sizeof *until);
+    v.cheap = calloc(f->nregs + 1, 1);
     for (unsigned k = 0; v.lo && k < f->nregs; k++) v.lo[k] = ~0u;
-    const bool shared = v.lo && v.hi && order && until && analyse(&v);
+    const bool shared = v.lo && v.hi && v.cheap && order && until && analyse(&v);
     if (shared) share(&v, order, number, count, until);
-    for (unsigned k = 0; k < f->nregs; k++) {                     /* registers that do not share: vectors;
+    for (unsigned k = 0; k < f->nregs; k++) {                     /* registers that do not share: vectors, 128 bits;
                                                                      all of them if sharing failed */
-        const unsigned c = class_of(&f->regs[k]), vec = f->regs[k].vec ? f->regs[k].vec : 1;
-        if (shared && vec == 1) continue;
+        const unsigned c = class_of(&f->regs[k]), places = places_of(&f->regs[k]);
+        if (shared && places == 1) continue;
         number[k] = count[c];
-        count[c] += vec;
+        count[c] += places;
     }
+    const uint32_t live = shared ? pressure(&v) : count[1] + 2 * count[2];
     free(v.blocks);
     free(v.in);
     free(v.lo);
     free(v.hi);
     free(order);
     free(until);
+    free(v.cheap);
+    return live;
 }

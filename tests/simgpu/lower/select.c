@@ -1,5 +1,6 @@
 /* select.c - the handlers of each instruction, by its form: operations for each lane, comparisons, moves. The others
-   are in select_mem.c and select_flow.c. What has no handler, or a modifier that no function takes, is not supported. */
+   are in select_mem.c and select_flow.c. An instruction without a handler, or with a modifier that no function takes,
+   is not supported. */
 #include "decode.h"
 
 static unsigned bits_of(enum sim_type t) { return t == SIM_PRED ? 0 : 8 * sim_type_size(t); }
@@ -11,9 +12,10 @@ struct sources { uint32_t at[5]; int64_t imm; };
 static enum sim_type type_at(const struct sim_instr *in, char letter, bool first) {
     const enum sim_type t = in->type[0];
     switch (letter) {
-    case 'b': case 'B': return in->type[1];
+    case 'b': case 'B': case 'c': case 'Y': return in->type[1];
     case 'w': case 'W': return sim_type_size(t) == 2 ? SIM_B32 : SIM_B64;
-    case 'r': case 'u': return SIM_U32;
+    case 'r': case 'i': case 'I': case 'u': case 'v': return SIM_U32;
+    case 'f': return SIM_F32;
     case 'q': case 'p': return SIM_PRED;
     case 'x': return in->type[!first];
     default: return t;
@@ -93,12 +95,68 @@ static void float_pair(struct dec *d) {
     dec_emit_to(d, "pack", SIM_U64, destination(d), result[0], result[1]);
 }
 
-/* vabsdiff2, vabsdiff4 of u32, in the forms that CUDA's SIMD functions use: all elements, no selection, with or without
-   .add. Without .add, the third source provides the elements that a mask excludes: none. */
+/* -- video instructions */
+
+static unsigned place_in(const char *const *names, unsigned n, const char *name) {
+    unsigned k = 0;
+    while (k < n && strncmp(names[k], name, strlen(names[k]))) k++;
+    return k;
+}
+
+static unsigned take_one(struct dec *d, const char *const *names, unsigned n) {
+    for (unsigned k = 0; k < n; k++) if (dec_take(d, names[k])) return k;
+    return n;
+}
+
+/* the selection of one source: its text ends with the first element's number */
+static uint16_t selection(const struct sim_operand *o, unsigned elements, unsigned first) {
+    const char *e = o->elements;
+    unsigned s = 0;
+    if (elements == 1) return (uint16_t)(!e ? VIDEO_WORD : (unsigned)(e[1] - '0') + (*e == 'h' ? 4 : 0));
+    for (unsigned k = 0; k < elements; k++) s |= (e ? (unsigned)(e[elements - k] - '0') : first + k) << 3 * k;
+    return (uint16_t)s;
+}
+
 static void video(struct dec *d) {
+    static const char *const ops[] = { "vadd", "vsub", "vabsdiff", "vmin", "vmax", "vavrg", "vshl", "vshr", "vset",
+                                       "vmad" };
+    static const char *const seconds[] = { "add", "min", "max" },
+                      *const tests[] = { "eq", "ne", "lt", "le", "gt", "ge" };
     const struct sim_instr *in = d->in;
-    if (in->ntypes != 3 || in->type[2] != in->type[1] || in->n != 4 || d->flags) dec_unsupported(d);
-    lanes(d);
+    const struct sim_operand *o = in->opd;
+    const char last = in->op[strlen(in->op) - 1];
+    const unsigned n = last == '2' ? 2 : last == '4' ? 4 : 1, typed = in->ntypes - 2;
+    struct sim_video v = { .elements = n & 7 };
+    v.op = place_in(ops, sizeof ops / sizeof *ops, in->op) & 15;
+    v.second = (take_one(d, seconds, 3) + 1) & 3;
+    v.compare = take_one(d, tests, 6) & 7;
+    v.wrap = dec_take(d, "wrap");
+    dec_take(d, "clamp");
+    v.plus = dec_take(d, "po");
+    v.shift = (dec_take(d, "shr7") ? 7 : dec_take(d, "shr15") ? 15 : 0) & 15;
+    v.sat = (d->flags & SIM_I_SAT) != 0;
+    v.d_signed = typed && in->type[0] == SIM_S32;                 /* vset has no type of its result */
+    v.a_signed = in->type[typed] == SIM_S32;
+    v.b_signed = in->type[typed + 1] == SIM_S32;
+    v.a = selection(&o[1], n, 0);
+    v.b = selection(&o[2], n, n);
+    v.d = VIDEO_WORD;
+    if (n > 1) {
+        v.d = (1u << n) - 1;
+        if (o[0].elements) for (const char *e = (v.d = 0, o[0].elements + 1); *e; e++) v.d |= (1u << (*e - '0')) & 15;
+    } else v.d = selection(&o[0], 1, 0) & 15;
+    v.minus_product = o[1].negated != o[2].negated;
+    v.minus_c = in->n > 3 && o[3].negated;
+    struct sim_operand plain[4] = { o[0], o[1], o[2], in->n > 3 ? o[3] : o[1] };
+    for (unsigned k = 1; k < 4; k++) if (plain[k].kind == SIM_O_REG) plain[k].negated = false;
+    const uint32_t a = dec_src(d, &plain[1], SIM_U32), b = dec_src(d, &plain[2], SIM_U32),
+                   c = dec_src(d, &plain[3], SIM_U32), to = dec_dst(d, &plain[0], SIM_U32);
+    struct sim_insn *i = dec_emit_untyped(d, "video");
+    i->d = to;
+    i->a = a;
+    i->b = b;
+    i->c = c;
+    memcpy(&i->imm, &v, sizeof v);
 }
 
 /* -- comparison */
@@ -230,11 +288,30 @@ static void pack(struct dec *d, const struct sim_operand *to, const struct sim_o
     dec_emit_to(d, "pack", bits_type(width), dec_dst(d, to, bits_type(width)), s[0], s[1]);
 }
 
+/* 128 bits are two halves of 64, or four parts of 32. */
+static void mov_128(struct dec *d, const struct sim_operand *to, const struct sim_operand *from) {
+    for (unsigned k = 0; k < 2; k++) {
+        if (to->kind == SIM_O_VEC && to->n == 4) {
+            const struct sim_operand *part = &to->list[2 * k];
+            const uint32_t s = dec_half(d, from, k);
+            if (part[0].kind != SIM_O_SINK) dec_resize(d, 4, dec_dst(d, &part[0], SIM_B32), s);
+            if (part[1].kind != SIM_O_SINK) dec_emit_to(d, "high", SIM_B64, dec_dst(d, &part[1], SIM_B32), s, 0);
+        } else if (from->kind == SIM_O_VEC && from->n == 4) {
+            const uint32_t a = dec_src(d, &from->list[2 * k], SIM_B32), b = dec_src(d, &from->list[2 * k + 1], SIM_B32);
+            dec_emit_to(d, "pack", SIM_B64, dec_half(d, to, k), a, b);
+        } else {
+            const uint32_t a = from->kind == SIM_O_VEC ? dec_src(d, &from->list[k], SIM_B64) : dec_half(d, from, k);
+            dec_emit_to(d, "mov", SIM_B64,
+                        to->kind == SIM_O_VEC ? dec_dst(d, &to->list[k], SIM_B64) : dec_half(d, to, k), a, 0);
+        }
+    }
+}
+
 static void mov(struct dec *d) {
     const enum sim_type t = d->in->type[0];
     const struct sim_operand *to = &d->in->opd[0], *from = &d->in->opd[1];
-    if (t == SIM_B128) dec_unsupported(d);
-    if (d->vec > 1) for (unsigned k = 0; k < d->vec; k++) {
+    if (t == SIM_B128) mov_128(d, to, from);
+    else if (d->vec > 1) for (unsigned k = 0; k < d->vec; k++) {
         const struct sim_operand a = dec_element(to, k), b = dec_element(from, k);
         move_one(d, &a, &b, t);
     } else if (to->kind == SIM_O_VEC) unpack(d, to, from, bits_of(t));
@@ -247,7 +324,9 @@ static void mov(struct dec *d) {
 static dec_selector *const selectors[SIM_SELECTS] = {
     [SIM_SELECT_LANES] = lanes, [SIM_SELECT_MIXED] = mixed, [SIM_SELECT_F32X2] = float_pair,
     [SIM_SELECT_LOP3_BOOL] = lop3_bool, [SIM_SELECT_VIDEO] = video, [SIM_SELECT_SET] = set, [SIM_SELECT_SETP] = setp,
-    [SIM_SELECT_MOV] = mov, [SIM_SELECT_CVT_INT] = round_to_int, [SIM_SELECT_CVTA] = dec_cvta,
+    [SIM_SELECT_ALLOCA] = dec_alloca, [SIM_SELECT_STACKSAVE] = dec_stacksave,
+    [SIM_SELECT_STACKRESTORE] = dec_stackrestore, [SIM_SELECT_MOV] = mov,
+    [SIM_SELECT_CVT_INT] = round_to_int, [SIM_SELECT_CVTA] = dec_cvta,
     [SIM_SELECT_ISSPACEP] = dec_isspacep, [SIM_SELECT_MAPA] = dec_mapa, [SIM_SELECT_GETCTARANK] = dec_getctarank,
     [SIM_SELECT_ST_ASYNC] = dec_st_async, [SIM_SELECT_RED_ASYNC] = dec_red_async, [SIM_SELECT_LD] = dec_ld,
     [SIM_SELECT_ST] = dec_st, [SIM_SELECT_ATOM] = dec_atom, [SIM_SELECT_RED] = dec_red, [SIM_SELECT_WARP] = dec_warp,
@@ -318,11 +397,14 @@ static void read_modifiers(struct dec *d) {
             d->rest[at] = d->rest[at - 1];
             group[at] = group[at - 1];
         }
-        if (at && g && d->rest[at - 1] == m) continue;            /* twice */
+        if (at && d->rest[at - 1] == m) continue;                 /* twice */
         d->rest[at] = m;
         group[at] = g;
         d->nrest++;
     }
+    /* every .f32 operation of .target sm_1x flushes subnormal numbers */
+    if (d->image->sm < 20 && strstr(in->form->mods, "ftz"))
+        for (unsigned k = 0; k < in->ntypes; k++) if (in->type[k] == SIM_F32) d->flags |= SIM_I_FTZ;
 }
 
 void dec_select(struct dec *d) {

@@ -112,14 +112,50 @@ void dec_brx(struct dec *d) {
     c->nlabels += n + 1;
 }
 
+/* A function that allocates keeps its caller's offset at the end of its frame. */
+void dec_pass_stack(struct dec *d, bool save) {
+    const struct dec_func *f = &d->funcs[d->now];
+    if (!f->allocates || f->func->is_entry) return;
+    dec_emit_to(d, save ? "st_local" : "ld_local", SIM_U32, 2 * d->code->sp, 2 * d->code->fp, 0)->imm =
+        d->code->funcs[d->now].frame - DEC_SAVED_STACK;
+}
+
 void dec_ret(struct dec *d) {
     dec_take(d, "uni");
+    dec_pass_stack(d, false);
     dec_emit_untyped(d, d->funcs[d->now].func->is_entry ? "exit_lanes" : "ret");
 }
 
 void dec_exit(struct dec *d) { dec_emit_untyped(d, "exit_lanes"); }
 void dec_trap(struct dec *d) { dec_emit_untyped(d, "trap"); }
 void dec_nanosleep(struct dec *d) { dec_emit_untyped(d, "sleep_lanes"); }
+
+/* -- the stack: memory above all frames, used from its end; each lane counts its bytes */
+
+void dec_alloca(struct dec *d) {
+    const struct sim_operand *o = d->in->opd;
+    const enum sim_type t = d->in->type[0];
+    const uint32_t size = dec_src(d, &o[1], t), to = dec_dst(d, &o[0], t);
+    struct sim_insn *i = dec_emit_untyped(d, t == SIM_U64 ? "alloca_64" : "alloca_32");
+    i->d = to;
+    i->a = size;
+    i->b = 2 * d->code->sp;
+    i->c = dec_const(d, d->in->n > 2 && o[2].imm > 8 ? o[2].imm : 8, 8);
+    i->imm = d->code->stack_top;
+}
+
+void dec_stacksave(struct dec *d) {
+    const enum sim_type t = d->in->type[0];
+    const uint32_t to = dec_dst(d, &d->in->opd[0], t), sp = t == SIM_U64 ? dec_temp(d, 4) : to;
+    dec_emit_to(d, "sub", SIM_U32, sp, dec_const(d, d->code->stack_top, 4), 2 * d->code->sp);
+    if (t == SIM_U64) dec_resize(d, 8, to, sp);
+}
+
+void dec_stackrestore(struct dec *d) {
+    const uint32_t a = dec_src(d, &d->in->opd[0], d->in->type[0]), low = d->in->type[0] == SIM_U64 ? dec_temp(d, 4) : a;
+    if (low != a) dec_resize(d, 4, low, a);
+    dec_emit_to(d, "sub", SIM_U32, 2 * d->code->sp, dec_const(d, d->code->stack_top, 4), low);
+}
 
 void dec_nothing(struct dec *d) {
     d->nrest = 0;
@@ -191,13 +227,23 @@ void dec_cluster_wait(struct dec *d) {
 /* -- operations of a warp: the last source is the mask of their lanes */
 
 /* d and perhaps a predicate = op(sources) */
+/* The member mask of a .sync instruction, its last operand; of others, whose sources are `sources`, the lanes that execute
+   it. */
+static uint32_t members(struct dec *d, unsigned sources) {
+    const struct sim_instr *in = d->in;
+    if (in->n > sources + 1) return dec_src(d, &in->opd[in->n - 1], SIM_U32);
+    const uint32_t mask = dec_temp(d, 4);
+    dec_emit_untyped(d, "activemask")->d = mask;
+    return mask;
+}
+
 void dec_warp(struct dec *d) {
     const struct sim_operand *o = d->in->opd, *second = o[0].kind == SIM_O_PAIR ? &o[0].list[1] : NULL;
-    const unsigned last = d->in->n - 1;
+    const unsigned sources = !strcmp(d->in->op, "shfl") ? 3 : 1;
     uint32_t v[3] = { 0, 0, 0 };
     sim_handler *run = dec_find(d, d->in->op, SIM_NOTYPE, d->in->type[0]);
-    for (unsigned k = 1; k < last; k++) v[k - 1] = dec_src(d, &o[k], k == 1 ? d->in->type[0] : SIM_U32);
-    const uint32_t e = dec_src(d, &o[last], SIM_U32), p = second ? dec_dst(d, second, SIM_PRED) : 0,
+    for (unsigned k = 1; k <= sources; k++) v[k - 1] = dec_src(d, &o[k], k == 1 ? d->in->type[0] : SIM_U32);
+    const uint32_t e = members(d, sources), p = second ? dec_dst(d, second, SIM_PRED) : 0,
                    to = dec_dst(d, second ? &o[0].list[0] : &o[0], SIM_B32);
     struct sim_insn *i = dec_emit(d, run);
     i->d = to;
@@ -212,7 +258,7 @@ void dec_warp(struct dec *d) {
 void dec_vote(struct dec *d) {
     static const char *const modes[] = { "all", "any", "uni", "ballot" };
     const struct sim_operand *o = d->in->opd;
-    const uint32_t mode = mode_of(d, modes, 4), a = dec_src(d, &o[1], SIM_PRED), e = dec_src(d, &o[2], SIM_U32),
+    const uint32_t mode = mode_of(d, modes, 4), a = dec_src(d, &o[1], SIM_PRED), e = members(d, 1),
                    to = dec_dst(d, &o[0], d->in->type[0]);
     struct sim_insn *i = dec_emit_untyped(d, "vote_sync");
     i->d = to;

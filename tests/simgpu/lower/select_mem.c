@@ -77,8 +77,8 @@ static void load_or_store(struct dec *d, bool load) {
         [SIM_SHARED] = "st_shared", [SIM_LOCAL] = "st_local", [SIM_PARAM] = "st_generic" };
     const struct sim_operand *mem = &d->in->opd[load ? 1 : 0], *data = &d->in->opd[load ? 0 : 1];
     const enum sim_type t = d->in->type[0];
-    const unsigned size = sim_type_size(t), n = d->vec;
-    if (t == SIM_B128) dec_unsupported(d);
+    const bool whole = t == SIM_B128;             /* 128 bits: two elements of 64 */
+    const unsigned size = whole ? 8 : sim_type_size(t), n = whole ? 2 : d->vec;
     struct place p = place_of(d, mem, d->space);
     const struct sim_func *f = d->funcs[d->now].func;
     const bool entry_param = f->is_entry && p.space == SIM_PARAM && mem->reg < 0;
@@ -96,8 +96,8 @@ static void load_or_store(struct dec *d, bool load) {
     sim_handler *run = dec_operation(name, extends ? t : bits, v);
     uint32_t at[8];
     for (unsigned k = 0; k < n; k++) {
-        const struct sim_operand element = n > 1 ? dec_element(data, k) : *data;
-        at[k] = load ? dec_dst(d, &element, t) : dec_src(d, &element, t);
+        const struct sim_operand element = n > 1 && !whole ? dec_element(data, k) : *data;
+        at[k] = whole ? dec_half(d, data, k) : load ? dec_dst(d, &element, t) : dec_src(d, &element, t);
     }
     for (unsigned k = 0; k < n; k += 4) {                         /* .v8 in two parts */
         struct sim_insn *i = dec_emit(d, run);
@@ -130,16 +130,47 @@ void dec_st_async(struct dec *d) {
     complete(d);
 }
 
+/* Elements of a vector are accessed separately, as on a GPU; the address is a multiple of all bytes. */
+static void atomic_vector(struct dec *d, const struct sim_operand *o, const struct sim_operand *to) {
+    const enum sim_type t = d->in->type[0];
+    const unsigned size = sim_type_size(t), n = d->vec;
+    sim_handler *run = dec_find(d, "atom", SIM_NOTYPE, t);
+    struct place p = place_of(d, &o[0], d->space);
+    struct sim_insn *i = dec_emit_untyped(d, "atom_aligned");
+    i->a = p.base;
+    i->imm = p.imm;
+    i->flags = p.flags;
+    i->width = (uint8_t)(n * size);
+    for (unsigned k = 0; k < n; k++) {
+        const struct sim_operand from = dec_element(&o[1], k),
+                                 element = to && to->kind != SIM_O_SINK ? dec_element(to, k) : (struct sim_operand){
+                                     .kind = SIM_O_SINK };
+        const bool sink = element.kind == SIM_O_SINK;
+        const uint32_t b = dec_src(d, &from, t), dst = sink ? dec_temp(d, 4) : dec_dst(d, &element, t);
+        i = dec_emit(d, run);
+        set_place(d, i, &p, (int64_t)k * size);
+        i->d = dst;
+        i->b = b;
+        i->width = (uint8_t)p.space;
+        i->flags |= (sink ? SIM_I_SINK : 0) | seen(p.space, true, size);
+    }
+}
+
 /* from operand `at` on: the address, one source or two */
 static void atomic(struct dec *d, unsigned at, const struct sim_operand *to) {
     const struct sim_operand *o = &d->in->opd[at];
     const enum sim_type t = d->in->type[0];
     const unsigned size = sim_type_size(t);
-    const bool swaps = dec_has(d, "cas"), sink = !to || to->kind == SIM_O_SINK;
+    const bool swaps = dec_has(d, "cas"), sink = !to || to->kind == SIM_O_SINK, whole = t == SIM_B128;
+    if (d->vec > 1) {
+        atomic_vector(d, o, to);
+        return;
+    }
     sim_handler *run = dec_find(d, "atom", SIM_NOTYPE, t);
     struct place p = place_of(d, &o[0], d->space);
-    const uint32_t b = dec_src(d, &o[1], t), c = swaps ? dec_src(d, &o[2], t) : 0;
-    const uint32_t dst = sink ? dec_temp(d, size == 8 ? 8 : 4) : dec_dst(d, to, t);
+    const uint32_t b = whole ? dec_half(d, &o[1], 0) : dec_src(d, &o[1], t),
+                   c = !swaps ? 0 : whole ? dec_half(d, &o[2], 0) : dec_src(d, &o[2], t);
+    const uint32_t dst = sink ? dec_temp(d, size >= 8 ? 8 : 4) : whole ? dec_half(d, to, 0) : dec_dst(d, to, t);
     struct sim_insn *i = dec_emit(d, run);
     set_place(d, i, &p, 0);
     i->d = dst;
@@ -181,10 +212,30 @@ void dec_cvta(struct dec *d) {
     dec_emit_to(d, "or", SIM_U64, dst, a, dec_const(d, window, 8));
 }
 
+/* Whether an address is in one of the module's .const variables, which are in global memory here. */
+static uint32_t is_constant(struct dec *d, uint32_t a) {
+    const uint32_t p = dec_temp(d, 0), offset = dec_temp(d, 8);
+    dec_emit_to(d, "mov", SIM_PRED, p, dec_const(d, 0, 0), 0);
+    for (unsigned k = 0; k < d->image->nvars; k++) {
+        const struct sim_var *v = d->image->vars[k];
+        if (v->space != SIM_CONST || !v->address) continue;
+        dec_emit_to(d, "sub", SIM_U64, offset, a, dec_const(d, v->address, 8));
+        struct sim_insn *i = dec_emit_to(d, "setp_lt", SIM_U64, p, offset, dec_const(d, v->size, 8));
+        i->c = p;
+        i->flags = SIM_I_OR;
+    }
+    return p;
+}
+
 void dec_isspacep(struct dec *d) {
-    for (unsigned k = 0; k < d->in->nmods; k++) if (!strcmp(d->in->mods[k], "const")) dec_unsupported(d);
+    bool constant = false;
+    for (unsigned k = 0; k < d->in->nmods; k++) constant |= !strcmp(d->in->mods[k], "const");
     const uint32_t a = dec_src(d, &d->in->opd[1], SIM_B64), dst = dec_dst(d, &d->in->opd[0], SIM_PRED),
                    t = dec_temp(d, 8);
+    if (constant) {
+        dec_emit_to(d, "mov", SIM_PRED, dst, is_constant(d, a), 0);
+        return;
+    }
     const uint64_t window = d->space == SIM_GLOBAL ? 0 :
                             d->space == SIM_LOCAL  ? SIM_WINDOW_LOCAL :
                             d->space == SIM_PARAM  ? SIM_WINDOW_PARAM :
@@ -198,7 +249,14 @@ void dec_isspacep(struct dec *d) {
         return;
     }
     dec_emit_to(d, "shr", SIM_U64, t, a, dec_const(d, 48, 4));
-    dec_emit_to(d, "setp_eq", SIM_U64, dst, t, dec_const(d, window >> 48, 8));
+    if (d->space != SIM_GLOBAL) {
+        dec_emit_to(d, "setp_eq", SIM_U64, dst, t, dec_const(d, window >> 48, 8));
+        return;
+    }
+    const uint32_t other = dec_temp(d, 0), p = dec_temp(d, 0);
+    dec_emit_to(d, "not", SIM_PRED, other, is_constant(d, a), 0);
+    dec_emit_to(d, "setp_eq", SIM_U64, p, t, dec_const(d, 0, 8));
+    dec_emit_to(d, "and", SIM_PRED, dst, p, other);
 }
 
 /* mapa: the same place in the shared memory of the block of a rank; shared addresses and generic ones have it in the
@@ -326,9 +384,10 @@ void dec_mbarrier_arrive(struct dec *d) {
     const bool drop = dec_take(d, "arrive_drop"), expect = dec_take(d, "expect_tx");
     dec_take(d, "arrive");
     dec_take(d, "noComplete");
-    if (d->in->n <= at || (drop && expect)) dec_unsupported(d);
+    if (d->in->n <= at) dec_unsupported(d);
     const uint32_t b = d->in->n > at + 1 ? dec_src(d, &o[at + 1], SIM_U32) : dec_const(d, 1, 4);
-    emit_mbarrier(d, &o[at], drop ? MB_DROP : expect ? MB_ARRIVE_EXPECT : MB_ARRIVE, b, at ? &o[0] : NULL);
+    static const uint32_t steps[2][2] = { { MB_ARRIVE, MB_ARRIVE_EXPECT }, { MB_DROP, MB_DROP_EXPECT } };
+    emit_mbarrier(d, &o[at], steps[drop][expect], b, at ? &o[0] : NULL);
 }
 
 void dec_mbarrier_tx(struct dec *d) {

@@ -104,7 +104,7 @@ struct sim_op {
     size_t width, height, progress;     /* COPY, FILL: bytes per row, rows, bytes done */
     uint64_t pattern;
     unsigned pattern_bytes, how;                   /* FILL, TRY; how: the operation that attempt performs with it */
-    void *staged;                                 /* bytes that belong to the op; COPY: of the source, read at the call */
+    void *staged;                                 /* bytes freed with the op; COPY: of the source, read at the call */
     void (*function)(void *data, int error);      /* CALL, HOST */
     bool (*attempt)(const struct sim_op *op, void *at);              /* TRY, without sim_lock; at:
                                                                         address of the bytes of dst */
@@ -118,9 +118,9 @@ struct sim_op {
 
 struct sim_op *sim_op_new(enum sim_op_kind kind);                        /* [lock] one reference, the caller's;
                                                                             NULL: no memory or threads */
-struct sim_op *sim_op_copy(struct sim_op *model);                        /* [lock] the same work once more. The model
-                                                                            must never be submitted; a copy has no tasks,
-                                                                            and nothing that `release` releases */
+struct sim_op *sim_op_copy(struct sim_op *model);                        /* [lock] the same work once more; no tasks,
+                                                                            and nothing to release. The model is
+                                                                            never submitted */
 void sim_op_ref(struct sim_op *op);                                      /* [lock] */
 void sim_op_unref(struct sim_op *op);                                    /* [lock] NULL is fine */
 void sim_op_after(struct sim_op *op, struct sim_op *before);             /* [lock] an edge; before

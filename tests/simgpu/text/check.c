@@ -153,7 +153,7 @@ static enum sim_type register_type(const struct checked *c, const struct sim_ope
 }
 
 static bool scalar_register(const struct checked *c, const struct sim_operand *o) {
-    const unsigned n = o->kind == SIM_O_REG ? reg_of(c->px, o)->vec : 0;
+    const unsigned n = o->kind == SIM_O_REG && !o->elements ? reg_of(c->px, o)->vec : 0;
     return n == 1 ? !o->component : o->component && o->component <= n;
 }
 
@@ -166,27 +166,36 @@ static bool is_source(const struct checked *c, const struct sim_operand *o, enum
     return scalar_register(c, o) && fits(t, register_type(c, o), wider) && (!o->negated || t == SIM_PRED);
 }
 
-/* ld and st of bits move bytes into any register that is large enough; in a vector only the size counts. */
-static bool fits_memory(enum sim_type want, enum sim_type have, bool in_vector) {
+/* ld and st of bits move bytes into any register that is large enough. */
+static bool fits_memory(enum sim_type want, enum sim_type have) {
     if (class_of(have) == C_PRED || class_of(want) == C_PRED) return want == have;
-    if (in_vector || class_of(want) == C_BITS) return sim_type_size(have) >= sim_type_size(want);
+    if (class_of(want) == C_BITS) return sim_type_size(have) >= sim_type_size(want);
     return fits(want, have, true);
 }
 
 static bool is_memory_register(const struct checked *c, const struct sim_operand *o) {
-    return scalar_register(c, o) && !o->negated && fits_memory(c->type[0], register_type(c, o), c->vec != 0);
+    return scalar_register(c, o) && !o->negated && fits_memory(c->type[0], register_type(c, o));
 }
 
-static bool is_vector(const struct checked *c, const struct sim_operand *o, bool target) {
-    enum sim_type t = c->type[0];
-    if (o->kind == SIM_O_REG && !o->component && reg_of(c->px, o)->vec == c->vec)
-        return fits_memory(t, register_type(c, o), true);
-    if (o->kind != SIM_O_VEC || o->n != c->vec) return false;
-    for (unsigned i = 0; i < o->n; i++)
-        if (!is_memory_register(c, &o->list[i])
-            && !(target ? o->list[i].kind == SIM_O_SINK : is_source(c, &o->list[i], t, true)))
+/* A vector's elements have one type, or one size if an element is only bits. `exact`: the size of the instruction's
+   type. */
+static bool is_vector(const struct checked *c, const struct sim_operand *o, bool target, bool exact) {
+    enum sim_type t = c->type[0], common = SIM_NOTYPE;
+    if (o->kind == SIM_O_REG && !o->component && reg_of(c->px, o)->vec == c->vec) common = register_type(c, o);
+    else if (o->kind != SIM_O_VEC || o->n != c->vec) return false;
+    for (unsigned i = 0; o->kind == SIM_O_VEC && i < o->n; i++) {
+        const struct sim_operand *e = &o->list[i];
+        if (target ? e->kind == SIM_O_SINK : e->kind == SIM_O_IMM && fits_constant(t, e)) continue;
+        if (!scalar_register(c, e) || e->negated) return false;
+        const enum sim_type have = register_type(c, e);
+        const bool bits = class_of(have) == C_BITS || class_of(common) == C_BITS;
+        if (common != SIM_NOTYPE && have != common && !(bits && sim_type_size(have) == sim_type_size(common)))
             return false;
-    return true;
+        if (common == SIM_NOTYPE || class_of(have) == C_BITS) common = have;
+    }
+    if (common == SIM_NOTYPE) return true;
+    if (exact && sim_type_size(common) != sim_type_size(t)) return false;
+    return fits_memory(t, common) || (t == SIM_F32 && class_of(common) == C_INT && sim_type_size(common) == 4);
 }
 
 static bool is_predicate(const struct checked *c, const struct sim_operand *o) {
@@ -198,7 +207,13 @@ static bool is_pair(const struct checked *c, const struct sim_operand *o, enum s
     return o->list[0].kind == SIM_O_SINK || is_target(c, &o->list[0], first, false);
 }
 
-static bool holds_address(enum sim_type t) { return sim_type_size(t) >= 4 && class_of(t) != C_FLOAT; }
+static bool has_sink(const struct sim_operand *o, unsigned k) {
+    return o->kind == SIM_O_PAIR && o->list[k].kind == SIM_O_SINK;
+}
+
+static bool holds_address(enum sim_type t, unsigned size) {
+    return sim_type_size(t) >= size && class_of(t) != C_FLOAT;
+}
 
 static enum sim_type doubled(enum sim_type t) {
     switch (t) {
@@ -207,6 +222,27 @@ static enum sim_type doubled(enum sim_type t) {
     case SIM_U32: return SIM_U64;
     default: return SIM_S64;
     }
+}
+
+/* The operands of video instructions: a 32-bit register, with elements of it. */
+static bool selects(const char *elements, char kind, unsigned n, char last) {
+    return elements[0] == kind && strlen(elements + 1) == n && strspn(elements + 1, "01234567") == n
+           && !strpbrk(elements + 1, last == '1' ? "234567" : last == '3' ? "4567" : "89");
+}
+
+static bool is_video(const struct checked *c, char letter, const struct sim_operand *o) {
+    const char *e = o->elements;
+    const bool four = c->in->op[strlen(c->in->op) - 1] == '4', target = letter == 'E' || letter == 'K';
+    struct sim_operand whole = *o;
+    whole.elements = NULL;
+    if (letter == 'N' || letter == 'M') whole.negated = false;
+    if (target ? !is_target(c, &whole, SIM_U32, false) : !is_source(c, &whole, SIM_U32, false)) return false;
+    if (!e) return letter == 'J' ? o->kind == SIM_O_REG : letter != 'E';
+    if (letter == 'J') return selects(e, four ? 'b' : 'h', four ? 4 : 2, four ? '7' : '3');
+    if (letter == 'M') return false;
+    if (letter != 'K') return selects(e, 'b', 1, '3') || selects(e, 'h', 1, '1');
+    for (unsigned k = 1; e[k + 1]; k++) if (e[k] <= e[k + 1]) return false;    /* from the highest to the lowest */
+    return selects(e, four ? 'b' : 'h', (unsigned)strlen(e + 1), four ? '3' : '1');
 }
 
 static bool operand_fits(const struct checked *c, char letter, const struct sim_operand *o) {
@@ -219,20 +255,39 @@ static bool operand_fits(const struct checked *c, char letter, const struct sim_
     case 'B': return is_source(c, o, t1, true);
     case 'w': return is_target(c, o, doubled(t0), false);
     case 'W': return is_source(c, o, doubled(t0), false);
-    case 'V': return c->vec ? is_vector(c, o, true) : o->kind == SIM_O_SINK || is_memory_register(c, o);
-    case 'S': return c->vec ? is_vector(c, o, false) : is_memory_register(c, o) || is_source(c, o, t0, true);
+    case 'j': return scalar_register(c, o) && is_source(c, o, t0, false);
+    case 'c': return scalar_register(c, o) && is_source(c, o, t1, false);
+    case 'y': return is_target(c, o, t0, false) && class_of(register_type(c, o)) == C_BITS;
+    case 'Y': return is_target(c, o, t1, false) && class_of(register_type(c, o)) == C_BITS;
+    case 'A': return o->kind == SIM_O_SINK || (c->vec ? is_vector(c, o, true, true) : is_target(c, o, t0, false));
+    case 'V': return c->vec ? is_vector(c, o, true, false) : is_memory_register(c, o);
+    case 'S': return c->vec ? is_vector(c, o, false, false) : is_memory_register(c, o) || is_source(c, o, t0, true);
     case 'o': return is_predicate(c, o) || is_pair(c, o, SIM_PRED);
-    case 'O': return o->kind == SIM_O_SINK || is_target(c, o, t0, false) || is_pair(c, o, t0);
-    case 't': return is_pair(c, o, SIM_B32);
+    case 'e': return is_predicate(c, o) || (is_pair(c, o, SIM_PRED) && has_sink(o, 1) && !has_sink(o, 0));
+    case 'O': return is_target(c, o, t0, false) || (is_pair(c, o, t0) && !has_sink(o, 0));
+    case 't': return is_pair(c, o, SIM_B32) && !(has_sink(o, 0) && has_sink(o, 1));
+    case 's': return is_target(c, o, SIM_B32, false) || (is_pair(c, o, SIM_B32) && has_sink(o, 1) && !has_sink(o, 0));
     case 'q': return is_predicate(c, o);
     case 'p': return is_source(c, o, SIM_PRED, false);
+    case 'P': return scalar_register(c, o) && is_source(c, o, SIM_PRED, false);
     case 'r': return is_target(c, o, SIM_B32, false);
+    case 'i': return is_target(c, o, SIM_U32, false) && class_of(register_type(c, o)) != C_FLOAT;
+    case 'I': return is_target(c, o, SIM_U32, true);
+    case 'z': return is_target(c, o, SIM_U16, false);
     case 'u': return is_source(c, o, SIM_U32, false);
+    case 'v': return is_source(c, o, SIM_U32, false) && !(o->kind == SIM_O_REG && register_type(c, o) == SIM_F16X2);
+    case 'f': return is_source(c, o, SIM_F32, false);
     case 'k': return c->has_policy && is_target(c, o, SIM_B64, false);
     case 'n': return o->kind == SIM_O_IMM && !o->fbits;
     case 'm': return o->kind == SIM_O_MEM;
     case 'g': if (o->kind == SIM_O_IMM || (o->kind == SIM_O_SYM && o->var)) return true;
-              return scalar_register(c, o) && holds_address(register_type(c, o));
+              return scalar_register(c, o) && holds_address(register_type(c, o), 4);
+    case 'h': return scalar_register(c, o) && holds_address(register_type(c, o), 4);
+    case 'G': if (o->kind == SIM_O_SYM) return o->var && o->var->space == SIM_SHARED;
+              return scalar_register(c, o) && holds_address(register_type(c, o), sim_type_size(t0))
+                     && sim_type_size(register_type(c, o)) == sim_type_size(t0);
+    case '_': return o->kind == SIM_O_SINK;
+    case 'X': case 'N': case 'M': case 'E': case 'J': case 'K': return is_video(c, letter, o);
     case 'L': return o->kind == SIM_O_LABEL;
     case 'T': return o->kind == SIM_O_TARGETS;
     default: return true;
@@ -259,30 +314,32 @@ static bool mov_fits(const struct checked *c) {
     const struct sim_operand *d = &c->in->opd[0], *s = &c->in->opd[1];
     enum sim_type t = c->type[0];
     if (c->vec) {
-        if (s->kind == SIM_O_SREG) return is_vector(c, d, true);
-        return is_vector(c, d, true) && is_vector(c, s, false);
+        if (s->kind != SIM_O_SREG) return is_vector(c, d, true, true) && is_vector(c, s, false, true);
+        return is_vector(c, d, true, true) && c->vec == 4 && sim_type_size(t) == 4 && class_of(t) != C_FLOAT;
     }
     if (d->kind == SIM_O_VEC || s->kind == SIM_O_VEC) {
         const struct sim_operand *v = d->kind == SIM_O_VEC ? d : s, *w = d->kind == SIM_O_VEC ? s : d;
-        unsigned size = sim_type_size(t), part = v->n ? size / v->n : 0;
+        unsigned size = sim_type_size(t), part = v->n ? size / v->n : 0, nsinks = 0;
         if (class_of(t) != C_BITS || (v->n != 2 && v->n != 4) || !part) return false;
         for (unsigned i = 0; i < v->n; i++) {
             const struct sim_operand *e = &v->list[i];
-            if (e->kind == SIM_O_SINK && v == d) continue;
+            if (e->kind == SIM_O_SINK && v == d && nsinks++ < v->n - 1) continue;
             if (e->kind == SIM_O_IMM && v == s) continue;
             if (!scalar_register(c, e) || sim_type_size(register_type(c, e)) != part) return false;
         }
         return w == d ? is_target(c, w, t, false) : is_source(c, w, t, false);
     }
     if (!is_target(c, d, t, false)) return false;
-    if (s->kind == SIM_O_SYM) return class_of(t) != C_PRED && class_of(t) != C_FLOAT && sim_type_size(t) >= 4;
+    if (s->kind == SIM_O_SYM) return !d->component && class_of(t) != C_PRED && (class_of(t) != C_FLOAT || s->func);
     if (s->kind == SIM_O_SREG) {
         struct px_name *name = px_find_name(c->px->store, s->name, strlen(s->name));
         char kind = px_special_kind(name);
         unsigned size = sim_type_size(t);
         if (kind == 'p') return t == SIM_PRED;
-        if (kind == 'v' && !s->component) return false;
-        return (kind == 'l' ? size == 8 : kind == 'q' ? size >= 4 : size == 4) && class_of(t) != C_FLOAT;
+        if (kind == 'v' && !s->component && t != SIM_B128) return false;
+        if (t == SIM_B128) return kind == 'v' && !s->component;
+        if (class_of(t) == C_FLOAT || size < 2) return false;
+        return kind == 'l' ? size == 8 : kind == 'q' || (size == 4) || (size == 2 && kind == 'v');
     }
     return is_source(c, s, t, false);
 }
@@ -307,14 +364,33 @@ static bool has(const struct checked *c, const char *words) {
     return false;
 }
 
-/* The name that ptxas uses for an instruction in its messages, "mad.lo": some modifiers are part of it. */
+/* Some modifiers are part of the name: they follow the opcode at once, in this order, and ptxas's messages have them:
+   "mad.lo". */
+static const struct { const char *op, *parts; } parted[] = {
+    {"mul|mad|mul24|mad24|madc", "lo|hi|wide"}, {"brx", "idx"}, {"dp2a", "lo|hi"}, {"shf", "l|r"},
+    {"bar|barrier", "cta|warp|cluster|red|arrive|wait"}, {"fence|membar", "proxy"}, {"pmevent", "mask"},
+    {"cvt", "pack"}, {"cvta", "to"}, {"cp", "reduce|async|mbarrier|bulk|wait_all|wait_group|commit_group"},
+    {"mbarrier", "init|inval|arrive|arrive_drop|test_wait|try_wait|pending_count|noComplete|expect_tx|"
+     "complete_tx|parity"}
+    };
+
+/* The part that comes too late, or NULL. */
+static const char *late_part(const struct checked *c) {
+    const struct sim_instr *in = c->in;
+    for (size_t i = 0; i < sizeof parted / sizeof *parted; i++) {
+        const char *rest = parted[i].parts;
+        if (!is(c, parted[i].op)) continue;
+        for (unsigned m = 0; m < in->nmods; m++) {
+            const size_t n = strlen(in->mods[m]);
+            if (!listed(in->mods[m], n, parted[i].parts)) rest = "";
+            else if (!*rest || !listed(in->mods[m], n, rest)) return in->mods[m];
+            else while (strncmp(rest, in->mods[m], n) || (rest[n] && rest[n] != '|')) rest = strchr(rest, '|') + 1;
+        }
+    }
+    return NULL;
+}
+
 static const char *name_of(const struct checked *c) {
-    static const struct { const char *op, *parts; } parted[] = {
-        {"mul|mad|mul24|mad24|madc", "lo|hi|wide"}, {"brx", "idx"}, {"dp2a", "lo|hi"},
-        {"bar|barrier", "red|arrive|warp|cluster"}, {"pmevent", "mask"}, {"cvt", "pack"}, {"cvta", "to"},
-        {"cp", "async|wait_all|wait_group|commit_group|mbarrier|bulk"},
-        {"mbarrier", "init|inval|arrive|arrive_drop|test_wait|try_wait|pending_count|expect_tx|complete_tx"}
-        };
     const struct sim_instr *in = c->in;
     const size_t size = 160;
     if (c->name[0]) return c->name;
@@ -347,6 +423,21 @@ static void check_features(const struct checked *c) {
     if (is(c, "max") && c->in->n > 3) require(c, 100, 88, "Feature", "max.f32 with 3 input operands");
     if (is(c, "min") && c->in->n > 3) require(c, 100, 88, "Feature", "min.f32 with 3 input operands");
     if (is(c, "add|sub|fma") && has(c, "f32") && has(c, "f16|bf16")) require(c, 100, 86, "Feature", "mixed precision");
+    if (is(c, "ld|st") && has(c, "volatile") && has(c, "local")) require(c, 0, 91, "Feature", "ld/st with .local.volatile");
+    if (is(c, "shfl|vote") && !has(c, "sync") && m->sm >= 70 && m->version >= 64)
+        px_error(c->px, c->in->line, "Instruction '%s' without '.sync' is not supported on .target sm_70 and higher from "
+                 "PTX ISA version 6.4", name_of(c));
+    if (is(c, "mad") && c->type[0] == SIM_F32 && !has(c, "rn|rz|rm|rp") && m->sm >= 20)
+        say(c, "Rounding modifier required for");
+    if (is(c, "cvt") && has(c, "tf32") && has(c, "rn|rz"))
+        require(c, 90, 78, "Feature", has(c, "rn") ? "cvt with .tf32.f32.rn" : "cvt with .tf32.f32.rz");
+    if (is(c, "mbarrier") && has(c, "arrive|arrive_drop") && c->in->n > 2 && !has(c, "noComplete|expect_tx"))
+        require(c, 90, 78, "Feature", has(c, "arrive") ?
+                "mbarrier.arrive with count argument and without '.noComplete' modifier" :
+                "mbarrier.arrive_drop with count argument and without '.noComplete' modifier");
+    if (is(c, "setmaxnreg") && m->sm == 90 && !m->sm_suffix_a)
+        px_error(c->px, c->in->line, "Instruction 'setmaxnreg%s' not supported on .target 'sm_%u'",
+                 has(c, "inc") ? ".inc" : ".dec", m->sm);
     if (m->sm >= 100 && m->version >= 86) return;                    /* newer than every row */
     for (size_t i = 0; i < sizeof features / sizeof *features; i++) {
         const struct feature *f = &features[i];
@@ -357,20 +448,54 @@ static void check_features(const struct checked *c) {
     }
 }
 
+static enum sim_space space_of(const struct checked *c) {
+    static const struct { const char *words; enum sim_space space; } spaces[] = { {"global", SIM_GLOBAL},
+        {"shared|shared::cta|shared::cluster", SIM_SHARED}, {"local", SIM_LOCAL}, {"const", SIM_CONST},
+        {"param|param::entry|param::func", SIM_PARAM} };
+    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++) if (has(c, spaces[i].words)) return spaces[i].space;
+    return SIM_GENERIC;
+}
+
+/* Operand k if it is a constant, else NULL. */
+static const struct sim_operand *constant(const struct sim_instr *in, unsigned k) {
+    return k < in->n && in->opd[k].kind == SIM_O_IMM ? &in->opd[k] : NULL;
+}
+
 /* Values of constants; modifiers that depend on each other or on the type. */
 static void check_details(const struct checked *c) {
     struct px *px = c->px;
     const struct sim_instr *in = c->in;
     if ((is(c, "bar") && !has(c, "warp")) || (is(c, "barrier") && !has(c, "cluster"))) {
         unsigned first = has(c, "red");                              /* index of the barrier's number */
-        const struct sim_operand *number = in->n > first ? &in->opd[first] : NULL;
-        const struct sim_operand *threads = in->n > 2 * first + 1 ? &in->opd[first + 1] : NULL;
-        if (number && number->kind == SIM_O_IMM && number->imm > 15)
+        const struct sim_operand *number = constant(in, first);
+        const struct sim_operand *threads = in->n > 2 * first + 1 ? constant(in, first + 1) : NULL;
+        if (number && number->imm > 15)
             px_error(px, in->line, "Barrier number '%llu' out of range, expected to be in range [0..15]",
                 (unsigned long long)number->imm);
-        if (threads && threads->kind == SIM_O_IMM && threads->imm % 32)
+        if (threads && threads->imm % 32)
             px_error(px, in->line, "Number of threads participating in barrier must be in multiple of warp size");
     }
+    const struct sim_operand *event = is(c, "pmevent") && !has(c, "mask") ? constant(in, 0) : NULL;
+    if (event && event->imm > 15)
+        px_error(px, in->line,
+                 "Argument 0 of instruction 'pmevent': value '%llu' out of range, expected to be in range [0..15]",
+                 (unsigned long long)event->imm);
+    const struct sim_operand *size = is(c, "applypriority|discard|fence") ? constant(in, 1) : NULL;
+    if (size && size->imm != 128)
+        px_error(px, in->line, "Argument 2 of instruction '%s': unexpected value '%lld', expected to be 128",
+                 name_of(c), (long long)size->imm);
+    if (is(c, "cvta") && in->opd[1].kind == SIM_O_SYM) {
+        if (has(c, "to") && !in->opd[1].imm)
+            px_error(px, in->line, "Argument 1 of instruction 'cvta.to': must be register");
+        if (!has(c, "to") && in->opd[1].var->space != space_of(c))
+            say(c, "State space mismatch between instruction and address in");
+    }
+    const struct sim_operand *align = is(c, "alloca") ? constant(in, 2) : NULL;
+    if (align && align->imm & (align->imm - 1)) px_error(px, in->line, "Alignment must be a power of two");
+    if (align && align->imm > 1u << 23) px_error(px, in->line, "Alignment value too large, exceeds 2^23");
+    if (is(c, "vmad") && in->opd[0].kind == SIM_O_REG && (in->opd[1].negated != in->opd[2].negated)
+        && in->opd[3].negated)
+        px_error(px, in->line, "Operand negation limited to either (source A xor source B) or source C");
     if (is(c, "min|max") && has(c, "xorsign") && !has(c, "abs"))
         px_error(px, in->line, "Modifier '.xorsign' requires modifier '.abs'");
     if (is(c, "min|max") && has(c, "abs") && !has(c, "xorsign"))
@@ -381,8 +506,17 @@ static void check_details(const struct checked *c) {
         if ((class_of(t) == C_BITS && !has(c, "eq|ne")) || (is_signed && has(c, "lo|ls|hi|hs")))
             px_error(px, in->line, "Mismatch between instruction type and comparison qualifier");
     }
-    if (is(c, "cp") && has(c, "ca|cg") && in->n >= 3 && in->opd[2].kind == SIM_O_IMM) {
-        uint64_t v = in->opd[2].imm;
+    const char *late = late_part(c);
+    if (late) px_error(px, in->line, "Unknown modifier '.%s'", late);
+    if (is(c, "cp") && has(c, "ca|cg")) {
+        unsigned global = 0, shared = 0;
+        while (strcmp(in->mods[global], "global")) global++;
+        while (strncmp(in->mods[shared], "shared", 6)) shared++;
+        if (global < shared) say(c, "State space mismatch between instruction and address in");
+    }
+    const struct sim_operand *bytes = is(c, "cp") && has(c, "ca|cg") ? constant(in, 2) : NULL;
+    if (bytes) {
+        uint64_t v = bytes->imm;
         if (v != 16 && (has(c, "cg") || (v != 4 && v != 8)))
             px_error(px, in->line, "Argument 2 of instruction '%s': unexpected value '%lld', expected to be %s",
                      name_of(c), (long long)v, has(c, "cg") ? "16" : "4 or 8 or 16");
@@ -390,22 +524,13 @@ static void check_details(const struct checked *c) {
 }
 
 static void check_address(const struct checked *c, const struct sim_operand *o) {
-    static const struct { const char *words; enum sim_space space; } spaces[] = { {"global", SIM_GLOBAL},
-        {"shared|shared::cta|shared::cluster", SIM_SHARED}, {"local", SIM_LOCAL}, {"const", SIM_CONST},
-        {"param|param::entry|param::func", SIM_PARAM}
-        };
     struct px *px = c->px;
     const struct sim_func *f = px->func;
     const struct sim_var *v = o->var;
-    enum sim_space space = SIM_GENERIC;
-    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
-        if (has(c, spaces[i].words)) {
-            space = spaces[i].space;
-            break;
-        }
+    const enum sim_space space = space_of(c);
     if (o->reg >= 0) {
         const struct sim_reg *r = reg_of(px, o);
-        if (!holds_address(r->type))
+        if (!holds_address(r->type, is(c, "ld|st") ? 2 : 4))
             px_error(px, c->in->line,
                      "Illegal to use symbol '%s' of type .%s as address operand. Use integer or bit only.", r->name,
                      px_type_name(r->type));
@@ -417,8 +542,9 @@ static void check_address(const struct checked *c, const struct sim_operand *o) 
         if (!o->name && space != SIM_LOCAL)
             px_error(px, c->in->line, "Immediate addresses allowed only for .local state space");
     } else if (is(c, "ld|st|atom|red")) {
-        bool written = is(c, "atom|red") && (v->space == SIM_CONST || v->space == SIM_PARAM);
-        if (space == SIM_GENERIC ? written : space != v->space)
+        const bool none = v->space == SIM_CONST || v->space == SIM_PARAM
+                          || (v->space == SIM_LOCAL && is(c, "atom"));
+        if (space == SIM_GENERIC ? none : space != v->space)
             say(c, "State space mismatch between instruction and address in");
         if (is(c, "st") && f->nparams && v >= f->params && v < f->params + f->nparams)
             px_error(px, c->in->line, "Illegal to write to function input parameter '%s'", v->name);
@@ -478,6 +604,8 @@ static void check_call(const struct checked *c) {
 
 /* ---- an instruction ---- */
 
+static bool may_repeat(const struct modifier *m) { return listed(m->text, m->len, "sat|cc|sync|NaN"); }
+
 /* How well a form matches: 0 another opcode, 1 types differ, 2 modifiers differ, 3 operands differ, 4 matches. `odd` is
    the modifier that the form does not take, or `missing` the group that the instruction lacks. */
 static int try_form(const struct checked *c, size_t form, short *odd, const struct group **missing) {
@@ -496,7 +624,8 @@ static int try_form(const struct checked *c, size_t form, short *odd, const stru
                 taken |= 1u << g;
                 found = true;
             }
-        for (unsigned k = 0; k < m && !found; k++) found = c->mods[k] == c->mods[m];       /* a duplicate */
+        for (unsigned k = 0; k < m && !found; k++)
+            found = c->mods[k] == c->mods[m] && may_repeat(&modifiers[c->mods[m]]);
         if (!found && !f->wild) {
             *odd = c->mods[m];
             break;
@@ -514,6 +643,8 @@ static void odd_modifier(const struct checked *c, const struct modifier *m) {
     size_t n = m->len;
     unsigned line = c->in->line;
     bool space = listed(word, n, "global|local|const|param|shared|shared::cta|shared::cluster");
+    unsigned times = 0;
+    for (unsigned i = 0; i < c->nmods; i++) times += &modifiers[c->mods[i]] == m;
     if (space && is(c, "ld|st|ldu|atom|red|cvta|isspacep|prefetch"))
         say(c, "Unexpected number of state spaces specified in");
     else if (space) say(c, "No state space qualifier expected for");
@@ -521,6 +652,7 @@ static void odd_modifier(const struct checked *c, const struct modifier *m) {
         px_error(c->px, line, "Unexpected instruction types specified for '%s'", name_of(c));
     else if (is(c, "atom|red") && listed(word, n, "add|min|max|inc|dec|and|or|xor|exch|cas"))
         px_error(c->px, line, "Operation .%.*s requires another type for instruction '%s'", (int)n, word, name_of(c));
+    else if (times > 1) px_error(c->px, line, "Duplicate .%.*s modifier", (int)n, word);
     else if (listed(word, n, "rn|rz|rm|rp|rni|rzi|rmi|rpi|rna|rs")) say(c, "Illegal rounding modifier for");
     else if (listed(word, n, FCMP "|lo|ls|hi|hs")) say(c, "Comparison qualifier is not allowed for");
     else if (listed(word, n, "v2|v4|v8")) say(c, "Vector qualifier is not allowed for");
@@ -535,11 +667,6 @@ static void missing_modifier(const struct checked *c, const struct group *missin
     bool rounding = group_has(missing, "rn") || group_has(missing, "rni"), approx = group_has(missing, "approx");
     if (is(c, "mul24|mad24|madc|mbarrier|brx") || (is(c, "cp") && !has(c, "async")))
         px_error(c->px, line, "Not a name of any known instruction: '%s'", c->in->op);
-    else if (is(c, "shfl|vote") && !has(c, "sync"))
-        px_error(c->px, line,
-                 "Instruction '%s' without '.sync' is not supported on .target sm_70 and higher from PTX ISA "
-                 "version 6.4",
-                 name_of(c));
     else if (is(c, "dp2a")) say(c, "'.hi/.lo' modifier required for");
     else if (is(c, "shfl")) say(c, "Shuffle modifier required for");
     else if (is(c, "membar")) say(c, "Membar level required for");
@@ -563,7 +690,9 @@ static void wrong_operands(const struct checked *c, const char *args) {
     }
     for (unsigned i = 0; i < in->n && computes; i++) {
         const struct sim_operand *o = &in->opd[i];
-        if (o->kind == SIM_O_SREG) say(c, "Special register argument not allowed for");
+        if (o->elements) say(c, i ? "Video selector is not allowed on source operand for"
+                                  : "Video selector is not allowed on destination for");
+        else if (o->kind == SIM_O_SREG) say(c, "Special register argument not allowed for");
         else if (o->kind == SIM_O_VEC) say(c, "Vector operand is not allowed for");
         else if (right_count && (o->kind == SIM_O_MEM || (o->kind == SIM_O_SYM && o->var)))
             px_error(c->px, in->line, "Argument %u of instruction '%s': must be register", i, name_of(c));
@@ -586,7 +715,8 @@ static bool sort_modifiers(struct checked *c, struct px_name *const *names) {
         short id = names[i]->mod;
         const struct modifier *m = &modifiers[id > 0 ? id : 0];
         if (id < 0) {
-            px_error(c->px, c->in->line, "Unknown modifier '.%s'", c->in->mods[i]);
+            if (c->px->image->version <= TABLE_VERSION)
+                px_error(c->px, c->in->line, "Unknown modifier '.%s'", c->in->mods[i]);
             known = false;
         } else if (m->type) {
             if (c->ntypes < sizeof c->type / sizeof *c->type) c->type[c->ntypes] = (enum sim_type)(m->type - 1);
@@ -615,6 +745,19 @@ static void keep_match(const struct checked *c, struct sim_instr *in, size_t for
     }
 }
 
+/* In text that is newer than the table, what is not in it may be right. */
+static bool newer(struct px *px, const struct sim_instr *in) {
+    const unsigned version = px->image->version;
+    if (version <= TABLE_VERSION) return false;
+    char text[160];
+    size_t n = (size_t)snprintf(text, sizeof text, "%.60s", in->op);
+    for (unsigned k = 0; k < in->nmods && n < sizeof text; k++)
+        n += (size_t)snprintf(text + n, sizeof text - n, ".%.60s", in->mods[k]);
+    px_error(px, in->line, "Instruction '%s' of PTX ISA %u.%u is not supported by this CPU device, which has those of "
+             "%u.%u", text, version / 10, version % 10, TABLE_VERSION / 10, TABLE_VERSION % 10);
+    return true;
+}
+
 void px_check(struct px *px, struct sim_instr *in, struct px_name *op, struct px_name *const *names) {
     enum { nforms = sizeof forms / sizeof *forms };
     char name[160] = "";
@@ -630,7 +773,7 @@ void px_check(struct px *px, struct sim_instr *in, struct px_name *op, struct px
         for (size_t i = 0; i < nforms && op->op < 0; i++) if (!strcmp(forms[i].op, op->text)) op->op = (short)(i + 1);
     }
     if (op->op < 0) {
-        px_error(px, in->line, "Not a name of any known instruction: '%s'", in->op);
+        if (!newer(px, in)) px_error(px, in->line, "Not a name of any known instruction: '%s'", in->op);
         return;
     }
     bool known = sort_modifiers(&c, names);
@@ -646,13 +789,14 @@ void px_check(struct px *px, struct sim_instr *in, struct px_name *op, struct px
             missing = m;
         }
     }
+    if (best < 4 && newer(px, in)) return;
     if (best == 1) px_error(px, in->line, "Unexpected instruction types specified for '%s'", name_of(&c));
     if (best == 1 || (best < 4 && !known)) return;
     if (best == 2 && odd) odd_modifier(&c, &modifiers[odd]);
     if (best == 2 && !odd) missing_modifier(&c, missing);
     if (best == 3) wrong_operands(&c, forms[first].args);
     if (best < 4) return;
-    keep_match(&c, in, match, names);
+    if (known) keep_match(&c, in, match, names);
     check_features(&c);
     check_details(&c);
     if (is(&c, "call")) check_call(&c);

@@ -11,7 +11,7 @@ static bool at_type(struct px *px, enum sim_type *type) {
     return *type != SIM_NOTYPE && *type != SIM_BF16 && *type != SIM_BF16X2;
 }
 
-bool px_at_space(struct px *px, enum sim_space *space) {
+static bool at_space(struct px *px, enum sim_space *space) {
     static const struct { const char *name; enum sim_space space; } spaces[] = {
         {"reg", SIM_REG}, {"global", SIM_GLOBAL}, {"const", SIM_CONST},
         {"shared", SIM_SHARED}, {"local", SIM_LOCAL}, {"param", SIM_PARAM}
@@ -25,6 +25,12 @@ bool px_at_space(struct px *px, enum sim_space *space) {
     return false;
 }
 
+bool px_at_declaration(struct px *px) {
+    enum sim_space space;
+    enum sim_type type;
+    return at_space(px, &space) || px_dot(px, "align") || px_dot(px, "attribute") || at_type(px, &type);
+}
+
 static uint32_t alignment(struct px *px) {
     unsigned line = px->t.line;
     uint64_t v = px_number(px);
@@ -33,29 +39,65 @@ static uint32_t alignment(struct px *px) {
     return 1;
 }
 
-/* .align 8 .v2 .f32 and similar specifiers, in any order, up to the name. */
-struct spec { enum sim_type type; unsigned char vec; uint32_t align; };
+/* The specifiers of a declaration: .align, .attribute and the space in any order, then .v2 or .v4, then the type. */
+struct spec { enum sim_space space; enum sim_type type; unsigned char vec; uint32_t align; bool is_managed; };
 
-static void parse_spec(struct px *px, struct spec *spec, bool of_param) {
-    *spec = (struct spec){ .vec = 1 };
-    for (;; ) {
-        enum sim_type type;
-        if (at_type(px, &type)) {
-            if (spec->type) px_syntax(px);
-            spec->type = type;
+/* (.managed, .unified(1, 2)), of a variable or, without a place for `managed`, of a function */
+void px_attributes(struct px *px, bool *managed) {
+    const unsigned line = px->t.line;
+    px_require(px, line, ".attribute", 0, 40);
+    px_expect(px, '(');
+    do {
+        if (managed && px_accept_dot(px, "managed")) {
+            px_require(px, line, ".managed", 30, 0);
+            *managed = true;
+        } else if (px_accept_dot(px, "unified")) {
+            px_require(px, line, ".unified", 90, 80);
+            px_expect(px, '(');
+            (void)px_number(px);
+            px_expect(px, ',');
+            (void)px_number(px);
+            px_expect(px, ')');
+        } else px_syntax(px);
+    } while (px_accept(px, ','));
+    px_expect(px, ')');
+}
+
+/* what a parameter points to: not used here */
+static void skip_pointer(struct px *px) {
+    enum sim_space space;
+    px_require(px, px->t.line, "kernel parameter pointer attribute", 0, 22);
+    if (at_space(px, &space)) px_next(px);
+    if (px_accept_dot(px, "align")) (void)alignment(px);
+}
+
+static struct spec parse_spec(struct px *px) {
+    struct spec spec = { .space = SIM_GENERIC, .vec = 1 };
+    const unsigned line = px->t.line;
+    for (enum sim_space space;;) {
+        if (at_space(px, &space)) {
+            if (spec.space != SIM_GENERIC) px_fatal(px, 218, line, "Multiple state spaces specified");
+            spec.space = space;
             px_next(px);
+            if (space == SIM_CONST && px_is(px, '['))
+                px_fatal(px, 218, px->t.line,
+                         "Deprecated feature: 'explicit constant banks' not supported as of PTX version 2.2");
         }
-        else if (px_accept_dot(px, "align")) spec->align = alignment(px);
-        else if (px_accept_dot(px, "v2")) spec->vec = 2;
-        else if (px_accept_dot(px, "v4")) spec->vec = 4;
-        else if (px_accept_dot(px, "attribute")) px_skip_parentheses(px);
-        else if (of_param && px_accept_dot(px, "ptr")) {       /* describes what the pointer points to: not used here */
-            enum sim_space space;
-            if (px_at_space(px, &space)) px_next(px);
-            if (px_accept_dot(px, "align")) (void)alignment(px);
-        } else break;
+        else if (px_accept_dot(px, "align")) spec.align = alignment(px);
+        else if (px_accept_dot(px, "attribute")) px_attributes(px, &spec.is_managed);
+        else break;
     }
-    if (spec->type == SIM_NOTYPE) px_syntax(px);
+    if (px_accept_dot(px, "v2")) spec.vec = 2;
+    else if (px_accept_dot(px, "v4")) spec.vec = 4;
+    if (!at_type(px, &spec.type)) px_syntax(px);
+    px_next(px);
+    if (spec.space == SIM_GENERIC && !px_is(px, ';')) px_fatal(px, 218, line, "No variable storage specified");
+    if (spec.type == SIM_B128) px_require(px, line, "Type .b128", 70, 83);
+    if (spec.vec * sim_type_size(spec.type) > 16)
+        px_error(px, line, "Vector type too large, exceeds 128 bit limit");
+    if (spec.type == SIM_PRED && spec.vec > 1)
+        px_error(px, line, "Predicate type can only be used to define scalar register variables");
+    return spec;
 }
 
 /* most: the number that is allowed here; after that many, `[` is a syntax error */
@@ -86,21 +128,17 @@ static void set_size(struct sim_var *v, const struct spec *spec, const struct px
 }
 
 /* Registers of one declaration: %r<10>, %p1, %v */
-static void parse_registers(struct px *px) {
-    struct spec spec;
-    parse_spec(px, &spec, false);
+static void parse_registers(struct px *px, const struct spec *spec) {
     do {
-        if (px->t.kind != T_IDENT) px_syntax(px);
-        struct px_name *name = px->t.name;
-        unsigned line = px->t.line;
-        px_next(px);
+        const unsigned line = px->t.line;
+        struct px_name *name = px_new_name(px);
         if (px_accept(px, '<')) {
             uint64_t count = px_number(px);
             px_expect(px, '>');
             struct px_symbol *f = px_declare(px, name, PX_FAMILY, line);
             f->count = count;
-            f->type = spec.type;
-            f->vec = spec.vec;
+            f->type = spec->type;
+            f->vec = spec->vec;
             px->scope[px->depth].has_family = true;
             px->epoch++;
         } else {
@@ -108,7 +146,7 @@ static void parse_registers(struct px *px) {
             struct px_dims dims;
             parse_dims(px, &dims, PX_MAX_DIMS + 1);
             struct px_symbol *s = px_declare(px, name, PX_REG, line);
-            s->reg = px_new_register(px, name, spec.type, spec.vec);
+            s->reg = px_new_register(px, name, spec->type, spec->vec);
         }
     } while (px_accept(px, ','));
     px_expect(px, ';');
@@ -122,13 +160,15 @@ static bool same_shape(const struct px_symbol *old, const struct spec *spec, con
     return true;
 }
 
-static void check_place(struct px *px, const struct sim_var *v, unsigned char vec, unsigned line) {
+static void check_place(struct px *px, const struct sim_var *v, const struct spec *spec, unsigned line) {
+    if (spec->is_managed && v->space != SIM_GLOBAL)
+        px_error(px, line, "Illegal attribute '.managed' for symbol '%s'", v->name);
     if (!px->func && (v->space == SIM_LOCAL || v->space == SIM_REG))
         px_error(px, line, "Module-scoped variables in .%s state space are not allowed with ABI",
             v->space == SIM_REG ? "reg" : "local");
     if (!px->func && v->space == SIM_PARAM)
         px_error(px, line, "Parameter variables may not be declared at module scope");
-    if (v->space == SIM_PARAM && vec > 1)
+    if (v->space == SIM_PARAM && spec->vec > 1)
         px_error(px, line, "Variable '%s' cannot be allocated in .param state space", v->name);
     if (v->type == SIM_PRED) px_error(px, line, "Predicate variable '%s' must be in register state space", v->name);
 }
@@ -157,12 +197,11 @@ static void place(struct px *px, struct sim_var *v, unsigned line) {
 }
 
 /* One name of a declaration, with its dimensions and initial value. */
-static void declare_variable(struct px *px, enum sim_space space, const struct spec *spec, struct px_linkage l) {
-    if (px->t.kind != T_IDENT) px_syntax(px);
-    struct px_name *name = px->t.name;
+static void declare_variable(struct px *px, const struct spec *spec, struct px_linkage l) {
+    const enum sim_space space = spec->space;
     const unsigned line = px->t.line;
+    struct px_name *name = px_new_name(px);
     struct px_dims dims;
-    px_next(px);
     parse_dims(px, &dims, PX_MAX_DIMS + 1);
     /* A module variable may be declared again if one declaration is `.extern`, which changes nothing more once the size
        is known. */
@@ -179,7 +218,7 @@ static void declare_variable(struct px *px, enum sim_space space, const struct s
     v->is_weak = l.is_weak || l.is_common;
     v->is_visible = l.is_visible || l.is_common;
     set_size(v, spec, &dims);
-    check_place(px, v, spec->vec, line);
+    check_place(px, v, spec, line);
     if (px_accept(px, '=')) {
         px_initial_value(px, v, &dims, spec->vec);
         set_size(v, spec, &dims);
@@ -207,18 +246,14 @@ static void declare_variable(struct px *px, enum sim_space space, const struct s
     if (lasting) v->owner = NULL; else place(px, v, line);
 }
 
-void px_variables(struct px *px, enum sim_space space, struct px_linkage l) {
-    struct spec spec;
-    px_next(px);
-    if (space == SIM_CONST && px_is(px, '['))
-        px_fatal(px, 218, px->t.line,
-                 "Deprecated feature: 'explicit constant banks' not supported as of PTX version 2.2");
-    if (space == SIM_REG && px->func) {
-        parse_registers(px);
+void px_variables(struct px *px, struct px_linkage l) {
+    const struct spec spec = parse_spec(px);
+    if (px_accept(px, ';')) return;               /* ptxas accepts a declaration of nothing: `.reg .u32 ;` */
+    if (spec.space == SIM_REG && px->func) {
+        parse_registers(px, &spec);
         return;
     }
-    parse_spec(px, &spec, false);
-    do declare_variable(px, space, &spec, l); while (px_accept(px, ','));
+    do declare_variable(px, &spec, l); while (px_accept(px, ','));
     px_expect(px, ';');
 }
 
@@ -237,48 +272,60 @@ uint64_t px_lay_out(struct sim_var *v, unsigned n, uint64_t base) {
     return at - base;
 }
 
-/* A list of parameters in parentheses. If a body follows, px_bind_parameters declares their names. */
-struct sim_var *px_parameters(struct px *px, unsigned *count, bool of_entry) {
+static void parse_parameter(struct px *px, bool of_entry) {
+    struct px_dims dims;
+    struct spec spec = parse_spec(px);
+    const enum sim_space space = spec.space;
+    if (space != SIM_PARAM && space != SIM_REG) px_syntax(px);
+    if (px_accept_dot(px, "ptr")) skip_pointer(px);
+    else if (px_accept_dot(px, "align")) spec.align = alignment(px);
+    struct sim_var *v = px_push(px, &px->params, sizeof *v);
+    const unsigned line = px->t.line;
+    v->space = space;
+    v->id = (unsigned)px->params.n - 1;
+    v->name = px_accept(px, '_') ? px_strndup(px, "_", 1) : (char *)px_new_name(px)->text;
+    if (space == SIM_REG && px_is(px, '['))
+        px_error(px, line, "Variable '%s' cannot be allocated into a register", v->name);
+    parse_dims(px, &dims, 1);
+    set_size(v, &spec, &dims);
+    if (space == SIM_PARAM && spec.vec > 1)
+        px_error(px, line, "Variable '%s' cannot be allocated in .param state space", v->name);
+    if (space == SIM_PARAM && spec.type == SIM_PRED)
+        px_error(px, line, "Predicate variable '%s' must be in register state space", v->name);
+    const bool incomplete = dims.n && dims.size[0] == 0;
+    if (incomplete && of_entry) px_error(px, line, "Parameter to entry function cannot be an incomplete array.");
+    if (incomplete && px_is(px, ','))
+        px_error(px, line, "Only the last input parameter can be an incomplete array.");
+    if (v->size > 1u << 20)
+        px_fatal(px, 218, line, "Parameters of more than 1 MiB are not supported by this CPU device");
+    if (of_entry && space != SIM_PARAM)
+        px_error(px, line, "Entry parameter '%s' must have .param state space", v->name);
+}
+
+static void check_entry_parameters(struct px *px, const char *name, uint64_t bytes, unsigned line) {
+    static const char large[] = "Kernel parameter size larger than 4352 bytes";
+    const uint64_t most = px->image->version >= 81 ? 32764 : 4352;
+    if (bytes <= 4352) return;
+    if (bytes > most)
+        px_error(px, line, "Entry function '%s' uses too much parameter space (0x%llx bytes, 0x%llx max).", name,
+                 (unsigned long long)bytes, (unsigned long long)most);
+    px_require(px, line, large, 70, 0);
+    px_require(px, line, large, 0, 81);
+}
+
+/* A list of parameters in parentheses, of this entry or (NULL) another function. If a body follows, px_bind_parameters
+   declares their names. */
+struct sim_var *px_parameters(struct px *px, unsigned *count, const char *entry) {
     px->params.n = 0;
     px_expect(px, '(');
-    if (!px_is(px, ')')) do {
-        enum sim_space space;
-        struct spec spec;
-        struct px_dims dims;
-        if (!px_at_space(px, &space) || (space != SIM_PARAM && space != SIM_REG)) px_syntax(px);
-        px_next(px);
-        parse_spec(px, &spec, true);
-        if (px->t.kind != T_IDENT && !px_is(px, '_')) px_syntax(px);
-        struct sim_var *v = px_push(px, &px->params, sizeof *v);
-        v->space = space;
-        v->id = (unsigned)px->params.n - 1;
-        v->name = px->t.kind == T_IDENT ? (char *)px->t.name->text : px_strndup(px, "_", 1);
-        unsigned line = px->t.line;
-        px_next(px);
-        if (space == SIM_REG && px_is(px, '['))
-            px_error(px, line, "Variable '%s' cannot be allocated into a register", v->name);
-        parse_dims(px, &dims, 1);
-        set_size(v, &spec, &dims);
-        if (space == SIM_PARAM && spec.vec > 1 && of_entry)
-            px_error(px, line, "Variable '%s' cannot be allocated in .param state space", v->name);
-        if (space == SIM_PARAM && spec.type == SIM_PRED)
-            px_error(px, line, "Predicate variable '%s' must be in register state space", v->name);
-        const bool incomplete = dims.n && dims.size[0] == 0;
-        if (incomplete && of_entry) px_error(px, line, "Parameter to entry function cannot be an incomplete array.");
-        if (incomplete && px_is(px, ','))
-            px_error(px, line, "Only the last input parameter can be an incomplete array.");
-        if (v->size > 1u << 20) px_fatal(px, 218, line, "Parameter '%s' is too large", v->name);
-        if (of_entry && space != SIM_PARAM)
-            px_error(px, line, "Entry parameter '%s' must have .param state space", v->name);
-    } while (px_accept(px, ','));
+    if (!px_is(px, ')')) do parse_parameter(px, entry != NULL); while (px_accept(px, ','));
     const unsigned line = px->t.line;
     px_expect(px, ')');
     *count = (unsigned)px->params.n;
     const uint64_t bytes = px_lay_out(px->params.data, *count, 0);
-    const uint64_t most = !of_entry ? 1u << 20 : px->image->version >= 81 ? 32764 : 4096;
-    if (bytes > most)
-        px_fatal(px, 218, line, "Formal parameter space overflowed (%llu bytes required, max %llu bytes allowed)",
-                 (unsigned long long)bytes, (unsigned long long)most);
+    if (entry) check_entry_parameters(px, entry, bytes, line);
+    else if (bytes > 1u << 20)
+        px_fatal(px, 218, line, "Parameters of more than 1 MiB are not supported by this CPU device");
     return px_keep(px, px->params.data, px->params.n, sizeof(struct sim_var));
 }
 

@@ -9,17 +9,27 @@
      d     destination of T0                          a b   source of T0, T1: register or constant
      D     destination of T0 or a wider register      B     source of T1 or a wider register
      w     destination twice as wide as T0            W     source twice as wide
-     V S   destination, source of T0, or a vector of them with .v2 .v4 .v8
-     o     predicate, or a pair of them               O     T0, or the pair T0|predicate; both may be _
-     t     the pair 32-bit|predicate                  q p   predicate destination, predicate source (may be !negated)
-     r     32-bit destination                         u     32-bit integer source
+     A     destination of T0, or a vector of them     j c   source of T0, T1: register
+           with .v2 .v4 .v8, or _                     V S   the same for memory: T0 or a wider register
+     y Y   destination, source register of T0's, T1's size, declared without a sign or a format
+     q     predicate destination                      o e   q or a pair of them; only the pair q|_
+     p     predicate source (may be !negated)         P     the same, but no constant
+     O     T0, or the pair T0|predicate               t     the pair 32-bit|predicate
+     z     16-bit destination, not f16                I     32-bit integer destination, or a wider register
+     r i   32-bit destination, only of integers       s     r, or the pair r|_
+     u v   32-bit integer source; v: not f16x2        f     32-bit floating-point source
+     X N   32-bit integer source, or an element of it (.b0 .b1 .b2 .b3 .h0 .h1); N: or its negative
+     E     32-bit destination's element                M     32-bit integer source, or its negative
+     J     any elements of the two sources (.h32, .b7654); K   32-bit destination, or some of its elements (.h10)
      k     cache policy, with .L2::cache_hint         n     integer constant
      m     address in brackets                        g     generic address: register, variable
-     L T   label, list of labels                      x     anything
+     h G   address of T0's size: register; register or shared variable
+     L T   label, list of labels                      _ x   only _, anything
      .     all letters after it are optional */
 #include "ptx.h"
 
 #define RND   "rn|rz|rm|rp"
+#define RNI   "rni|rzi|rmi|rpi"
 #define INTS  "u16|s16|u32|s32|u64|s64"
 #define WIDE  "u32|s32|u64|s64"
 #define ANY8  "b8|u8|s8|b16|u16|s16|b32|u32|s32|f32|b64|u64|s64|f64"
@@ -30,10 +40,15 @@
 #define SCOPE "cta|gpu|sys|cluster"
 #define SHARED "shared|shared::cta|shared::cluster"
 #define SPACE "global|local|const|param|param::entry|param::func|" SHARED
-#define EVICT "L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate? " \
-              "L2::evict_last|L2::evict_normal|L2::evict_first? L2::cache_hint? L2::64B|L2::128B|L2::256B?"
+#define L1HINT "L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate?"
+#define L2HINT "L2::cache_hint? L2::64B|L2::128B|L2::256B?"
+#define L2FIRST "L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged " \
+                "L2::evict_first|L2::evict_unchanged?"
+#define L2EVICT "L2::evict_last|L2::evict_normal|L2::evict_first"
 #define VEC   "v2|v4|v8?"
 #define INT8  "u8|s8|u16|s16|u32|s32|u64|s64"
+
+enum { TABLE_VERSION = 90 };                      /* all of this PTX ISA; clmad and ld.volatile.local are of later ones */
 
 #define F(op, mods, types, args, select) {op, mods, types, args, SIM_SELECT_##select}
 static const struct sim_form forms[] = {
@@ -57,7 +72,11 @@ static const struct sim_form forms[] = {
     F("sub", RND "? sat?", "f32 f16|bf16", "dba", MIXED),
     F("sub", RND "? ftz?", "f32x2", "daa", F32X2),
     F("addc", "cc?", WIDE, "daa", LANES),
+    F("addc", "", "u16|s16", "daa", LANES),
+    F("addc", "sat", "s32", "daa", LANES),
     F("subc", "cc?", WIDE, "daa", LANES),
+    F("subc", "", "u16|s16", "daa", LANES),
+    F("subc", "sat", "s32", "daa", LANES),
     F("mul", "lo|hi", INTS, "daa", LANES),
     F("mul", "wide", "u16|s16|u32|s32", "waa", LANES),
     F("mul", RND "? ftz? sat?", "f32", "daa", LANES),
@@ -74,12 +93,17 @@ static const struct sim_form forms[] = {
     F("mad", "wide", "u16|s16|u32|s32", "waaW", LANES),
     F("mad", RND " ftz? sat?", "f32", "daaa", LANES),
     F("mad", RND, "f64", "daaa", LANES),
+    F("mad", "ftz? sat?", "f32", "daaa", LANES),     /* of .target sm_1x */
+    F("clmad", "lo|hi", "u64|s64", "daaa", LANES),
     F("madc", "lo|hi cc?", WIDE, "daaa", LANES),
+    F("madc", "lo|hi", "u16|s16", "daaa", LANES),
+    F("madc", "hi sat", "s32", "daaa", LANES),
     F("fma", RND " ftz? sat?", "f32", "daaa", LANES),
     F("fma", RND, "f64", "daaa", LANES),
     F("fma", "rn ftz? sat|relu?", "f16|f16x2", "daaa", LANES),
-    F("fma", "rn relu?", "bf16|bf16x2", "daaa", LANES),
-    F("fma", "rn oob relu?", "f16|f16x2|bf16|bf16x2", "daaa", LANES),
+    F("fma", RND " relu?", "bf16|bf16x2", "daaa", LANES),
+    F("fma", "rn oob sat|relu?", "f16|f16x2", "daaa", LANES),
+    F("fma", RND " oob relu?", "bf16|bf16x2", "daaa", LANES),
     F("fma", RND " sat?", "f32 f16|bf16", "dbba", MIXED),
     F("fma", RND " ftz?", "f32x2", "daaa", F32X2),
     F("sad", "", INTS, "daaa", LANES),
@@ -102,18 +126,18 @@ static const struct sim_form forms[] = {
     F("max", "ftz? NaN? xorsign? abs?", "f32", "daa.a", LANES),
     F("max", "ftz? NaN? xorsign? abs?", "f16|f16x2", "daa", LANES),
     F("max", "NaN? xorsign? abs?", "bf16|bf16x2", "daa", LANES),
-    F("popc", "", "b32|b64", "ra", LANES),
-    F("clz", "", "b32|b64", "ra", LANES),
-    F("bfind", "shiftamt?", WIDE, "ra", LANES),
+    F("popc", "", "b32|b64", "ia", LANES),
+    F("clz", "", "b32|b64", "ia", LANES),
+    F("bfind", "shiftamt?", WIDE, "ia", LANES),
     F("brev", "", "b32|b64", "da", LANES),
-    F("bfe", "", WIDE, "dauu", LANES),
-    F("bfi", "", "b32|b64", "daauu", LANES),
-    F("bmsk", "clamp|wrap", "b32", "duu", LANES),
-    F("szext", "clamp|wrap", "u32|s32", "dau", LANES),
-    F("fns", "", "b32", "duuu", LANES),
-    F("dp4a", "", "u32|s32 u32|s32", "duuu", LANES),
+    F("bfe", "", WIDE, "davv", LANES),
+    F("bfi", "", "b32|b64", "daavv", LANES),
+    F("bmsk", "clamp|wrap", "b32", "dvv", LANES),
+    F("szext", "clamp|wrap", "u32|s32", "dav", LANES),
+    F("fns", "", "b32", "daaa", LANES),
+    F("dp4a", "", "u32|s32 u32|s32", "duuv", LANES),
     F("dp2a", "lo|hi", "u32|s32 u32|s32", "duuu", LANES),
-    F("prmt", "f4e|b4e|rc8|ecl|ecr|rc16?", "b32", "daau", LANES),
+    F("prmt", "f4e|b4e|rc8|ecl|ecr|rc16?", "b32", "daaa", LANES),
     F("and", "", "pred|b16|b32|b64", "daa", LANES),
     F("or", "", "pred|b16|b32|b64", "daa", LANES),
     F("xor", "", "pred|b16|b32|b64", "daa", LANES),
@@ -121,31 +145,55 @@ static const struct sim_form forms[] = {
     F("cnot", "", "b16|b32|b64", "da", LANES),
     F("lop3", "", "b32", "daaan", LANES),
     F("lop3", "or|and", "b32", "taaanp", LOP3_BOOL),
-    F("shl", "", "b16|b32|b64", "dau", LANES),
-    F("shr", "", "b16|b32|b64|" INTS, "dau", LANES),
-    F("shf", "l|r clamp|wrap", "b32", "daau", LANES),
-    F("set", ICMP, "u32|s32|f32 b16|b32|b64|" INTS, "dbb", SET),
-    F("set", ICMP " " BOOL, "u32|s32|f32 b16|b32|b64|" INTS, "dbbp", SET),
-    F("set", FCMP " ftz?", "u32|s32|f32 f32|f64", "dbb", SET),
-    F("set", FCMP " ftz? " BOOL, "u32|s32|f32 f32|f64", "dbbp", SET),
-    F("set", FCMP " ftz?", "u16|s16|u32|s32|f16|bf16 f16|bf16", "dbb", SET),
-    F("set", FCMP " ftz? " BOOL, "u16|s16|u32|s32|f16|bf16 f16|bf16", "dbbp", SET),
-    F("set", FCMP " ftz?", "f16x2 f16x2", "dbb", SET),
-    F("set", FCMP " ftz? " BOOL, "f16x2 f16x2", "dbbp", SET),
+    F("shl", "", "b16|b32|b64", "dav", LANES),
+    F("shr", "", "b16|b32|b64|" INTS, "dav", LANES),
+    F("shf", "l|r clamp|wrap", "b32", "daav", LANES),
+    F("set", ICMP, "u32|s32|f32|f16 b16|b32|b64|" INTS, "dbb", SET),
+    F("set", ICMP " " BOOL, "u32|s32|f32|f16 b16|b32|b64|" INTS, "dbbp", SET),
+    F("set", ICMP, "bf16 b16|b32|b64|" INTS, "zbb", SET),
+    F("set", ICMP " " BOOL, "bf16 b16|b32|b64|" INTS, "zbbp", SET),
+    F("set", FCMP " ftz?", "u32|s32|f32|f16 f32", "dbb", SET),
+    F("set", FCMP " ftz? " BOOL, "u32|s32|f32|f16 f32", "dbbp", SET),
+    F("set", FCMP, "bf16 f32", "zbb", SET),
+    F("set", FCMP " " BOOL, "bf16 f32", "zbbp", SET),
+    F("set", FCMP, "u32|s32|f32|f16 f64", "dbb", SET),
+    F("set", FCMP " " BOOL, "u32|s32|f32|f16 f64", "dbbp", SET),
+    F("set", FCMP, "bf16 f64", "zbb", SET),
+    F("set", FCMP " " BOOL, "bf16 f64", "zbbp", SET),
+    F("set", FCMP " ftz?", "u16|s16|u32|s32|f16 f16", "dbb", SET),
+    F("set", FCMP " ftz? " BOOL, "u16|s16|u32|s32|f16 f16", "dbbp", SET),
+    F("set", FCMP, "bf16 f16", "zbb", SET),
+    F("set", FCMP " " BOOL, "bf16 f16", "zbbp", SET),
+    F("set", FCMP, "u16|s16|u32|s32 bf16", "dbb", SET),
+    F("set", FCMP " " BOOL, "u16|s16|u32|s32 bf16", "dbbp", SET),
+    F("set", FCMP, "bf16 bf16", "zbb", SET),
+    F("set", FCMP " " BOOL, "bf16 bf16", "zbbp", SET),
+    F("set", FCMP " ftz?", "u32|s32|f16x2 f16x2", "dbb", SET),
+    F("set", FCMP " ftz? " BOOL, "u32|s32|f16x2 f16x2", "dbbp", SET),
     F("set", FCMP, "bf16x2 bf16x2", "rbb", SET),
     F("set", FCMP " " BOOL, "bf16x2 bf16x2", "rbbp", SET),
+    F("set", FCMP, "u32|s32 bf16x2", "dbb", SET),
+    F("set", FCMP " " BOOL, "u32|s32 bf16x2", "dbbp", SET),
     F("setp", ICMP, "b16|b32|b64|" INTS, "oaa", SETP),
     F("setp", ICMP " " BOOL, "b16|b32|b64|" INTS, "oaap", SETP),
-    F("setp", FCMP " ftz?", "f32|f64|f16|f16x2|bf16|bf16x2", "oaa", SETP),
-    F("setp", FCMP " ftz? " BOOL, "f32|f64|f16|f16x2|bf16|bf16x2", "oaap", SETP),
+    F("setp", FCMP " ftz?", "f32|f16x2", "oaa", SETP),
+    F("setp", FCMP " ftz? " BOOL, "f32|f16x2", "oaap", SETP),
+    F("setp", FCMP, "f64|bf16x2", "oaa", SETP),
+    F("setp", FCMP " " BOOL, "f64", "oaap", SETP),
+    F("setp", FCMP " " BOOL, "bf16x2", "oaaP", SETP),
+    F("setp", FCMP " ftz?", "f16", "eaa", SETP),
+    F("setp", FCMP " ftz? " BOOL, "f16", "eaap", SETP),
+    F("setp", FCMP, "bf16", "eaa", SETP),
+    F("setp", FCMP " " BOOL, "bf16", "eaaP", SETP),
     F("selp", "", ANY16, "daap", LANES),
-    F("slct", "ftz?", ANY16 " s32|f32", "daab", LANES),
+    F("slct", "", ANY16 " s32", "daab", LANES),
+    F("slct", "ftz?", ANY16 " f32", "daab", LANES),
     F("testp", "finite|infinite|number|notanumber|normal|subnormal?", "f32|f64", "qa", LANES),
     F("copysign", "", "f32|f64", "daa", LANES),
     F("rcp", "approx ftz?", "f32", "da", LANES),
     F("rcp", "approx ftz", "f64", "da", LANES),
     F("rcp", RND " ftz?", "f32", "da", LANES),
-    F("rcp", RND, "f64", "da", LANES),
+    F("rcp", RND " ftz?", "f64", "da", LANES),
     F("sqrt", "approx ftz?", "f32", "da", LANES),
     F("sqrt", RND " ftz?", "f32", "da", LANES),
     F("sqrt", RND, "f64", "da", LANES),
@@ -158,101 +206,154 @@ static const struct sim_form forms[] = {
     F("ex2", "approx", "f16|f16x2", "da", LANES),
     F("tanh", "approx", "f32|f16|f16x2|bf16|bf16x2", "da", LANES),
 
-    F("mov", "v2|v4?", "pred|b16|u16|s16|f16|b32|u32|s32|f32|b64|u64|s64|f64|b128|f16x2", "xx", MOV),
-    F("cvt", "sat?", INT8 " " INT8, "DB", LANES),
-    F("cvt", "rni|rzi|rmi|rpi ftz? sat?", INT8 " f16|bf16|f32|f64", "DB", LANES),
-    F("cvt", RND " sat? ftz?", "f16|bf16|f32|f64 " INT8, "DB", LANES),
-    F("cvt", "ftz? sat?", "f32 f16|bf16|f32", "DB", LANES),
-    F("cvt", "ftz? sat?", "f64 f16|bf16|f32|f64", "DB", LANES),
-    F("cvt", RND " ftz? sat?", "f32 f64", "DB", LANES),
-    F("cvt", RND " ftz? sat? relu? satfinite?", "f16|bf16 f32", "DB", LANES),
-    F("cvt", RND " ftz? sat?", "f16|bf16 f16|bf16|f64", "DB", LANES),
-    F("cvt", "sat? ftz?", "f16 f16", "DB", LANES),
-    F("cvt", "rni|rzi|rmi|rpi ftz? sat?", "f32 f32", "DB", CVT_INT),
-    F("cvt", "rni|rzi|rmi|rpi sat?", "f64 f64", "DB", CVT_INT),
-    F("cvt", "rni|rzi|rmi|rpi ftz? sat?", "f16 f16", "DB", CVT_INT),
-    F("cvt", "rn|rz|rs relu? satfinite?", "f16x2|bf16x2 f32", "dbb.u", LANES),
-    F("cvt", "rna|rn|rz relu? satfinite?", "tf32 f32", "rb", LANES),
-    F("cvt", "rn satfinite relu?", "e4m3x2|e5m2x2|e2m1x2|e2m3x2|e3m2x2 f32", "xbb", LANES),
-    F("cvt", "rn satfinite relu?", "e4m3x2|e5m2x2 f16x2", "xb", LANES),
-    F("cvt", "rn relu?", "f16x2 e4m3x2|e5m2x2|e2m1x2|e2m3x2|e3m2x2", "dx", LANES),
+    F("mov", "v2|v4?", "pred|b16|u16|s16|b32|u32|s32|f32|b64|u64|s64|f64|b128", "xx", MOV),
+    F("cvt", "", INT8 " " INT8, "DB", LANES),
+    F("cvt", "sat", "u8 s8|u16|s16|u32|s32|u64|s64", "DB", LANES),
+    F("cvt", "sat", "s8 u8|u16|s16|u32|s32|u64|s64", "DB", LANES),
+    F("cvt", "sat", "u16 s8|s16|u32|s32|u64|s64", "DB", LANES),
+    F("cvt", "sat", "s16 u16|u32|s32|u64|s64", "DB", LANES),
+    F("cvt", "sat", "u32 s8|s16|s32|u64|s64", "DB", LANES),
+    F("cvt", "sat", "s32 u32|u64|s64", "DB", LANES),
+    F("cvt", "sat", "u64 s8|s16|s32|s64", "DB", LANES),
+    F("cvt", "sat", "s64 u64", "DB", LANES),
+    F("cvt", RNI " ftz? sat?", INT8 " f32", "DB", LANES),
+    F("cvt", RNI " sat?", INT8 " f16|f64", "DB", LANES),
+    F("cvt", RNI, INT8 " bf16", "db", LANES),
+    F("cvt", RND " ftz? sat?", "f32 " INT8 "|f64", "DB", LANES),
+    F("cvt", RND " sat?", "f16|f64 " INT8, "DB", LANES),
+    F("cvt", RND, "bf16 " INT8 "|f64", "db", LANES),
+    F("cvt", RND " ftz? sat?", "f16 f32", "DB", LANES),
+    F("cvt", RND " sat?", "f16 f64", "DB", LANES),
+    F("cvt", RND " ftz?", "bf16 f32", "db", LANES),
+    F("cvt", "rn|rz relu? satfinite?", "f16 f32", "DB", LANES),
+    F("cvt", "rn|rz relu? satfinite?", "bf16 f32", "db", LANES),
+    F("cvt", "ftz? sat?", "f32 f16|f32", "DB", LANES),
+    F("cvt", "ftz? sat?", "f64 f32", "DB", LANES),
+    F("cvt", "sat?", "f64 f16|f64", "DB", LANES),
+    F("cvt", "sat?", "f16 f16", "DB", LANES),
+    F("cvt", RND "? ftz?", "f32 bf16", "db", LANES),
+    F("cvt", RND "?", "f64|f16 bf16", "db", LANES),
+    F("cvt", RND "?", "bf16 f16", "db", LANES),
+    F("cvt", RNI " ftz? sat?", "f32 f32", "DB", CVT_INT),
+    F("cvt", RNI " sat?", "f64 f64", "DB", CVT_INT),
+    F("cvt", RNI " sat?", "f16 f16", "DB", CVT_INT),
+    F("cvt", "", "bf16 bf16", "db", LANES),
+    F("cvt", RNI, "bf16 bf16", "db", CVT_INT),
+    F("cvt", "rn|rz relu? satfinite?", "f16x2 f32", "DBB", LANES),
+    F("cvt", "rn|rz relu? satfinite?", "bf16x2 f32", "dbb", LANES),
+    F("cvt", "rs relu? satfinite?", "f16x2|bf16x2 f32", "dbbu", LANES),
+    F("cvt", "rn|rz relu?", "tf32 f32", "yc", LANES),
+    F("cvt", "rna satfinite?", "tf32 f32", "yc", LANES),
+    F("cvt", "rn satfinite relu?", "e4m3x2|e5m2x2|e2m1x2|e2m3x2|e3m2x2 f32", "ybb", LANES),
+    F("cvt", "rn satfinite relu?", "e4m3x2|e5m2x2 f16x2", "yb", LANES),
+    F("cvt", "rn relu?", "f16x2 e4m3x2|e5m2x2|e2m1x2|e2m3x2|e3m2x2", "dY", LANES),
     F("cvt", "rs satfinite relu?", "e4m3x4|e5m2x4|e2m1x4|e2m3x4|e3m2x4 f32", "xxx", LANES),
-    F("cvt", "rz|rp satfinite?", "ue8m0x2 f32", "xbb", LANES),
-    F("cvt", "rz|rp satfinite?", "ue8m0x2 bf16x2", "xb", LANES),
-    F("cvt", "rn", "bf16x2 ue8m0x2", "dx", LANES),
-    F("cvt", "pack sat", "u16|s16 s32", "rbb", LANES),
-    F("cvt", "pack sat", "u8|s8|u4|s4|u2|s2 s32 b32", "rbbu", LANES),
+    F("cvt", "rz|rp satfinite?", "ue8m0x2 f32", "ybb", LANES),
+    F("cvt", "rz|rp satfinite?", "ue8m0x2 bf16x2", "yb", LANES),
+    F("cvt", "rn", "bf16x2 ue8m0x2", "dY", LANES),
+    F("cvt", "pack sat", "u16|s16 s32", "Ibb", LANES),
+    F("cvt", "pack sat", "u8|s8|u4|s4|u2|s2 s32 b32", "Ibbu", LANES),
     F("cvta", "to? global|local|const|param|param::entry|" SHARED, "u32|u64", "dg", CVTA),
-    F("isspacep", "global|local|const|param|param::entry|" SHARED, "", "qg", ISSPACEP),
+    F("isspacep", "global|local|const|param|param::entry|" SHARED, "", "qh", ISSPACEP),
 
-    F("ld", "weak? " SPACE "? ca|cg|cs|lu|cv? nc? unified? " EVICT " " VEC, ANY8 "|b128", "Vm.k", LD),
-    F("ld", "volatile " SPACE "? L2::64B|L2::128B|L2::256B? " VEC, ANY8 "|b128", "Vm", LD),
-    F("ld", "relaxed|acquire " SCOPE " " SPACE "? " EVICT " " VEC, ANY8 "|b128", "Vm.k", LD),
+    F("ld", "weak? " SPACE "? ca|cg|cs|lu|cv? " VEC, ANY8 "|b128", "Vm", LD),
+    F("ld", "weak? global? ca|cg|cs|lu|cv " L2HINT " " VEC, ANY8 "|b128", "Vm.k", LD),
+    F("ld", "global ca|cg|cs nc " L2HINT " " VEC, ANY8 "|b128", "Vm.k", LD),
+    F("ld", "weak? global? " L1HINT " " L2HINT " " VEC, ANY8 "|b128", "Vm.k", LD),
+    F("ld", "global nc " L1HINT " " L2HINT " " VEC, ANY8 "|b128", "Vm.k", LD),
+    F("ld", "weak? global? " L1HINT " " L2EVICT " " L2HINT " v8", "b32|u32|s32|f32", "Vm.k", LD),
+    F("ld", "weak? global? " L1HINT " " L2EVICT " " L2HINT " v4", "b64|u64|s64|f64", "Vm.k", LD),
+    F("ld", "volatile global|local|" SHARED "? " VEC, ANY8 "|b128", "Vm", LD),
+    F("ld", "volatile global? L2::64B|L2::128B|L2::256B " VEC, ANY8 "|b128", "Vm", LD),
+    F("ld", "relaxed|acquire " SCOPE " global|" SHARED "? " VEC, ANY8 "|b128", "Vm", LD),
+    F("ld", "relaxed|acquire " SCOPE " global? " L1HINT " " L2HINT " " VEC, ANY8 "|b128", "Vm.k", LD),
     F("ld", "mmio relaxed sys global?", ANY8 "|b128", "Vm", LD),
-    F("ldu", "global? v2|v4?", ANY8 "|b128", "Vm", LD),
-    F("st", "weak? " SPACE "? wb|cg|cs|wt? " EVICT " " VEC, ANY8 "|b128", "mS.k", ST),
-    F("st", "volatile " SPACE "? " VEC, ANY8 "|b128", "mS", ST),
-    F("st", "relaxed|release " SCOPE " " SPACE "? " EVICT " " VEC, ANY8 "|b128", "mS.k", ST),
+    F("ldu", "global? v2?", ANY8, "Vm", LD),
+    F("ldu", "global? v4", "b8|u8|s8|b16|u16|s16|b32|u32|s32|f32", "Vm", LD),
+    F("ldu", "global?", "b128", "Vm", LD),
+    F("st", "weak? global|local|param|param::func|" SHARED "? wb|cg|cs|wt? " VEC, ANY8 "|b128", "mS", ST),
+    F("st", "weak? global? wb|cg|cs|wt L2::cache_hint " VEC, ANY8 "|b128", "mSk", ST),
+    F("st", "weak? global? " L1HINT " L2::cache_hint? " VEC, ANY8 "|b128", "mS.k", ST),
+    F("st", "weak? global? " L1HINT " " L2EVICT " L2::cache_hint? v8", "b32|u32|s32|f32", "mS.k", ST),
+    F("st", "weak? global? " L1HINT " " L2EVICT " L2::cache_hint? v4", "b64|u64|s64|f64", "mS.k", ST),
+    F("st", "volatile global|local|" SHARED "? " VEC, ANY8 "|b128", "mS", ST),
+    F("st", "relaxed|release " SCOPE " global|" SHARED "? " VEC, ANY8 "|b128", "mS", ST),
+    F("st", "relaxed|release " SCOPE " global? " L1HINT " L2::cache_hint? " VEC, ANY8 "|b128", "mS.k", ST),
     F("st", "mmio relaxed sys global?", ANY8 "|b128", "mS", ST),
     F("st", "async weak? " SHARED "? mbarrier::complete_tx::bytes v2|v4?", "b32|u32|s32|f32|b64|u64|s64|f64", "mSm",
       ST_ASYNC),
     F("st", "async * ", "", "xxx", NONE),
     F("st", "bulk *", "", "xxx", NONE),
 
+#define SEM  "relaxed|acquire|release|acq_rel? " SCOPE "?"
+#define SEM2 "relaxed|release? " SCOPE "?"
+#define ANYWHERE " global|" SHARED "?"            /* or only in global memory, with a cache policy */
+#define CACHED " global? L2::cache_hint"
+#define ATOMS(op, sem, dst, select) \
+    F(op, "add " sem ANYWHERE, "u32|s32|u64|f32|f64", dst "ma", select), \
+    F(op, "add noftz " sem ANYWHERE, "f16|f16x2|bf16|bf16x2", dst "ma", select), \
+    F(op, "min|max " sem ANYWHERE, WIDE, dst "ma", select), \
+    F(op, "inc|dec " sem ANYWHERE, "u32", dst "ma", select), \
+    F(op, BOOL " " sem ANYWHERE, "b32|b64", dst "ma", select), \
+    F(op, "add " sem CACHED, "u32|s32|u64|f32|f64", dst "mak", select), \
+    F(op, "add noftz " sem CACHED, "f16|f16x2|bf16|bf16x2", dst "mak", select), \
+    F(op, "min|max " sem CACHED, WIDE, dst "mak", select), \
+    F(op, "inc|dec " sem CACHED, "u32", dst "mak", select), \
+    F(op, BOOL " " sem CACHED, "b32|b64", dst "mak", select)
+    ATOMS("atom", SEM, "A", ATOM),
+    F("atom", "exch " SEM ANYWHERE, "b32|b64|b128", "Ama", ATOM),
+    F("atom", "exch " SEM CACHED, "b32|b64|b128", "Amak", ATOM),
+    F("atom", "cas " SEM ANYWHERE, "b16|b32|b64|b128", "Amaa", ATOM),
+    F("atom", "add " SEM " global? L2::cache_hint? v2|v4", "f32", "AmS.k", ATOM),
+    F("atom", "add|min|max noftz " SEM " global? L2::cache_hint? v2|v4", "f16x2|bf16x2", "AmS.k", ATOM),
+    F("atom", "add|min|max noftz " SEM " global? L2::cache_hint? v2|v4|v8", "f16|bf16", "AmS.k", ATOM),
+    ATOMS("red", SEM2, "", RED),
+    F("red", "add " SEM2 " global? L2::cache_hint? v2|v4", "f32", "mS.k", RED),
+    F("red", "add|min|max noftz " SEM2 " global? L2::cache_hint? v2|v4", "f16x2|bf16x2", "mS.k", RED),
+    F("red", "add|min|max noftz " SEM2 " global? L2::cache_hint? v2|v4|v8", "f16|bf16", "mS.k", RED),
 #define ASYNC "async relaxed cluster " SHARED "? mbarrier::complete_tx::bytes"
-#define SEM "relaxed|acquire|release|acq_rel? " SCOPE "? global|" SHARED "? L2::cache_hint?"
-    F("atom", "add " SEM, "u32|s32|u64|f32|f64", "dma.k", ATOM),
-    F("atom", "add noftz " SEM, "f16|f16x2|bf16|bf16x2", "dma.k", ATOM),
-    F("atom", "min|max " SEM, WIDE, "dma.k", ATOM),
-    F("atom", "inc|dec " SEM, "u32", "dma.k", ATOM),
-    F("atom", BOOL " " SEM, "b32|b64", "dma.k", ATOM),
-    F("atom", "exch " SEM, "b32|b64|b128", "dma.k", ATOM),
-    F("atom", "cas " SEM, "b16|b32|b64|b128", "dmaa.k", ATOM),
-    F("atom", "add|min|max noftz? v2|v4|v8 " SEM, "f16|f16x2|bf16|bf16x2|f32", "xmx.k", NONE),
-    F("red", "add " SEM, "u32|s32|u64|f32|f64", "ma.k", RED),
-    F("red", "add noftz " SEM, "f16|f16x2|bf16|bf16x2", "ma.k", RED),
-    F("red", "min|max " SEM, WIDE, "ma.k", RED),
-    F("red", "inc|dec " SEM, "u32", "ma.k", RED),
-    F("red", BOOL " " SEM, "b32|b64", "ma.k", RED),
-    F("red", "add|min|max noftz? v2|v4|v8 " SEM, "f16|f16x2|bf16|bf16x2|f32", "mx.k", NONE),
     F("red", ASYNC " add", WIDE, "mam", RED_ASYNC),
     F("red", ASYNC " min|max", "u32|s32", "mam", RED_ASYNC),
     F("red", ASYNC " inc|dec", "u32", "mam", RED_ASYNC),
     F("red", ASYNC " " BOOL, "b32", "mam", RED_ASYNC),
     F("red", "async *", "", "xxx", NONE),
 
-    F("shfl", "sync up|down|bfly|idx", "b32", "Oauuu", WARP),
-    F("vote", "sync all|any|uni", "pred", "qpu", VOTE),
-    F("vote", "sync ballot", "b32", "dpu", VOTE),
-    F("match", "any sync", "b32|b64", "rau", WARP),
-    F("match", "all sync", "b32|b64", "tau", WARP),
-    F("redux", "sync add|min|max", "u32|s32", "dau", WARP),
-    F("redux", "sync " BOOL, "b32", "dau", WARP),
+    F("shfl", "sync up|down|bfly|idx", "b32", "Oaauv", WARP),
+    F("vote", "sync all|any|uni", "pred", "qpv", VOTE),
+    F("vote", "sync ballot", "b32", "dpv", VOTE),
+    F("shfl", "up|down|bfly|idx", "b32", "Oaau", WARP), /* of old .targets */
+    F("vote", "all|any|uni", "pred", "qp", VOTE),
+    F("vote", "ballot", "b32", "dp", VOTE),
+    F("match", "any sync", "b32|b64", "sav", WARP),
+    F("match", "all sync", "b32|b64", "rav", WARP),
+    F("match", "all sync", "b32|b64", "tav", WARP),
+    F("redux", "sync add|min|max", "u32|s32", "dvv", WARP),
+    F("redux", "sync " BOOL, "b32", "ivv", WARP),
     F("redux", "sync min|max abs? NaN?", "f32", "dau", WARP),
     F("activemask", "", "b32", "d", ACTIVEMASK),
     F("elect", "sync", "", "tu", ELECT),
-    F("bar", "sync cta?", "", "u.u", BAR_SYNC),
-    F("bar", "arrive", "", "uu", BAR_ARRIVE),
-    F("bar", "red popc", "u32", "dup", BAR_RED),
-    F("bar", "red popc", "u32", "duup", BAR_RED),
-    F("bar", "red and|or", "pred", "qup", BAR_RED),
-    F("bar", "red and|or", "pred", "quup", BAR_RED),
-    F("bar", "warp sync", "", "u", BAR_WARP),
-    F("barrier", "sync aligned? cta?", "", "u.u", BAR_SYNC),
-    F("barrier", "arrive aligned?", "", "uu", BAR_ARRIVE),
-    F("barrier", "red popc aligned?", "u32", "dup", BAR_RED),
-    F("barrier", "red popc aligned?", "u32", "duup", BAR_RED),
-    F("barrier", "red and|or aligned?", "pred", "qup", BAR_RED),
-    F("barrier", "red and|or aligned?", "pred", "quup", BAR_RED),
+#define BARRIERS(op, mods) \
+    F(op, "sync cta?" mods, "", "v.v", BAR_SYNC), \
+    F(op, "arrive cta?" mods, "", "vv", BAR_ARRIVE), \
+    F(op, "red cta? popc" mods, "u32", "dvp", BAR_RED), \
+    F(op, "red cta? popc" mods, "u32", "dvvp", BAR_RED), \
+    F(op, "red cta? and|or" mods, "pred", "qvp", BAR_RED), \
+    F(op, "red cta? and|or" mods, "pred", "qvvp", BAR_RED)
+    BARRIERS("bar", ""),
+    F("bar", "warp sync", "", "v", BAR_WARP),
+    BARRIERS("barrier", " aligned?"),
     F("barrier", "cluster arrive release|relaxed? aligned?", "", "", CLUSTER_ARRIVE),
     F("barrier", "cluster wait acquire? aligned?", "", "", CLUSTER_WAIT),
     F("membar", "gl|cta|sys", "", "", FENCE),
-    F("membar", "proxy *", "", "", FENCE),
+    F("membar", "proxy alias", "", "", FENCE),
     F("fence", "sc|acq_rel|acquire|release? " SCOPE, "", "", FENCE),
-    F("fence", "sc|acq_rel|acquire|release? sync_restrict::shared::cta|sync_restrict::shared::cluster cluster",
-      "", "", FENCE),
-    F("fence", "mbarrier_init release cluster", "", "", FENCE),
-    F("fence", "proxy *", "", ".xx", FENCE),
+    F("fence", "acquire sync_restrict::shared::cluster cluster", "", "", FENCE),
+    F("fence", "release sync_restrict::shared::cta cluster", "", "", FENCE),
+    F("fence", "release mbarrier_init cluster", "", "", FENCE),
+    F("fence", "proxy alias", "", "", FENCE),
+    F("fence", "proxy async global|shared::cta|shared::cluster?", "", "", FENCE),
+    F("fence", "proxy tensormap::generic release " SCOPE, "", "", FENCE),
+    F("fence", "proxy tensormap::generic acquire " SCOPE, "", "mn", FENCE),
 
     F("bra", "uni?", "", "L", BRA),
     F("brx", "idx uni?", "", "uT", BRX),
@@ -261,47 +362,87 @@ static const struct sim_form forms[] = {
     F("trap", "", "", "", TRAP),
     F("brkpt", "", "", "", TRAP),
     F("call", "uni?", "", ".xxxx", CALL),
-    F("nanosleep", "", "u32", "u", NANOSLEEP),
+    F("nanosleep", "", "u32", "v", NANOSLEEP),
     F("pmevent", "mask?", "", "n", NOTHING),
     F("setmaxnreg", "inc|dec sync aligned", "u32", "n", NOTHING),
     F("griddepcontrol", "launch_dependents|wait", "", "", NOTHING),
-    F("mapa", "shared::cluster?", "u32|u64", "dxu", MAPA),
-    F("getctarank", "shared::cluster?", "u32|u64", "rx", GETCTARANK),
-    F("prefetch", "global|local? L1|L2|L2::evict_last|L2::evict_normal", "", "m", NOTHING),
-    F("prefetch", "const|param|generic? tensormap", "", "m", NONE),
+    F("mapa", "shared::cluster?", "u32|u64", "dGu", MAPA),
+    F("getctarank", "shared::cluster?", "u32|u64", "rG", GETCTARANK),
+    F("prefetch", "global|local? L1|L2", "", "m", NOTHING),
+    F("prefetch", "global? L2::evict_last|L2::evict_normal", "", "m", NOTHING),
+    F("prefetch", "const|param? tensormap", "", "m", NOTHING),
     F("prefetchu", "L1", "", "m", NOTHING),
     F("applypriority", "global? L2::evict_normal", "", "mn", NOTHING),
     F("discard", "global? L2", "", "mn", NOTHING),
-    F("createpolicy", "*", "", "x.xxxx", CREATEPOLICY),
-    F("cp", "async ca|cg " SHARED " global L2::cache_hint? L2::64B|L2::128B|L2::256B?", "", "mmn.uk", CP_ASYNC),
-    F("cp", "async ca|cg " SHARED " global L2::cache_hint? L2::64B|L2::128B|L2::256B?", "", "mmnp.k", CP_ASYNC),
-    F("cp", "async ca|cg " SHARED " global L2::cache_hint L2::64B|L2::128B|L2::256B?", "", "mmnk", CP_ASYNC),
+    F("createpolicy", "fractional " L2FIRST, "b64", "d.f", CREATEPOLICY),
+    F("createpolicy", "range global? " L2FIRST, "b64", "dmuu", CREATEPOLICY),
+    F("createpolicy", "cvt L2", "b64", "da", CREATEPOLICY),
+    F("cp", "async ca|cg shared|shared::cta global L2::cache_hint? L2::64B|L2::128B|L2::256B?", "", "mmn.uk", CP_ASYNC),
+    F("cp", "async ca|cg shared|shared::cta global L2::cache_hint? L2::64B|L2::128B|L2::256B?", "", "mmnp.k", CP_ASYNC),
+    F("cp", "async ca|cg shared|shared::cta global L2::cache_hint L2::64B|L2::128B|L2::256B?", "", "mmnk", CP_ASYNC),
     F("cp", "async commit_group", "", "", NOTHING),
     F("cp", "async wait_group", "", "n", NOTHING),
     F("cp", "async wait_all", "", "", NOTHING),
-    F("cp", "async mbarrier arrive noinc? " SHARED "?", "b64", "m", CP_ARRIVE),
-    F("cp", "async bulk *", "", ".xxxxxxxx", CP_BULK),
+    F("cp", "async mbarrier arrive noinc? shared|shared::cta?", "b64", "m", CP_ARRIVE),
+    F("cp", "async bulk commit_group", "", "", CP_BULK),
+    F("cp", "async bulk wait_group read?", "", "n", CP_BULK),
+    F("cp", "async bulk *", "", "xxx.xxxxx", CP_BULK),
     F("cp", "reduce async bulk *", "", "x.xxxxxxx", NONE),
-    F("mbarrier", "init " SHARED "?", "b64", "mu", MBARRIER_INIT),
-    F("mbarrier", "inval " SHARED "?", "b64", "m", MBARRIER_INVAL),
-    F("mbarrier", "arrive|arrive_drop *", "", "x.xx", MBARRIER_ARRIVE),
-    F("mbarrier", "expect_tx|complete_tx *", "", "mu", MBARRIER_TX),
-    F("mbarrier", "test_wait|try_wait *", "", "xmx.x", MBARRIER_TEST),
+#define ARRIVE "arrive|arrive_drop "
+#define BLOCKS "release|relaxed cta|cluster "
+    F("mbarrier", "init shared|shared::cta?", "b64", "mu", MBARRIER_INIT),
+    F("mbarrier", "inval shared|shared::cta?", "b64", "m", MBARRIER_INVAL),
+    F("mbarrier", ARRIVE "shared|shared::cta?", "b64", "Am.u", MBARRIER_ARRIVE),
+    F("mbarrier", ARRIVE BLOCKS "shared|shared::cta?", "b64", "Am.u", MBARRIER_ARRIVE),
+    F("mbarrier", ARRIVE "expect_tx shared|shared::cta?", "b64", "Amu", MBARRIER_ARRIVE),
+    F("mbarrier", ARRIVE "expect_tx " BLOCKS "shared|shared::cta?", "b64", "Amu", MBARRIER_ARRIVE),
+    F("mbarrier", ARRIVE "noComplete shared|shared::cta?", "b64", "Amu", MBARRIER_ARRIVE),
+    F("mbarrier", ARRIVE "noComplete release cta shared|shared::cta?", "b64", "Amu", MBARRIER_ARRIVE),
+    F("mbarrier", ARRIVE "shared::cluster", "b64", "_m.u", MBARRIER_ARRIVE),
+    F("mbarrier", ARRIVE BLOCKS "shared::cluster", "b64", "_m.u", MBARRIER_ARRIVE),
+    F("mbarrier", ARRIVE "expect_tx shared::cluster", "b64", "_mu", MBARRIER_ARRIVE),
+    F("mbarrier", ARRIVE "expect_tx " BLOCKS "shared::cluster", "b64", "_mu", MBARRIER_ARRIVE),
+    F("mbarrier", "expect_tx|complete_tx " SHARED "?", "b64", "mu", MBARRIER_TX),
+    F("mbarrier", "expect_tx|complete_tx relaxed cta|cluster " SHARED "?", "b64", "mu", MBARRIER_TX),
+#define WAIT(step, sem, arg) F("mbarrier", step sem "shared|shared::cta?", "b64", "qm" arg, MBARRIER_TEST)
+#define WAITS(sem) \
+    WAIT("test_wait ", sem, "a"), WAIT("test_wait parity ", sem, "u"), \
+    WAIT("try_wait ", sem, "a.u"), WAIT("try_wait parity ", sem, "u.u")
+    WAITS(""),
+    WAITS("acquire|relaxed cta|cluster "),
     F("mbarrier", "pending_count", "b64", "ra", LANES),
-    F("alloca", "", "u32|u64", "dx.n", NONE),
-    F("stacksave", "", "u32|u64", "d", NONE),
-    F("stackrestore", "", "u32|u64", "a", NONE),
+    F("alloca", "", "u32|u64", "da.n", ALLOCA),
+    F("stacksave", "", "u32|u64", "d", STACKSAVE),
+    F("stackrestore", "", "u32|u64", "j", STACKRESTORE),
+
+#define SIGNS "u32|s32 "
+#define SCALAR(op, mods, types) /* a second operation, or the result is an element, beside those of the last source */ \
+    F(op, mods, types, "iXX.u", VIDEO), F(op, mods " add|min|max", types, "iXXu", VIDEO), \
+    F(op, mods, types, "EXXu", VIDEO)
+#define ALL_SIGNS SIGNS SIGNS SIGNS
+    SCALAR("vadd", "sat?", ALL_SIGNS),
+    SCALAR("vsub", "sat?", ALL_SIGNS),
+    SCALAR("vabsdiff", "sat?", ALL_SIGNS),
+    SCALAR("vmin", "sat?", ALL_SIGNS),
+    SCALAR("vmax", "sat?", ALL_SIGNS),
+    SCALAR("vshl", "sat? clamp|wrap", SIGNS SIGNS "u32"),
+    SCALAR("vshr", "sat? clamp|wrap", SIGNS SIGNS "u32"),
+    SCALAR("vset", "eq|ne|lt|le|gt|ge", SIGNS SIGNS),
+    F("vmad", "sat? shr7|shr15?", ALL_SIGNS, "iNNM", VIDEO),
+    F("vmad", "po sat? shr7|shr15?", ALL_SIGNS, "iXXu", VIDEO),
+#define PARALLEL(n) \
+    F("vadd" #n, "sat|add?", ALL_SIGNS, "KJJc", VIDEO), F("vsub" #n, "sat|add?", ALL_SIGNS, "KJJc", VIDEO), \
+    F("vavrg" #n, "sat|add?", ALL_SIGNS, "KJJc", VIDEO), F("vabsdiff" #n, "sat|add?", ALL_SIGNS, "KJJc", VIDEO), \
+    F("vmin" #n, "sat|add?", ALL_SIGNS, "KJJc", VIDEO), F("vmax" #n, "sat|add?", ALL_SIGNS, "KJJc", VIDEO), \
+    F("vset" #n, "eq|ne|lt|le|gt|ge add?", SIGNS SIGNS, "KJJc", VIDEO)
+    PARALLEL(2),
+    PARALLEL(4),
 
     /* known, but not checked */
 #define FREE(op) F(op, "*", "", ".xxxxxxxxxxxx", NONE)
-    F("vabsdiff2", "*", "", ".xxxxxxxxxxxx", VIDEO),
-    F("vabsdiff4", "*", "", ".xxxxxxxxxxxx", VIDEO),
     FREE("tex"), FREE("tld4"), FREE("txq"), FREE("suq"), FREE("suld"), FREE("sust"), FREE("sured"), FREE("istypep"),
     FREE("wmma"), FREE("mma"), FREE("_mma"), FREE("ldmatrix"), FREE("stmatrix"), FREE("movmatrix"), FREE("wgmma"),
-    FREE("tcgen05"), FREE("multimem"), FREE("tensormap"), FREE("clusterlaunchcontrol"), FREE("vadd"), FREE("vsub"),
-    FREE("vabsdiff"), FREE("vmin"), FREE("vmax"), FREE("vshl"), FREE("vshr"), FREE("vmad"), FREE("vset"),
-    FREE("vadd2"), FREE("vsub2"), FREE("vavrg2"), FREE("vmin2"), FREE("vmax2"), FREE("vset2"), FREE("vadd4"),
-    FREE("vsub4"), FREE("vavrg4"), FREE("vmin4"), FREE("vmax4"), FREE("vset4"),
+    FREE("tcgen05"), FREE("multimem"), FREE("tensormap"), FREE("clusterlaunchcontrol"),
 };
 
 /* Types that only certain instructions accept, with the registers that hold them. */
@@ -370,7 +511,8 @@ static const struct feature {
     {"max", "f16|f16x2", 80, 70, "Feature", "max.f16 or max.f16x2"},
     {"abs", "f16|f16x2", 0, 65, "Feature", "abs.f16 or abs.f16x2"}, {"dp4a", NULL, 61, 50, "Instruction", NULL},
     {"dp2a", NULL, 61, 50, "Instruction", NULL}, {"lop3", "or|and", 70, 82, "Feature", "lop3.<BoolOp>"},
-    {"ldmatrix", NULL, 75, 65, "Feature", NULL}, {"add", "bf16", 90, 78, "Feature", "add.bf16"},
+    {"ldmatrix", NULL, 75, 65, "Feature", NULL}, {"clmad", NULL, 80, 93, "Feature", NULL},
+    {"fma", "f32", 20, 20, "Feature", "fma.f32"}, {"add", "bf16", 90, 78, "Feature", "add.bf16"},
     {"sub", "bf16", 90, 78, "Feature", "sub.bf16"}, {"mul", "bf16", 90, 78, "Feature", "mul.bf16"},
     {"add", "bf16x2", 90, 78, "Feature", "add.bf16x2"}, {"sub", "bf16x2", 90, 78, "Feature", "sub.bf16x2"},
     {"mul", "bf16x2", 90, 78, "Feature", "mul.bf16x2"}, {"set", "bf16", 90, 78, "Feature", "set.bf16"},
@@ -398,4 +540,13 @@ static const struct feature {
     {"*", "relaxed", 70, 60, "Feature", ".relaxed"}, {"*", "acquire", 70, 60, "Feature", ".acquire"},
     {"*", "release", 70, 60, "Feature", ".release"}, {"barrier", "cta", 0, 78, "Feature", "barrier.cta"},
     {"setmaxnreg", NULL, 90, 80, "Feature", NULL},
+    {"*", "b128", 70, 83, "Feature", "Type .b128"},
+    {"red", "v2|v4|v8", 90, 81, "Feature", "red instruction with vector types"},
+    {"mbarrier", "expect_tx|complete_tx", 90, 80, "Feature", NULL},
+    {"mbarrier", "relaxed", 90, 86, "Modifier", ".relaxed"},
+    {"mbarrier", "acquire", 80, 80, "Modifier", ".acquire"}, {"mbarrier", "release", 80, 80, "Modifier", ".release"},
+    {"mbarrier", "cluster", 90, 80, "Feature", ".cluster scope"},
+    {"mbarrier", "cta", 80, 80, "Feature", "scopes on mbarrier operations"},
+    {"fence", "async", 90, 80, "Modifier", ".async"}, {"fence", "proxy", 70, 75, "Feature", "fence.proxy"},
+    {"membar", "proxy", 70, 75, "Feature", "membar.proxy"}, {"cp", "bulk", 90, 80, "Feature", NULL},
 };

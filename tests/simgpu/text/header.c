@@ -16,6 +16,7 @@ static void parse_version(struct px *px) {
         sim_log_add(px->log, SIM_NO_FORMAT);
         longjmp(px->bail, 1);
     }
+    static const unsigned char last[] = { 0, 5, 3, 2, 3, 1, 5, 8, 8, 9 };      /* minor version of each major one */
     px_next(px);
     const char *c = px->t.text;
     unsigned major = 0, minor = 0, line = px->t.line;
@@ -24,7 +25,7 @@ static void parse_version(struct px *px) {
     if (*c == '.')
         for (c++; *c >= '0' && *c <= '9'; c++) minor = minor < 1000 ? minor * 10 + (unsigned)(*c - '0') : minor;
     px->image->version = major * 10 + minor;
-    if (px->image->version > px->max_version || minor > 9)
+    if (px->image->version > px->max_version || !major || major >= sizeof last || minor > last[major])
         px_fatal(px, 222, line, "Unsupported .version %u.%u; current version is '%u.%u'", major, minor,
             px->max_version / 10, px->max_version % 10);
     px_next(px);
@@ -43,7 +44,7 @@ static unsigned introduced(const char *name, unsigned *sm, bool *suffix) {
     if (strncmp(name, "sm_", 3) || name[3] < '1' || name[3] > '9') return 0;
     char *end;
     const unsigned long number = strtoul(name + 3, &end, 10);
-    *suffix = (*end == 'a' || *end == 'f') && number >= 90 && !end[1];
+    *suffix = !end[1] && ((*end == 'a' && number >= 90) || (*end == 'f' && number >= 100));
     if (*end && !*suffix) return 0;
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
         if (targets[i].sm == number) {
@@ -56,6 +57,7 @@ static unsigned introduced(const char *name, unsigned *sm, bool *suffix) {
 static void parse_target(struct px *px) {
     struct sim_image *m = px->image;
     const unsigned line = px->t.line;
+    bool maps = false;
     if (!px_dot(px, "target"))
         px_fatal(px, 218, line, "Missing .target directive at start of file 'application ptx input'");
     do {
@@ -66,6 +68,7 @@ static void parse_target(struct px *px) {
         bool suffix = false;
         const unsigned since = introduced(name, &sm, &suffix);
         px->debug |= !strcmp(name, "debug");
+        maps |= !strcmp(name, "map_f64_to_f32");
         if (since) {
             if (since > m->version)
                 px_error(px, line, "PTX .version %u.%u does not support .target %s", m->version / 10, m->version % 10,
@@ -82,6 +85,8 @@ static void parse_target(struct px *px) {
         }
         px_next(px);
     } while (px_is(px, ','));
+    if (maps && m->sm >= 13)
+        px_error(px, line, "Directive map_f64_to_f32 is not supported with SM 1.3 or higher");
     if (!m->sm) px_fatal(px, 218, line, "Target architecture not defined at start of file 'application ptx input'");
     if (m->sm > px->device_sm)
         px_fatal(px, 218, 0, "SM version specified by .target is higher than default SM version assumed");
@@ -94,6 +99,7 @@ void px_parse_header(struct px *px) {
     px->image->address_size = 64;
     if (px_accept_dot(px, "address_size")) {
         unsigned line = px->t.line;
+        px_require(px, line, ".address_size directive", 0, 23);
         if (px->t.kind != T_NUMBER || px->t.fbits) px_syntax(px);
         if (px->t.value == 32) px_fatal(px, 218, line, ".address_size 32 is not supported by this CPU device");
         if (px->t.value != 64) px_error(px, line, "Illegal value for .address_size directive (must be 32 or 64)");

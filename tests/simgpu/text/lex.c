@@ -194,13 +194,9 @@ uint64_t px_number(struct px *px) {
     return v;
 }
 
-void px_skip_parentheses(struct px *px) {
-    unsigned open = 0;
-    if (!px_is(px, '(')) px_syntax(px);
-    do {
-        if (px_is(px, '(')) open++;
-        else if (px_is(px, ')')) open--;
-        else if (px->t.kind == T_EOF) px_syntax(px);
-        px_next(px);
-    } while (open);
+struct px_name *px_new_name(struct px *px) {
+    if (px->t.kind != T_IDENT || !strcmp(px->t.name->text, "WARP_SZ")) px_syntax(px);
+    struct px_name *name = px->t.name;
+    px_next(px);
+    return name;
 }

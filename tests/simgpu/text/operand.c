@@ -50,10 +50,7 @@ static unsigned selector(struct px *px) {         /* .x .y .z .w, or .r .g .b .a
             px_next(px);
             return i + 1;
         }
-    if (px->t.len == 2 && (px->t.text[0] == 'b' || px->t.text[0] == 'h') && px->t.text[1] >= '0'
-        && px->t.text[1] <= '3')
-        px_error(px, px->t.line, "Byte/Word selector '.%s' is not supported by this CPU device", px->t.name->text);
-    else px_error(px, px->t.line, "Unknown vector selector: '%s'", px->t.name->text);
+    px_error(px, px->t.line, "Unknown vector selector: '%s'", px->t.name->text);
     px_next(px);
     return 1;
 }
@@ -98,6 +95,7 @@ static void memory_operand(struct px *px, struct px_operand *p) {
         while (!px_is(px, ']') && !px_is(px, ';') && px->t.kind != T_EOF) px_next(px);
     }
     px_expect(px, ']');
+    if (px_dot(px, "unified")) px_next(px);
 }
 
 static void list_operand(struct px *px, enum sim_operand_kind kind, int close) {
@@ -158,9 +156,17 @@ static void push_operand(struct px *px) {
         return;
     }
     name_operand(px, p);
-    p->o.negated = negated && !minus;
+    p->o.negated = negated;
     p->minus = minus;
-    if (p->o.kind == SIM_O_REG && px->t.kind == T_DOT) p->o.component = (unsigned char)selector(px);
+    if (p->o.kind == SIM_O_REG && px->t.kind == T_DOT) {
+        const char *text = px->t.text;
+        if (px->t.len > 1 && (*text == 'b' || *text == 'h') && strspn(text + 1, "0123456789") == px->t.len - 1) {
+            if (px->t.len > 5 || strspn(text + 1, "01234567") < px->t.len - 1)
+                px_error(px, px->t.line, "Unknown video selector: '.%s'", px->t.name->text);
+            p->o.elements = px->t.name->text;
+            px_next(px);
+        } else p->o.component = (unsigned char)selector(px);
+    }
     else if (p->o.kind == SIM_O_SREG && px->t.kind == T_DOT) {
         p->o.component = (unsigned char)selector(px);
         p->o.imm = p->o.component - 1u;
@@ -248,7 +254,8 @@ void px_instruction(struct px *px, int pred, bool pred_negated) {
             px_error(px, in.line, "Instruction '%s' is not supported by this CPU device", name);
         }
         if (p->bad_address && !p->beyond) px_error(px, in.line, "Illegal operand type to instruction '%s'", in.op);
-        if (p->minus) px_error(px, in.line, "Operand negation not allowed for instruction '%s'", in.op);
+        if (p->minus && strcmp(in.op, "vmad"))
+            px_error(px, in.line, "Operand negation not allowed for instruction '%s'", in.op);
         if (p->indexed && strcmp(in.op, "mov")) p->o.kind = SIM_O_MEM;
     }
     in.opd = px_keep_operands(px, base, &in.n);

@@ -1,4 +1,4 @@
-/* parse.c - the grammar of modules and functions: directives, statements, bodies. */
+/* parse.c - the grammar of modules and functions. */
 #include "ptx.h"
 
 /* ---- statements ---- */
@@ -13,9 +13,9 @@ static void label_directive(struct px *px, struct px_symbol *label) {
     } else {
         struct sim_proto *p = label->proto = px_alloc(px, sizeof *p);
         px_next(px);
-        if (px_is(px, '(')) p->rets = px_parameters(px, &p->nrets, false);
+        if (px_is(px, '(')) p->rets = px_parameters(px, &p->nrets, NULL);
         if (px_is(px, '_') || px->t.kind == T_IDENT) px_next(px); else px_syntax(px);
-        if (px_is(px, '(')) p->params = px_parameters(px, &p->nparams, false);
+        if (px_is(px, '(')) p->params = px_parameters(px, &p->nparams, NULL);
         while (px_dot(px, "noreturn") || px_dot(px, "abi_preserve") || px_dot(px, "abi_preserve_control")) {
             px_next(px);
             if (px->t.kind == T_NUMBER) px_next(px);
@@ -26,72 +26,10 @@ static void label_directive(struct px *px, struct px_symbol *label) {
     }
 }
 
-static void skip_section(struct px *px) {
-    while (px->t.kind == T_IDENT || px->t.kind == T_DOT) px_next(px);
-    px_expect(px, '{');
-    for (unsigned open = 1; open; px_next(px)) {
-        if (px_is(px, '{')) open++;
-        else if (px_is(px, '}')) open--;
-        else if (px->t.kind == T_EOF) px_syntax(px);
-    }
-}
-
-/* "used_bytes_mask 0xfff": the bytes that the program uses of what the next instruction loads. Other pragmas have no
-   effect. */
-static void pragma(struct px *px) {
-    static const char mask[] = "used_bytes_mask ";
-    char text[40], *end;
-    if (px->image->version < 83 || px->t.len >= sizeof text || strncmp(px->t.text, mask, sizeof mask - 1)) return;
-    snprintf(text, sizeof text, "%.*s", (int)px->t.len, px->t.text);
-    const unsigned long used = strtoul(text + sizeof mask - 1, &end, 0);
-    if (!*end) px->unused = ~(uint32_t)used;
-}
-
-/* .loc .file .pragma .section: directives that do not change the code's effect. Returns false at anything else. */
-static bool skip_directive(struct px *px) {
-    if (px_accept_dot(px, "loc")) {
-        for (int i = 0; i < 3; i++) (void)px_number(px);
-        while (px_accept(px, ',')) {              /* function_name label+4   inlined_at 1 2 3 */
-            if (px->t.kind != T_IDENT) px_syntax(px);
-            bool label = !strcmp(px->t.name->text, "function_name");
-            px_next(px);
-            if (label) {
-                if (px->t.kind != T_IDENT) px_syntax(px);
-                px_next(px);
-            }
-            while (px->t.kind == T_NUMBER || px_is(px, '+')) px_next(px);
-        }
-        return true;
-    }
-    if (px_accept_dot(px, "file")) {
-        (void)px_number(px);
-        if (px->t.kind != T_STRING) px_syntax(px);
-        px_next(px);
-        while (px_accept(px, ',')) (void)px_number(px);
-        return true;
-    }
-    if (px_accept_dot(px, "pragma")) {
-        do {
-            if (px->t.kind != T_STRING) px_syntax(px);
-            pragma(px);
-            px_next(px);
-        } while (px_accept(px, ','));
-        px_expect(px, ';');
-        return true;
-    }
-    if (px_accept_dot(px, "section")) {
-        skip_section(px);
-        px->has_debug = true;
-        return true;
-    }
-    return false;
-}
-
 static void parse_body(struct px *px) {
     px_expect(px, '{');
     px->unused = 0;
     for (;;) {
-        enum sim_space space;
         if (px->t.kind == T_IDENT) {
             const char *c = px->cur;
             while (*c == ' ' || *c == '\t') c++;
@@ -99,9 +37,8 @@ static void parse_body(struct px *px) {
                 px_instruction(px, -1, false);
                 continue;
             }
-            struct px_name *name = px->t.name;
-            unsigned line = px->t.line;
-            px_next(px);
+            const unsigned line = px->t.line;
+            struct px_name *name = px_new_name(px);
             px_next(px);
             struct px_symbol *label = px_declare(px, name, PX_LABEL, line);
             label->reg = (unsigned)px->instrs.n;
@@ -126,67 +63,9 @@ static void parse_body(struct px *px) {
         else if (px_accept(px, '}')) {
             if (px->depth == 1) return;
             px_close_scope(px);
-        } else if (px_at_space(px, &space)) px_variables(px, space, (struct px_linkage){ .is_extern = false });
-        else if (!skip_directive(px)) px_syntax(px);
+        } else if (px_at_declaration(px)) px_variables(px, (struct px_linkage){ .is_extern = false });
+        else if (!px_directive(px, PX_IN_BODY)) px_syntax(px);
     }
-}
-
-/* the current token: a directive of clusters */
-static void needs_clusters(struct px *px) {
-    if (px->image->sm < 90)
-        px_error(px, px->t.line, "Feature '.%s' requires .target sm_90 or higher", px->t.name->text);
-    if (px->image->version < 78)
-        px_error(px, px->t.line, "Feature '.%s' requires PTX ISA .version 7.8 or later", px->t.name->text);
-}
-
-/* .maxntid 128, 1, 1 and the other directives between a function's parameters and its body */
-static void tuning(struct px *px, struct sim_func *f) {
-    static const char *const triples[] = { "maxntid", "reqntid", "reqnctapercluster" };
-    static const char *const numbers[] = { "minnctapersm", "maxnctapersm", "maxnreg", "maxclusterrank", "abi_preserve",
-        "abi_preserve_control" };
-    static const char *const flags[] = { "noreturn", "explicitcluster", "blocksareclusters" };
-    unsigned line = px->t.line;
-    for (bool found = true; found;) {
-        found = false;
-        for (unsigned i = 0; i < 3 && !found; i++) {
-            if (!px_dot(px, triples[i])) continue;
-            if (!f->is_entry) px_syntax(px);
-            uint32_t v[3] = { 1, 1, 1 };
-            if (i == 2) needs_clusters(px);
-            px_next(px);
-            v[0] = (uint32_t)px_number(px);
-            for (unsigned k = 1; k < 3 && px_accept(px, ','); k++) v[k] = (uint32_t)px_number(px);
-            if (i == 0) memcpy(f->maxntid, v, sizeof v);
-            if (i == 1) memcpy(f->reqntid, v, sizeof v);
-            if (i == 2) memcpy(f->reqnctapercluster, v, sizeof v);
-            found = true;
-        }
-        for (unsigned i = 0; i < 6 && !found; i++) {
-            if (!px_dot(px, numbers[i])) continue;
-            if (!f->is_entry && i < 4) px_syntax(px);
-            if (i == 3) needs_clusters(px);
-            px_next(px);
-            uint32_t v = (uint32_t)px_number(px);
-            if (i == 0) f->minnctapersm = v;
-            if (i == 3) f->maxclusterrank = v;
-            found = true;
-        }
-        for (unsigned i = 0; i < 3 && !found; i++) {
-            if (i && px_dot(px, flags[i])) needs_clusters(px);
-            found = px_accept_dot(px, flags[i]);
-            f->explicit_cluster |= found && i == 1;
-            f->blocks_are_clusters |= found && i == 2;
-        }
-        if (!found && px_dot(px, "pragma")) found = skip_directive(px);
-    }
-    if (f->maxntid[0] && f->reqntid[0])
-        px_error(px, line, "Conflicting directives: .maxntid and .reqntid cannot both be specified");
-    if (f->reqnctapercluster[0] && f->maxclusterrank)
-        px_error(px, line,
-                 "Conflicting directives: .reqnctapercluster and .maxclusterrank cannot both be specified");
-    if (f->blocks_are_clusters && !(f->reqntid[0] && f->reqnctapercluster[0]))
-        px_error(px, line,
-                 ".reqntid and .reqnctapercluster directive(s) required for directive '.blocksareclusters'");
 }
 
 static void compare_params(struct px *px, unsigned line, const char *name, const struct sim_var *a, unsigned na,
@@ -268,7 +147,7 @@ static struct sim_func *declare_function(struct px *px, struct px_name *name, st
 
 static void parse_function(struct px *px, struct px_linkage l, bool is_entry) {
     px_next(px);
-    if (px_accept_dot(px, "attribute")) px_skip_parentheses(px);
+    if (!is_entry && px_accept_dot(px, "attribute")) px_attributes(px, NULL);
     struct sim_func *f = px_alloc(px, sizeof *f);
     f->image = px->image;
     f->input = px->input;
@@ -276,15 +155,18 @@ static void parse_function(struct px *px, struct px_linkage l, bool is_entry) {
     f->is_extern = l.is_extern;
     f->is_weak = l.is_weak;
     f->is_visible = l.is_visible;
-    if (!is_entry && px_is(px, '(')) f->rets = px_parameters(px, &f->nrets, false);
-    if (px->t.kind != T_IDENT) px_syntax(px);
-    struct px_name *name = px->t.name;
-    unsigned line = px->t.line;
+    if (!is_entry && px_is(px, '(')) f->rets = px_parameters(px, &f->nrets, NULL);
+    const unsigned line = px->t.line;
+    struct px_name *name = px_new_name(px);
     f->name = (char *)name->text;
-    px_next(px);
-    if (px_is(px, '(')) f->params = px_parameters(px, &f->nparams, is_entry);
-    tuning(px, f);
-    bool body = px_is(px, '{');
+    for (unsigned i = 0; f->nrets > 1 && i < f->nrets; i++)
+        if (f->rets[i].space == SIM_PARAM) {
+            px_error(px, line, "Multiple return parameters require .register state space");
+            break;
+        }
+    if (px_is(px, '(')) f->params = px_parameters(px, &f->nparams, is_entry ? name->text : NULL);
+    const bool tuned = px_tune(px, f), body = px_is(px, '{');
+    if (!body && tuned && is_entry) px_syntax(px);         /* only a definition has such directives */
     if (!body) px_expect(px, ';');
 
     f = declare_function(px, name, f, body, line);
@@ -310,6 +192,7 @@ static void parse_function(struct px *px, struct px_linkage l, bool is_entry) {
 static void parse_alias(struct px *px) {
     struct sim_func *f[2];
     unsigned line = px->t.line;
+    px_require(px, line, ".alias", 0, 63);
     px_next(px);
     for (int i = 0; i < 2; i++) {
         if (px->t.kind != T_IDENT) px_syntax(px);
@@ -342,15 +225,16 @@ void px_parse_module(struct px *px) {
         struct px_linkage l = { .is_extern = px_dot(px, "extern"), .is_weak = px_dot(px, "weak"),
             .is_visible = px_dot(px, "visible"), .is_common = px_dot(px, "common") };
         bool linked = l.is_extern || l.is_weak || l.is_visible || l.is_common;
-        enum sim_space space;
+        if (l.is_weak) px_require(px, px->t.line, ".weak directive", 0, 31);
+        if (l.is_common) px_require(px, px->t.line, ".common directive", 0, 50);
         if (linked) px_next(px);
         if (px_dot(px, "entry") || px_dot(px, "func")) parse_function(px, l, px_dot(px, "entry"));
-        else if (px_at_space(px, &space)) px_variables(px, space, l);
+        else if (px_at_declaration(px)) px_variables(px, l);
         else if (linked) px_syntax(px);
         else if (px_dot(px, "alias")) parse_alias(px);
         else if (px_dot(px, "tex")) px_fatal(px, 218, px->t.line, "Feature '.tex' is not supported by this CPU device");
         else if (px_dot(px, "texref") || px_dot(px, "surfref") || px_dot(px, "samplerref"))
             px_fatal(px, 218, px->t.line, "Feature '.%s' is not supported by this CPU device", px->t.name->text);
-        else if (!skip_directive(px)) px_syntax(px);
+        else if (!px_directive(px, PX_IN_MODULE)) px_syntax(px);
     }
 }

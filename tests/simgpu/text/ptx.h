@@ -73,7 +73,7 @@ struct px_operand {
     struct px_name *name;                         /* of a symbol that is not resolved yet */
     const char *label_for;                        /* the instruction, where only a label is allowed */
     bool was_symbol;                              /* there the name of a register or variable was used */
-    bool minus, indexed;                          /* -%r, which no instruction accepts; g[3] */
+    bool minus, indexed;                          /* -%r, which only vmad accepts; g[3] */
     bool bad_address, beyond;                     /* [not an address]; [more than an address] */
 };
 
@@ -134,13 +134,14 @@ const char *px_type_name(enum sim_type t);
 int  px_special(struct px_name *name);                                /* > 0: a special register */
 char px_special_kind(struct px_name *name);                           /* of one: its letter in forms.h */
 bool px_is_system(const char *name);                                  /* a function that the executor provides */
+void px_require(struct px *px, unsigned line, const char *feature, unsigned sm, unsigned version);
 
 /* lex.c */
 void  px_next(struct px *px);                                         /* reads the next token into px->t */
 void  px_relex_number(struct px *px);                                 /* makes the T_DOT `.5` a T_NUMBER */
 void  px_syntax(struct px *px) __attribute__((noreturn));             /* Parsing error near the current token */
 uint64_t px_number(struct px *px);                                    /* reads an integer */
-void  px_skip_parentheses(struct px *px);
+struct px_name *px_new_name(struct px *px);                           /* reads a name that is declared */
 
 static inline bool px_is(const struct px *px, int punct) { return px->t.kind == T_PUNCT && px->t.punct == punct; }
 static inline bool px_accept(struct px *px, int punct) {
@@ -192,11 +193,17 @@ void px_initial_value(struct px *px, struct sim_var *v, struct px_dims *dims, un
 
 /* declare.c */
 struct px_linkage { bool is_extern, is_weak, is_visible, is_common; };
-bool px_at_space(struct px *px, enum sim_space *space);
-void px_variables(struct px *px, enum sim_space space, struct px_linkage l);
-struct sim_var *px_parameters(struct px *px, unsigned *count, bool of_entry);
+bool px_at_declaration(struct px *px);
+void px_variables(struct px *px, struct px_linkage l);
+void px_attributes(struct px *px, bool *managed);
+struct sim_var *px_parameters(struct px *px, unsigned *count, const char *entry);
 void px_bind_parameters(struct px *px, struct sim_var *v, unsigned n, unsigned line);
 uint64_t px_lay_out(struct sim_var *v, unsigned n, uint64_t base);
+
+/* directive.c */
+enum px_place { PX_IN_MODULE, PX_BEFORE_BODY, PX_IN_BODY };
+bool px_directive(struct px *px, enum px_place place);                /* false: there is none that is allowed here */
+bool px_tune(struct px *px, struct sim_func *f);                      /* whether there was a directive */
 
 /* parse.c */
 void px_parse_module(struct px *px);

@@ -51,3 +51,12 @@ bool px_is_system(const char *name) {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) if (!strcmp(name, names[i])) return true;
     return false;
 }
+
+/* ---- features ---- */
+
+void px_require(struct px *px, unsigned line, const char *feature, unsigned sm, unsigned version) {
+    if (px->image->version < version)
+        px_error(px, line, "Feature '%s' requires PTX ISA .version %u.%u or later", feature, version / 10,
+                 version % 10);
+    if (px->image->sm < sm) px_error(px, line, "Feature '%s' requires .target sm_%u or higher", feature, sm);
+}

@@ -2,7 +2,7 @@
 
      log.c         the error log, and ways to report an error
      store.c       the memory of an image and of a parse; names
-     tables.c      types, special registers, the executor's own functions
+     tables.c      types, special registers, the executor's own functions, features
      lex.c         characters to tokens
      expression.c  constant expressions
      scope.c       the meaning of names
@@ -10,6 +10,7 @@
      operand.c     operands, instructions
      initial.c     initial values of variables
      declare.c     declarations of variables, registers and parameters
+     directive.c   .loc, .pragma and similar directives; those between parameters and body
      parse.c       functions and their statements, the rest of a module
      header.c      the first directives: .version, .target, .address_size
      merge.c       several inputs become one
@@ -85,6 +86,7 @@ struct sim_operand {
     int reg;                                      /* index into func->regs, or -1 */
     uint64_t imm;
     const char *name;                             /* SIM_O_SREG: without the component, with the % */
+    const char *elements;                         /* SIM_O_REG in a video instruction: "b3", "h10", or NULL */
     struct sim_var *var;
     struct sim_func *func;
     unsigned target;
@@ -106,7 +108,8 @@ enum sim_select {
     SIM_SELECT_BAR_SYNC, SIM_SELECT_BAR_ARRIVE, SIM_SELECT_BAR_RED, SIM_SELECT_BAR_WARP,
     SIM_SELECT_CLUSTER_ARRIVE, SIM_SELECT_CLUSTER_WAIT, SIM_SELECT_FENCE,
     SIM_SELECT_BRA, SIM_SELECT_BRX, SIM_SELECT_CALL, SIM_SELECT_RET, SIM_SELECT_EXIT, SIM_SELECT_TRAP,
-    SIM_SELECT_NANOSLEEP, SIM_SELECT_NOTHING, SIM_SELECT_CREATEPOLICY,
+    SIM_SELECT_ALLOCA, SIM_SELECT_STACKSAVE, SIM_SELECT_STACKRESTORE, SIM_SELECT_NANOSLEEP, SIM_SELECT_NOTHING,
+    SIM_SELECT_CREATEPOLICY,
     SIM_SELECT_CP_ASYNC, SIM_SELECT_CP_ARRIVE, SIM_SELECT_CP_BULK,
     SIM_SELECT_MBARRIER_INIT, SIM_SELECT_MBARRIER_INVAL, SIM_SELECT_MBARRIER_ARRIVE, SIM_SELECT_MBARRIER_TX,
     SIM_SELECT_MBARRIER_TEST, SIM_SELECTS
@@ -157,7 +160,7 @@ struct sim_func {
     struct sim_instr *instrs;
     unsigned ninstrs;
     uint32_t maxntid[3], reqntid[3], reqnctapercluster[3];         /* 0 when not given */
-    uint32_t minnctapersm, maxclusterrank;
+    uint32_t minnctapersm, maxnreg, maxclusterrank;
     bool explicit_cluster, blocks_are_clusters;   /* a cluster size must be given; the grid counts clusters */
 };
 
