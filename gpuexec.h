@@ -2508,7 +2508,7 @@ typedef struct gxi_update {                      /* CUgraphExecUpdateResultInfo 
         (struct CUgraph_st *graph, struct CUgraphNode_st **nodes, size_t *count)) \
     ROW(REQUIRED, cuGraphNodeGetType,        10000, (struct CUgraphNode_st *node, int *type)) \
     ROW(REQUIRED, cuGraphInstantiateWithFlags, 11040, \
-        (struct CUgraphExec_st **exec, struct CUgraph_st *graph, uint64_t flags)) \
+        (struct CUgraphExec_st **exec, struct CUgraph_st *graph, unsigned long long flags)) \
     ROW(REQUIRED, cuGraphUpload,             11010, (struct CUgraphExec_st *exec, struct CUstream_st *stream)) \
     ROW(REQUIRED, cuGraphLaunch,             10000, (struct CUgraphExec_st *exec, struct CUstream_st *stream)) \
     ROW(OPTIONAL, cuGraphExecUpdate,         12000, \
@@ -2555,10 +2555,9 @@ enum {
     GXI_INVALID_ADDRESS_SPACE = 717, GXI_INVALID_PC = 718, GXI_LAUNCH_FAILED = 719, GXI_COOPERATIVE_TOO_LARGE = 720,
     GXI_CU_NOT_SUPPORTED = 801, GXI_SYSTEM_NOT_READY = 802, GXI_SYSTEM_DRIVER_MISMATCH = 803,
     GXI_COMPAT_NOT_SUPPORTED_ON_DEVICE = 804, GXI_CAPTURE_UNSUPPORTED = 900, GXI_CAPTURE_INVALIDATED = 901,
-    GXI_CAPTURE_UNJOINED = 904, GXI_CAPTURE_IMPLICIT = 906, GXI_CAPTURE_WRONG_THREAD = 908,
-    GXI_GRAPH_EXEC_UPDATE_FAILURE = 910,
-    GXI_INVALID_CLUSTER_SIZE = 912,
-    GXI_UNKNOWN = 999,
+    GXI_CAPTURE_MERGE = 902, GXI_CAPTURE_UNJOINED = 904, GXI_CAPTURE_ISOLATION = 905, GXI_CAPTURE_IMPLICIT = 906,
+    GXI_CAPTURED_EVENT = 907, GXI_CAPTURE_WRONG_THREAD = 908,
+    GXI_GRAPH_EXEC_UPDATE_FAILURE = 910, GXI_INVALID_CLUSTER_SIZE = 912, GXI_UNKNOWN = 999,
 
     GXI_JIT_MAX_REGISTERS = 0, GXI_JIT_WALL_TIME = 2, GXI_JIT_INFO_LOG_BUFFER = 3,
     GXI_JIT_INFO_LOG_BUFFER_SIZE_BYTES = 4, GXI_JIT_ERROR_LOG_BUFFER = 5, GXI_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6,
@@ -2588,6 +2587,8 @@ enum {
     GXI_DEV_COOPERATIVE_LAUNCH = 95, GXI_DEV_COOPERATIVE_MULTI_DEVICE_LAUNCH = 96,
     GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97, GXI_DEV_CLUSTER_LAUNCH = 120,
 
+    GXI_STREAM_CAPTURE_MODE_GLOBAL = 0, GXI_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1, GXI_STREAM_CAPTURE_MODE_RELAXED = 2,
+    GXI_STREAM_CAPTURE_STATUS_INVALIDATED = 2,
     GXI_STREAM_NON_BLOCKING = 1, GXI_EVENT_BLOCKING_SYNC = 1, GXI_EVENT_DISABLE_TIMING = 2,
     GXI_MEMHOSTALLOC_PORTABLE = 1, GXI_MEMHOSTALLOC_DEVICEMAP = 2,
     GXI_MEMORYTYPE_HOST = 1, GXI_MEMORYTYPE_DEVICE = 2,
@@ -2741,11 +2742,13 @@ typedef struct gxi_state {
     gpuexec_result    (*look_at_barriers)(gxi_call *call, const struct CUctx_st *context, int news);
     /* fails if a stream of the context captures */
     gpuexec_result    (*check_captures)(gxi_call *call, const struct gxi_slot *context);
-    void              (*end_captures)(gxi_call *call, const struct gxi_slot *context);
-    int               (*postpone)(const gxi_call *call, uint64_t what, int kind);     /* a free or an unload */
+    gpuexec_result    (*end_captures)(gxi_call *call, const struct gxi_slot *context, int gone);
+    /* a free or an unload, until the captures have ended */
+    int               (*postpone)(const gxi_call *call, uint64_t what, int kind, uint64_t context);
     void              (*note_broken)(const gxi_call *call);          /* a call failed: it may have broken a capture */
     gpuexec_result    (*context_ends[2])(gxi_call *call, uint64_t context);        /* before its objects are closed */
     struct gxi_capture *capture;                 /* the first of the open captures; guarded by gxi_tables */
+    struct gxi_postponed *postponed;             /* newest first; guarded by gxi_tables */
 } gxi_state;
 static gxi_state gxi;
 static gxi_mutex gxi_tables = GXI_MUTEX_INIT;
@@ -3194,6 +3197,21 @@ static GXI_COLD gpuexec_result gxi_fail_with(const gxi_call *call, const gpuexec
     return e->result;
 }
 
+/* What to change if a call's effect on captures is the reason for the driver's result; NULL: it is not. */
+static GXI_COLD const char *gxi_capture_cure(int cu) {
+    switch (cu) {
+    case GXI_CAPTURE_UNSUPPORTED: return "make the call before or after the capture";
+    case GXI_CAPTURE_INVALIDATED: return "end the capture: gpuexec_capture_end names the call that broke it";
+    case GXI_CAPTURE_MERGE:       return "let streams wait only for streams and events of the same capture";
+    case GXI_CAPTURE_ISOLATION:   return "wait for it before the capture begins, or record the event on a stream that "
+                                         "takes part in the capture";
+    case GXI_CAPTURE_IMPLICIT:    return "capture on a stream created with gpuexec_stream_desc.non_blocking, or do not "
+                                         "use the legacy default stream meanwhile";
+    case GXI_CAPTURED_EVENT:      return "record the event again outside the capture";
+    }
+    return NULL;
+}
+
 /* explained: the message says all that the driver's log could. */
 static GXI_COLD gpuexec_result gxi_fail_v(gxi_call *call, gpuexec_result result, const char *cure, int explained,
                                           const char *format, va_list list) {
@@ -3212,7 +3230,7 @@ static GXI_COLD gpuexec_result gxi_fail_v(gxi_call *call, gpuexec_result result,
     e.log = call->log && *call->log ? call->log : NULL;
     if (e.driver_call && !e.log && !explained) gxi_read_driver_log(&log, e.driver_call, e.driver_result);
     e.driver_log = log.n && !log.failed ? log.p : NULL;
-    e.cure = cure;
+    e.cure = !explained && gxi_capture_cure(e.driver_result) ? gxi_capture_cure(e.driver_result) : cure;
     e.asynchronous = e.sticky = result == GPUEXEC_KERNEL_FAILED;
     if (GXI_LOAD(&gxi.captures) && e.driver_result) GXI_LOAD(&gxi.note_broken)(call);
     gxi_fail_with(call, &e);
@@ -4365,14 +4383,13 @@ typedef struct gxi_scope { const gxi_call *call; int entered, pushed, mode; } gx
 /* While a capture is open on this thread, perhaps of another library, the driver refuses calls such as cuMemAlloc, and
    the attempt breaks the capture, unless the thread's capture mode is relaxed. Sets that mode, or restores the previous
    one. */
-enum { GXI_RELAXED = 2 };
 static void gxi_exchange_mode(int *mode) { (void)gxi.cu.cuThreadExchangeStreamCaptureMode(mode); }
 static gpuexec_result gxi_enter(gxi_call *call, struct CUctx_st *context, gxi_scope *scope) {
     struct CUctx_st *current = NULL;
     scope->call = call;
     scope->pushed = 0;
     scope->entered = 1;
-    scope->mode = GXI_RELAXED;
+    scope->mode = GXI_STREAM_CAPTURE_MODE_RELAXED;
     gxi_exchange_mode(&scope->mode);
     if (GXI_TRY(cuCtxGetCurrent, (&current)) == 0 && current == context) return GPUEXEC_OK;
     if (GXI_TRY(cuCtxPushCurrent, (context))) {
@@ -4702,6 +4719,8 @@ static gpuexec_result gxi_destroy_handle(gxi_call *call, uint64_t id, unsigned k
     int cu;
     if (gxi_was_never_made(id, kind)) return GPUEXEC_OK;
     if (!(slot = gxi_get(call, id, kind, is))) return gxi_failed_with();
+    if (kind == GXI_MODULE && GXI_LOAD(&gxi.captures) && GXI_LOAD(&gxi.postpone)(call, id, -1, slot->context))
+        return GPUEXEC_OK;
     if ((kind == GXI_MODULE || kind == GXI_LINKER) && gxi_enter(call, slot->cu_context, &scope))
         return gxi_failed_with();
     cu = gxi_destroy(call, slot);
@@ -5206,7 +5225,7 @@ static int gxi_context_end(gxi_call *call, gxi_slot *old) {
 
 static int gxi_free_range(gxi_call *call, uint64_t lo, gpuexec_memory_kind kind) {
     void *const host = (void *)(uintptr_t)lo;
-    int mode = GXI_RELAXED, cu;
+    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, cu;
     gxi_exchange_mode(&mode);
     cu = kind == GPUEXEC_MEMORY_PINNED        ? GXI_TRY(cuMemFreeHost, (host))
          : kind == GPUEXEC_MEMORY_REGISTERED ? GXI_TRY(cuMemHostUnregister, (host))
@@ -5242,7 +5261,7 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
     unsigned turn, kind, i;
     gxi_range range;
     const int gone = gxi_context_is_gone(call, slot);                /* with all its objects */
-    if (GXI_LOAD(&gxi.captures)) GXI_LOAD(&gxi.end_captures)(call, slot);
+    const gpuexec_result ended = GXI_LOAD(&gxi.captures) ? GXI_LOAD(&gxi.end_captures)(call, slot, gone) : GPUEXEC_OK;
     const int entered = !gone && (result = gxi_enter(call, slot->cu_context, &scope)) == GPUEXEC_OK;
     if (entered) result = gxi_context_drain(call, slot);
     for (turn = 0; turn < 2; turn++) {
@@ -5273,7 +5292,7 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
     if (gone && info->origin == GXI_PRIMARY) GXI_BESIDE(cuDevicePrimaryCtxRelease, (info->device));
     if (gone) slot->adopted = 1;
     if (gxi_destroy(call, slot) && !result) result = gxi_fail_cu(call, NULL, "cannot release the context");
-    return result;
+    return result ? result : ended;
 }
 
 GPUEXEC_API gpuexec_result gpuexec_context_close_at(const char *where, gpuexec_context context) {
@@ -6281,8 +6300,6 @@ GPUEXEC_API gpuexec_result gpuexec_module_get_global_at(const char *where, gpuex
 }
 GPUEXEC_API gpuexec_result gpuexec_module_unload_at(const char *where, gpuexec_module module) {
     GXI_CALL(gpuexec_module_unload, GXI_CLEANS);
-    if (gxi_peek(module.id, GXI_MODULE) && GXI_LOAD(&gxi.captures) && GXI_LOAD(&gxi.postpone)(call, module.id, -1))
-        return GPUEXEC_OK;
     return gxi_destroy_handle(call, module.id, GXI_MODULE, "the module");
 }
 
@@ -7217,7 +7234,6 @@ static gpuexec_result gxi_release(gxi_call *call, uint64_t address, gpuexec_memo
                         (unsigned long long)address, (unsigned long long)(address - range.lo),
                         gxi_s(address - range.lo), (unsigned long long)range.bytes, gxi_memory_kinds[range.kind],
                         (unsigned long long)range.lo, gxi_memory_verbs[range.kind], gxi_place(range.where));
-    if (GXI_LOAD(&gxi.captures) && GXI_LOAD(&gxi.postpone)(call, address, kind)) return GPUEXEC_OK;
     if (!(slot = gxi_get(call, range.context, GXI_CONTEXT, "the memory's context")) ||
         gxi_enter(call, slot->cu_context, &scope))
         /* a destroyed context must not be entered; after another failure, the memory can still be freed later */
@@ -7229,7 +7245,8 @@ static gpuexec_result gxi_release(gxi_call *call, uint64_t address, gpuexec_memo
                         : "0x%llx was freed by another thread at the same time",
                         (unsigned long long)address);
     }
-    cu = gxi_free_range(call, address, kind);
+    cu = GXI_LOAD(&gxi.captures) && GXI_LOAD(&gxi.postpone)(call, address, (int)kind, range.context) ? 0
+        : gxi_free_range(call, address, kind);
     gxi_leave(&scope);
     return cu && cu != GXI_DEINITIALIZED
         ? gxi_fail_cu(call, NULL, registered ? "cannot unregister 0x%llx" : "cannot free 0x%llx",
@@ -7523,40 +7540,50 @@ GPUEXEC_API struct CUstream_st *gpuexec_stream_native(gpuexec_stream stream) {
     return slot ? slot->is.stream.native : NULL;
 }
 
+/* For work on the legacy stream: while a blocking stream of the context captures, it would break that capture. */
+static GXI_NOINLINE gpuexec_result gxi_enter_legacy(gxi_call *call, struct CUctx_st *context, gxi_scope *scope) {
+    int status;
+    if (gxi_enter(call, context, scope)) return gxi_failed_with();
+    if (gxi.cu.cuStreamIsCapturing(GXI_STREAM_LEGACY, &status) != GXI_CAPTURE_IMPLICIT) return GPUEXEC_OK;
+    gxi_leave(scope);
+    return gxi_fail(call, GPUEXEC_CAPTURING, "capture on a stream created with gpuexec_stream_desc.non_blocking, or "
+                    "use another stream than the legacy one meanwhile (functions whose names end in _now use it)",
+                    "a blocking stream of the context captures: the legacy default stream cannot wait for it");
+}
 /* A default stream belongs to the current context: calls on it need that context. */
 static GXI_NOINLINE gpuexec_result gxi_enter_stream(gxi_call *call, const gxi_slot *stream, gxi_scope *scope) {
     scope->call = call;
     scope->entered = scope->pushed = 0;
-    return stream->legacy ? gxi_enter(call, stream->cu_context, scope) : GPUEXEC_OK;
+    return !stream->legacy ? GPUEXEC_OK
+        : stream->legacy == 1 ? gxi_enter_legacy(call, stream->cu_context, scope)
+        : gxi_enter(call, stream->cu_context, scope);
 }
-/* Whether the driver says that the stream captures: 0 no, 1 yes, 2 yes and the capture is broken. 1 also for the legacy
-   stream while a blocking stream captures. Without captures of gpuexec, only adopted streams can. */
-static GXI_NOINLINE int gxi_captures(const gxi_call *caller, const gxi_slot *stream) {
-    gxi_call own = *caller, *const call = &own;  /* so that results here do not replace the caller's */
-    int status = 0, cu;
-    gxi_scope scope;
-    if (!GXI_LOAD(&gxi.captures) && (!stream->adopted || stream->legacy)) return 0;
-    if (gxi_enter_stream(call, stream, &scope)) return 0;
-    cu = gxi.cu.cuStreamIsCapturing(stream->is.stream.native, &status);
-    gxi_leave(&scope);
-    return cu == 0 ? status : cu == GXI_CAPTURE_IMPLICIT;
+/* A CUstreamCaptureStatus; 0 (no) if the driver does not know. */
+static int gxi_capture_status(const gxi_call *call, const gxi_slot *stream) {
+    struct CUctx_st *popped;
+    int status = 0;
+    if (stream->legacy == 1 || (stream->legacy && GXI_BESIDE(cuCtxPushCurrent, (stream->cu_context)))) return 0;
+    if (gxi.cu.cuStreamIsCapturing(stream->is.stream.native, &status)) status = 0;
+    if (stream->legacy) GXI_BESIDE(cuCtxPopCurrent, (&popped));
+    return status;
+}
+/* The same where speed counts: without captures of gpuexec, only streams adopted from other libraries can capture. */
+static int gxi_captures(const gxi_call *call, const gxi_slot *stream) {
+    return GXI_LOAD(&gxi.captures) || (stream->adopted && !stream->legacy) ? gxi_capture_status(call, stream) : 0;
 }
 /* Fails if the stream captures: the driver would refuse the call, and break the capture. */
 static GXI_NOINLINE gpuexec_result gxi_check_capture(gxi_call *call, const gxi_slot *stream, const char *cannot,
                                                      const char *cure) {
     if (!gxi_captures(call, stream)) return GPUEXEC_OK;
-    return gxi_fail(call, GPUEXEC_CAPTURING, cure, stream->legacy == 1
-                    ? "cannot %s: a stream that synchronizes with the legacy stream captures"
-                    : "cannot %s: the stream captures, and what it records runs only when the graph is launched",
-                    cannot);
+    return gxi_fail(call, GPUEXEC_CAPTURING, cure,
+                    "cannot %s: the stream captures, and what it records runs only when the graph is launched", cannot);
 }
-
 /* The same for calls that a capture of this thread, on another stream, would forbid. */
 static GXI_NOINLINE gpuexec_result gxi_enter_relaxed(gxi_call *call, const gxi_slot *stream, gxi_scope *scope) {
     if (gxi_enter_stream(call, stream, scope)) return gxi_failed_with();
     if (scope->entered) return GPUEXEC_OK;
     scope->entered = 1;
-    scope->mode = GXI_RELAXED;
+    scope->mode = GXI_STREAM_CAPTURE_MODE_RELAXED;
     gxi_exchange_mode(&scope->mode);
     return GPUEXEC_OK;
 }
@@ -7614,6 +7641,17 @@ static gpuexec_result gxi_stream_records(gxi_call *call, const gxi_slot *stream,
     }
     return cu ? gxi_fail_cu(call, NULL, "%s", fails) : GPUEXEC_OK;
 }
+/* Before a stream waits for work that is in a capture, or is not: both must be in the same, or in none. */
+static gpuexec_result gxi_check_join(gxi_call *call, const gxi_slot *stream, int captured, const char *is) {
+    if (captured && stream->legacy == 1)
+        return gxi_fail(call, GPUEXEC_CAPTURING, "use a stream from gpuexec_stream_create",
+                        "%s is in a capture, which the legacy default stream cannot join", is);
+    if (!captured && gxi_captures(call, stream))
+        return gxi_fail(call, GPUEXEC_CAPTURING, "wait for it before the capture begins; or let the other stream join "
+                        "the capture first: gpuexec_stream_wait_stream(other, stream)",
+                        "the stream captures, but %s is outside the capture", is);
+    return GPUEXEC_OK;
+}
 static gpuexec_result gxi_stream_waits(gxi_call *call, const gxi_slot *stream, struct CUevent_st *event,
                                        const char *fails, int cu) {
     gxi_scope scope;
@@ -7630,7 +7668,9 @@ static GXI_NOINLINE gpuexec_result gxi_wait_event_else(const char *where, gpuexe
     gxi_slot *slot, *e;
     GXI_CALL_ON(stream, gpuexec_stream_wait_event);
     if (!(slot = gxi_begin_with_stream(call, stream)) || !(e = gxi_get(call, event.id, GXI_EVENT, "the event")) ||
-        gxi_event_refused(call, e, "the event"))
+        gxi_event_refused(call, e, "the event") ||
+        (!e->adopted && GXI_LOAD(&e->is.event.recorded) &&
+         gxi_check_join(call, slot, GXI_LOAD(&e->is.event.recorded) == GXI_CAPTURED, "the event's last record")))
         return gxi_failed_with();
     return gxi_stream_waits(call, slot, e->is.event.native, "the stream cannot wait for the event", cu);
 }
@@ -7769,7 +7809,8 @@ static GXI_NOINLINE gpuexec_result gxi_wait_stream_else(const char *where, gpuex
     gxi_slot *slot, *before;
     GXI_CALL_ON(stream, gpuexec_stream_wait_stream);
     if (!(slot = gxi_begin_with_stream(call, stream)) ||
-        !(before = gxi_get(call, other.id, GXI_STREAM, "the other stream")))
+        !(before = gxi_get(call, other.id, GXI_STREAM, "the other stream")) ||
+        gxi_check_join(call, slot, gxi_captures(call, before), "the other stream"))
         return gxi_failed_with();
     return gxi_stream_waits_for(call, slot, before, tried);
 }
@@ -8168,7 +8209,7 @@ static uint64_t gxi_stream_record(gxi_call *call, gpuexec_stream stream, const g
         gxi_fail_cu(call, NULL, "cannot record the event");
         gxi_destroy(call, e);
         id = 0;
-    } else if (e) GXI_STORE(&e->is.event.recorded, 1);
+    } else if (e) GXI_STORE(&e->is.event.recorded, gxi_captures(call, slot) ? GXI_CAPTURED : 1);
     gxi_leave(&scope);
     return id;
 }
@@ -8181,7 +8222,7 @@ GPUEXEC_API gpuexec_event gpuexec_stream_record_at(const char *where, gpuexec_st
 }
 GPUEXEC_API gpuexec_result gpuexec_event_sync_at(const char *where, gpuexec_event event) {
     gxi_slot *slot;
-    int mode = GXI_RELAXED, cu;
+    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, cu;
     GXI_CALL(gpuexec_event_sync, GXI_WAITS);
     if (gxi_begin(call) || !(slot = gxi_find_event(call, event, "the event")) ||
         gxi_event_refused(call, slot, "the event") || gxi_event_captured(call, slot, "the event"))
@@ -8194,7 +8235,7 @@ GPUEXEC_API gpuexec_result gpuexec_event_sync_at(const char *where, gpuexec_even
 }
 GPUEXEC_API gpuexec_result gpuexec_event_query(gpuexec_event event) {
     gxi_slot *slot;
-    int mode = GXI_RELAXED, cu;
+    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, cu;
     GXI_CALL_NO_PLACE(gpuexec_event_query, GXI_QUERIES);
     if (!(slot = gxi_begin_with_event(call, event, "the event")) || gxi_event_refused(call, slot, "the event") ||
         gxi_event_captured(call, slot, "the event"))
@@ -8524,7 +8565,8 @@ static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t on, int now, cons
             return gxi_failed_with();
     if (x->bytes == 0 || x->rows == 0) return GPUEXEC_OK;
     if (gxi_check_transfer(call, x, slot)) return GPUEXEC_BAD_ARGUMENT;
-    if ((now || slot->legacy) && gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
+    if (now ? gxi_enter_legacy(call, slot->cu_context, &scope) : gxi_enter_stream(call, slot, &scope))
+        return gxi_failed_with();
     cu = now ? gxi_transfer_now(call, x) : gxi_transfer_queue(call, x, slot->is.stream.native, peers);
     gxi_leave(&scope);
     if (cu)
@@ -9918,13 +9960,6 @@ GPUEXEC_API gpuexec_result gpuexec_prepared_destroy_at(const char *where, gpuexe
     return gxi_destroy_handle(call, prepared.id, GXI_PREPARED, "the prepared launch");
 }
 
-#if defined(GPUEXEC_NO_MULTI)
-static int gxi_barrier_end(gxi_call *call, gxi_slot *old) {          /* for the row of a kind that is never created */
-    (void)call;
-    (void)old;
-    return 0;
-}
-#else
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-graph   Captures, as the list gxi.capture, and graphs. Before each call that would break a capture, the driver
    is queried, or the thread's capture mode relaxed: see gxi_captures and gxi_enter. */
@@ -9935,15 +9970,45 @@ typedef struct gxi_capture {
     const char  *broken_by, *broken_at;          /* the call of gpuexec that broke it; NULL: none */
     struct gxi_capture *next;
 } gxi_capture;
-/* A free or an unload that waits until no capture is open. */
+/* A free or an unload that waits until no capture is open. The memory has left the table of allocations. */
 typedef struct gxi_postponed {
-    uint64_t            what;                    /* an address, or a module's handle id */
+    uint64_t            what, context;           /* an address or a module's handle id; a handle id */
     int                 kind;                    /* a gpuexec_memory_kind; -1: a module */
     const char         *where;
     struct gxi_postponed *next;
 } gxi_postponed;
-static gxi_postponed *gxi_postponed_first;       /* newest first; guarded by gxi_tables */
 struct gxi_graph { struct CUgraph_st *native; };
+
+/* Frees and unloads what was postponed: all if no capture is open, otherwise only in that context, which is closed. */
+static gpuexec_result gxi_do_postponed(const gxi_call *caller, uint64_t context) {
+    gpuexec_result result = GPUEXEC_OK;
+    gxi_call own = *caller, *const call = &own;
+    own.kind = GXI_CLEANS;
+    for (;;) {
+        gxi_postponed **at = &gxi.postponed, *p;
+        const gxi_slot *slot;
+        gpuexec_module module;
+        gxi_scope scope;
+        gxi_lock(&gxi_tables);
+        while ((p = *at) != NULL && gxi.captures && p->context != context) at = &p->next;
+        if (p) *at = p->next;
+        gxi_unlock(&gxi_tables);
+        if (!p) return result;
+        slot = gxi_peek(p->context, GXI_CONTEXT);
+        module.id = p->what;
+        if (!slot || gxi_context_is_gone(call, slot)) {}             /* with its objects */
+        else if (p->kind < 0) {
+            if (p->context != context && gxi_peek(p->what, GXI_MODULE)) gpuexec_module_unload_at(p->where, module);
+        } else if (gxi_enter(call, slot->cu_context, &scope)) result = gxi_failed_with();
+        else {
+            if (gxi_free_range(call, p->what, (gpuexec_memory_kind)p->kind))
+                result = gxi_fail_cu(call, NULL, "cannot free 0x%llx, which was freed during a capture at %s",
+                                     (unsigned long long)p->what, gxi_place(p->where));
+            gxi_leave(&scope);
+        }
+        gxi_free(p);
+    }
+}
 
 static gxi_capture **gxi_capture_held(uint64_t stream) {             /* gxi_tables is held; *result NULL: none */
     gxi_capture **c = &gxi.capture;
@@ -9956,7 +10021,8 @@ static void gxi_note_broken(const gxi_call *call) {
     for (c = gxi.capture; c; c = c->next) {
         const gxi_slot *stream = gxi_peek(c->stream, GXI_STREAM);
         int status = 0;
-        if (c->broken_by || !stream || gxi.cu.cuStreamIsCapturing(stream->is.stream.native, &status) || status != 2)
+        if (c->broken_by || !stream || gxi.cu.cuStreamIsCapturing(stream->is.stream.native, &status) ||
+            status != GXI_STREAM_CAPTURE_STATUS_INVALIDATED)
             continue;
         c->broken_by = call->function;
         c->broken_at = gxi_keep_held(call->where);
@@ -9978,35 +10044,20 @@ static gpuexec_result gxi_check_captures(gxi_call *call, const gxi_slot *context
     return gxi_fail(call, GPUEXEC_CAPTURING, "end the capture first, or wait for another stream or an event",
                     "cannot wait for the context: one of its streams captures, since %s", gxi_place(where));
 }
-/* Whether the free or unload is postponed: then it has been listed. */
-static int gxi_postpone(const gxi_call *call, uint64_t what, int kind) {
-    gxi_postponed *p = GXI_LOAD(&gxi.captures) ? (gxi_postponed *)gxi_realloc(NULL, sizeof *p) : NULL;
+/* Lists a free or an unload. 0: it must happen now. */
+static int gxi_postpone(const gxi_call *call, uint64_t what, int kind, uint64_t context) {
+    gxi_postponed *p = (gxi_postponed *)gxi_realloc(NULL, sizeof *p);
     if (!p) return 0;
     gxi_lock(&gxi_tables);
     p->what = what;
+    p->context = context;
     p->kind = kind;
     p->where = gxi_keep_held(call->where);
-    p->next = gxi_postponed_first;
-    gxi_postponed_first = p;
+    p->next = gxi.postponed;
+    gxi.postponed = p;
     gxi_unlock(&gxi_tables);
+    gxi_do_postponed(call, 0);                   /* the last capture may have ended meanwhile */
     return 1;
-}
-static void gxi_do_postponed(void) {
-    for (;;) {
-        gpuexec_module module;
-        gxi_postponed *p;
-        gxi_lock(&gxi_tables);
-        p = GXI_LOAD(&gxi.captures) ? NULL : gxi_postponed_first;
-        if (p) gxi_postponed_first = p->next;
-        gxi_unlock(&gxi_tables);
-        if (!p) return;
-        module.id = p->what;
-        if (p->kind < 0) gpuexec_module_unload_at(p->where, module);
-        else if (p->kind == GPUEXEC_MEMORY_DEVICE) gpuexec_free_at(p->where, p->what);
-        else if (p->kind == GPUEXEC_MEMORY_PINNED) gpuexec_free_pinned_at(p->where, (void *)(uintptr_t)p->what);
-        else gpuexec_unregister_at(p->where, (void *)(uintptr_t)p->what);
-        gxi_free(p);
-    }
 }
 /* Takes the capture of a stream from the list. 0: there is none. */
 static int gxi_capture_take(uint64_t stream, gxi_capture *out) {
@@ -10023,10 +10074,11 @@ static int gxi_capture_take(uint64_t stream, gxi_capture *out) {
     return c != NULL;
 }
 
-static void gxi_end_captures(gxi_call *call, const gxi_slot *context);
+static gpuexec_result gxi_end_captures(gxi_call *call, const gxi_slot *context, int gone);
 GPUEXEC_API gpuexec_result gpuexec_capture_begin_at(const char *where, gpuexec_stream stream,
                                                     const gpuexec_capture_desc *desc) {
-    static const int modes[] = { 1, 0, 2 };      /* CUDA's numbers */
+    static const int modes[] = { GXI_STREAM_CAPTURE_MODE_THREAD_LOCAL, GXI_STREAM_CAPTURE_MODE_GLOBAL,
+                                 GXI_STREAM_CAPTURE_MODE_RELAXED };
     const unsigned mode = desc ? (unsigned)desc->mode : 0;
     gxi_capture *c;
     gxi_slot *slot;
@@ -10058,8 +10110,11 @@ GPUEXEC_API gpuexec_result gpuexec_capture_begin_at(const char *where, gpuexec_s
     GXI_STORE(&gxi.check_captures, &gxi_check_captures);
     GXI_STORE(&gxi.postpone, &gxi_postpone);
     GXI_STORE(&gxi.end_captures, &gxi_end_captures);
+    if (!(c->where = gxi_keep(where)) && where) {
+        gxi_free(c);
+        return gxi_fail_memory(call, "begin a capture");
+    }
     gxi_lock(&gxi_tables);
-    c->where = gxi_keep_held(where);
     c->next = gxi.capture;
     gxi.capture = c;
     GXI_STORE(&gxi.captures, gxi.captures + 1);
@@ -10094,7 +10149,7 @@ static uint64_t gxi_graph_new(gxi_call *call, const gxi_slot *stream, struct CUg
 static int gxi_graph_end(gxi_call *call, gxi_slot *old) {
     struct CUgraphExec_st *exec = old->is.graph.exec;
     gxi_graph *info = old->is.graph.info;
-    int mode = GXI_RELAXED, cu = 0;
+    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, cu = 0;
     gxi_exchange_mode(&mode);
     if (exec && !old->adopted) cu = GXI_TRY(cuGraphExecDestroy, (exec));
     if (!old->adopted) {
@@ -10149,20 +10204,20 @@ GPUEXEC_API gpuexec_graph gpuexec_capture_end_at(const char *where, gpuexec_stre
     gpuexec_graph handle;
     GXI_CALL(gpuexec_capture_end, GXI_MAKES);
     handle.id = gxi_or_failed(gxi_capture_end(call, stream), GXI_GRAPH);
-    gxi_do_postponed();
+    gxi_do_postponed(call, 0);
     return handle;
 }
 /* Before a context is closed: nothing can wait for its work while one of its streams captures. */
-static void gxi_end_captures(gxi_call *call, const gxi_slot *context) {
+static gpuexec_result gxi_end_captures(gxi_call *call, const gxi_slot *context, int gone) {
     gxi_slot *stream;
     gxi_capture c;
     for (stream = gxi_first(&gxi_context_of(context)->first[GXI_STREAM]); stream; stream = gxi_after(stream)) {
         struct CUgraph_st *native = NULL;
-        if (!gxi_capture_take(stream->id, &c)) continue;
+        if (!gxi_capture_take(stream->id, &c) || gone) continue;
         GXI_BESIDE(cuStreamEndCapture, (stream->is.stream.native, &native));
         if (native) GXI_BESIDE(cuGraphDestroy, (native));
     }
-    gxi_do_postponed();
+    return gxi_do_postponed(call, context->id);
 }
 
 GPUEXEC_API gpuexec_capture_scope gpuexec_capture_scope_begin_at(const char *where, gpuexec_stream stream,
@@ -10182,13 +10237,8 @@ GPUEXEC_API void gpuexec_capture_scope_end(gpuexec_capture_scope *scope) {
 }
 GPUEXEC_API int gpuexec_stream_is_capturing(gpuexec_stream stream) {
     const gxi_slot *slot;
-    int status = 0, cu;
-    gxi_scope scope;
     GXI_CALL_NO_PLACE(gpuexec_stream_is_capturing, GXI_QUERIES);
-    if (!(slot = gxi_begin_with_stream(call, stream)) || gxi_enter_stream(call, slot, &scope)) return 0;
-    cu = GXI_TRY(cuStreamIsCapturing, (slot->is.stream.native, &status));
-    gxi_leave(&scope);
-    return cu == 0 ? status != 0 : cu == GXI_CAPTURE_IMPLICIT;
+    return (slot = gxi_begin_with_stream(call, stream)) != NULL && gxi_capture_status(call, slot) != 0;
 }
 
 /* --- graphs ------------------------------------------------------------------------------------------------------- */
@@ -10260,13 +10310,13 @@ GPUEXEC_API gpuexec_result gpuexec_graph_prepare_at(const char *where, gpuexec_g
 GPUEXEC_API gpuexec_result gpuexec_graph_update_at(const char *where, gpuexec_graph graph, gpuexec_graph other) {
     static const char *const differs[] = {       /* CU_GRAPH_EXEC_UPDATE_ERROR_*, from 1 on */
         "the driver does not say how they differ", "they do not have the same nodes and dependencies",
-        "a node is of another kind", "a kernel node has another kernel, which this driver cannot exchange",
+        "a node has another type", "a kernel node has another kernel, which this driver cannot exchange",
         "a node differs in what cannot be changed, such as the kind of memory of a copy, or the rows of a fill",
         "a node cannot be updated", "a kernel node has another kernel, which cannot be exchanged",
         "a kernel node has other launch attributes, such as a cooperative launch" };
     gxi_slot *g, *o;
     gxi_update info;
-    int mode = GXI_RELAXED, cu;
+    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, cu;
     GXI_CALL(gpuexec_graph_update, GXI_MAKES);
     if (!(g = gxi_begin_with_graph(call, graph)) || !(o = gxi_get(call, other.id, GXI_GRAPH, "the other graph")))
         return gxi_failed_with();
@@ -10324,6 +10374,13 @@ GPUEXEC_API gpuexec_result gpuexec_graph_destroy_at(const char *where, gpuexec_g
     return gxi_destroy_handle(call, graph.id, GXI_GRAPH, "the graph");
 }
 
+#if defined(GPUEXEC_NO_MULTI)
+static int gxi_barrier_end(gxi_call *call, gxi_slot *old) {          /* for the row of a kind that is never created */
+    (void)call;
+    (void)old;
+    return 0;
+}
+#else
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-barrier   A barrier owns memory on each of its devices and one block of host memory. Waits and kernel failures
    look at all barriers; gxi_barriers_mutex keeps them alive meanwhile. */

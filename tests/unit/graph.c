@@ -171,7 +171,7 @@ TEST(a_graph_can_be_updated) {
         CHECK_OK(add_to(&s, s.stream, 1));
         CHECK_OK(gpuexec_copy_out(s.stream, s.host, s.data, BYTES));
     }
-    CHECK_REFUSED(gpuexec_graph_update(graph, kind), GPUEXEC_GRAPH_DIFFERS, "a node is of another kind");
+    CHECK_REFUSED(gpuexec_graph_update(graph, kind), GPUEXEC_GRAPH_DIFFERS, "a node has another type");
     CHECK_OK(gpuexec_graph_launch(graph, s.stream));                         /* unchanged */
     CHECK_EQ(value(&s), 3);
 }
@@ -181,13 +181,14 @@ TEST(what_a_capture_refuses) {
     setting             s = begin();
     gpuexec_event       e = gpuexec_event_create(s.ctx, NULL), before = gpuexec_stream_record(s.stream, NULL);
     gpuexec_graph       graph = { 0 }, ready = captured(&s, 1, 1, 1);
-    gpuexec_stream      other = gpuexec_stream_create(s.ctx, NULL);
+    gpuexec_stream      other = gpuexec_stream_create(s.ctx, NULL), legacy = gpuexec_stream_legacy(s.ctx);
     gpuexec_stream_info info;
     static const char   capturing[] = "the stream captures";
     CHECK_OK(gpuexec_event_sync(before));
     GPUEXEC_CAPTURE(s.stream, &graph) {
         CHECK_OK(add_to(&s, s.stream, 1));
         CHECK_OK(gpuexec_event_record(e, s.stream));
+        CHECK_FAILED(gpuexec_event_sync(gpuexec_stream_record(s.stream, NULL)), GPUEXEC_CAPTURING, "in a capture");
         CHECK_FAILED(gpuexec_stream_sync(s.stream), GPUEXEC_CAPTURING, "cannot wait for the stream", capturing);
         CHECK_FAILED(gpuexec_stream_query(s.stream), GPUEXEC_CAPTURING, "cannot query the stream", capturing);
         CHECK_FAILED(gpuexec_stream_get_info(s.stream, &info), GPUEXEC_CAPTURING, capturing);
@@ -199,6 +200,12 @@ TEST(what_a_capture_refuses) {
         CHECK_REFUSED(gpuexec_graph_launch(ready, s.stream), GPUEXEC_CAPTURING, "cannot launch a graph", capturing);
         CHECK_REFUSED(gpuexec_graph_prepare(ready, s.stream), GPUEXEC_CAPTURING, "cannot upload a graph", capturing);
         CHECK_REFUSED(gpuexec_capture_begin(s.stream, NULL), GPUEXEC_CAPTURING, "captures already, since", "graph.c:");
+        CHECK_REFUSED(add_to(&s, legacy, 1), GPUEXEC_CAPTURING, "a blocking stream of the context captures",
+                      "gpuexec_stream_desc.non_blocking");
+        CHECK_REFUSED(gpuexec_fill_now(s.ctx, s.data, 0, BYTES), GPUEXEC_CAPTURING, "a blocking stream of the context");
+        CHECK(!gpuexec_stream_is_capturing(legacy));
+        CHECK_REFUSED(gpuexec_stream_wait_event(legacy, e), GPUEXEC_CAPTURING, "the legacy default stream cannot");
+        CHECK_REFUSED(gpuexec_stream_wait_stream(legacy, s.stream), GPUEXEC_CAPTURING, "the other stream is in a capt");
         CHECK_OK(gpuexec_graph_launch(ready, other));                        /* other streams work as usual */
         CHECK_OK(gpuexec_stream_sync(other));
         CHECK_OK(gpuexec_stream_query(other));
@@ -233,6 +240,7 @@ TEST(what_works_in_a_capture) {
         CHECK(q != 0);
         CHECK_OK(gpuexec_free(q));
         CHECK_OK(gpuexec_free(p));
+        CHECK_FAILED(gpuexec_free(p), GPUEXEC_BAD_ARGUMENT, "or was already freed");
         CHECK_OK(gpuexec_free_pinned(pinned));
         CHECK_OK(gpuexec_register(s.ctx, memory, sizeof memory));
         CHECK_OK(gpuexec_unregister(memory));
@@ -246,7 +254,6 @@ TEST(what_works_in_a_capture) {
         graph = gpuexec_capture_end(s.stream);
         CHECK_MADE(graph);
         CHECK(!gpuexec_ok(saxpy));
-        CHECK_FAILED(gpuexec_free(p), GPUEXEC_BAD_ARGUMENT, "or was already freed");
         CHECK_OK(gpuexec_graph_launch(graph, s.stream));
         CHECK_EQ(value(&s), 2 * (i + 1));
     }
@@ -257,6 +264,7 @@ TEST(broken_captures) {
     setting        s = begin();
     gpuexec_stream other = gpuexec_stream_create(s.ctx, NULL), legacy = gpuexec_stream_legacy(s.ctx);
     gpuexec_event  outside = gpuexec_stream_record(other, NULL);
+    gpuexec_event  foreign = gpuexec_event_from_native(s.ctx, gpuexec_event_native(outside));
     gpuexec_graph  graph = { 0 };
     gpuexec_dims   empty = gpuexec_grid(0, 32, 0);
     uint32_t       n = WORDS, one = 1;
@@ -281,8 +289,15 @@ TEST(broken_captures) {
 
     GPUEXEC_CAPTURE(s.stream, &graph) {                                      /* an event from outside */
         CHECK_OK(add_to(&s, s.stream, 1));
-        CHECK_RESULT(gpuexec_stream_wait_event(s.stream, outside), GPUEXEC_CAPTURING);
-        CHECK_RESULT(gpuexec_take_error(), GPUEXEC_CAPTURING);
+        CHECK_REFUSED(gpuexec_stream_wait_event(s.stream, outside), GPUEXEC_CAPTURING, "the stream captures, but the "
+                      "event's last record is outside the capture", "wait for it before the capture begins");
+        CHECK_REFUSED(gpuexec_stream_wait_stream(s.stream, other), GPUEXEC_CAPTURING, "but the other stream is out");
+    }
+    CHECK_MADE(graph);
+    GPUEXEC_CAPTURE(s.stream, &graph) {                                      /* one that gpuexec did not record */
+        CHECK_OK(add_to(&s, s.stream, 1));
+        CHECK_REFUSED(gpuexec_stream_wait_event(s.stream, foreign), GPUEXEC_CAPTURING, "cannot wait for the event",
+                      "record the event on a stream that takes part in the capture");
     }
     CHECK_NOT_MADE(graph, GPUEXEC_CAPTURE_BROKEN, "was broken by gpuexec_stream_wait_event at");
 
@@ -351,8 +366,9 @@ TEST(captures_and_threads) {
         each[i].stream = gpuexec_stream_create(s.ctx, NULL);
         each[i].data = gpuexec_alloc(s.ctx, BYTES);
         CHECK_OK(gpuexec_fill_now(s.ctx, each[i].data, 0, BYTES));
-        CHECK_EQ(pthread_create(&threads[i], NULL, capture_and_replay, &each[i]), 0);
     }
+    for (i = 0; i < 4; i++)
+        CHECK_EQ(pthread_create(&threads[i], NULL, capture_and_replay, &each[i]), 0);
     for (i = 0; i < 4; i++) pthread_join(threads[i], NULL);
     for (i = 0; i < 4; i++) CHECK_EQ(value(&each[i]), 20);
 }
