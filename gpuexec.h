@@ -1602,10 +1602,30 @@ typedef struct gpuexec_capture_desc {
 
 /* Begins a capture: until gpuexec_capture_end, launches, copies, fills, records and waits on the stream run nothing,
    but become nodes of a graph. Another stream joins the capture when it waits for an event recorded in it, or for a
-   stream in it (gpuexec_stream_wait_stream); before the end, this stream must wait for each stream that joined. Calls
-   that wait for work of the capture, or query it, are refused (GPUEXEC_CAPTURING) and do not break it. All other calls
-   of gpuexec work; frees and unloads happen when no capture is open any more. desc NULL: thread-local mode. The legacy
-   default stream cannot capture. cuStreamBeginCapture. */
+   stream in it (gpuexec_stream_wait_stream); before the end, this stream must wait for each stream that joined.
+   desc NULL: thread-local mode. cuStreamBeginCapture.
+
+   What a call does while the capture is open. `refused`: GPUEXEC_CAPTURING, no call of the driver, and the capture goes
+   on. The legacy column holds while a blocking stream captures, that is, one created without non_blocking; otherwise
+   that stream works as usual, but never joins.
+
+       call of gpuexec                              stream that captures or joined  other stream  legacy stream
+       launch, copy, fill, host function, record    recorded                        as usual      refused
+       functions whose names end in _now            -                               -             refused
+       wait for a stream or an event in the capture recorded                        joins         refused
+       wait for a stream or an event outside        refused                         as usual      refused
+       gpuexec_stream_sync, _query                  refused                         as usual      refused
+       gpuexec_stream_get_info, _destroy            refused                         as usual      -
+       gpuexec_graph_launch, _prepare               refused                         as usual      refused
+       gpuexec_capture_begin                        refused                         as usual      refused (always)
+       gpuexec_event_sync, _query, _elapsed_ms      refused if the event was last recorded in a capture
+       gpuexec_context_sync                         refused if a stream of the context captures
+       allocate, register, load, create, open       as usual, in each mode
+       free, unregister, gpuexec_module_unload      happens when no capture is open any more
+       gpuexec_context_close                        ends the captures of its streams without a graph, and fails
+
+   The same holds for streams that another library captures, if they were adopted with gpuexec_stream_from_native; but
+   frees and unloads happen at once. */
 GPUEXEC_API gpuexec_result gpuexec_capture_begin_at(const char *where, gpuexec_stream stream,
                                                     const gpuexec_capture_desc *desc);
 
@@ -4143,7 +4163,8 @@ static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsi
                         plain ? "this handle" : "the handle passed as ", plain ? "" : is, slot ? "is" : "was", name,
                         gxi_kinds[kind].name);
     }
-    return gxi_fail(call, GPUEXEC_STALE_HANDLE, kind == GXI_PREPARED ? "prepare it again with gpuexec_prepare" : NULL,
+    return gxi_fail(call, GPUEXEC_STALE_HANDLE, kind == GXI_PREPARED ? "prepare it again with gpuexec_prepare"
+                    : kind == GXI_GRAPH ? "destroy it, or close its context, after its last launch" : NULL,
                     "%s is stale: %s", is,
                     kind == GXI_KERNEL    ? "its module was unloaded or its context was closed"
                     : kind == GXI_CONTEXT ? "the context was closed"
@@ -5250,7 +5271,7 @@ GPUEXEC_API gpuexec_result gpuexec_context_sync_at(const char *where, gpuexec_co
     int cu;
     GXI_CALL(gpuexec_context_sync, GXI_WAITS);
     if (!(slot = gxi_begin_in(call, context, &scope))) return gxi_take();
-    if (GXI_LOAD(&gxi.captures) && GXI_LOAD(&gxi.check_captures)(call, slot)) {
+    if (GXI_LOAD(&gxi.check_captures) && GXI_LOAD(&gxi.check_captures)(call, slot)) {
         gxi_leave(&scope);
         return gxi_take();
     }
@@ -7475,6 +7496,7 @@ GPUEXEC_API gpuexec_ptr gpuexec_pinned_address_at(const char *where, void *memor
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-stream */
 
+static gpuexec_result gxi_check_captures(gxi_call *call, const gxi_slot *context);
 static uint64_t gxi_stream_new(gxi_call *call, const gxi_slot *context, struct CUstream_st *native, int adopted,
                                int legacy) {
     gxi_slot made = gxi_made(context, context->id, adopted);
@@ -7482,6 +7504,7 @@ static uint64_t gxi_stream_new(gxi_call *call, const gxi_slot *context, struct C
     made.legacy = (unsigned)legacy & 3;
     GXI_STORE(&gxi.add_launches, &gxi_add_last_launches);
     GXI_STORE(&gxi.mark, &gxi_mark);
+    GXI_STORE(&gxi.check_captures, &gxi_check_captures);
     return gxi_new(call, GXI_STREAM, &made, &gxi_context_of(context)->first[GXI_STREAM]);
 }
 
@@ -7623,6 +7646,14 @@ static GXI_NOINLINE gpuexec_result gxi_check_capture(gxi_call *call, const gxi_s
     if (!gxi_captures(call, stream)) return GPUEXEC_OK;
     return gxi_fail(call, GPUEXEC_CAPTURING, cure,
                     "cannot %s: the stream captures, and what it records runs only when the graph is launched", cannot);
+}
+/* Fails if a stream of the context captures: cuCtxSynchronize would break that capture. */
+static gpuexec_result gxi_check_captures(gxi_call *call, const gxi_slot *context) {
+    const gxi_slot *stream = gxi_first(&gxi_context_of(context)->first[GXI_STREAM]);
+    while (stream && !gxi_captures(call, stream)) stream = gxi_after(stream);
+    return !stream ? GPUEXEC_OK
+        : gxi_fail(call, GPUEXEC_CAPTURING, "end the capture first, or wait for another stream or an event",
+                   "cannot wait for the context: its stream created at %s captures", gxi_place(stream->where));
 }
 /* The same for calls that a capture of this thread, on another stream, would forbid. */
 static GXI_NOINLINE gpuexec_result gxi_enter_relaxed(gxi_call *call, const gxi_slot *stream, gxi_scope *scope) {
@@ -10525,21 +10556,6 @@ static void gxi_note_broken(const gxi_call *call) {
     }
     gxi_unlock(&gxi_tables);
 }
-static gpuexec_result gxi_check_captures(gxi_call *call, const gxi_slot *context) {
-    const gxi_capture *c;
-    const char *where = NULL;
-    int found = 0;
-    gxi_lock(&gxi_tables);
-    for (c = gxi.capture; c && !found; c = c->next) {
-        const gxi_slot *stream = gxi_peek(c->stream, GXI_STREAM);
-        found = stream && stream->cu_context == context->cu_context;
-        where = c->where;
-    }
-    gxi_unlock(&gxi_tables);
-    if (!found) return GPUEXEC_OK;
-    return gxi_fail(call, GPUEXEC_CAPTURING, "end the capture first, or wait for another stream or an event",
-                    "cannot wait for the context: one of its streams captures, since %s", gxi_place(where));
-}
 /* Lists a free or an unload. 0: it must happen now. */
 static int gxi_postpone(const gxi_call *call, const gxi_range *range, uint64_t module) {
     gxi_postponed *p = (gxi_postponed *)gxi_realloc(NULL, sizeof *p);
@@ -10604,7 +10620,6 @@ GPUEXEC_API gpuexec_result gpuexec_capture_begin_at(const char *where, gpuexec_s
     memset(c, 0, sizeof *c);
     c->stream = stream.id;
     GXI_STORE(&gxi.note_broken, &gxi_note_broken);
-    GXI_STORE(&gxi.check_captures, &gxi_check_captures);
     GXI_STORE(&gxi.postpone, &gxi_postpone);
     GXI_STORE(&gxi.end_captures, &gxi_end_captures);
     if (!(c->where = gxi_keep(where)) && where) {
@@ -10674,6 +10689,7 @@ GPUEXEC_API gpuexec_graph gpuexec_capture_end_at(const char *where, gpuexec_stre
 }
 /* Before a context is closed: nothing can wait for its work while one of its streams captures. */
 static gpuexec_result gxi_end_captures(gxi_call *call, const gxi_slot *context, int gone) {
+    gpuexec_result result = GPUEXEC_OK, freed;
     gxi_slot *stream;
     gxi_capture c;
     for (stream = gxi_first(&gxi_context_of(context)->first[GXI_STREAM]); stream; stream = gxi_after(stream)) {
@@ -10681,8 +10697,12 @@ static gpuexec_result gxi_end_captures(gxi_call *call, const gxi_slot *context, 
         if (!gxi_capture_take(stream->id, &c) || gone) continue;
         GXI_BESIDE(cuStreamEndCapture, (stream->is.stream.native, &native));
         if (native) GXI_BESIDE(cuGraphDestroy, (native));
+        if (!result)
+            result = gxi_fail(call, GPUEXEC_CAPTURING, "end it before: gpuexec_capture_end", "closing the context: the "
+                              "capture begun at %s was still open; its graph is lost", gxi_place(c.where));
     }
-    return gxi_do_postponed(call, context->id);
+    freed = gxi_do_postponed(call, context->id);
+    return result ? result : freed;
 }
 
 GPUEXEC_API gpuexec_capture_scope gpuexec_capture_scope_begin_at(const char *where, gpuexec_stream stream,

@@ -942,7 +942,6 @@ FLOW(graph) {
     }
     CLEAN(gpuexec_graph_destroy(other));
     CLEAN(gpuexec_free(q));                              /* reads what the graph uses */
-    WORK(gpuexec_capture_begin(s, NULL));                /* which the context's end ends */
     CLEAN(gpuexec_free(p));
     CLEAN(gpuexec_module_unload(mod));
     CLEAN(gpuexec_context_close(ctx));
@@ -1225,8 +1224,12 @@ FLOW(refused) {
     REFUSED(GXI_CLEANS, gpuexec_free(p));
     REFUSED(GXI_CLEANS, gpuexec_event_destroy((gpuexec_event){ s.id }));
     gpuexec_take_error();
+    GET(p, gpuexec_alloc(ctx, 64));
+    WORK(gpuexec_capture_begin(s, NULL));
+    CLEAN(gpuexec_free(p));
+    CLEAN(gpuexec_module_unload(mod));
     CLEAN(gpuexec_linker_destroy(linker));
-    CLEAN(gpuexec_context_close(ctx));
+    REFUSED(GXI_CLEANS, gpuexec_context_close(ctx));     /* it ends the capture, and frees */
 }
 
 /* Rows of GXI_DRIVER that no flow reaches, and why. */
