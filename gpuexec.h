@@ -113,8 +113,9 @@
         take it: afterwards the thread can enqueue work again. Check every one of these calls; gcc and clang warn if you
         do not. gpuexec_take_error() takes the failure without waiting.
       - Calls that create an object are not refused, so that you can try an alternative. Take the first failure before
-        you launch the alternative. Four such calls are refused nevertheless: gpuexec_stream_record, because it enqueues
-        work, and gpuexec_linker_load, _image and _save, because an input may be missing.
+        you launch the alternative. Five such calls are refused nevertheless: gpuexec_stream_record, because it enqueues
+        work, gpuexec_linker_load, _image and _save, because an input may be missing, and gpuexec_capture_end, because
+        the graph lacks what was refused.
       - Queries (marked "A query." below) and clean-up (free, destroy, unload, close) return their failures but never
         latch them. Clean-up is never refused, and does nothing for {0} and for failed handles.
       - Each thread has its own latch. A wait first returns the failure that is latched on its own thread, even if
@@ -278,6 +279,35 @@
           for (...) { *time += dt; gpuexec_launch_prepared(step); }
       gpuexec_prepare_with also takes launch attributes; gpuexec_prepared_stream moves the launch to another stream.
 
+    CAPTURES AND GRAPHS (>>capture, >>graph)
+      Many short kernels can take the host longer to enqueue than the device to run. Capture the calls once: they then
+      run nothing, but are recorded in a graph. Launch the graph as often as needed, each time with one call:
+          gpuexec_graph graph = { 0 };
+          GPUEXEC_CAPTURE(s, &graph) { step(s); }          // launches, copies and fills on s
+          for (i = 0; i < n; i++) gpuexec_graph_launch(graph, s);
+      The block is ordinary code; it may call libraries that enqueue on the stream. The graph keeps arguments, addresses
+      and sizes as they were in the capture, but copies read their source again at each launch. Other streams, also of
+      other devices, join the capture when they wait for it, and must be joined again before its end. In each launch,
+      the work between the two waits may run at the same time:
+          gpuexec_stream_wait_stream(t, s);                // fork: t joins the capture
+          left(s);
+          right(t);
+          gpuexec_stream_wait_stream(s, t);                // join
+      Nothing in the block can wait for its results or query them: these calls are refused, and the capture goes on.
+      Allocating, loading and creating objects work as usual. A table in >>capture lists what each call does. Streams
+      created with .non_blocking leave the legacy default stream and the _now copies usable meanwhile.
+      A failed launch in the block is latched as usual; gpuexec_capture_end then returns a failed handle with that
+      reason. If a call broke the capture, it names that call, its file and line. In any case the capture has ended, and
+      the streams are usable. If another library breaks the capture because it allocates, begin the capture with
+      GPUEXEC_CAPTURE_RELAXED.
+      Memory and modules that a graph uses must exist until its last launch. If gpuexec has freed or unloaded one since,
+      gpuexec_graph_launch is refused and names it, and the file and line that did so. Memory of other libraries is not
+      tracked. To change arguments or addresses, capture the changed calls and give the result to the first graph:
+      gpuexec_graph_update is much faster than instantiating the other graph. gpuexec_graph_text and gpuexec_graph_dot
+      show what a graph consists of, gpuexec_graph_get_info only counts.
+      On an H200, short kernels that depend on each other take 0.5 us each in a graph, and 3 us if launched one by one.
+      Capture and instantiation together cost about 5 us for each node, once: a graph pays from the third launch on.
+
     MANY DEVICES (>>multi, >>barrier)
       Contexts on several devices can be open at the same time, and any thread may use all of them.
       gpuexec_stream_wait_event and gpuexec_stream_wait_stream order streams of different devices. gpuexec_copy and
@@ -325,9 +355,10 @@
       same object. But no thread may destroy an object while another thread uses it, and no other call may run during
       gpuexec_shutdown.
 
-    NOT SUPPORTED in this version: graphs and stream capture, stream-ordered pools, allocation of managed memory, 3D
-    copies, inter-process handles, textures, LTO-IR and CUDA C source as inputs. On a GPU, gpuexec_driver_symbol() and
-    the native handles let you make the driver's own calls. The CPU device supports few of these calls.
+    NOT SUPPORTED in this version: graphs that are built node by node, stream-ordered pools, allocation of managed
+    memory, 3D copies, inter-process handles, textures, LTO-IR and CUDA C source as inputs. On a GPU,
+    gpuexec_driver_symbol() and the native handles let you make the driver's own calls. The CPU device supports few of
+    these calls.
 */
 #ifndef GPUEXEC_H
 #define GPUEXEC_H
@@ -763,9 +794,9 @@ GPUEXEC_API int gpuexec_context_is_current(gpuexec_context context);
 
 /* Waits for the context's work (in an adopted context, only for work on streams created through this handle). Then
    destroys everything created through this handle (memory, modules, linkers, streams, events, barriers, prepared
-   launches) and releases the context; CUDA destroys a context when it has no other user. An adopted context is not
-   released. If the handle has several users (gpuexec_context_retain), each close but the last only removes a user. A
-   failure does not stop the clean-up; the call returns the first failure, including a failure of the work.
+   launches, graphs) and releases the context; CUDA destroys a context when it has no other user. An adopted context is
+   not released. If the handle has several users (gpuexec_context_retain), each close but the last only removes a user.
+   A failure does not stop the clean-up; the call returns the first failure, including a failure of the work.
    cuDevicePrimaryCtxRelease, cuCtxDetach, or cuCtxDestroy if the driver has no usage counts. */
 GPUEXEC_API gpuexec_result gpuexec_context_close_at(const char *where, gpuexec_context context);
 
