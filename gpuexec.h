@@ -243,6 +243,83 @@
       .non_blocking does not. The _now copies use the legacy default stream. If blocks from two streams wait for room on
       the device, those from the stream with the higher priority start first; priorities have no other effect.
 
+    OVERLAPPING WORK, a guide to streams (>>stream, >>current, >>event)
+      There are three levels. Each needs more care than the one before: go on only if a measurement shows that the
+      device or the host is idle. In the programs below, x, y and z are device memory, and host_x and host_y are pinned.
+      Level 1, no streams: pass GPUEXEC_CURRENT to every call. The work runs in order on the context's own stream. The
+      host continues meanwhile, and waits once, before it reads the results:
+          gpuexec_copy_in(GPUEXEC_CURRENT, x, host_x, bytes);
+          gpuexec_launch(saxpy, GPUEXEC_CURRENT, dims, GPUEXEC_ARGS(a, x, y, n));
+          gpuexec_copy_out(GPUEXEC_CURRENT, host_y, y, bytes);
+          cpu_work();                                                           // at the same time
+          if (gpuexec_stream_sync(gpuexec_context_stream(ctx))) return 1;       // without this, host_y is incomplete
+          use(host_y);
+      Level 2, scoped streams: put work that can overlap with other work, such as copies, into a scope. It then waits
+      for all work enqueued before the scope; so open the scope before you enqueue the other work. Only you know what
+      needs its results. That must wait:
+          GPUEXEC_STREAM_SCOPE(transfer) gpuexec_copy_in(GPUEXEC_CURRENT, x, host_x, bytes);
+          gpuexec_launch(saxpy, GPUEXEC_CURRENT, dims, GPUEXEC_ARGS(a, z, y, n));           // at the same time
+          gpuexec_stream_wait_stream(gpuexec_context_stream(ctx), transfer);    // without this, x is incomplete
+          gpuexec_launch(saxpy, GPUEXEC_CURRENT, dims, GPUEXEC_ARGS(a, x, y, n));
+      GPUEXEC_STREAM_SCOPE_JOIN includes this last wait. But two joining scopes in sequence never overlap: the second
+      one waits for the first. For several branches, use plain scopes, and join them at the end:
+          GPUEXEC_STREAM_SCOPE(transfer) gpuexec_copy_in(GPUEXEC_CURRENT, x, host_x, bytes);
+          GPUEXEC_STREAM_SCOPE(compute)  gpuexec_launch(saxpy, GPUEXEC_CURRENT, dims, GPUEXEC_ARGS(a, z, y, n));
+          gpuexec_stream_wait_stream(gpuexec_context_stream(ctx), compute);
+          gpuexec_stream_wait_stream(gpuexec_context_stream(ctx), transfer);    // without this, x is incomplete
+          gpuexec_launch(saxpy, GPUEXEC_CURRENT, dims, GPUEXEC_ARGS(a, x, y, n));
+      Level 3, explicit streams: name the stream in each call. This saves a record and a wait for each scope (0.3 us on
+      an H200), and nothing waits automatically any more. Data that one stream writes and another one uses needs a wait,
+      even after gpuexec_fill and gpuexec_copy; without it the program is often right, and sometimes wrong:
+          gpuexec_copy_in(transfer, x, host_x, bytes);
+          gpuexec_stream_wait_stream(compute, transfer);                        // without this, x is incomplete
+          gpuexec_launch(saxpy, compute, dims, GPUEXEC_ARGS(a, x, y, n));
+      The same holds in the other direction, since data must not be overwritten before its last reader has finished:
+          for (i = 0; i < pieces; i++) {
+              gpuexec_stream_wait_event(transfer, done);                        // without this, x changes too early
+              gpuexec_copy_in(transfer, x, piece[i], bytes);
+              gpuexec_event_record(ready, transfer);
+              gpuexec_stream_wait_event(compute, ready);                        // without this, x is incomplete
+              gpuexec_launch(saxpy, compute, dims, GPUEXEC_ARGS(a, x, y, n));
+              gpuexec_event_record(done, compute);
+          }
+      Let streams wait for each other instead of making the host wait: gpuexec_stream_wait_event and _wait_stream return
+      at once, and the host can enqueue further work. They also order streams of different devices. The host needs to
+      wait only before it reads results, and before it changes or frees memory that enqueued work uses.
+      Wait for as little as possible, but not for less. gpuexec_context_sync waits for all streams of a context,
+      gpuexec_stream_sync for one, gpuexec_event_sync for one point in it:
+          gpuexec_copy_in(compute, x, host_x, bytes);
+          gpuexec_launch(saxpy, compute, dims, GPUEXEC_ARGS(a, x, y, n));
+          gpuexec_copy_out(compute, host_y, y, bytes);
+          gpuexec_event_record(ready, compute);
+          gpuexec_copy_out(compute, host_z, z, bytes);                          // continues during use(host_y)
+          if (gpuexec_event_sync(ready)) return 1;                              // without this, host_y is incomplete
+          use(host_y);
+      In the same way, gpuexec_stream_wait_event waits for one point, and gpuexec_stream_wait_stream for everything
+      enqueued so far. gpuexec_event_query does not wait at all: the host can work until the device has finished:
+          gpuexec_copy_in(compute, x, host_x, bytes);
+          gpuexec_launch(saxpy, compute, dims, GPUEXEC_ARGS(a, x, y, n));
+          gpuexec_copy_out(compute, host_y, y, bytes);
+          gpuexec_event_record(ready, compute);
+          while (gpuexec_event_query(ready) == GPUEXEC_NOT_READY) cpu_work();
+          if (gpuexec_event_sync(ready)) return 1;                              // does not wait: returns failures
+          use(host_y);
+      Keep the legacy default stream out of loops. Its work waits for all earlier work on the context's streams, and
+      their later work waits for it, so nothing overlaps with it. The _now copies, and the CUDA runtime's calls without
+      a stream, use it. Streams with .non_blocking are exempt, and need a wait instead:
+          gpuexec_stream_desc own = { 0 };
+          own.non_blocking = 1;
+          gpuexec_stream s = gpuexec_stream_create(ctx, &own);
+          gpuexec_copy_in(gpuexec_stream_legacy(ctx), x, host_x, bytes);        // or a call of the CUDA runtime
+          gpuexec_stream_wait_stream(s, gpuexec_stream_legacy(ctx));            // without this, x is incomplete
+          gpuexec_launch(saxpy, s, dims, GPUEXEC_ARGS(a, x, y, n));
+      A graph pays if the same many short kernels are launched repeatedly. On an H200, the host takes 3 us for a launch:
+      the device is idle after a shorter kernel. In a graph of 1,000 empty kernels, each takes 0.54 us in one chain, and
+      0.24 us in four chains side by side. Making that graph costs 3 to 6 us for each kernel, so it pays from the second
+      or third time on. Longer kernels gain little: their launches already overlap with the device's work.
+      In gpuexec's repository, examples/scoped_streams.c, async_pipeline.c and priorities.c measure these rules, and
+      tests/seed_002.md lists programs and tests for more of them.
+
     LAUNCHING (>>launch)
       gpuexec_launch(kernel, stream, dims, GPUEXEC_ARGS(a, b, c)) passes the addresses and sizes of the arguments. In C,
       the arguments must be lvalues; in C++, they can be any trivially copyable values except host pointers and handles.
