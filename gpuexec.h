@@ -21,6 +21,8 @@
         >>event       points in a stream: order and time
         >>launch      grids, arguments, launching
         >>params      packed parameters, prepared launches
+        >>capture     streams that record their work
+        >>graph       launching what a capture recorded
         >>barrier     a barrier across devices
         >>multi       one launch on several devices
         >>cplusplus   launches that take any values
@@ -34,7 +36,8 @@
         >>begin       finding and starting the driver
         >>object      handles and their slots, the table of allocations
         >>impl-setup, impl-device, impl-context, impl-image, impl-module, impl-link, impl-memory, impl-stream,
-        >>impl-current, impl-event, impl-transfer, impl-launch, impl-params, impl-barrier, impl-multi
+        >>impl-current, impl-event, impl-transfer, impl-launch, impl-params, impl-graph,
+        >>impl-capture, impl-barrier, impl-multi
 
     --------------------------------------------------------------------------------------------------------------------
     >>start
@@ -110,8 +113,9 @@
         take it: afterwards the thread can enqueue work again. Check every one of these calls; gcc and clang warn if you
         do not. gpuexec_take_error() takes the failure without waiting.
       - Calls that create an object are not refused, so that you can try an alternative. Take the first failure before
-        you launch the alternative. Four such calls are refused nevertheless: gpuexec_stream_record, because it enqueues
-        work, and gpuexec_linker_load, _image and _save, because an input may be missing.
+        you launch the alternative. Five such calls are refused nevertheless: gpuexec_stream_record, because it enqueues
+        work, gpuexec_linker_load, _image and _save, because an input may be missing, and gpuexec_capture_end, because
+        the graph lacks what was refused.
       - Queries (marked "A query." below) and clean-up (free, destroy, unload, close) return their failures but never
         latch them. Clean-up is never refused, and does nothing for {0} and for failed handles.
       - Each thread has its own latch. A wait first returns the failure that is latched on its own thread, even if
@@ -352,6 +356,35 @@
           for (...) { *time += dt; gpuexec_launch_prepared(step); }
       gpuexec_prepare_with also takes launch attributes; gpuexec_prepared_stream moves the launch to another stream.
 
+    CAPTURES AND GRAPHS (>>capture, >>graph)
+      Many short kernels can take the host longer to enqueue than the device to run. Capture the calls once: they then
+      run nothing, but are recorded in a graph. Launch the graph as often as needed, each time with one call:
+          gpuexec_graph graph = { 0 };
+          GPUEXEC_CAPTURE(s, &graph) { step(s); }          // launches, copies and fills on s
+          for (i = 0; i < n; i++) gpuexec_graph_launch(graph, s);
+      The block is ordinary code; it may call libraries that enqueue on the stream. The graph keeps arguments, addresses
+      and sizes as they were in the capture, but copies read their source again at each launch. Other streams, also of
+      other devices, join the capture when they wait for it, and must be joined again before its end. In each launch,
+      the work between the two waits may run at the same time:
+          gpuexec_stream_wait_stream(t, s);                // fork: t joins the capture
+          left(s);
+          right(t);
+          gpuexec_stream_wait_stream(s, t);                // join
+      Nothing in the block can wait for its results or query them: these calls are refused, and the capture goes on.
+      Allocating, loading and creating objects work as usual. A table in >>capture lists what each call does. Streams
+      created with .non_blocking leave the legacy default stream and the _now copies usable meanwhile.
+      A failed launch in the block is latched as usual; gpuexec_capture_end then returns a failed handle with that
+      reason. If a call broke the capture, it names that call, its file and line. In any case the capture has ended, and
+      the streams are usable. If another library breaks the capture because it allocates, begin the capture with
+      GPUEXEC_CAPTURE_RELAXED.
+      Memory and modules that a graph uses must exist until its last launch. If gpuexec has freed or unloaded one since,
+      gpuexec_graph_launch is refused and names it, and the file and line that did so. Memory of other libraries is not
+      tracked. To change arguments or addresses, capture the changed calls and give the result to the first graph:
+      gpuexec_graph_update is much faster than instantiating the other graph. gpuexec_graph_text and gpuexec_graph_dot
+      show what a graph consists of, gpuexec_graph_get_info only counts.
+      On an H200, short kernels that depend on each other take 0.5 us each in a graph, and 3 us if launched one by one.
+      Capture and instantiation together cost about 5 us for each node, once: a graph pays from the third launch on.
+
     MANY DEVICES (>>multi, >>barrier)
       Contexts on several devices can be open at the same time, and any thread may use all of them.
       gpuexec_stream_wait_event and gpuexec_stream_wait_stream order streams of different devices. gpuexec_copy and
@@ -399,9 +432,10 @@
       same object. But no thread may destroy an object while another thread uses it, and no other call may run during
       gpuexec_shutdown.
 
-    NOT SUPPORTED in this version: graphs and stream capture, stream-ordered pools, allocation of managed memory, 3D
-    copies, inter-process handles, textures, LTO-IR and CUDA C source as inputs. On a GPU, gpuexec_driver_symbol() and
-    the native handles let you make the driver's own calls. The CPU device supports few of these calls.
+    NOT SUPPORTED in this version: graphs that are built node by node, stream-ordered pools, allocation of managed
+    memory, 3D copies, inter-process handles, textures, LTO-IR and CUDA C source as inputs. On a GPU,
+    gpuexec_driver_symbol() and the native handles let you make the driver's own calls. The CPU device supports few of
+    these calls.
 */
 #ifndef GPUEXEC_H
 #define GPUEXEC_H
@@ -472,6 +506,8 @@ struct CUmod_st;
 struct CUfunc_st;
 struct CUstream_st;
 struct CUevent_st;
+struct CUgraph_st;
+struct CUgraphExec_st;
 
 /* =====================================================================================================================
    >>api   Each comment ends with the driver calls that the function makes, or with CUDA's name for what a member sets.
@@ -516,6 +552,11 @@ typedef enum gpuexec_result {
                                            CUDA again */
     GPUEXEC_BARRIER_BROKEN = 61,        /* kernels left a barrier across devices because of a timeout or an abort: the
                                            text names the devices that were missing */
+    /* captures and graphs */
+    GPUEXEC_CAPTURING = 70,             /* the call is not possible while its stream captures, or would break the
+                                           capture: it was not made */
+    GPUEXEC_CAPTURE_BROKEN = 71,        /* an earlier call broke the capture; the text names it, if gpuexec made it */
+    GPUEXEC_GRAPH_DIFFERS = 72,         /* gpuexec_graph_update: the graphs do not have the same structure */
     GPUEXEC_DRIVER_ERROR = 90           /* any other error of the driver: see gpuexec_error.driver_result */
 } gpuexec_result;
 
@@ -530,6 +571,7 @@ typedef struct gpuexec_linker  { unsigned long long id; } gpuexec_linker;
 typedef struct gpuexec_params  { unsigned long long id; } gpuexec_params;
 typedef struct gpuexec_prepared { unsigned long long id; } gpuexec_prepared;
 typedef struct gpuexec_barrier { unsigned long long id; } gpuexec_barrier;
+typedef struct gpuexec_graph   { unsigned long long id; } gpuexec_graph;
 
 /* gpuexec_same(a, b): 1 if two handles of one kind are the same handle, 0 if not; handles of different kinds do not
    compile. In C++, a == b and a != b do the same. Two handles for one native object, from two calls of
@@ -829,9 +871,9 @@ GPUEXEC_API int gpuexec_context_is_current(gpuexec_context context);
 
 /* Waits for the context's work (in an adopted context, only for work on streams created through this handle). Then
    destroys everything created through this handle (memory, modules, linkers, streams, events, barriers, prepared
-   launches) and releases the context; CUDA destroys a context when it has no other user. An adopted context is not
-   released. If the handle has several users (gpuexec_context_retain), each close but the last only removes a user. A
-   failure does not stop the clean-up; the call returns the first failure, including a failure of the work.
+   launches, graphs) and releases the context; CUDA destroys a context when it has no other user. An adopted context is
+   not released. If the handle has several users (gpuexec_context_retain), each close but the last only removes a user.
+   A failure does not stop the clean-up; the call returns the first failure, including a failure of the work.
    cuDevicePrimaryCtxRelease, cuCtxDetach, or cuCtxDestroy if the driver has no usage counts. */
 GPUEXEC_API gpuexec_result gpuexec_context_close_at(const char *where, gpuexec_context context);
 
@@ -1652,6 +1694,130 @@ GPUEXEC_API gpuexec_result gpuexec_launch_prepared_at(const char *where, gpuexec
 GPUEXEC_API gpuexec_result gpuexec_prepared_destroy_at(const char *where, gpuexec_prepared prepared);
 
 /* ---------------------------------------------------------------------------------------------------------------------
+   >>capture   A stream that captures records its work in a graph instead of running it. */
+
+typedef enum gpuexec_capture_mode {              /* what other calls of the driver may do meanwhile */
+    GPUEXEC_CAPTURE_THREAD_LOCAL = 0,            /* calls that a capture forbids are refused on this thread only.
+                                                    CU_STREAM_CAPTURE_MODE_THREAD_LOCAL */
+    GPUEXEC_CAPTURE_GLOBAL = 1,                  /* on all threads of the process. _GLOBAL */
+    GPUEXEC_CAPTURE_RELAXED = 2                  /* on none. _RELAXED */
+} gpuexec_capture_mode;
+typedef struct gpuexec_capture_desc {
+    unsigned start_canary;
+    gpuexec_capture_mode mode;                   /* calls of gpuexec work in each mode; this is for other libraries */
+    unsigned end_canary;
+} gpuexec_capture_desc;
+
+/* Begins a capture: until gpuexec_capture_end, launches, copies, fills, records and waits on the stream run nothing,
+   but become nodes of a graph. Another stream joins the capture when it waits for an event recorded in it, or for a
+   stream in it (gpuexec_stream_wait_stream); before the end, this stream must wait for each stream that joined.
+   desc NULL: thread-local mode. cuStreamBeginCapture.
+
+   What a call does while the capture is open. `refused`: GPUEXEC_CAPTURING, no call of the driver, and the capture goes
+   on. The legacy column holds while a blocking stream captures, that is, one created without non_blocking; otherwise
+   that stream works as usual, but never joins.
+
+       call of gpuexec                              stream that captures or joined  other stream  legacy stream
+       launch, copy, fill, host function, record    recorded                        as usual      refused
+       functions whose names end in _now            -                               -             refused
+       wait for a stream or an event in the capture recorded                        joins         refused
+       wait for a stream or an event outside        refused                         as usual      refused
+       gpuexec_stream_sync, _query                  refused                         as usual      refused
+       gpuexec_stream_get_info, _destroy            refused                         as usual      -
+       gpuexec_graph_launch, _prepare               refused                         as usual      refused
+       gpuexec_capture_begin                        refused                         as usual      refused (always)
+       gpuexec_event_sync, _query, _elapsed_ms      refused if the event was last recorded in a capture
+       gpuexec_context_sync                         refused if a stream of the context captures
+       allocate, register, load, create, open       as usual, in each mode
+       free, unregister, gpuexec_module_unload      happens when no capture is open any more
+       gpuexec_context_close                        ends the captures of its streams without a graph, and fails
+
+   The same holds for streams that another library captures, if they were adopted with gpuexec_stream_from_native; but
+   frees and unloads happen at once. */
+GPUEXEC_API gpuexec_result gpuexec_capture_begin_at(const char *where, gpuexec_stream stream,
+                                                    const gpuexec_capture_desc *desc);
+
+/* Ends the capture, on the stream and the thread that began it, and returns its graph. A failed handle if the capture
+   was broken (the text names the call of gpuexec that broke it, if one did), or if a failure is latched, because the
+   graph then lacks what was refused. The capture is ended in any case. The graph belongs to the stream's context.
+   cuStreamEndCapture. */
+GPUEXEC_API gpuexec_graph gpuexec_capture_end_at(const char *where, gpuexec_stream stream);
+
+/* GPUEXEC_CAPTURE(stream, &graph) { ... } captures the work of the block in `graph`, even if return, break, goto or a
+   C++ exception leaves the block. If the capture cannot begin, the block is skipped, and the graph is a failed handle.
+   The rules of GPUEXEC_CONTEXT_SCOPE for break, continue, nesting and MSVC apply. */
+#define GPUEXEC_CAPTURE(stream, graph) \
+    for (GXI_CAPTURE_TYPE GXI_CAT(gxi_scope_, __LINE__) \
+             GXI_SCOPE_INIT(gpuexec_capture_scope_begin_at(GPUEXEC_HERE, stream, graph)); \
+         GXI_CAT(gxi_scope_, __LINE__).entered; \
+         gpuexec_capture_scope_end(&GXI_CAT(gxi_scope_, __LINE__)))
+typedef struct gpuexec_capture_scope {
+    gpuexec_stream stream;
+    gpuexec_graph *graph;
+    const char    *where;
+    int            entered;
+} gpuexec_capture_scope;
+GPUEXEC_API gpuexec_capture_scope gpuexec_capture_scope_begin_at(const char *where, gpuexec_stream stream,
+                                                                 gpuexec_graph *graph);
+GPUEXEC_API void gpuexec_capture_scope_end(gpuexec_capture_scope *scope);      /* a second call does nothing */
+#ifdef __cplusplus
+#  define GXI_CAPTURE_TYPE gxi_capture_scope
+#elif defined(__GNUC__)
+#  define GXI_CAPTURE_TYPE __attribute__((cleanup(gpuexec_capture_scope_end))) gpuexec_capture_scope
+#else
+#  define GXI_CAPTURE_TYPE gpuexec_capture_scope
+#endif
+
+/* Returns 1 if the stream captures, or has joined a capture of gpuexec or another library; 0 if not. A query.
+   cuStreamIsCapturing. */
+GPUEXEC_API int gpuexec_stream_is_capturing(gpuexec_stream stream);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>graph   Launching a graph runs all work that a capture recorded with one call. */
+
+/* Enqueues all work of the graph on the stream, of any device: it begins after earlier work on the stream, and later
+   work begins after all of it. Arguments, addresses and sizes are those of the capture. The first launch instantiates
+   the graph (about 3 us for each node). A graph may be launched again while it runs; its launches run one after the
+   other. Kernels and memory of the capture must still exist: GPUEXEC_STALE_HANDLE if gpuexec has unloaded or freed one;
+   the text names it, and the file and line that did so. Threads must not use one graph at the same time. cuGraphLaunch.
+   */
+GPUEXEC_API gpuexec_result gpuexec_graph_launch_at(const char *where, gpuexec_graph graph, gpuexec_stream stream);
+
+/* Instantiates the graph and enqueues an upload of it to the device, so that its first launch is as fast as the others.
+   cuGraphInstantiateWithFlags, cuGraphUpload. */
+GPUEXEC_API gpuexec_result gpuexec_graph_prepare_at(const char *where, gpuexec_graph graph, gpuexec_stream stream);
+
+/* Gives the graph the arguments, addresses and sizes of another graph, from a second capture of the same calls, much
+   faster than instantiating that. GPUEXEC_GRAPH_DIFFERS if the graphs do not have the same structure; the text says how
+   they differ, and the graph is unchanged. Launches that were enqueued before are not affected. `other` is not changed,
+   and may be destroyed; `graph` shares its CUgraph. Needs a driver for CUDA 12.0 or later. cuGraphExecUpdate. */
+GPUEXEC_API gpuexec_result gpuexec_graph_update_at(const char *where, gpuexec_graph graph, gpuexec_graph other);
+
+typedef struct gpuexec_graph_info {
+    size_t nodes;                                /* all of them; of these: */
+    size_t kernels, copies, fills, others;
+    int    instantiated;                         /* 1: prepared or launched */
+} gpuexec_graph_info;
+
+/* Reads what a graph consists of. A query. cuGraphGetNodes, cuGraphNodeGetType. */
+GPUEXEC_API gpuexec_result gpuexec_graph_get_info_at(const char *where, gpuexec_graph graph, gpuexec_graph_info *info);
+
+/* Write the nodes of a graph into text[bytes], in the order of the capture: kernels with their names, grids and blocks;
+   sizes and addresses of copies and fills; and which nodes each one follows. gpuexec_graph_text: one line for a node.
+   gpuexec_graph_dot: for Graphviz, `dot -Tsvg`. Return the length of the whole text, as snprintf does; 0 if it fails.
+   Queries. cuGraphNodeGetDependencies, cuGraphKernelNodeGetParams, cuGraphMemcpyNodeGetParams,
+   cuGraphMemsetNodeGetParams. */
+GPUEXEC_API size_t gpuexec_graph_text(gpuexec_graph graph, char *text, size_t bytes);
+GPUEXEC_API size_t gpuexec_graph_dot(gpuexec_graph graph, char *text, size_t bytes);
+
+/* Return the CUgraph and, once the graph is prepared or launched, the CUgraphExec; NULL if there is none. Queries. */
+GPUEXEC_API struct CUgraph_st *gpuexec_graph_native(gpuexec_graph graph);
+GPUEXEC_API struct CUgraphExec_st *gpuexec_graph_exec_native(gpuexec_graph graph);
+
+/* Destroys the graph, without waiting: launches already enqueued still run. cuGraphExecDestroy, cuGraphDestroy. */
+GPUEXEC_API gpuexec_result gpuexec_graph_destroy_at(const char *where, gpuexec_graph graph);
+
+/* ---------------------------------------------------------------------------------------------------------------------
    >>barrier   A barrier for all blocks of the grids that one multi-device launch starts. */
 
 typedef struct gpuexec_barrier_desc {
@@ -1765,6 +1931,12 @@ struct gxi_stream_scope : gpuexec_stream_scope {                     /* see GPUE
     gxi_stream_scope(const gxi_stream_scope &) = delete;
     gxi_stream_scope &operator=(const gxi_stream_scope &) = delete;
     ~gxi_stream_scope() { gpuexec_stream_scope_end(this); }
+};
+struct gxi_capture_scope : gpuexec_capture_scope {                   /* see GPUEXEC_CAPTURE */
+    explicit gxi_capture_scope(const gpuexec_capture_scope &begun) : gpuexec_capture_scope(begun) {}
+    gxi_capture_scope(const gxi_capture_scope &) = delete;
+    gxi_capture_scope &operator=(const gxi_capture_scope &) = delete;
+    ~gxi_capture_scope() { gpuexec_capture_scope_end(this); }
 };
 
 /* Including <type_traits> would be half the cost of this header; compilers provide __is_trivially_copyable instead. */
@@ -1997,6 +2169,14 @@ template <class T> GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::t
 #define gpuexec_prepared_stream(...)        gpuexec_prepared_stream_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_launch_prepared(...)        gpuexec_launch_prepared_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_prepared_destroy(...)       gpuexec_prepared_destroy_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_capture_begin(...)          gpuexec_capture_begin_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_capture_end(...)            gpuexec_capture_end_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_capture_scope_begin(...)    gpuexec_capture_scope_begin_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_graph_launch(...)           gpuexec_graph_launch_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_graph_prepare(...)          gpuexec_graph_prepare_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_graph_update(...)           gpuexec_graph_update_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_graph_get_info(...)         gpuexec_graph_get_info_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_graph_destroy(...)          gpuexec_graph_destroy_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_barrier_create(...)         gpuexec_barrier_create_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_barrier_address(...)        gpuexec_barrier_address_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_barrier_abort(...)          gpuexec_barrier_abort_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -2329,6 +2509,35 @@ typedef struct gxi_launch_config {               /* CUlaunchConfig */
     unsigned              count;
 } gxi_launch_config;
 
+struct CUgraphNode_st;
+typedef struct gxi_kernel_node {                 /* CUDA_KERNEL_NODE_PARAMS_v1 */
+    struct CUfunc_st *function;
+    unsigned          grid[3], block[3], shared;
+    void            **params, **extra;
+} gxi_kernel_node;
+typedef struct gxi_copy_side {
+    size_t      x, y, z, lod;
+    unsigned    type;
+    void       *host;
+    gpuexec_ptr device;
+    void       *array, *reserved;
+    size_t      pitch, height;
+} gxi_copy_side;
+typedef struct gxi_copy_node {                   /* CUDA_MEMCPY3D */
+    gxi_copy_side from, to;
+    size_t        width, height, depth;
+} gxi_copy_node;
+typedef struct gxi_fill_node {                   /* CUDA_MEMSET_NODE_PARAMS */
+    gpuexec_ptr to;
+    size_t      pitch;
+    unsigned    value, element;
+    size_t      width, height;
+} gxi_fill_node;
+typedef struct gxi_update {                      /* CUgraphExecUpdateResultInfo */
+    int result;
+    struct CUgraphNode_st *node, *from;
+} gxi_update;
+
 #define GXI_DRIVER(ROW) \
     ROW(REQUIRED, cuInit,                     2000, (unsigned flags)) \
     ROW(REQUIRED, cuDriverGetVersion,         2020, (int *version)) \
@@ -2455,6 +2664,26 @@ typedef struct gxi_launch_config {               /* CUlaunchConfig */
         (struct CUstream_st *stream, gpuexec_ptr address, unsigned value, unsigned flags)) \
     ROW(OPTIONAL, cuStreamWriteValue64,      11070, \
         (struct CUstream_st *stream, gpuexec_ptr address, uint64_t value, unsigned flags)) \
+    ROW(REQUIRED, cuStreamBeginCapture,      10010, (struct CUstream_st *stream, int mode)) \
+    ROW(REQUIRED, cuStreamEndCapture,        10000, (struct CUstream_st *stream, struct CUgraph_st **graph)) \
+    ROW(REQUIRED, cuStreamIsCapturing,       10000, (struct CUstream_st *stream, int *status)) \
+    ROW(REQUIRED, cuThreadExchangeStreamCaptureMode, 10010, (int *mode)) \
+    ROW(REQUIRED, cuGraphGetNodes,           10000, \
+        (struct CUgraph_st *graph, struct CUgraphNode_st **nodes, size_t *count)) \
+    ROW(REQUIRED, cuGraphNodeGetType,        10000, (struct CUgraphNode_st *node, int *type)) \
+    ROW(REQUIRED, cuGraphNodeGetDependencies, 10000, \
+        (struct CUgraphNode_st *node, struct CUgraphNode_st **before, size_t *count)) \
+    ROW(REQUIRED, cuGraphKernelNodeGetParams, 10000, (struct CUgraphNode_st *node, struct gxi_kernel_node *params)) \
+    ROW(REQUIRED, cuGraphMemcpyNodeGetParams, 10000, (struct CUgraphNode_st *node, struct gxi_copy_node *params)) \
+    ROW(REQUIRED, cuGraphMemsetNodeGetParams, 10000, (struct CUgraphNode_st *node, struct gxi_fill_node *params)) \
+    ROW(REQUIRED, cuGraphInstantiateWithFlags, 11040, \
+        (struct CUgraphExec_st **exec, struct CUgraph_st *graph, unsigned long long flags)) \
+    ROW(REQUIRED, cuGraphUpload,             11010, (struct CUgraphExec_st *exec, struct CUstream_st *stream)) \
+    ROW(REQUIRED, cuGraphLaunch,             10000, (struct CUgraphExec_st *exec, struct CUstream_st *stream)) \
+    ROW(OPTIONAL, cuGraphExecUpdate,         12000, \
+        (struct CUgraphExec_st *exec, struct CUgraph_st *graph, struct gxi_update *info)) \
+    ROW(REQUIRED, cuGraphExecDestroy,        10000, (struct CUgraphExec_st *exec)) \
+    ROW(REQUIRED, cuGraphDestroy,            10000, (struct CUgraph_st *graph)) \
     ROW(REQUIRED, cuStreamGetCtx,             9020, (struct CUstream_st *stream, struct CUctx_st **context)) \
     ROW(REQUIRED, cuEventCreate,              2000, (struct CUevent_st **event, unsigned flags)) \
     ROW(REQUIRED, cuEventDestroy,             4000, (struct CUevent_st *event)) \
@@ -2489,12 +2718,15 @@ enum {
     GXI_PEER_ACCESS_ALREADY_ENABLED = 704, GXI_PEER_ACCESS_NOT_ENABLED = 705, GXI_TOO_MANY_PEERS = 711,
     GXI_NO_BINARY_FOR_GPU = 209, GXI_UNSUPPORTED_LIMIT = 215, GXI_INVALID_PTX = 218, GXI_JIT_COMPILER_NOT_FOUND = 221,
     GXI_INVALID_SOURCE = 300, GXI_UNSUPPORTED_PTX_VERSION = 222, GXI_JIT_COMPILATION_DISABLED = 223,
-    GXI_INVALID_HANDLE = 400, GXI_SYMBOL_NOT_FOUND = 500, GXI_CU_NOT_READY = 600,
+    GXI_INVALID_HANDLE = 400, GXI_LOSSY_QUERY = 402, GXI_SYMBOL_NOT_FOUND = 500, GXI_CU_NOT_READY = 600,
     GXI_ILLEGAL_ADDRESS = 700, GXI_OUT_OF_RESOURCES = 701, GXI_LAUNCH_TIMEOUT = 702, GXI_CONTEXT_IS_DESTROYED = 709,
     GXI_ASSERT = 710, GXI_HARDWARE_STACK_ERROR = 714, GXI_ILLEGAL_INSTRUCTION = 715, GXI_MISALIGNED_ADDRESS = 716,
     GXI_INVALID_ADDRESS_SPACE = 717, GXI_INVALID_PC = 718, GXI_LAUNCH_FAILED = 719, GXI_COOPERATIVE_TOO_LARGE = 720,
     GXI_CU_NOT_SUPPORTED = 801, GXI_SYSTEM_NOT_READY = 802, GXI_SYSTEM_DRIVER_MISMATCH = 803,
-    GXI_COMPAT_NOT_SUPPORTED_ON_DEVICE = 804, GXI_INVALID_CLUSTER_SIZE = 912, GXI_UNKNOWN = 999,
+    GXI_COMPAT_NOT_SUPPORTED_ON_DEVICE = 804, GXI_CAPTURE_UNSUPPORTED = 900, GXI_CAPTURE_INVALIDATED = 901,
+    GXI_CAPTURE_MERGE = 902, GXI_CAPTURE_UNJOINED = 904, GXI_CAPTURE_ISOLATION = 905, GXI_CAPTURE_IMPLICIT = 906,
+    GXI_CAPTURED_EVENT = 907, GXI_CAPTURE_WRONG_THREAD = 908,
+    GXI_GRAPH_EXEC_UPDATE_FAILURE = 910, GXI_INVALID_CLUSTER_SIZE = 912, GXI_UNKNOWN = 999,
 
     GXI_JIT_MAX_REGISTERS = 0, GXI_JIT_WALL_TIME = 2, GXI_JIT_INFO_LOG_BUFFER = 3,
     GXI_JIT_INFO_LOG_BUFFER_SIZE_BYTES = 4, GXI_JIT_ERROR_LOG_BUFFER = 5, GXI_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6,
@@ -2524,6 +2756,9 @@ enum {
     GXI_DEV_COOPERATIVE_LAUNCH = 95, GXI_DEV_COOPERATIVE_MULTI_DEVICE_LAUNCH = 96,
     GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97, GXI_DEV_CLUSTER_LAUNCH = 120,
 
+    GXI_STREAM_CAPTURE_MODE_GLOBAL = 0, GXI_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1, GXI_STREAM_CAPTURE_MODE_RELAXED = 2,
+    GXI_STREAM_CAPTURE_STATUS_INVALIDATED = 2,
+    GXI_GRAPH_NODE_TYPE_KERNEL = 0, GXI_GRAPH_NODE_TYPE_MEMCPY = 1, GXI_GRAPH_NODE_TYPE_MEMSET = 2,
     GXI_STREAM_NON_BLOCKING = 1, GXI_EVENT_BLOCKING_SYNC = 1, GXI_EVENT_DISABLE_TIMING = 2,
     GXI_MEMHOSTALLOC_PORTABLE = 1, GXI_MEMHOSTALLOC_DEVICEMAP = 2,
     GXI_MEMORYTYPE_HOST = 1, GXI_MEMORYTYPE_DEVICE = 2,
@@ -2638,6 +2873,7 @@ typedef struct gxi_state {
     char                first_place[GXI_PLACE];
     gxi_detail          start_failure;           /* repeated until gpuexec_setup is called again */
     int                 barriers;                /* atomic: number created since the start; waits check them if not 0 */
+    int                 captures;                /* atomic: number of captures that gpuexec has begun and not ended */
     int                 sticky;                  /* the first sticky CUresult of the process; its text follows */
     gxi_detail          sticky_detail;
 
@@ -2674,7 +2910,18 @@ typedef struct gxi_state {
     /* after a wait in that context: fails if one of its barriers is broken; with `news`, only if no call has returned
        that yet */
     gpuexec_result    (*look_at_barriers)(gxi_call *call, const struct CUctx_st *context, int news);
+    /* fails if a stream of the context captures */
+    gpuexec_result    (*check_captures)(gxi_call *call, const struct gxi_slot *context);
+    gpuexec_result    (*end_captures)(gxi_call *call, const struct gxi_slot *context, int gone);
+    /* a free or an unload, until the captures have ended */
+    int               (*postpone)(const gxi_call *call, const gxi_range *range, uint64_t module);
+    void              (*note_broken)(const gxi_call *call);          /* a call failed: it may have broken a capture */
     gpuexec_result    (*context_ends[2])(gxi_call *call, uint64_t context);        /* before its objects are closed */
+    struct gxi_capture *capture;                 /* the first of the open captures; guarded by gxi_tables */
+    struct gxi_postponed *postponed;             /* newest first; guarded by gxi_tables */
+    struct gxi_recorded *recorded;               /* the CUgraphs; guarded by gxi_graphs_mutex */
+    /* before memory (range) is freed, or a kernel (slot) unloaded: graphs that use it cannot be launched any more */
+    void              (*graphs_lose)(const gxi_call *call, const gxi_range *range, const struct gxi_slot *kernel);
 } gxi_state;
 static gxi_state gxi;
 static gxi_mutex gxi_tables = GXI_MUTEX_INIT;
@@ -3123,6 +3370,21 @@ static GXI_COLD gpuexec_result gxi_fail_with(const gxi_call *call, const gpuexec
     return e->result;
 }
 
+/* What to change if a call's effect on captures is the reason for the driver's result; NULL: it is not. */
+static GXI_COLD const char *gxi_capture_cure(int cu) {
+    switch (cu) {
+    case GXI_CAPTURE_UNSUPPORTED: return "make the call before or after the capture";
+    case GXI_CAPTURE_INVALIDATED: return "end the capture: gpuexec_capture_end names the call that broke it";
+    case GXI_CAPTURE_MERGE:       return "let streams wait only for streams and events of the same capture";
+    case GXI_CAPTURE_ISOLATION:   return "wait for it before the capture begins, or record the event on a stream that "
+                                         "takes part in the capture";
+    case GXI_CAPTURE_IMPLICIT:    return "capture on a stream created with gpuexec_stream_desc.non_blocking, or do not "
+                                         "use the legacy default stream meanwhile";
+    case GXI_CAPTURED_EVENT:      return "record the event again outside the capture";
+    }
+    return NULL;
+}
+
 /* explained: the message says all that the driver's log could. */
 static GXI_COLD gpuexec_result gxi_fail_v(gxi_call *call, gpuexec_result result, const char *cure, int explained,
                                           const char *format, va_list list) {
@@ -3141,8 +3403,9 @@ static GXI_COLD gpuexec_result gxi_fail_v(gxi_call *call, gpuexec_result result,
     e.log = call->log && *call->log ? call->log : NULL;
     if (e.driver_call && !e.log && !explained) gxi_read_driver_log(&log, e.driver_call, e.driver_result);
     e.driver_log = log.n && !log.failed ? log.p : NULL;
-    e.cure = cure;
+    e.cure = !explained && gxi_capture_cure(e.driver_result) ? gxi_capture_cure(e.driver_result) : cure;
     e.asynchronous = e.sticky = result == GPUEXEC_KERNEL_FAILED;
+    if (GXI_LOAD(&gxi.captures) && e.driver_result) GXI_LOAD(&gxi.note_broken)(call);
     gxi_fail_with(call, &e);
     gxi_text_free(&message);
     gxi_text_free(&log);
@@ -3241,7 +3504,10 @@ static gpuexec_result gxi_result_of(int cu) {
     case GXI_CU_NOT_READY:            return GPUEXEC_NOT_READY;
     case GXI_OUT_OF_RESOURCES: case GXI_COOPERATIVE_TOO_LARGE: case GXI_INVALID_CLUSTER_SIZE: return GPUEXEC_BAD_LAUNCH;
     case GXI_CU_NOT_SUPPORTED: case GXI_UNSUPPORTED_LIMIT:     return GPUEXEC_NOT_SUPPORTED;
-    default:                          return gxi_is_sticky(cu) ? GPUEXEC_KERNEL_FAILED : GPUEXEC_DRIVER_ERROR;
+    case GXI_CAPTURE_INVALIDATED:     return GPUEXEC_CAPTURE_BROKEN;
+    default:
+        if (cu >= GXI_CAPTURE_UNSUPPORTED && cu <= GXI_CAPTURE_WRONG_THREAD) return GPUEXEC_CAPTURING;
+        return gxi_is_sticky(cu) ? GPUEXEC_KERNEL_FAILED : GPUEXEC_DRIVER_ERROR;
     }
 }
 
@@ -3647,7 +3913,8 @@ static GXI_NOINLINE gpuexec_result gxi_check_desc(gxi_call *call, const char *na
     ROW(LINKER,   linker,   "a linker",          4) \
     ROW(PARAMS,   params,   "a parameter block", 0) \
     ROW(PREPARED, prepared, "a prepared launch", 1) \
-    ROW(BARRIER,  barrier,  "a barrier",         0)
+    ROW(BARRIER,  barrier,  "a barrier",         0) \
+    ROW(GRAPH,    graph,    "a graph",           1)
 enum { GXI_NOTHING,
 #define GXI_ROW(KIND, member, name, turn) GXI_##KIND,
        GXI_KIND_ROWS(GXI_ROW)
@@ -3661,6 +3928,7 @@ typedef struct gxi_linker gxi_linker;
 typedef struct gxi_block gxi_block;
 typedef struct gxi_prepared gxi_prepared;
 typedef struct gxi_barrier gxi_barrier;
+typedef struct gxi_graph gxi_graph;
 typedef struct gxi_slot {                        /* 64 bytes */
     uint64_t         id;                         /* atomic; 0 when free */
     struct CUctx_st *cu_context;
@@ -3673,12 +3941,13 @@ typedef struct gxi_slot {                        /* 64 bytes */
         struct { struct CUfunc_st *native; gxi_kernel *info; const unsigned short *sizes; } kernel;
         /* last: atomic */
         struct { struct CUstream_st *native; const char *last_where; uint64_t last_kernel; } stream;
-        /* atomic; recorded: 0 no, 1 yes, otherwise the gpuexec_result that refused the last record */
+        /* atomic; recorded: 0 no, 1 yes, 2 in a capture, otherwise the gpuexec_result that refused the last record */
         struct { struct CUevent_st *native; const char *refused_at; uint32_t recorded; } event;
         struct { void *native; gxi_linker *info; } linker;            /* native: NULL if there is no link state now */
         struct { gxi_block *info; } params;
         struct { struct CUfunc_st *native; gxi_prepared *info; } prepared;
         struct { gxi_barrier *info; } barrier;
+        struct { struct CUgraphExec_st *exec; gxi_graph *info; } graph;       /* exec: atomic; NULL: not instantiated */
     } is;
     union {
             uint32_t     shared_limit;           /* of a kernel: dynamic shared bytes accepted so far (high-water mark
@@ -4002,7 +4271,8 @@ static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsi
                         plain ? "this handle" : "the handle passed as ", plain ? "" : is, slot ? "is" : "was", name,
                         gxi_kinds[kind].name);
     }
-    return gxi_fail(call, GPUEXEC_STALE_HANDLE, kind == GXI_PREPARED ? "prepare it again with gpuexec_prepare" : NULL,
+    return gxi_fail(call, GPUEXEC_STALE_HANDLE, kind == GXI_PREPARED ? "prepare it again with gpuexec_prepare"
+                    : kind == GXI_GRAPH ? "destroy it, or close its context, after its last launch" : NULL,
                     "%s is stale: %s", is,
                     kind == GXI_KERNEL    ? "its module was unloaded or its context was closed"
                     : kind == GXI_CONTEXT ? "the context was closed"
@@ -4283,19 +4553,31 @@ static int gxi_range_take(const gxi_slot *context, gxi_range *out, const char *w
 }
 /* --- working in an object's context ------------------------------------------------------------------------------- */
 
-typedef struct gxi_scope { const gxi_call *call; int pushed; } gxi_scope;
+typedef struct gxi_scope { const gxi_call *call; int entered, pushed, mode; } gxi_scope;
+/* While a capture is open on this thread, perhaps of another library, the driver refuses calls such as cuMemAlloc, and
+   the attempt breaks the capture, unless the thread's capture mode is relaxed. Sets that mode, or restores the previous
+   one. */
+static void gxi_exchange_mode(int *mode) { (void)gxi.cu.cuThreadExchangeStreamCaptureMode(mode); }
 static gpuexec_result gxi_enter(gxi_call *call, struct CUctx_st *context, gxi_scope *scope) {
     struct CUctx_st *current = NULL;
     scope->call = call;
     scope->pushed = 0;
+    scope->entered = 1;
+    scope->mode = GXI_STREAM_CAPTURE_MODE_RELAXED;
+    gxi_exchange_mode(&scope->mode);
     if (GXI_TRY(cuCtxGetCurrent, (&current)) == 0 && current == context) return GPUEXEC_OK;
-    if (GXI_TRY(cuCtxPushCurrent, (context))) return gxi_fail_cu(call, NULL, "cannot make the context current");
+    if (GXI_TRY(cuCtxPushCurrent, (context))) {
+        gxi_exchange_mode(&scope->mode);
+        return gxi_fail_cu(call, NULL, "cannot make the context current");
+    }
     scope->pushed = 1;
     return GPUEXEC_OK;
 }
 static GXI_NOINLINE void gxi_leave(const gxi_scope *scope) {
     struct CUctx_st *popped;
     gxi_call own, *const call = &own;            /* so that its result does not replace the caller's */
+    int mode = scope->mode;
+    if (scope->entered) gxi_exchange_mode(&mode);
     if (!scope->pushed) return;
     own = *scope->call;
     GXI_TRY(cuCtxPopCurrent, (&popped));
@@ -4327,7 +4609,8 @@ GPUEXEC_API const char *gpuexec_result_name(gpuexec_result result) {
     GXI_NAME(GPUEXEC_BAD_IMAGE) GXI_NAME(GPUEXEC_IMAGE_TOO_NEW) GXI_NAME(GPUEXEC_NOT_FOUND) GXI_NAME(GPUEXEC_FILE_ERROR)
     GXI_NAME(GPUEXEC_LINK_FAILED)
     GXI_NAME(GPUEXEC_BAD_LAUNCH) GXI_NAME(GPUEXEC_BAD_PARAMETERS) GXI_NAME(GPUEXEC_KERNEL_FAILED)
-    GXI_NAME(GPUEXEC_BARRIER_BROKEN) GXI_NAME(GPUEXEC_DRIVER_ERROR)
+    GXI_NAME(GPUEXEC_BARRIER_BROKEN) GXI_NAME(GPUEXEC_CAPTURING) GXI_NAME(GPUEXEC_CAPTURE_BROKEN)
+    GXI_NAME(GPUEXEC_GRAPH_DIFFERS) GXI_NAME(GPUEXEC_DRIVER_ERROR)
 #undef GXI_NAME
     }
     return "unknown gpuexec_result";
@@ -4605,11 +4888,13 @@ static int gxi_enter_cu(gxi_call *call, struct CUctx_st *context, gxi_scope *sco
 
 /* Closes a handle and destroys its object. A handle that was never created is no failure. */
 static gpuexec_result gxi_destroy_handle(gxi_call *call, uint64_t id, unsigned kind, const char *is) {
-    gxi_scope scope = { 0, 0 };
+    gxi_scope scope = { 0, 0, 0, 0 };
     gxi_slot *slot;
     int cu;
     if (gxi_was_never_made(id, kind)) return GPUEXEC_OK;
     if (!(slot = gxi_get(call, id, kind, is))) return gxi_failed_with();
+    if (kind == GXI_MODULE && GXI_LOAD(&gxi.captures) && GXI_LOAD(&gxi.postpone)(call, NULL, id))
+        return GPUEXEC_OK;
     if ((kind == GXI_MODULE || kind == GXI_LINKER) && gxi_enter(call, slot->cu_context, &scope))
         return gxi_failed_with();
     cu = gxi_destroy(call, slot);
@@ -5094,6 +5379,10 @@ GPUEXEC_API gpuexec_result gpuexec_context_sync_at(const char *where, gpuexec_co
     int cu;
     GXI_CALL(gpuexec_context_sync, GXI_WAITS);
     if (!(slot = gxi_begin_in(call, context, &scope))) return gxi_take();
+    if (GXI_LOAD(&gxi.check_captures) && GXI_LOAD(&gxi.check_captures)(call, slot)) {
+        gxi_leave(&scope);
+        return gxi_take();
+    }
     cu = GXI_TRY_VOID(cuCtxSynchronize);
     gxi_leave(&scope);
     gxi_waited(call, cu, slot, "the context");
@@ -5108,11 +5397,16 @@ static int gxi_context_end(gxi_call *call, gxi_slot *old) {
     return cu;
 }
 
-static int gxi_free_range(gxi_call *call, uint64_t lo, gpuexec_memory_kind kind) {
-    void *const host = (void *)(uintptr_t)lo;
-    return kind == GPUEXEC_MEMORY_PINNED       ? GXI_TRY(cuMemFreeHost, (host))
-           : kind == GPUEXEC_MEMORY_REGISTERED ? GXI_TRY(cuMemHostUnregister, (host))
-                                               : GXI_TRY(cuMemFree, (lo));
+static int gxi_free_range(gxi_call *call, const gxi_range *range) {
+    void *const host = (void *)(uintptr_t)range->lo;
+    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, cu;
+    if (GXI_LOAD(&gxi.graphs_lose)) GXI_LOAD(&gxi.graphs_lose)(call, range, NULL);
+    gxi_exchange_mode(&mode);
+    cu = range->kind == GPUEXEC_MEMORY_PINNED        ? GXI_TRY(cuMemFreeHost, (host))
+         : range->kind == GPUEXEC_MEMORY_REGISTERED ? GXI_TRY(cuMemHostUnregister, (host))
+                                                    : GXI_TRY(cuMemFree, (range->lo));
+    gxi_exchange_mode(&mode);
+    return cu;
 }
 /* Destroyed outside gpuexec, or by the end of the process. */
 static int gxi_context_is_gone(const gxi_call *call, const gxi_slot *context) {
@@ -5137,11 +5431,12 @@ static gpuexec_result gxi_context_drain(gxi_call *call, const gxi_slot *slot) {
 static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
     gxi_context *const info = gxi_context_of(slot);
     gpuexec_result result = GPUEXEC_OK;
-    gxi_scope scope = { 0, 0 };
+    gxi_scope scope = { 0, 0, 0, 0 };
     gxi_slot *child;
     unsigned turn, kind, i;
     gxi_range range;
     const int gone = gxi_context_is_gone(call, slot);                /* with all its objects */
+    const gpuexec_result ended = GXI_LOAD(&gxi.captures) ? GXI_LOAD(&gxi.end_captures)(call, slot, gone) : GPUEXEC_OK;
     const int entered = !gone && (result = gxi_enter(call, slot->cu_context, &scope)) == GPUEXEC_OK;
     if (entered) result = gxi_context_drain(call, slot);
     for (turn = 0; turn < 2; turn++) {
@@ -5163,7 +5458,7 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
         }
     }
     while (gxi_range_take(slot, &range, call->where)) {
-        const int cu = gone ? 0 : gxi_free_range(call, range.lo, range.kind);
+        const int cu = gone ? 0 : gxi_free_range(call, &range);
         if (cu && cu != GXI_DEINITIALIZED && !result)
             result = gxi_fail_cu(call, NULL, "closing the context: cannot free memory %s at %s",
                                  gxi_memory_verbs[range.kind], gxi_place(range.where));
@@ -5172,7 +5467,7 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
     if (gone && info->origin == GXI_PRIMARY) GXI_BESIDE(cuDevicePrimaryCtxRelease, (info->device));
     if (gone) slot->adopted = 1;
     if (gxi_destroy(call, slot) && !result) result = gxi_fail_cu(call, NULL, "cannot release the context");
-    return result;
+    return result ? result : ended;
 }
 
 GPUEXEC_API gpuexec_result gpuexec_context_close_at(const char *where, gpuexec_context context) {
@@ -5855,7 +6150,7 @@ static int gxi_module_end(gxi_call *call, gxi_slot *old) {
     return cu;
 }
 static int gxi_kernel_end(gxi_call *call, gxi_slot *old) {           /* the module owns the CUfunction */
-    (void)call;
+    if (GXI_LOAD(&gxi.graphs_lose)) GXI_LOAD(&gxi.graphs_lose)(call, NULL, old);
     gxi_free(old->is.kernel.info);
     return 0;
 }
@@ -7125,7 +7420,8 @@ static gpuexec_result gxi_release(gxi_call *call, uint64_t address, gpuexec_memo
                         : "0x%llx was freed by another thread at the same time",
                         (unsigned long long)address);
     }
-    cu = gxi_free_range(call, address, kind);
+    cu = GXI_LOAD(&gxi.captures) && GXI_LOAD(&gxi.postpone)(call, &range, 0) ? 0
+        : gxi_free_range(call, &range);
     gxi_leave(&scope);
     return cu && cu != GXI_DEINITIALIZED
         ? gxi_fail_cu(call, NULL, registered ? "cannot unregister 0x%llx" : "cannot free 0x%llx",
@@ -7248,7 +7544,7 @@ static int gxi_pointer(gxi_call *call, uint64_t address, gpuexec_pointer_info *i
     struct CUctx_st *native = NULL;
     void *values[4];
     gxi_range range;
-    gxi_scope scope = { 0, 0 };
+    gxi_scope scope = { 0, 0, 0, 0 };
     int cu;
     memset(info, 0, sizeof *info);
     info->device = -1;
@@ -7308,6 +7604,7 @@ GPUEXEC_API gpuexec_ptr gpuexec_pinned_address_at(const char *where, void *memor
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-stream */
 
+static gpuexec_result gxi_check_captures(gxi_call *call, const gxi_slot *context);
 static uint64_t gxi_stream_new(gxi_call *call, const gxi_slot *context, struct CUstream_st *native, int adopted,
                                int legacy) {
     gxi_slot made = gxi_made(context, context->id, adopted);
@@ -7315,6 +7612,7 @@ static uint64_t gxi_stream_new(gxi_call *call, const gxi_slot *context, struct C
     made.legacy = (unsigned)legacy & 3;
     GXI_STORE(&gxi.add_launches, &gxi_add_last_launches);
     GXI_STORE(&gxi.mark, &gxi_mark);
+    GXI_STORE(&gxi.check_captures, &gxi_check_captures);
     return gxi_new(call, GXI_STREAM, &made, &gxi_context_of(context)->first[GXI_STREAM]);
 }
 
@@ -7419,11 +7717,60 @@ GPUEXEC_API struct CUstream_st *gpuexec_stream_native(gpuexec_stream stream) {
     return slot ? slot->is.stream.native : NULL;
 }
 
+/* For work on the legacy stream: while a blocking stream of the context captures, it would break that capture. */
+static GXI_NOINLINE gpuexec_result gxi_enter_legacy(gxi_call *call, struct CUctx_st *context, gxi_scope *scope) {
+    int status;
+    if (gxi_enter(call, context, scope)) return gxi_failed_with();
+    if (gxi.cu.cuStreamIsCapturing(GXI_STREAM_LEGACY, &status) != GXI_CAPTURE_IMPLICIT) return GPUEXEC_OK;
+    gxi_leave(scope);
+    return gxi_fail(call, GPUEXEC_CAPTURING, "capture on a stream created with gpuexec_stream_desc.non_blocking, or "
+                    "use another stream than the legacy one meanwhile (functions whose names end in _now use it)",
+                    "a blocking stream of the context captures: the legacy default stream cannot wait for it");
+}
 /* A default stream belongs to the current context: calls on it need that context. */
 static GXI_NOINLINE gpuexec_result gxi_enter_stream(gxi_call *call, const gxi_slot *stream, gxi_scope *scope) {
     scope->call = call;
-    scope->pushed = 0;
-    return stream->legacy ? gxi_enter(call, stream->cu_context, scope) : GPUEXEC_OK;
+    scope->entered = scope->pushed = 0;
+    return !stream->legacy ? GPUEXEC_OK
+        : stream->legacy == 1 ? gxi_enter_legacy(call, stream->cu_context, scope)
+        : gxi_enter(call, stream->cu_context, scope);
+}
+/* A CUstreamCaptureStatus; 0 (no) if the driver does not know. */
+static int gxi_capture_status(const gxi_call *call, const gxi_slot *stream) {
+    struct CUctx_st *popped;
+    int status = 0;
+    if (stream->legacy == 1 || (stream->legacy && GXI_BESIDE(cuCtxPushCurrent, (stream->cu_context)))) return 0;
+    if (gxi.cu.cuStreamIsCapturing(stream->is.stream.native, &status)) status = 0;
+    if (stream->legacy) GXI_BESIDE(cuCtxPopCurrent, (&popped));
+    return status;
+}
+/* The same where speed counts: without captures of gpuexec, only streams adopted from other libraries can capture. */
+static int gxi_captures(const gxi_call *call, const gxi_slot *stream) {
+    return GXI_LOAD(&gxi.captures) || (stream->adopted && !stream->legacy) ? gxi_capture_status(call, stream) : 0;
+}
+/* Fails if the stream captures: the driver would refuse the call, and break the capture. */
+static GXI_NOINLINE gpuexec_result gxi_check_capture(gxi_call *call, const gxi_slot *stream, const char *cannot,
+                                                     const char *cure) {
+    if (!gxi_captures(call, stream)) return GPUEXEC_OK;
+    return gxi_fail(call, GPUEXEC_CAPTURING, cure,
+                    "cannot %s: the stream captures, and what it records runs only when the graph is launched", cannot);
+}
+/* Fails if a stream of the context captures: cuCtxSynchronize would break that capture. */
+static gpuexec_result gxi_check_captures(gxi_call *call, const gxi_slot *context) {
+    const gxi_slot *stream = gxi_first(&gxi_context_of(context)->first[GXI_STREAM]);
+    while (stream && !gxi_captures(call, stream)) stream = gxi_after(stream);
+    return !stream ? GPUEXEC_OK
+        : gxi_fail(call, GPUEXEC_CAPTURING, "end the capture first, or wait for another stream or an event",
+                   "cannot wait for the context: its stream created at %s captures", gxi_place(stream->where));
+}
+/* The same for calls that a capture of this thread, on another stream, would forbid. */
+static GXI_NOINLINE gpuexec_result gxi_enter_relaxed(gxi_call *call, const gxi_slot *stream, gxi_scope *scope) {
+    if (gxi_enter_stream(call, stream, scope)) return gxi_failed_with();
+    if (scope->entered) return GPUEXEC_OK;
+    scope->entered = 1;
+    scope->mode = GXI_STREAM_CAPTURE_MODE_RELAXED;
+    gxi_exchange_mode(&scope->mode);
+    return GPUEXEC_OK;
 }
 
 GPUEXEC_API gpuexec_result gpuexec_stream_sync_at(const char *where, gpuexec_stream stream) {
@@ -7431,7 +7778,9 @@ GPUEXEC_API gpuexec_result gpuexec_stream_sync_at(const char *where, gpuexec_str
     gxi_scope scope;
     int cu;
     GXI_CALL(gpuexec_stream_sync, GXI_WAITS);
-    if (gxi_begin(call) || !(slot = gxi_find_stream(call, stream)) || gxi_enter_stream(call, slot, &scope))
+    if (gxi_begin(call) || !(slot = gxi_find_stream(call, stream)) ||
+        gxi_check_capture(call, slot, "wait for the stream", "end the capture, launch the graph, then wait") ||
+        gxi_enter_relaxed(call, slot, &scope))
         return gxi_take();
     cu = GXI_TRY(cuStreamSynchronize, (slot->is.stream.native));
     gxi_leave(&scope);
@@ -7443,24 +7792,27 @@ GPUEXEC_API gpuexec_result gpuexec_stream_query(gpuexec_stream stream) {
     gxi_scope scope;
     int cu;
     GXI_CALL_NO_PLACE(gpuexec_stream_query, GXI_QUERIES);
-    if (!(slot = gxi_begin_with_stream(call, stream)) || gxi_enter_stream(call, slot, &scope)) return gxi_failed_with();
+    if (!(slot = gxi_begin_with_stream(call, stream)) ||
+        gxi_check_capture(call, slot, "query the stream", "end the capture first") ||
+        gxi_enter_relaxed(call, slot, &scope)) return gxi_failed_with();
     cu = GXI_TRY(cuStreamQuery, (slot->is.stream.native));
     gxi_leave(&scope);
     if (cu == GXI_CU_NOT_READY) return GPUEXEC_NOT_READY;
     return cu ? gxi_fail_cu(call, NULL, "cannot query the stream") : GPUEXEC_OK;
 }
+enum { GXI_CAPTURED = 2 };                       /* gxi_slot.is.event.recorded: in a capture */
 /* Fails if the event's last record was refused: the driver would use an earlier record, or none. */
 static GXI_NOINLINE gpuexec_result gxi_event_refused(gxi_call *call, const gxi_slot *event, const char *is) {
     const uint32_t recorded = GXI_LOAD(&event->is.event.recorded);
     const char *where = GXI_LOAD(&event->is.event.refused_at);
-    if (recorded <= 1) return GPUEXEC_OK;
+    if (recorded <= GXI_CAPTURED) return GPUEXEC_OK;
     return gxi_fail(call, (gpuexec_result)recorded, "fix that failure, then record the event again",
                     "%s has not been recorded: its last gpuexec_event_record%s%s failed with %s", is, GXI_AT(where),
                     gpuexec_result_name((gpuexec_result)recorded));
 }
 /* A stream whose calls need no context and no checks before the driver, on this thread. */
 GXI_HOT int gxi_is_plain(const gxi_slot *stream) {
-    return !(stream->legacy || stream->borrowed || gxi_thread.latched || gxi.trace);
+    return !(stream->legacy || stream->borrowed || gxi_thread.latched || gxi.trace || gxi.captures);
 }
 /* `fails`: the text of a failure. cu: what the driver returned on the fast path, -1 if that was not tried. */
 static gpuexec_result gxi_stream_records(gxi_call *call, const gxi_slot *stream, struct CUevent_st *event,
@@ -7473,6 +7825,17 @@ static gpuexec_result gxi_stream_records(gxi_call *call, const gxi_slot *stream,
         gxi_leave(&scope);
     }
     return cu ? gxi_fail_cu(call, NULL, "%s", fails) : GPUEXEC_OK;
+}
+/* Before a stream waits for work that is in a capture, or is not: both must be in the same, or in none. */
+static gpuexec_result gxi_check_join(gxi_call *call, const gxi_slot *stream, int captured, const char *is) {
+    if (captured && stream->legacy == 1)
+        return gxi_fail(call, GPUEXEC_CAPTURING, "use a stream from gpuexec_stream_create",
+                        "%s is in a capture, which the legacy default stream cannot join", is);
+    if (!captured && gxi_captures(call, stream))
+        return gxi_fail(call, GPUEXEC_CAPTURING, "wait for it before the capture begins; or let the other stream join "
+                        "the capture first: gpuexec_stream_wait_stream(other, stream)",
+                        "the stream captures, but %s is outside the capture", is);
+    return GPUEXEC_OK;
 }
 static gpuexec_result gxi_stream_waits(gxi_call *call, const gxi_slot *stream, struct CUevent_st *event,
                                        const char *fails, int cu) {
@@ -7490,7 +7853,9 @@ static GXI_NOINLINE gpuexec_result gxi_wait_event_else(const char *where, gpuexe
     gxi_slot *slot, *e;
     GXI_CALL_ON(stream, gpuexec_stream_wait_event);
     if (!(slot = gxi_begin_with_stream(call, stream)) || !(e = gxi_get(call, event.id, GXI_EVENT, "the event")) ||
-        gxi_event_refused(call, e, "the event"))
+        gxi_event_refused(call, e, "the event") ||
+        (!e->adopted && GXI_LOAD(&e->is.event.recorded) &&
+         gxi_check_join(call, slot, GXI_LOAD(&e->is.event.recorded) == GXI_CAPTURED, "the event's last record")))
         return gxi_failed_with();
     return gxi_stream_waits(call, slot, e->is.event.native, "the stream cannot wait for the event", cu);
 }
@@ -7629,7 +7994,8 @@ static GXI_NOINLINE gpuexec_result gxi_wait_stream_else(const char *where, gpuex
     gxi_slot *slot, *before;
     GXI_CALL_ON(stream, gpuexec_stream_wait_stream);
     if (!(slot = gxi_begin_with_stream(call, stream)) ||
-        !(before = gxi_get(call, other.id, GXI_STREAM, "the other stream")))
+        !(before = gxi_get(call, other.id, GXI_STREAM, "the other stream")) ||
+        gxi_check_join(call, slot, gxi_captures(call, before), "the other stream"))
         return gxi_failed_with();
     return gxi_stream_waits_for(call, slot, before, tried);
 }
@@ -7732,7 +8098,9 @@ GPUEXEC_API gpuexec_result gpuexec_stream_get_info_at(const char *where, gpuexec
     GXI_CALL(gpuexec_stream_get_info, GXI_QUERIES);
     if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
-    if (!(slot = gxi_begin_with_stream(call, stream)) || gxi_enter_stream(call, slot, &scope)) return gxi_failed_with();
+    if (!(slot = gxi_begin_with_stream(call, stream)) ||
+        gxi_check_capture(call, slot, "query the stream", "end the capture first") ||
+        gxi_enter_stream(call, slot, &scope)) return gxi_failed_with();
     cu = GXI_TRY(cuStreamGetFlags, (slot->is.stream.native, &flags));
     if (cu == 0) cu = GXI_TRY(cuStreamGetPriority, (slot->is.stream.native, &info->priority));
     gxi_leave(&scope);
@@ -7749,6 +8117,8 @@ GPUEXEC_API gpuexec_result gpuexec_stream_destroy_at(const char *where, gpuexec_
     if (slot->legacy || gxi_is_own_stream(slot))
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "cannot destroy the %s stream; it is closed with its context",
                         slot->legacy == 1 ? "legacy" : slot->legacy ? "per-thread" : "context's own");
+    if (gxi_check_capture(call, slot, "destroy the stream", "end the capture first: gpuexec_capture_end"))
+        return gxi_failed_with();
     return gxi_destroy(call, slot) ? gxi_fail_cu(call, NULL, "cannot destroy the stream") : GPUEXEC_OK;
 }
 
@@ -7958,6 +8328,13 @@ GPUEXEC_API struct CUevent_st *gpuexec_event_native(gpuexec_event event) {
     const gxi_slot *slot = gxi_queried("gpuexec_event_native", event.id, GXI_EVENT, "the event");
     return slot ? slot->is.event.native : NULL;
 }
+/* Fails if the event was last recorded in a capture: only streams can wait for it, in that capture. */
+static GXI_NOINLINE gpuexec_result gxi_event_captured(gxi_call *call, const gxi_slot *event, const char *is) {
+    if (GXI_LOAD(&event->is.event.recorded) != GXI_CAPTURED) return GPUEXEC_OK;
+    return gxi_fail(call, GPUEXEC_CAPTURING, "record it outside the capture, or record another event after launching "
+                    "the graph", "%s was last recorded in a capture: it is a point in the graph, and is never reached",
+                    is);
+}
 static gpuexec_result gxi_event_record(gxi_call *call, gpuexec_event event, gpuexec_stream stream, int cu) {
     gxi_slot *e, *slot;
     gpuexec_result result;
@@ -7971,7 +8348,7 @@ static gpuexec_result gxi_event_record(gxi_call *call, gpuexec_event event, gpue
                         "the event is on device %d (context %p), but the stream is on device %d (context %p)",
                         gxi_ordinal_of(e), (void *)e->cu_context, gxi_ordinal_of(slot), (void *)slot->cu_context);
     result = gxi_stream_records(call, slot, e->is.event.native, "cannot record the event", cu);
-    if (!result) GXI_STORE(&e->is.event.recorded, 1);
+    if (!result) GXI_STORE(&e->is.event.recorded, gxi_captures(call, slot) ? GXI_CAPTURED : 1);
     return result;
 }
 static GXI_NOINLINE gpuexec_result gxi_event_record_else(const char *where, gpuexec_event event, gpuexec_stream stream,
@@ -8017,7 +8394,7 @@ static uint64_t gxi_stream_record(gxi_call *call, gpuexec_stream stream, const g
         gxi_fail_cu(call, NULL, "cannot record the event");
         gxi_destroy(call, e);
         id = 0;
-    } else if (e) GXI_STORE(&e->is.event.recorded, 1);
+    } else if (e) GXI_STORE(&e->is.event.recorded, gxi_captures(call, slot) ? GXI_CAPTURED : 1);
     gxi_leave(&scope);
     return id;
 }
@@ -8030,25 +8407,33 @@ GPUEXEC_API gpuexec_event gpuexec_stream_record_at(const char *where, gpuexec_st
 }
 GPUEXEC_API gpuexec_result gpuexec_event_sync_at(const char *where, gpuexec_event event) {
     gxi_slot *slot;
+    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, cu;
     GXI_CALL(gpuexec_event_sync, GXI_WAITS);
     if (gxi_begin(call) || !(slot = gxi_find_event(call, event, "the event")) ||
-        gxi_event_refused(call, slot, "the event"))
+        gxi_event_refused(call, slot, "the event") || gxi_event_captured(call, slot, "the event"))
         return gxi_take();
-    gxi_waited(call, GXI_TRY(cuEventSynchronize, (slot->is.event.native)), slot, "the event");
+    gxi_exchange_mode(&mode);
+    cu = GXI_TRY(cuEventSynchronize, (slot->is.event.native));
+    gxi_exchange_mode(&mode);
+    gxi_waited(call, cu, slot, "the event");
     return gxi_take();
 }
 GPUEXEC_API gpuexec_result gpuexec_event_query(gpuexec_event event) {
     gxi_slot *slot;
-    int cu;
+    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, cu;
     GXI_CALL_NO_PLACE(gpuexec_event_query, GXI_QUERIES);
-    if (!(slot = gxi_begin_with_event(call, event, "the event")) || gxi_event_refused(call, slot, "the event"))
+    if (!(slot = gxi_begin_with_event(call, event, "the event")) || gxi_event_refused(call, slot, "the event") ||
+        gxi_event_captured(call, slot, "the event"))
         return gxi_failed_with();
+    gxi_exchange_mode(&mode);
     cu = GXI_TRY(cuEventQuery, (slot->is.event.native));
+    gxi_exchange_mode(&mode);
     if (cu == GXI_CU_NOT_READY) return GPUEXEC_NOT_READY;
     return cu ? gxi_fail_cu(call, NULL, "cannot query the event") : GPUEXEC_OK;
 }
 static gpuexec_result gxi_check_elapsed(gxi_call *call, const gxi_slot *a, const gxi_slot *b) {
-    if (gxi_event_refused(call, a, "the start event") || gxi_event_refused(call, b, "the stop event"))
+    if (gxi_event_refused(call, a, "the start event") || gxi_event_refused(call, b, "the stop event") ||
+        gxi_event_captured(call, a, "the start event") || gxi_event_captured(call, b, "the stop event"))
         return gxi_failed_with();
     if (a->no_timing || b->no_timing)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "create it without gpuexec_event_desc.no_timing",
@@ -8349,7 +8734,7 @@ static uint64_t gxi_current_of_transfer(gxi_call *call, const gxi_transfer *x) {
 static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t on, int now, const gxi_transfer *x) {
     gxi_slot *slot;
     gxi_slot *peers[2] = { NULL, NULL };
-    gxi_scope scope = { 0, 0 };
+    gxi_scope scope = { 0, 0, 0, 0 };
     unsigned i;
     int cu;
     if (on == GXI_CURRENT && !now) {
@@ -8365,7 +8750,8 @@ static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t on, int now, cons
             return gxi_failed_with();
     if (x->bytes == 0 || x->rows == 0) return GPUEXEC_OK;
     if (gxi_check_transfer(call, x, slot)) return GPUEXEC_BAD_ARGUMENT;
-    if ((now || slot->legacy) && gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
+    if (now ? gxi_enter_legacy(call, slot->cu_context, &scope) : gxi_enter_stream(call, slot, &scope))
+        return gxi_failed_with();
     cu = now ? gxi_transfer_now(call, x) : gxi_transfer_queue(call, x, slot->is.stream.native, peers);
     gxi_leave(&scope);
     if (cu)
@@ -9757,6 +10143,695 @@ GPUEXEC_API gpuexec_result gpuexec_launch_prepared_at(const char *where, gpuexec
 GPUEXEC_API gpuexec_result gpuexec_prepared_destroy_at(const char *where, gpuexec_prepared prepared) {
     GXI_CALL(gpuexec_prepared_destroy, GXI_CLEANS);
     return gxi_destroy_handle(call, prepared.id, GXI_PREPARED, "the prepared launch");
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-graph   Graphs, and what they use: a CUgraph is read at the first free or unload after its capture, so that
+   captures do not become slower. gxi_graphs_mutex guards the list of CUgraphs. */
+
+
+/* An address or a CUfunction that a node uses, perhaps: an argument of 8 bytes may also be a number. */
+typedef struct gxi_named { uint64_t value; size_t node; } gxi_named;
+typedef struct gxi_recorded {
+    struct CUgraph_st *native;
+    unsigned          users;                     /* graphs; several after an update */
+    int               listed;                    /* `named` is complete; otherwise count is 0 */
+    gxi_named        *named;                     /* sorted by value */
+    size_t            count, cap;
+    char             *gone;                      /* atomic; what was freed or unloaded since. NULL: nothing */
+    struct gxi_recorded *next;
+} gxi_recorded;
+struct gxi_graph { gxi_recorded *made; };
+static gxi_mutex gxi_graphs_mutex = GXI_MUTEX_INIT;
+
+static GXI_NOINLINE gxi_recorded *gxi_recorded_of(const gxi_slot *graph) { return graph->is.graph.info->made; }
+
+/* All nodes, allocated; NULL if there are none, or after a failure: then *cu, or -1 without memory. */
+static struct CUgraphNode_st **gxi_nodes(gxi_call *call, struct CUgraph_st *graph, size_t *count, int *cu) {
+    struct CUgraphNode_st **nodes;
+    *count = 0;
+    *cu = GXI_TRY(cuGraphGetNodes, (graph, NULL, count));
+    if (*cu || *count == 0) return NULL;
+    nodes = (struct CUgraphNode_st **)gxi_realloc(NULL, *count * sizeof *nodes);
+    *cu = nodes ? GXI_TRY(cuGraphGetNodes, (graph, nodes, count)) : -1;
+    if (*cu == 0) return nodes;
+    gxi_free(nodes);
+    return NULL;
+}
+/* gxi_tables is held. */
+static const gxi_slot *gxi_kernel_of_native(const struct CUfunc_st *native) {
+    unsigned index;
+    for (index = 0; index < gxi.slots; index++) {
+        const gxi_slot *slot = gxi_slot_at(index);
+        if (slot->id && gxi_kind_of(slot->id) == GXI_KERNEL && slot->is.kernel.native == native) return slot;
+    }
+    return NULL;
+}
+static int gxi_name(gxi_recorded *r, uint64_t value, size_t node) {              /* 0: no memory */
+    if (value < 65536) return 1;                                                 /* no address */
+    if (r->count == r->cap) {
+        const size_t cap = r->cap ? 2 * r->cap : 16;
+        gxi_named *named = (gxi_named *)gxi_realloc(r->named, cap * sizeof *named);
+        if (!named) return 0;
+        r->named = named;
+        r->cap = cap;
+    }
+    r->named[r->count].value = value;
+    r->named[r->count++].node = node;
+    return 1;
+}
+static int gxi_name_words(gxi_recorded *r, const void *bytes, size_t n, size_t node) {
+    uint64_t value;
+    size_t at;
+    int ok = 1;
+    for (at = 0; ok && at + sizeof value <= n; at += sizeof value) {
+        memcpy(&value, (const char *)bytes + at, sizeof value);
+        ok = gxi_name(r, value, node);
+    }
+    return ok;
+}
+static int gxi_name_kernel(gxi_recorded *r, const gxi_kernel_node *k, size_t node) {
+    const gxi_slot *kernel;
+    const unsigned short *sizes;
+    unsigned i, n;
+    int ok = gxi_name(r, (uintptr_t)k->function, node);
+    if (!k->params && k->extra)
+        return ok && gxi_name_words(r, k->extra[1], *(const size_t *)k->extra[3], node);
+    gxi_lock(&gxi_tables);
+    kernel = gxi_kernel_of_native(k->function);
+    sizes = kernel ? kernel->is.kernel.sizes : NULL;
+    n = sizes && k->params ? sizes[0] : 0;
+    for (i = 0; ok && i < n; i++) ok = gxi_name_words(r, k->params[i], sizes[i + 1], node);
+    gxi_unlock(&gxi_tables);
+    return ok;
+}
+static uint64_t gxi_side_of_node(const gxi_copy_side *side) {
+    return side->type == GXI_MEMORYTYPE_HOST ? (uintptr_t)side->host : side->device;
+}
+static int gxi_by_value(const void *a, const void *b) {
+    const gxi_named *x = (const gxi_named *)a, *y = (const gxi_named *)b;
+    return x->value != y->value ? (x->value < y->value ? -1 : 1) : x->node < y->node ? -1 : x->node > y->node;
+}
+/* gxi_graphs_mutex is held. A graph that cannot be read now is read at the next free or unload. */
+static void gxi_list_names(const gxi_call *caller, gxi_recorded *r) {
+    gxi_call own = *caller, *const call = &own;
+    size_t i, count;
+    int cu, type, ok = 1;
+    struct CUgraphNode_st **nodes = gxi_nodes(call, r->native, &count, &cu);
+    for (i = 0; nodes && ok && i < count; i++) {
+        gxi_kernel_node kernel;
+        gxi_copy_node copy;
+        gxi_fill_node fill;
+        if (GXI_BESIDE(cuGraphNodeGetType, (nodes[i], &type))) type = -1;
+        if (type == GXI_GRAPH_NODE_TYPE_KERNEL && GXI_BESIDE(cuGraphKernelNodeGetParams, (nodes[i], &kernel)) == 0)
+            ok = gxi_name_kernel(r, &kernel, i);
+        if (type == GXI_GRAPH_NODE_TYPE_MEMCPY && GXI_BESIDE(cuGraphMemcpyNodeGetParams, (nodes[i], &copy)) == 0)
+            ok = gxi_name(r, gxi_side_of_node(&copy.from), i) && gxi_name(r, gxi_side_of_node(&copy.to), i);
+        if (type == GXI_GRAPH_NODE_TYPE_MEMSET && GXI_BESIDE(cuGraphMemsetNodeGetParams, (nodes[i], &fill)) == 0)
+            ok = gxi_name(r, fill.to, i);
+    }
+    gxi_free(nodes);
+    r->listed = ok && cu == 0;
+    if (!r->listed) r->count = 0;
+    else if (r->count) qsort(r->named, r->count, sizeof *r->named, gxi_by_value);
+}
+static void gxi_graphs_lose(const gxi_call *call, const gxi_range *range, const gxi_slot *kernel) {
+    const uint64_t lo = range ? range->lo : (uintptr_t)kernel->is.kernel.native, bytes = range ? range->bytes : 1;
+    gxi_recorded *r;
+    gxi_lock(&gxi_graphs_mutex);
+    for (r = gxi.recorded; r; r = r->next) {
+        size_t from = 0, to;
+        gxi_text t = { 0, 0, 0, 0 };
+        if (r->gone) continue;
+        if (!r->listed) gxi_list_names(call, r);
+        for (to = r->count; from < to; ) {                           /* the first value that is not below lo */
+            const size_t middle = from + (to - from) / 2;
+            if (r->named[middle].value < lo) from = middle + 1; else to = middle;
+        }
+        if (from == r->count || r->named[from].value - lo >= bytes) continue;
+        gxi_add(&t, "node %llu ", (unsigned long long)r->named[from].node);
+        if (kernel) gxi_add(&t, "launches %s, which was unloaded at %s", gxi_kernel_of(kernel)->title,
+                            gxi_place(call->where));
+        else gxi_add(&t, "uses the %llu bytes of %s memory at 0x%llx, %s at %s, which were %s at %s",
+                     (unsigned long long)bytes, gxi_memory_kinds[range->kind], (unsigned long long)lo,
+                     gxi_memory_verbs[range->kind], gxi_place(range->where),
+                     range->kind == GPUEXEC_MEMORY_REGISTERED ? "unregistered" : "freed", gxi_place(call->where));
+        if (t.failed) gxi_text_free(&t);
+        GXI_STORE(&r->gone, t.p ? t.p : gxi_copy_string("its memory or kernels are gone"));
+    }
+    gxi_unlock(&gxi_graphs_mutex);
+}
+/* A graph stops using it. Returns 1 if it was the last, which then frees it. */
+static int gxi_recorded_leave(gxi_recorded *r) {
+    gxi_recorded **at = &gxi.recorded;
+    unsigned users;
+    gxi_lock(&gxi_graphs_mutex);
+    users = --r->users;
+    while (users == 0 && *at != r) at = &(*at)->next;
+    if (users == 0) *at = r->next;
+    gxi_unlock(&gxi_graphs_mutex);
+    return users == 0;
+}
+static void gxi_recorded_free(gxi_recorded *r) {
+    gxi_free(r->named);
+    gxi_free(r->gone);
+    gxi_free(r);
+}
+/* Fails if something that the graph uses was freed or unloaded. */
+static gpuexec_result gxi_check_gone(gxi_call *call, const gxi_slot *graph, const char *cannot) {
+    const char *gone = GXI_LOAD(&gxi_recorded_of(graph)->gone);
+    return !gone ? GPUEXEC_OK
+        : gxi_fail(call, GPUEXEC_STALE_HANDLE, "keep memory and modules until the graph's last launch; or capture the "
+                   "calls again, and launch or update with the new graph", "cannot %s the graph captured at %s: %s",
+                   cannot, gxi_place(graph->where), gone);
+}
+
+static uint64_t gxi_graph_new(gxi_call *call, const gxi_slot *stream, struct CUgraph_st *native) {
+    gxi_slot *context = gxi_get(call, stream->context, GXI_CONTEXT, "the stream's context");
+    gxi_graph *info = context ? (gxi_graph *)gxi_realloc(NULL, sizeof *info) : NULL;
+    gxi_recorded *r = info ? (gxi_recorded *)gxi_realloc(NULL, sizeof *r) : NULL;
+    gxi_slot made;
+    uint64_t id = 0;
+    if (r) {
+        memset(r, 0, sizeof *r);
+        r->native = native;
+        r->users = 1;
+        info->made = r;
+        made = gxi_made(context, context->id, 0);
+        made.is.graph.info = info;
+        GXI_STORE(&gxi.graphs_lose, &gxi_graphs_lose);
+        gxi_lock(&gxi_graphs_mutex);
+        r->next = gxi.recorded;
+        gxi.recorded = r;
+        gxi_unlock(&gxi_graphs_mutex);
+        id = gxi_new(call, GXI_GRAPH, &made, &gxi_context_of(context)->first[GXI_GRAPH]);
+        if (!id && gxi_recorded_leave(r)) gxi_recorded_free(r);
+    } else if (context) gxi_fail_memory(call, "keep the graph");
+    if (!id) {
+        gxi_free(info);
+        GXI_BESIDE(cuGraphDestroy, (native));
+    }
+    return id;
+}
+static int gxi_graph_end(gxi_call *call, gxi_slot *old) {
+    struct CUgraphExec_st *exec = old->is.graph.exec;
+    gxi_recorded *r = gxi_recorded_of(old);
+    const int last = gxi_recorded_leave(r);
+    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, cu = 0;
+    gxi_exchange_mode(&mode);
+    if (exec && !old->adopted) cu = GXI_TRY(cuGraphExecDestroy, (exec));
+    if (last && !old->adopted) {
+        if (cu) GXI_BESIDE(cuGraphDestroy, (r->native));
+        else cu = GXI_TRY(cuGraphDestroy, (r->native));
+    }
+    gxi_exchange_mode(&mode);
+    if (last) gxi_recorded_free(r);
+    gxi_free(old->is.graph.info);
+    return cu;
+}
+static gxi_slot *gxi_begin_with_graph(gxi_call *call, gpuexec_graph graph) {
+    return gxi_begin_with(call, graph.id, GXI_GRAPH, "the graph");
+}
+static gpuexec_result gxi_fail_nodes(gxi_call *call, int cu) {
+    return cu == 0 ? GPUEXEC_OK : cu < 0 ? gxi_fail_memory(call, "query the graph")
+                                         : gxi_fail_cu(call, NULL, "cannot query the graph");
+}
+static void gxi_add_side(gxi_text *t, const char *word, const gxi_copy_side *side) {
+    gxi_add(t, " %s %s 0x%llx", word, side->type == GXI_MEMORYTYPE_HOST ? "host" : "device",
+            (unsigned long long)gxi_side_of_node(side));
+}
+/* Adds what a node does, as far as the driver reports it. */
+static void gxi_add_node(gxi_text *t, const gxi_call *call, struct CUgraphNode_st *node) {
+    static const char *const types[] = { "kernel", "copy", "fill", "host function", "child graph", "empty node",
+                                         "wait for an event", "record of an event", "signal of a semaphore",
+                                         "wait for a semaphore", "allocation", "free", "writes and waits in memory",
+                                         "conditional node" };
+    gxi_kernel_node k;
+    gxi_copy_node copy;
+    gxi_fill_node fill;
+    int type = -1;
+    GXI_BESIDE(cuGraphNodeGetType, (node, &type));
+    if (type == GXI_GRAPH_NODE_TYPE_KERNEL && GXI_BESIDE(cuGraphKernelNodeGetParams, (node, &k)) == 0) {
+        const gxi_slot *kernel;
+        gxi_lock(&gxi_tables);
+        kernel = gxi_kernel_of_native(k.function);
+        gxi_add(t, "%s", kernel ? gxi_kernel_of(kernel)->title : "a kernel that gpuexec did not load");
+        gxi_unlock(&gxi_tables);
+        gxi_add(t, ", grid %u x %u x %u, block %u x %u x %u, %u bytes of dynamic shared memory", k.grid[0], k.grid[1],
+                k.grid[2], k.block[0], k.block[1], k.block[2], k.shared);
+    } else if (type == GXI_GRAPH_NODE_TYPE_MEMCPY && GXI_BESIDE(cuGraphMemcpyNodeGetParams, (node, &copy)) == 0) {
+        gxi_add(t, "copy of ");
+        gxi_add_bytes(t, (uint64_t)copy.width * copy.height * copy.depth);
+        gxi_add_side(t, "from", &copy.from);
+        gxi_add_side(t, "to", &copy.to);
+    } else if (type == GXI_GRAPH_NODE_TYPE_MEMSET && GXI_BESIDE(cuGraphMemsetNodeGetParams, (node, &fill)) == 0) {
+        gxi_add(t, "fill of ");
+        gxi_add_bytes(t, (uint64_t)fill.width * fill.element * (fill.height ? fill.height : 1));
+        gxi_add(t, " at device 0x%llx with 0x%x", (unsigned long long)fill.to, fill.value);
+    } else if (type >= 0 && type < (int)(sizeof types / sizeof *types)) gxi_add(t, "%s", types[type]);
+    else gxi_add(t, "node of type %d", type);
+}
+static size_t gxi_index_of_node(struct CUgraphNode_st *const *nodes, size_t before, const struct CUgraphNode_st *node) {
+    while (before > 0 && nodes[before - 1] != node) before--;        /* most nodes follow the one before */
+    return before - 1;
+}
+static void gxi_add_node_of(gxi_text *t, gxi_call *call, struct CUgraph_st *graph, struct CUgraphNode_st *node) {
+    gxi_call own = *call;                        /* so that results here do not replace the caller's */
+    size_t count;
+    int cu;
+    struct CUgraphNode_st **nodes = gxi_nodes(&own, graph, &count, &cu);
+    if (nodes) gxi_add(t, "node %llu is: ", (unsigned long long)gxi_index_of_node(nodes, count, node));
+    if (nodes) gxi_add_node(t, &own, node);
+    gxi_free(nodes);
+}
+static size_t gxi_graph_write(gxi_call *call, gpuexec_graph graph, char *text, size_t bytes, int dot) {
+    gxi_text t = { 0, 0, 0, 0 };
+    struct CUgraphNode_st **nodes, **before = NULL;
+    size_t i, k, count, n = 0;
+    gxi_slot *g;
+    int cu;
+    if (text && bytes) *text = 0;
+    if (!(g = gxi_begin_with_graph(call, graph))) return 0;
+    nodes = gxi_nodes(call, gxi_recorded_of(g)->native, &count, &cu);
+    if (nodes && !(before = (struct CUgraphNode_st **)gxi_realloc(NULL, count * sizeof *before))) cu = -1;
+    if (dot) gxi_add(&t, "digraph {\n    node [shape=box];\n");
+    else gxi_add(&t, "graph captured at %s, nodes: %llu\n", gxi_place(g->where), (unsigned long long)count);
+    for (i = 0; before && cu == 0 && i < count; i++) {
+        const unsigned long long at = (unsigned long long)i;
+        n = count;
+        cu = GXI_TRY(cuGraphNodeGetDependencies, (nodes[i], before, &n));
+        if (cu == GXI_LOSSY_QUERY) n = 0;        /* dependencies of programmatic launches */
+        if (cu == GXI_LOSSY_QUERY) cu = 0;
+        gxi_add(&t, dot ? "    n%llu [label=\"" : "%llu: ", at);
+        k = t.n;
+        gxi_add_node(&t, call, nodes[i]);
+        for (; dot && !t.failed && k < t.n; k++) if (t.p[k] == '"') t.p[k] = '\'';
+        gxi_add(&t, dot ? "\"];\n" : n && !cu ? "; after" : "");
+        for (k = 0; cu == 0 && k < n; k++) {
+            const unsigned long long from = (unsigned long long)gxi_index_of_node(nodes, count, before[k]);
+            if (dot) gxi_add(&t, "    n%llu -> n%llu;\n", from, at);
+            else gxi_add(&t, "%s %llu", k ? "," : "", from);
+        }
+        if (!dot) gxi_add(&t, "\n");
+    }
+    if (dot) gxi_add(&t, "}\n");
+    gxi_free(nodes);
+    gxi_free(before);
+    if (cu == 0 && t.failed) cu = -1;
+    if (cu == 0 && text && bytes) snprintf(text, bytes, "%s", t.p);
+    n = cu == 0 ? t.n : 0;
+    gxi_text_free(&t);
+    gxi_fail_nodes(call, cu);
+    return n;
+}
+/* Instantiates the graph unless that was done. */
+static gpuexec_result gxi_graph_instantiate(gxi_call *call, gxi_slot *graph) {
+    struct CUgraphExec_st *exec = NULL, *kept;
+    gxi_scope scope;
+    int cu;
+    if (gxi_check_gone(call, graph, "launch")) return gxi_failed_with();
+    if (GXI_LOAD(&graph->is.graph.exec)) return GPUEXEC_OK;
+    if (gxi_enter(call, graph->cu_context, &scope)) return gxi_failed_with();
+    cu = GXI_TRY_MAKE(exec, cuGraphInstantiateWithFlags, (&exec, gxi_recorded_of(graph)->native, 0));
+    gxi_leave(&scope);
+    if (cu) return gxi_fail_cu(call, NULL, "cannot instantiate the graph captured at %s", gxi_place(graph->where));
+    gxi_lock(&gxi_tables);
+    if ((kept = graph->is.graph.exec) == NULL) GXI_STORE(&graph->is.graph.exec, exec);
+    gxi_unlock(&gxi_tables);
+    if (kept) GXI_BESIDE(cuGraphExecDestroy, (exec));                /* another thread was first */
+    return GPUEXEC_OK;
+}
+/* cu: what the driver returned on the fast path, -1 if that was not tried. */
+static GXI_NOINLINE gpuexec_result gxi_graph_launch_else(const char *where, gpuexec_graph graph, gpuexec_stream stream,
+                                                         int cu) {
+    gxi_slot *g, *s;
+    gxi_scope scope;
+    GXI_CALL_ON(stream, gpuexec_graph_launch);
+    if (!(g = gxi_begin_with_graph(call, graph))) return gxi_failed_with();
+    if (stream.id == GXI_CURRENT && !(call->stream = stream.id = gxi_current_stream(call, g->context)))
+        return gxi_failed_with();
+    if (!(s = gxi_find_stream(call, stream)) ||
+        gxi_check_capture(call, s, "launch a graph", "capture the calls of the graph again instead") ||
+        gxi_graph_instantiate(call, g)) return gxi_failed_with();
+    if (cu >= 0) gxi_said(call, "cuGraphLaunch", cu);
+    else {
+        if (gxi_enter_stream(call, s, &scope)) return gxi_failed_with();
+        cu = GXI_TRY(cuGraphLaunch, (GXI_LOAD(&g->is.graph.exec), s->is.stream.native));
+        gxi_leave(&scope);
+    }
+    return cu == 0 ? GPUEXEC_OK
+        : gxi_fail_cu(call, cu == GXI_INVALID_VALUE ? "free the memory that the graph allocates before launching it "
+                      "again" : NULL, "cannot launch the graph captured at %s", gxi_place(g->where));
+}
+GPUEXEC_API gpuexec_result gpuexec_graph_launch_at(const char *where, gpuexec_graph graph, gpuexec_stream stream) {
+    const gxi_slot *g = gxi_peek_inline(graph.id, GXI_GRAPH);
+    gxi_slot *s = gxi_peek_inline(stream.id, GXI_STREAM);
+    struct CUgraphExec_st *exec;
+    int cu = -1;
+    if (g && s && gxi_is_plain(s) && !g->borrowed && !s->adopted && (exec = GXI_LOAD(&g->is.graph.exec)) != NULL &&
+        !GXI_LOAD(&g->is.graph.info->made->gone)) {
+        cu = gxi.cu.cuGraphLaunch(exec, s->is.stream.native);
+        if (cu == 0) return GPUEXEC_OK;
+    }
+    return gxi_graph_launch_else(where, graph, stream, cu);
+}
+GPUEXEC_API gpuexec_result gpuexec_graph_prepare_at(const char *where, gpuexec_graph graph, gpuexec_stream stream) {
+    gxi_slot *g, *s;
+    gxi_scope scope;
+    int cu;
+    GXI_CALL_ON(stream, gpuexec_graph_prepare);
+    if (!(g = gxi_begin_with_graph(call, graph)) || !(s = gxi_find_stream(call, stream)) ||
+        gxi_check_capture(call, s, "upload a graph", "pass a stream that does not capture") ||
+        gxi_graph_instantiate(call, g) || gxi_enter_stream(call, s, &scope)) return gxi_failed_with();
+    cu = GXI_TRY(cuGraphUpload, (GXI_LOAD(&g->is.graph.exec), s->is.stream.native));
+    gxi_leave(&scope);
+    return cu ? gxi_fail_cu(call, NULL, "cannot upload the graph captured at %s", gxi_place(g->where)) : GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_graph_update_at(const char *where, gpuexec_graph graph, gpuexec_graph other) {
+    static const char *const differs[] = {       /* CU_GRAPH_EXEC_UPDATE_ERROR_*, from 1 on */
+        "the driver does not say how they differ", "they do not have the same nodes and dependencies",
+        "a node has another type", "a kernel node has another kernel, which this driver cannot exchange",
+        "a node differs in what cannot be changed, such as the kind of memory of a copy, or the rows of a fill",
+        "a node cannot be updated", "a kernel node has another kernel, which cannot be exchanged",
+        "a kernel node has other launch attributes, such as a cooperative launch" };
+    gxi_slot *g, *o;
+    gxi_recorded *old;
+    gxi_update info;
+    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, cu;
+    GXI_CALL(gpuexec_graph_update, GXI_MAKES);
+    if (!(g = gxi_begin_with_graph(call, graph)) || !(o = gxi_get(call, other.id, GXI_GRAPH, "the other graph")))
+        return gxi_failed_with();
+    if (!GXI_HAS(cuGraphExecUpdate))
+        return gxi_fail(call, GPUEXEC_OLD_DRIVER, "install a newer NVIDIA driver, or launch the other graph instead",
+                        "updating a graph needs a driver for CUDA 12.0 or later; this driver supports CUDA %d.%d",
+                        gxi.version / 1000, gxi.version % 1000 / 10);
+    if (gxi_check_gone(call, o, "update from") ||
+        (!GXI_LOAD(&g->is.graph.exec) && gxi_graph_instantiate(call, g))) return gxi_failed_with();
+    old = gxi_recorded_of(g);
+    memset(&info, 0, sizeof info);
+    gxi_exchange_mode(&mode);
+    cu = GXI_TRY(cuGraphExecUpdate, (g->is.graph.exec, gxi_recorded_of(o)->native, &info));
+    gxi_exchange_mode(&mode);
+    if (cu == GXI_GRAPH_EXEC_UPDATE_FAILURE) {
+        gxi_text t = { 0, 0, 0, 0 };
+        if (info.node) gxi_add_node_of(&t, call, gxi_recorded_of(o)->native, info.node);
+        gxi_fail(call, GPUEXEC_GRAPH_DIFFERS, "launch the other graph instead",
+                 "the graph captured at %s cannot take over the one captured at %s: %s%s%s", gxi_place(g->where),
+                 gxi_place(o->where), differs[info.result >= 1 && info.result <= 8 ? info.result - 1 : 0],
+                 t.p ? "; there, " : "", t.p ? t.p : "");
+        gxi_text_free(&t);
+        return GPUEXEC_GRAPH_DIFFERS;
+    }
+    if (cu) return gxi_fail_cu(call, NULL, "cannot update the graph captured at %s", gxi_place(g->where));
+    gxi_lock(&gxi_graphs_mutex);
+    gxi_recorded_of(o)->users++;
+    gxi_unlock(&gxi_graphs_mutex);
+    g->is.graph.info->made = gxi_recorded_of(o);
+    if (gxi_recorded_leave(old)) {
+        GXI_BESIDE(cuGraphDestroy, (old->native));
+        gxi_recorded_free(old);
+    }
+    return GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_graph_get_info_at(const char *where, gpuexec_graph graph, gpuexec_graph_info *info) {
+    struct CUgraphNode_st **nodes;
+    size_t i, count;
+    gxi_slot *g;
+    int cu;
+    GXI_CALL(gpuexec_graph_get_info, GXI_QUERIES);
+    if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
+    memset(info, 0, sizeof *info);
+    if (!(g = gxi_begin_with_graph(call, graph))) return gxi_failed_with();
+    info->instantiated = GXI_LOAD(&g->is.graph.exec) != NULL;
+    nodes = gxi_nodes(call, gxi_recorded_of(g)->native, &count, &cu);
+    for (i = 0; nodes && cu == 0 && i < count; i++) {
+        int type = -1;
+        cu = GXI_TRY(cuGraphNodeGetType, (nodes[i], &type));
+        *(type == GXI_GRAPH_NODE_TYPE_KERNEL ? &info->kernels : type == GXI_GRAPH_NODE_TYPE_MEMCPY ? &info->copies
+          : type == GXI_GRAPH_NODE_TYPE_MEMSET ? &info->fills : &info->others) += 1;
+    }
+    gxi_free(nodes);
+    info->nodes = count;
+    return gxi_fail_nodes(call, cu);
+}
+GPUEXEC_API size_t gpuexec_graph_text(gpuexec_graph graph, char *text, size_t bytes) {
+    GXI_CALL_NO_PLACE(gpuexec_graph_text, GXI_QUERIES);
+    return gxi_graph_write(call, graph, text, bytes, 0);
+}
+GPUEXEC_API size_t gpuexec_graph_dot(gpuexec_graph graph, char *text, size_t bytes) {
+    GXI_CALL_NO_PLACE(gpuexec_graph_dot, GXI_QUERIES);
+    return gxi_graph_write(call, graph, text, bytes, 1);
+}
+GPUEXEC_API struct CUgraph_st *gpuexec_graph_native(gpuexec_graph graph) {
+    const gxi_slot *slot = gxi_queried("gpuexec_graph_native", graph.id, GXI_GRAPH, "the graph");
+    return slot ? gxi_recorded_of(slot)->native : NULL;
+}
+GPUEXEC_API struct CUgraphExec_st *gpuexec_graph_exec_native(gpuexec_graph graph) {
+    const gxi_slot *slot = gxi_queried("gpuexec_graph_exec_native", graph.id, GXI_GRAPH, "the graph");
+    return slot ? GXI_LOAD(&slot->is.graph.exec) : NULL;
+}
+GPUEXEC_API gpuexec_result gpuexec_graph_destroy_at(const char *where, gpuexec_graph graph) {
+    GXI_CALL(gpuexec_graph_destroy, GXI_CLEANS);
+    return gxi_destroy_handle(call, graph.id, GXI_GRAPH, "the graph");
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-capture   Captures, as the list gxi.capture. Before each call that would break a capture, the driver is
+   queried, or the thread's capture mode relaxed: see gxi_captures and gxi_enter. */
+
+typedef struct gxi_capture {
+    uint64_t     stream;                         /* handle id */
+    const char  *where;
+    const char  *broken_by, *broken_at;          /* the call of gpuexec that broke it; NULL: none */
+    struct gxi_capture *next;
+} gxi_capture;
+/* A free or an unload that waits until no capture is open. */
+typedef struct gxi_postponed {
+    gxi_range            range;                  /* no longer in the table of allocations */
+    uint64_t             module, context;        /* module: a handle id; 0: memory */
+    const char          *where;
+    struct gxi_postponed *next;
+} gxi_postponed;
+
+/* Frees and unloads what was postponed: all if no capture is open, otherwise only in that context, which is closed. */
+static gpuexec_result gxi_do_postponed(const gxi_call *caller, uint64_t context) {
+    gpuexec_result result = GPUEXEC_OK;
+    gxi_call own = *caller, *const call = &own;
+    own.kind = GXI_CLEANS;
+    for (;;) {
+        gxi_postponed **at = &gxi.postponed, *p;
+        const gxi_slot *slot;
+        gpuexec_module module;
+        gxi_scope scope;
+        gxi_lock(&gxi_tables);
+        while ((p = *at) != NULL && gxi.captures && p->context != context) at = &p->next;
+        if (p) *at = p->next;
+        gxi_unlock(&gxi_tables);
+        if (!p) return result;
+        slot = gxi_peek(p->context, GXI_CONTEXT);
+        module.id = p->module;
+        own.where = p->where;
+        if (!slot || gxi_context_is_gone(call, slot)) {}             /* with its objects */
+        else if (p->module) {
+            if (p->context != context && gxi_peek(p->module, GXI_MODULE)) gpuexec_module_unload_at(p->where, module);
+        } else if (gxi_enter(call, slot->cu_context, &scope)) result = gxi_failed_with();
+        else {
+            if (gxi_free_range(call, &p->range))
+                result = gxi_fail_cu(call, NULL, "cannot free 0x%llx, which was freed during a capture at %s",
+                                     (unsigned long long)p->range.lo, gxi_place(p->where));
+            gxi_leave(&scope);
+        }
+        gxi_free(p);
+    }
+}
+
+static gxi_capture **gxi_capture_held(uint64_t stream) {             /* gxi_tables is held; *result NULL: none */
+    gxi_capture **c = &gxi.capture;
+    while (*c && (*c)->stream != stream) c = &(*c)->next;
+    return c;
+}
+static void gxi_note_broken(const gxi_call *call) {
+    gxi_capture *c;
+    gxi_lock(&gxi_tables);
+    for (c = gxi.capture; c; c = c->next) {
+        const gxi_slot *stream = gxi_peek(c->stream, GXI_STREAM);
+        int status = 0;
+        if (c->broken_by || !stream || gxi.cu.cuStreamIsCapturing(stream->is.stream.native, &status) ||
+            status != GXI_STREAM_CAPTURE_STATUS_INVALIDATED)
+            continue;
+        c->broken_by = call->function;
+        c->broken_at = gxi_keep_held(call->where);
+    }
+    gxi_unlock(&gxi_tables);
+}
+/* Lists a free or an unload. 0: it must happen now. */
+static int gxi_postpone(const gxi_call *call, const gxi_range *range, uint64_t module) {
+    gxi_postponed *p = (gxi_postponed *)gxi_realloc(NULL, sizeof *p);
+    if (!p) return 0;
+    memset(p, 0, sizeof *p);
+    if (range) p->range = *range;
+    p->module = module;
+    p->context = range ? range->context : gxi_slot_at(gxi_index_of(module))->context;
+    gxi_lock(&gxi_tables);
+    p->where = gxi_keep_held(call->where);
+    p->next = gxi.postponed;
+    gxi.postponed = p;
+    gxi_unlock(&gxi_tables);
+    gxi_do_postponed(call, 0);                   /* the last capture may have ended meanwhile */
+    return 1;
+}
+/* Takes the capture of a stream from the list. 0: there is none. */
+static int gxi_capture_take(uint64_t stream, gxi_capture *out) {
+    gxi_capture **at, *c;
+    gxi_lock(&gxi_tables);
+    at = gxi_capture_held(stream);
+    if ((c = *at) != NULL) {
+        *at = c->next;
+        *out = *c;
+        GXI_STORE(&gxi.captures, gxi.captures - 1);
+    }
+    gxi_unlock(&gxi_tables);
+    gxi_free(c);
+    return c != NULL;
+}
+
+static gpuexec_result gxi_end_captures(gxi_call *call, const gxi_slot *context, int gone);
+GPUEXEC_API gpuexec_result gpuexec_capture_begin_at(const char *where, gpuexec_stream stream,
+                                                    const gpuexec_capture_desc *desc) {
+    static const int modes[] = { GXI_STREAM_CAPTURE_MODE_THREAD_LOCAL, GXI_STREAM_CAPTURE_MODE_GLOBAL,
+                                 GXI_STREAM_CAPTURE_MODE_RELAXED };
+    const unsigned mode = desc ? (unsigned)desc->mode : 0;
+    gxi_capture *c;
+    gxi_slot *slot;
+    int status, cu;
+    GXI_CALL_ON(stream, gpuexec_capture_begin);
+    if (desc && gxi_check_desc(call, "gpuexec_capture_desc", desc->start_canary, desc->end_canary))
+        return gxi_failed_with();
+    if (!(slot = gxi_begin_with_stream(call, stream))) return gxi_failed_with();
+    if (mode > 2)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%d is not a gpuexec_capture_mode", (int)mode);
+    if (slot->legacy == 1)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "use a stream from gpuexec_stream_create",
+                        "the legacy default stream cannot capture");
+    status = gxi_captures(call, slot);
+    if (status) {
+        const gxi_capture *open;
+        gxi_lock(&gxi_tables);
+        open = *gxi_capture_held(stream.id);
+        where = open ? open->where : NULL;
+        gxi_unlock(&gxi_tables);
+        return gxi_fail(call, GPUEXEC_CAPTURING, "end the capture first: gpuexec_capture_end",
+                        "the stream captures already%s%s", where ? ", since " : "; it joined the capture of another "
+                        "stream, or another library captures on it", where ? where : "");
+    }
+    if (!(c = (gxi_capture *)gxi_realloc(NULL, sizeof *c))) return gxi_fail_memory(call, "begin a capture");
+    memset(c, 0, sizeof *c);
+    c->stream = stream.id;
+    GXI_STORE(&gxi.note_broken, &gxi_note_broken);
+    GXI_STORE(&gxi.postpone, &gxi_postpone);
+    GXI_STORE(&gxi.end_captures, &gxi_end_captures);
+    if (!(c->where = gxi_keep(where)) && where) {
+        gxi_free(c);
+        return gxi_fail_memory(call, "begin a capture");
+    }
+    gxi_lock(&gxi_tables);
+    c->next = gxi.capture;
+    gxi.capture = c;
+    GXI_STORE(&gxi.captures, gxi.captures + 1);
+    gxi_unlock(&gxi_tables);
+    cu = GXI_TRY(cuStreamBeginCapture, (slot->is.stream.native, modes[mode]));
+    if (cu == 0) return GPUEXEC_OK;
+    {
+        gxi_capture none;
+        gxi_capture_take(stream.id, &none);
+    }
+    return gxi_fail_cu(call, NULL, "the stream cannot begin a capture");
+}
+
+/* Why the driver returned no graph. */
+static GXI_COLD void gxi_fail_capture(gxi_call *call, const gxi_capture *c) {
+    const char *since = gxi_place(c->where);
+    if (call->cu == GXI_CAPTURE_INVALIDATED && c->broken_by)
+        gxi_fail(call, GPUEXEC_CAPTURE_BROKEN, "fix that call; see gpuexec_error_text after it",
+                 "the capture begun at %s was broken by %s at %s", since, c->broken_by, gxi_place(c->broken_at));
+    else if (call->cu == GXI_CAPTURE_INVALIDATED)
+        gxi_fail(call, GPUEXEC_CAPTURE_BROKEN, "call no function that waits or allocates during the capture, or begin "
+                 "it with gpuexec_capture_desc.mode GPUEXEC_CAPTURE_RELAXED",
+                 "the capture begun at %s was broken by a call of the driver that gpuexec did not make", since);
+    else if (call->cu == GXI_CAPTURE_UNJOINED)
+        gxi_fail(call, GPUEXEC_CAPTURE_BROKEN, "before the end, make the stream wait for each stream that joined: "
+                 "gpuexec_stream_wait_stream(stream, other)",
+                 "a stream that joined the capture begun at %s has work that the capturing stream does not wait for",
+                 since);
+    else if (call->cu == GXI_CAPTURE_WRONG_THREAD)
+        gxi_fail(call, GPUEXEC_CAPTURE_BROKEN, "end it on the thread that began it, or begin it with "
+                 "GPUEXEC_CAPTURE_RELAXED", "the capture begun at %s was ended on another thread", since);
+    else gxi_fail_cu(call, NULL, "cannot end the capture begun at %s", since);
+}
+static uint64_t gxi_capture_end(gxi_call *call, gpuexec_stream stream) {
+    struct CUgraph_st *native = NULL;
+    const int latched = gxi_latched() != GPUEXEC_OK;
+    gxi_capture c;
+    gxi_slot *slot;
+    int cu;
+    if (!(slot = gxi_begin_with_stream(call, stream))) return 0;
+    if (!gxi_capture_take(stream.id, &c)) {
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "begin it with gpuexec_capture_begin, and end it on the same stream",
+                 gxi_captures(call, slot) ? "gpuexec did not begin a capture on this stream: it joined one, or another "
+                                      "library began it" : "the stream does not capture");
+        return 0;
+    }
+    cu = GXI_TRY(cuStreamEndCapture, (slot->is.stream.native, &native));
+    if (cu == 0 && !latched) return gxi_graph_new(call, slot, native);
+    if (native) GXI_BESIDE(cuGraphDestroy, (native));
+    if (latched) gxi_refuse(call);
+    else gxi_fail_capture(call, &c);
+    return 0;
+}
+GPUEXEC_API gpuexec_graph gpuexec_capture_end_at(const char *where, gpuexec_stream stream) {
+    gpuexec_graph handle;
+    GXI_CALL(gpuexec_capture_end, GXI_MAKES);
+    handle.id = gxi_or_failed(gxi_capture_end(call, stream), GXI_GRAPH);
+    gxi_do_postponed(call, 0);
+    return handle;
+}
+/* Before a context is closed: nothing can wait for its work while one of its streams captures. */
+static gpuexec_result gxi_end_captures(gxi_call *call, const gxi_slot *context, int gone) {
+    gpuexec_result result = GPUEXEC_OK, freed;
+    gxi_slot *stream;
+    gxi_capture c;
+    for (stream = gxi_first(&gxi_context_of(context)->first[GXI_STREAM]); stream; stream = gxi_after(stream)) {
+        struct CUgraph_st *native = NULL;
+        if (!gxi_capture_take(stream->id, &c) || gone) continue;
+        GXI_BESIDE(cuStreamEndCapture, (stream->is.stream.native, &native));
+        if (native) GXI_BESIDE(cuGraphDestroy, (native));
+        if (!result)
+            result = gxi_fail(call, GPUEXEC_CAPTURING, "end it before: gpuexec_capture_end", "closing the context: the "
+                              "capture begun at %s was still open; its graph is lost", gxi_place(c.where));
+    }
+    freed = gxi_do_postponed(call, context->id);
+    return result ? result : freed;
+}
+
+GPUEXEC_API gpuexec_capture_scope gpuexec_capture_scope_begin_at(const char *where, gpuexec_stream stream,
+                                                                 gpuexec_graph *graph) {
+    gpuexec_capture_scope scope;
+    memset(&scope, 0, sizeof scope);
+    scope.stream = stream;
+    scope.graph = graph;
+    scope.where = where;
+    if (gpuexec_capture_begin_at(where, stream, NULL) == GPUEXEC_OK) scope.entered = 1;
+    else graph->id = gxi_failed_id(GXI_GRAPH);
+    return scope;
+}
+GPUEXEC_API void gpuexec_capture_scope_end(gpuexec_capture_scope *scope) {
+    if (scope->entered) *scope->graph = gpuexec_capture_end_at(scope->where, scope->stream);
+    scope->entered = 0;
+}
+GPUEXEC_API int gpuexec_stream_is_capturing(gpuexec_stream stream) {
+    const gxi_slot *slot;
+    GXI_CALL_NO_PLACE(gpuexec_stream_is_capturing, GXI_QUERIES);
+    return (slot = gxi_begin_with_stream(call, stream)) != NULL && gxi_capture_status(call, slot) != 0;
 }
 
 #if defined(GPUEXEC_NO_MULTI)
