@@ -18,6 +18,7 @@
         >>memory      device and pinned memory, copies, fills
         >>stream      queues of work
         >>current     the stream that a thread uses in a context if a call names none
+        >>pool        device memory allocated and freed in the order of a stream
         >>event       points in a stream: order and time
         >>launch      grids, arguments, launching
         >>params      packed parameters, prepared launches
@@ -34,7 +35,7 @@
         >>begin       finding and starting the driver
         >>object      handles and their slots, the table of allocations
         >>impl-setup, impl-device, impl-context, impl-image, impl-module, impl-link, impl-memory, impl-stream,
-        >>impl-current, impl-event, impl-transfer, impl-launch, impl-params, impl-barrier, impl-multi
+        >>impl-current, impl-pool, impl-event, impl-transfer, impl-launch, impl-params, impl-barrier, impl-multi
 
     --------------------------------------------------------------------------------------------------------------------
     >>start
@@ -110,19 +111,20 @@
         take it: afterwards the thread can enqueue work again. Check every one of these calls; gcc and clang warn if you
         do not. gpuexec_take_error() takes the failure without waiting.
       - Calls that create an object are not refused, so that you can try an alternative. Take the first failure before
-        you launch the alternative. Four such calls are refused nevertheless: gpuexec_stream_record, because it enqueues
-        work, and gpuexec_linker_load, _image and _save, because an input may be missing.
+        you launch the alternative. Five such calls are refused nevertheless: gpuexec_stream_record and
+        gpuexec_alloc_on, because they enqueue work, and gpuexec_linker_load, _image and _save, because an input may be
+        missing.
       - Queries (marked "A query." below) and clean-up (free, destroy, unload, close) return their failures but never
         latch them. Clean-up is never refused, and does nothing for {0} and for failed handles.
       - Each thread has its own latch. A wait first returns the failure that is latched on its own thread, even if
         another stream caused it. If you use several streams and want to continue after a failure, end each batch of
         calls with gpuexec_take_error(): it reports whether the whole batch was enqueued.
-      - Other threads also receive failures. If a launch, copy, fill, record or stream wait fails or is refused, its
-        stream is marked. The next gpuexec_stream_sync of that stream, or gpuexec_context_sync, returns the failure, on
-        any thread that has not latched a failure. Taking the failure on the thread where it occurred clears the marks.
-        gpuexec_shutdown returns a failure that no thread has taken and no wait has returned. A failed handle carries
-        its reason to other threads. The 0 of a failed gpuexec_alloc cannot: check it before you pass it to another
-        thread.
+      - Other threads also receive failures. If a launch, copy, fill, record, stream wait or gpuexec_alloc_on fails or
+        is refused, its stream is marked. The next gpuexec_stream_sync of that stream, or gpuexec_context_sync, returns
+        the failure, on any thread that has not latched a failure. Taking the failure on the thread where it occurred
+        clears the marks. gpuexec_shutdown returns a failure that no thread has taken and no wait has returned. A failed
+        handle carries its reason to other threads. The 0 of a failed gpuexec_alloc cannot: check it before you pass it
+        to another thread.
       - gpuexec_error_text() describes the last failure of this thread: the place in your program, the cause with its
         numbers, the driver's result, and, if one is known, the cure (what to change). gpuexec_error_detail() has the
         same in parts. For driver calls that your program makes itself, gpuexec_driver_check() records a failure in the
@@ -215,7 +217,8 @@
       kernels can access the other device's memory directly. Pinned and registered memory counts as pinned on every
       device. A copy that runs past the end of an allocation made by gpuexec, or whose source and destination partly
       overlap, is refused before the driver sees it.
-      gpuexec_alloc and gpuexec_free may synchronize the device: call them before the loop, not in it. To retry with a
+      gpuexec_alloc and gpuexec_free may synchronize the device: call them before the loop, not in it; for memory that
+      only a few calls need, see MEMORY IN STREAM ORDER. To retry with a
       smaller size when memory runs out:
           if (gpuexec_take_error() != GPUEXEC_OK) return 1;   // otherwise the loop would take an earlier failure
           while (!(p = gpuexec_alloc(ctx, bytes)) && gpuexec_error_detail()->result == GPUEXEC_OUT_OF_DEVICE_MEMORY) {
@@ -238,6 +241,20 @@
       and streams created with the default desc also synchronize with the legacy default stream; a stream with
       .non_blocking does not. The _now copies use the legacy default stream. If blocks from two streams wait for room on
       the device, those from the stream with the higher priority start first; priorities have no other effect.
+
+    MEMORY IN STREAM ORDER (>>pool)
+      gpuexec_alloc_on and gpuexec_free_on allocate and free at a point of a stream, without waiting, and cost less than
+      a launch. Use them for memory that only some work on a stream needs, also in a loop:
+          gpuexec_ptr sums = gpuexec_alloc_on(s, bytes);
+          gpuexec_launch(add, s, dims, GPUEXEC_ARGS(data, sums, n));
+          gpuexec_launch(scale, s, dims, GPUEXEC_ARGS(data, sums, n));
+          gpuexec_free_on(s, sums);
+      The memory is valid between these two points. Work on other streams that uses it must wait for the stream of the
+      allocation, and the stream of the free must wait for that work. Otherwise it may read or overwrite another
+      allocation, because the pool gives freed memory to the next one; neither gpuexec nor the driver detects this.
+      gpuexec has one pool for each device; the device's default pool, which other libraries use, is not touched. The
+      pool keeps what was freed until gpuexec_shutdown, or until the last context on its device is closed. Memory that
+      stays allocated, and memory for other devices' kernels, is better allocated with gpuexec_alloc.
 
     LAUNCHING (>>launch)
       gpuexec_launch(kernel, stream, dims, GPUEXEC_ARGS(a, b, c)) passes the addresses and sizes of the arguments. In C,
@@ -322,9 +339,9 @@
       same object. But no thread may destroy an object while another thread uses it, and no other call may run during
       gpuexec_shutdown.
 
-    NOT SUPPORTED in this version: graphs and stream capture, stream-ordered pools, allocation of managed memory, 3D
-    copies, inter-process handles, textures, LTO-IR and CUDA C source as inputs. On a GPU, gpuexec_driver_symbol() and
-    the native handles let you make the driver's own calls. The CPU device supports few of these calls.
+    NOT SUPPORTED in this version: graphs and stream capture, allocation of managed memory, 3D copies, inter-process
+    handles, textures, LTO-IR and CUDA C source as inputs. On a GPU, gpuexec_driver_symbol() and the native handles let
+    you make the driver's own calls. The CPU device supports few of these calls.
 */
 #ifndef GPUEXEC_H
 #define GPUEXEC_H
@@ -1001,7 +1018,8 @@ GPUEXEC_API gpuexec_ptr gpuexec_alloc_at(const char *where, gpuexec_context cont
 GPUEXEC_API gpuexec_ptr gpuexec_alloc_pitched_at(const char *where, gpuexec_context context, size_t width_bytes,
                                                  size_t height, unsigned element_bytes, size_t *pitch);
 
-/* Frees memory from gpuexec_alloc or gpuexec_alloc_pitched; 0 is ignored. Waits for work that may use it. cuMemFree. */
+/* Frees memory from gpuexec_alloc, gpuexec_alloc_pitched or gpuexec_alloc_on; 0 is ignored. Waits for work that may use
+   it. cuMemFree; for memory from gpuexec_alloc_on, cuCtxSynchronize first. */
 GPUEXEC_API gpuexec_result gpuexec_free_at(const char *where, gpuexec_ptr address);
 
 /* Allocates page-locked host memory, uninitialized. Copies use it without staging, and kernels can access it through
@@ -1225,7 +1243,8 @@ GPUEXEC_API gpuexec_result gpuexec_stream_destroy_at(const char *where, gpuexec_
    >>current   Each thread has a current stream in each context: at first the context's own stream. GPUEXEC_CURRENT in
    place of a stream means the current stream of the calling thread: for a launch, in the kernel's context; for a copy
    or fill, in the context of the destination, or of the source if the destination is host memory; for
-   gpuexec_event_record, in the event's context. All other calls refuse it: pass gpuexec_context_stream(context). */
+   gpuexec_event_record, in the event's context; for gpuexec_alloc_on, in the thread's current context; for
+   gpuexec_free_on, in the allocation's context. All other calls refuse it: pass gpuexec_context_stream(context). */
 
 #ifdef __cplusplus
 #  define GPUEXEC_CURRENT (gpuexec_stream{ 0x14 })
@@ -1274,6 +1293,25 @@ GPUEXEC_API void gpuexec_stream_scope_end(gpuexec_stream_scope *scope);        /
 #else
 #  define GXI_STREAM_SCOPE_TYPE gpuexec_stream_scope
 #endif
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>pool   Device memory allocated and freed in the order of a stream. */
+
+/* Allocates device memory on the stream's device, uninitialized and aligned to at least 256 bytes. Work enqueued later
+   on this stream can use it; work on other streams, and copies without a stream, must wait for this point. On
+   GPUEXEC_CURRENT, the thread's current context decides (gpuexec_context_push, or another library's cuCtxSetCurrent or
+   cudaSetDevice); GPUEXEC_BAD_ARGUMENT if there is none, or gpuexec has no handle for it. Returns 0 if it fails, or is
+   refused; GPUEXEC_BAD_ARGUMENT for 0 bytes, GPUEXEC_NOT_SUPPORTED if the device has no memory pools. Free it with
+   gpuexec_free_on or gpuexec_free; otherwise it is freed when the stream's context is closed. Kernels on other devices
+   cannot access it, even after gpuexec_peer_enable. cuMemAllocFromPoolAsync; the first call on a device also
+   cuMemPoolCreate and cuMemPoolSetAttribute. */
+GPUEXEC_API gpuexec_ptr gpuexec_alloc_on_at(const char *where, gpuexec_stream stream, size_t bytes);
+
+/* Frees memory from gpuexec_alloc_on, gpuexec_alloc or gpuexec_alloc_pitched once all work enqueued so far on the
+   stream has finished; does not wait. Work on other streams that uses the memory must have finished, or the stream must
+   wait for it first. 0 is ignored. The stream can be any on the device; GPUEXEC_CURRENT is the current one of the
+   context in which the memory was allocated. Clean-up: not refused, latches nothing. cuMemFreeAsync. */
+GPUEXEC_API gpuexec_result gpuexec_free_on_at(const char *where, gpuexec_stream stream, gpuexec_ptr address);
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>event   Points in streams. */
@@ -1857,6 +1895,8 @@ template <class T> GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::t
 #define gpuexec_alloc(...)                  gpuexec_alloc_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_alloc_pitched(...)          gpuexec_alloc_pitched_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_free(...)                   gpuexec_free_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_alloc_on(...)               gpuexec_alloc_on_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_free_on(...)                gpuexec_free_on_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_alloc_pinned(...)           gpuexec_alloc_pinned_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_free_pinned(...)            gpuexec_free_pinned_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_register(...)               gpuexec_register_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -2241,6 +2281,12 @@ typedef struct gxi_memcpy2d {                    /* CUDA_MEMCPY2D */
     size_t to_pitch;
     size_t width, height;
 } gxi_memcpy2d;
+typedef struct gxi_pool_properties {             /* CUmemPoolProps */
+    int type, handle_types, location_type, location;
+    void *security;
+    size_t max_bytes;
+    unsigned char zeros[56];
+} gxi_pool_properties;
 typedef struct gxi_launch_attribute {            /* CUlaunchAttribute, with the values used here */
     int id, padding;
     union { int number; unsigned blocks[3]; uint64_t space[8]; } value;
@@ -2332,6 +2378,13 @@ typedef struct gxi_launch_config {               /* CUlaunchConfig */
     ROW(REQUIRED, cuMemAllocPitch,            3020, \
         (gpuexec_ptr *address, size_t *pitch, size_t width, size_t height, unsigned element)) \
     ROW(REQUIRED, cuMemFree,                  3020, (gpuexec_ptr address)) \
+    ROW(REQUIRED, cuMemPoolCreate,           11020, (void **pool, const struct gxi_pool_properties *properties)) \
+    ROW(REQUIRED, cuMemPoolDestroy,          11020, (void *pool)) \
+    ROW(REQUIRED, cuMemPoolSetAttribute,     11020, (void *pool, int attribute, void *value)) \
+    ROW(REQUIRED, cuMemPoolGetAttribute,     11020, (void *pool, int attribute, void *value)) \
+    ROW(REQUIRED, cuMemAllocFromPoolAsync,   11020, \
+        (gpuexec_ptr *address, size_t bytes, void *pool, struct CUstream_st *stream)) \
+    ROW(REQUIRED, cuMemFreeAsync,            11020, (gpuexec_ptr address, struct CUstream_st *stream)) \
     ROW(REQUIRED, cuMemGetInfo,               3020, (size_t *available, size_t *total)) \
     ROW(REQUIRED, cuMemHostAlloc,             2020, (void **memory, size_t bytes, unsigned flags)) \
     ROW(REQUIRED, cuMemFreeHost,              2000, (void *memory)) \
@@ -2445,11 +2498,13 @@ enum {
     GXI_DEV_INTEGRATED = 18, GXI_DEV_L2_CACHE_SIZE = 38, GXI_DEV_MAX_THREADS_PER_MULTIPROCESSOR = 39,
     GXI_DEV_ASYNC_ENGINE_COUNT = 40, GXI_DEV_COMPUTE_CAPABILITY_MAJOR = 75, GXI_DEV_COMPUTE_CAPABILITY_MINOR = 76,
     GXI_DEV_COOPERATIVE_LAUNCH = 95, GXI_DEV_COOPERATIVE_MULTI_DEVICE_LAUNCH = 96,
-    GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97, GXI_DEV_CLUSTER_LAUNCH = 120,
+    GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97, GXI_DEV_MEMORY_POOLS_SUPPORTED = 115, GXI_DEV_CLUSTER_LAUNCH = 120,
 
     GXI_STREAM_NON_BLOCKING = 1, GXI_EVENT_BLOCKING_SYNC = 1, GXI_EVENT_DISABLE_TIMING = 2,
     GXI_MEMHOSTALLOC_PORTABLE = 1, GXI_MEMHOSTALLOC_DEVICEMAP = 2,
     GXI_MEMORYTYPE_HOST = 1, GXI_MEMORYTYPE_DEVICE = 2,
+    GXI_MEM_ALLOCATION_TYPE_PINNED = 1, GXI_MEM_LOCATION_TYPE_DEVICE = 1, GXI_MEMPOOL_ATTR_RELEASE_THRESHOLD = 4,
+    GXI_MEMPOOL_ATTR_RESERVED_MEM_CURRENT = 5, GXI_MEMPOOL_ATTR_USED_MEM_CURRENT = 7,
     GXI_POINTER_CONTEXT = 1, GXI_POINTER_MEMORY_TYPE = 2, GXI_POINTER_DEVICE_POINTER = 3, GXI_POINTER_HOST_POINTER = 4,
     GXI_POINTER_IS_MANAGED = 8, GXI_POINTER_DEVICE_ORDINAL = 9,
     GXI_HOST_MEMORY_ALREADY_REGISTERED = 712
@@ -2527,6 +2582,7 @@ typedef struct gxi_range {                       /* one of gpuexec's allocations
     uint64_t            lo, bytes, context;      /* context: handle id */
     const char         *where;
     gpuexec_memory_kind kind;
+    int                 pooled;                  /* from a pool: the driver frees it without waiting */
     struct gxi_range   *next, **from;            /* in its context's list */
 } gxi_range;
 enum { GXI_FREED_KEPT = 4 };
@@ -3638,6 +3694,8 @@ struct gxi_context {
     unsigned long long id;                       /* the driver's id of it; 0: not known */
     uint32_t first[16];                          /* by kind: lists of the objects it owns */
     gxi_range *ranges;                           /* its allocations */
+    void *pool;                                  /* CUmemoryPool that the contexts on a device share, NULL until one
+                                                    needs it; atomic, set with gxi_tables held */
     gxi_wait_event *wait_events;                 /* for gpuexec_stream_wait_stream; guarded by gxi_tables */
     unsigned nwait_events, wait_events_cap;
     int refused;                                 /* atomic: some of its streams are marked */
@@ -3876,8 +3934,8 @@ static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsi
                         "%s was never created: the handle is {0}", is);
     if (id == GXI_CURRENT)
         return gxi_fail(call, GPUEXEC_BAD_HANDLE, "pass gpuexec_context_stream(context)",
-                        "%s is GPUEXEC_CURRENT, but only launches, copies, fills and gpuexec_event_record take that",
-                        is);
+                        "%s is GPUEXEC_CURRENT, but only launches, copies, fills, gpuexec_event_record, "
+                        "gpuexec_alloc_on and gpuexec_free_on take that", is);
     if (found == 0 || found >= GXI_KINDS || (id & 0x10))
         return gxi_fail(call, GPUEXEC_BAD_HANDLE, NULL,
                         "%s is not a gpuexec handle: 0x%016llx; it may be uninitialized memory", is,
@@ -4127,7 +4185,8 @@ static gxi_range *gxi_range_out(uint64_t lo, const char *where) {
     return r;
 }
 /* Returns 0 without memory. */
-static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const char *where, gpuexec_memory_kind kind) {
+static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const char *where, gpuexec_memory_kind kind,
+                         int pooled) {
     gxi_range *r = (gxi_range *)gxi_realloc(NULL, sizeof *r);
     const gxi_slot *owner;
     size_t place;
@@ -4159,6 +4218,7 @@ static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const ch
         r->context = context;
         r->where = kept;
         r->kind = kind;
+        r->pooled = pooled;
         GXI_STORE(&gxi.add_allocations, &gxi_add_last_allocations);
         if ((owner = gxi_peek(context, GXI_CONTEXT)) != NULL) {
             r->from = &gxi_context_of(owner)->ranges;
@@ -4321,7 +4381,7 @@ GPUEXEC_API void *gpuexec_driver_symbol(const char *name, int version) {
         gxi_fail(call, GPUEXEC_NOT_FOUND,
                  "check the spelling (omit suffixes such as _v2 or _ptsz); a GPU's driver may have it",
                  "the CPU device has no \"%s\": it implements the calls that gpuexec makes and few others, but no "
-                 "graphs, pools, textures or inter-process handles (its driver version is %d.%d)",
+                 "graphs, textures or inter-process handles (its driver version is %d.%d)",
                  name, gxi.version / 1000, gxi.version % 1000 / 10);
     else
         gxi_fail(call, GPUEXEC_NOT_FOUND,
@@ -4499,6 +4559,17 @@ GPUEXEC_API int gpuexec_device_can_access_peer(int ordinal, int peer_ordinal) {
 static int gxi_ordinal_of(const gxi_slot *slot) {   /* of the object's device; -1 if its context was closed meanwhile */
     const gxi_slot *context = gxi_peek(slot->context, GXI_CONTEXT);
     return context ? gxi_context_of(context)->ordinal : -1;
+}
+
+/* The newest handle of that context; 0: none. */
+static uint64_t gxi_context_with(const struct CUctx_st *native) {
+    const gxi_slot *context;
+    uint64_t id = 0;
+    gxi_lock(&gxi_tables);
+    for (context = gxi_first_held(&gxi.first[GXI_CONTEXT]); context && !id; context = gxi_next_held(context))
+        if (context->cu_context == native) id = context->id;
+    gxi_unlock(&gxi_tables);
+    return id;
 }
 
 /* The first step of an API call that only looks at an object; NULL after a failure. */
@@ -5031,11 +5102,40 @@ static int gxi_context_end(gxi_call *call, gxi_slot *old) {
     return cu;
 }
 
-static int gxi_free_range(gxi_call *call, uint64_t lo, gpuexec_memory_kind kind) {
-    void *const host = (void *)(uintptr_t)lo;
-    return kind == GPUEXEC_MEMORY_PINNED       ? GXI_TRY(cuMemFreeHost, (host))
-           : kind == GPUEXEC_MEMORY_REGISTERED ? GXI_TRY(cuMemHostUnregister, (host))
-                                               : GXI_TRY(cuMemFree, (lo));
+/* wait: for the current context's work, unless the driver does that itself. */
+static int gxi_free_range(gxi_call *call, const gxi_range *range, int wait) {
+    void *const host = (void *)(uintptr_t)range->lo;
+    if (range->kind == GPUEXEC_MEMORY_PINNED) return GXI_TRY(cuMemFreeHost, (host));
+    if (range->kind == GPUEXEC_MEMORY_REGISTERED) return GXI_TRY(cuMemHostUnregister, (host));
+    if (!range->pooled || !wait || GXI_TRY_VOID(cuCtxSynchronize) == 0) return GXI_TRY(cuMemFree, (range->lo));
+    GXI_BESIDE(cuMemFree, (range->lo));          /* a kernel failed: nothing will use the memory */
+    return call->cu;
+}
+/* The pool of the context's device, from another context if this one has not used it; `made`, or NULL, if there is
+   none. */
+static void *gxi_pool_share(gxi_context *info, void *made) {
+    const gxi_slot *other;
+    void *pool;
+    gxi_lock(&gxi_tables);
+    pool = info->pool;
+    for (other = gxi_first_held(&gxi.first[GXI_CONTEXT]); other && !pool; other = gxi_next_held(other))
+        if (gxi_context_of(other)->device == info->device) pool = gxi_context_of(other)->pool;
+    if (!pool) pool = made;
+    GXI_STORE(&info->pool, pool);
+    gxi_unlock(&gxi_tables);
+    return pool;
+}
+/* Destroys the pool if no other context uses it. */
+static int gxi_pool_end(gxi_call *call, gxi_context *info) {
+    const gxi_slot *other;
+    void *pool;
+    gxi_lock(&gxi_tables);
+    pool = info->pool;
+    GXI_STORE(&info->pool, NULL);
+    for (other = gxi_first_held(&gxi.first[GXI_CONTEXT]); other; other = gxi_next_held(other))
+        if (gxi_context_of(other)->pool == pool) pool = NULL;
+    gxi_unlock(&gxi_tables);
+    return pool ? GXI_TRY(cuMemPoolDestroy, (pool)) : 0;
 }
 /* Destroyed outside gpuexec, or by the end of the process. */
 static int gxi_context_is_gone(const gxi_call *call, const gxi_slot *context) {
@@ -5086,11 +5186,16 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
         }
     }
     while (gxi_range_take(slot, &range, call->where)) {
-        const int cu = gone ? 0 : gxi_free_range(call, range.lo, range.kind);
+        int cu = 0;
+        if (!gone) cu = gxi_free_range(call, &range, slot->adopted);
+        else if (range.pooled) GXI_BESIDE(cuMemFree, (range.lo));    /* it outlives contexts */
         if (cu && cu != GXI_DEINITIALIZED && !result)
             result = gxi_fail_cu(call, NULL, "closing the context: cannot free memory %s at %s",
                                  gxi_memory_verbs[range.kind], gxi_place(range.where));
     }
+    i = (unsigned)gxi_pool_end(call, info);
+    if (i && i != GXI_DEINITIALIZED && !result)
+        result = gxi_fail_cu(call, NULL, "closing the context: cannot destroy its memory pool");
     gxi_leave(&scope);
     if (gone && info->origin == GXI_PRIMARY) GXI_BESIDE(cuDevicePrimaryCtxRelease, (info->device));
     if (gone) slot->adopted = 1;
@@ -6890,9 +6995,12 @@ static void gxi_add_bytes(gxi_text *t, uint64_t bytes) {             /* "8.0 GiB
     else gxi_add(t, "%.1f %s (%llu bytes)", x, units[u], (unsigned long long)bytes);
 }
 
-static GXI_COLD void gxi_fail_alloc(gxi_call *call, int cu, const gxi_slot *context, size_t bytes, int pinned) {
+/* With the context current. pool: that the memory is from, or NULL. */
+static GXI_COLD void gxi_fail_alloc(gxi_call *call, int cu, const gxi_slot *context, size_t bytes, int pinned,
+                                    void *pool) {
     gxi_text t = { 0, 0, 0, 0 };
     size_t available = 0, total = 0;
+    uint64_t reserved = 0, used = 0;
     gxi_add(&t, "cannot allocate ");
     gxi_add_bytes(&t, bytes);
     if (pinned) gxi_add(&t, " of pinned host memory");
@@ -6911,6 +7019,14 @@ static GXI_COLD void gxi_fail_alloc(gxi_call *call, int cu, const gxi_slot *cont
             gxi_add(&t, " of ");
             gxi_add_bytes(&t, total);
             gxi_add(&t, " are free");
+        }
+        if (pool && GXI_BESIDE(cuMemPoolGetAttribute, (pool, GXI_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved)) == 0 &&
+            GXI_BESIDE(cuMemPoolGetAttribute, (pool, GXI_MEMPOOL_ATTR_USED_MEM_CURRENT, &used)) == 0) {
+            gxi_add(&t, "; gpuexec's pool has reserved ");
+            gxi_add_bytes(&t, reserved);
+            gxi_add(&t, ", of which ");
+            gxi_add_bytes(&t, used);
+            gxi_add(&t, " are in use");
         }
         gxi_fail_cu(call,
                     "request less, free memory that is not needed, or work in parts; "
@@ -6956,9 +7072,10 @@ static gpuexec_ptr gxi_alloc(gxi_call *call, gpuexec_context context, size_t wid
     if (gxi_enter(call, slot->cu_context, &scope)) return 0;
     cu = gxi_alloc_cu(call, width, rows, element, pitch, &address);
     if (cu) {
-        gxi_fail_alloc(call, cu, slot, width * rows, 0);
+        gxi_fail_alloc(call, cu, slot, width * rows, 0, NULL);
         address = 0;
-    } else if (!gxi_range_add(address, pitch ? *pitch * rows : width, context.id, call->where, GPUEXEC_MEMORY_DEVICE)) {
+    } else if (!gxi_range_add(address, pitch ? *pitch * rows : width, context.id, call->where, GPUEXEC_MEMORY_DEVICE,
+                              0)) {
         GXI_BESIDE(cuMemFree, (address));
         gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot record an allocation of %lu bytes",
                  (unsigned long)(width * rows));
@@ -6997,9 +7114,9 @@ GPUEXEC_API void *gpuexec_alloc_pinned_at(const char *where, gpuexec_context con
     if (gxi_enter(call, slot->cu_context, &scope)) return NULL;
     cu = GXI_TRY_MAKE(memory, cuMemHostAlloc, (&memory, bytes, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP));
     if (cu) {
-        gxi_fail_alloc(call, cu, slot, bytes, 1);
+        gxi_fail_alloc(call, cu, slot, bytes, 1, NULL);
         memory = NULL;
-    } else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, where, GPUEXEC_MEMORY_PINNED)) {
+    } else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, where, GPUEXEC_MEMORY_PINNED, 0)) {
         GXI_BESIDE(cuMemFreeHost, (memory));
         gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot record an allocation of %lu bytes",
                  (unsigned long)bytes);
@@ -7009,46 +7126,53 @@ GPUEXEC_API void *gpuexec_alloc_pinned_at(const char *where, gpuexec_context con
     return memory;
 }
 
-static gpuexec_result gxi_release(gxi_call *call, uint64_t address, gpuexec_memory_kind kind) {
+/* Finds the allocation that begins at the address; fails unless it is of that kind. */
+static gpuexec_result gxi_check_release(gxi_call *call, uint64_t address, gpuexec_memory_kind kind, gxi_range *range) {
     static const char *const makers[] = { "", "gpuexec_alloc", "gpuexec_alloc_pinned", "gpuexec_register" };
     static const char *const cures[] = { "", "free it with gpuexec_free", "free it with gpuexec_free_pinned",
                                          "unregister it with gpuexec_unregister" };
     const int registered = kind == GPUEXEC_MEMORY_REGISTERED;
-    gxi_range range;
-    gxi_slot *slot;
-    gxi_scope scope;
-    int cu;
-    if (address == 0) return GPUEXEC_OK;
     if (gxi_begin(call)) return gxi_failed_with();
-    if (!gxi_range_find(address, &range))
+    if (!gxi_range_find(address, range))
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                         registered ? "unregister it only once; memory from another library must be released by that "
                                      "library"
                         : "free it only once, with the counterpart of the function that allocated it; memory from "
                           "another library must be freed by that library", "0x%llx is not from %s, or was already %s",
                         (unsigned long long)address, makers[kind], registered ? "unregistered" : "freed");
-    if (range.kind != kind)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cures[range.kind], "0x%llx is %s memory (%s at %s)",
-                        (unsigned long long)address, gxi_memory_kinds[range.kind], gxi_memory_verbs[range.kind],
-                        gxi_place(range.where));
-    if (range.lo != address)
+    if (range->kind != kind)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cures[range->kind], "0x%llx is %s memory (%s at %s)",
+                        (unsigned long long)address, gxi_memory_kinds[range->kind], gxi_memory_verbs[range->kind],
+                        gxi_place(range->where));
+    if (range->lo != address)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass the address at which the memory begins",
                         "0x%llx is %llu byte%s after the beginning of the %llu bytes of %s memory at 0x%llx (%s at %s)",
-                        (unsigned long long)address, (unsigned long long)(address - range.lo),
-                        gxi_s(address - range.lo), (unsigned long long)range.bytes, gxi_memory_kinds[range.kind],
-                        (unsigned long long)range.lo, gxi_memory_verbs[range.kind], gxi_place(range.where));
+                        (unsigned long long)address, (unsigned long long)(address - range->lo),
+                        gxi_s(address - range->lo), (unsigned long long)range->bytes, gxi_memory_kinds[range->kind],
+                        (unsigned long long)range->lo, gxi_memory_verbs[range->kind], gxi_place(range->where));
+    return GPUEXEC_OK;
+}
+static gpuexec_result gxi_fail_raced(gxi_call *call, uint64_t address, const char *done) {
+    return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "0x%llx was %s by another thread at the same time",
+                    (unsigned long long)address, done);
+}
+static gpuexec_result gxi_release(gxi_call *call, uint64_t address, gpuexec_memory_kind kind) {
+    const int registered = kind == GPUEXEC_MEMORY_REGISTERED;
+    gxi_range range;
+    gxi_slot *slot;
+    gxi_scope scope;
+    int cu;
+    if (address == 0) return GPUEXEC_OK;
+    if (gxi_check_release(call, address, kind, &range)) return gxi_failed_with();
     if (!(slot = gxi_get(call, range.context, GXI_CONTEXT, "the memory's context")) ||
         gxi_enter(call, slot->cu_context, &scope))
         /* a destroyed context must not be entered; after another failure, the memory can still be freed later */
         return gxi_failed_with();
     if (!gxi_range_remove(address, call->where)) {
         gxi_leave(&scope);
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, registered ?
-                        "0x%llx was unregistered by another thread at the same time"
-                        : "0x%llx was freed by another thread at the same time",
-                        (unsigned long long)address);
+        return gxi_fail_raced(call, address, registered ? "unregistered" : "freed");
     }
-    cu = gxi_free_range(call, address, kind);
+    cu = gxi_free_range(call, &range, 1);
     gxi_leave(&scope);
     return cu && cu != GXI_DEINITIALIZED
         ? gxi_fail_cu(call, NULL, registered ? "cannot unregister 0x%llx" : "cannot free 0x%llx",
@@ -7110,7 +7234,7 @@ GPUEXEC_API gpuexec_result gpuexec_register_at(const char *where, gpuexec_contex
                  "%lu bytes at %p are already page-locked, in full or in part", (unsigned long)bytes, memory);
     else if (cu)
         result = gxi_fail_cu(call, NULL, "cannot page-lock %lu bytes at %p", (unsigned long)bytes, memory);
-    else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, where, GPUEXEC_MEMORY_REGISTERED)) {
+    else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, where, GPUEXEC_MEMORY_REGISTERED, 0)) {
         GXI_BESIDE(cuMemHostUnregister, (memory));
         result = gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL,
                           "out of host memory: cannot record %lu registered bytes",
@@ -7814,6 +7938,119 @@ GPUEXEC_API void gpuexec_stream_scope_end(gpuexec_stream_scope *scope) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-pool   The contexts on a device share one pool: each keeps its handle, and the last one to be closed destroys
+   it. The driver frees a destroyed pool's memory once nothing in it is allocated. */
+
+/* NULL after a failure */
+static void *gxi_pool(gxi_call *call, const gxi_slot *context) {
+    gxi_context *const info = gxi_context_of(context);
+    void *pool = GXI_LOAD(&info->pool), *made = NULL;
+    uint64_t keep_all = UINT64_MAX;
+    gxi_pool_properties properties;
+    int supported = 0;
+    if (pool || (pool = gxi_pool_share(info, NULL)) != NULL) return pool;
+    if (gxi_attribute(call, info->device, GXI_DEV_MEMORY_POOLS_SUPPORTED, &supported)) return NULL;
+    if (!supported) {
+        gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "use gpuexec_alloc and gpuexec_free",
+                 "device %d has no memory pools: CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED is 0", info->ordinal);
+        return NULL;
+    }
+    memset(&properties, 0, sizeof properties);
+    properties.type = GXI_MEM_ALLOCATION_TYPE_PINNED;
+    properties.location_type = GXI_MEM_LOCATION_TYPE_DEVICE;
+    properties.location = info->device;
+    if (GXI_TRY_MAKE(made, cuMemPoolCreate, (&made, &properties))) made = NULL;
+    /* by default, each wait of the host would return unused memory to the system, which takes milliseconds */
+    else if (GXI_TRY(cuMemPoolSetAttribute, (made, GXI_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep_all))) {
+        GXI_BESIDE(cuMemPoolDestroy, (made));
+        made = NULL;
+    }
+    if (!made) {
+        gxi_fail_cu(call, NULL, "cannot create a memory pool on device %d", info->ordinal);
+        return NULL;
+    }
+    pool = gxi_pool_share(info, made);
+    if (pool != made) GXI_BESIDE(cuMemPoolDestroy, (made));          /* another thread was first */
+    return pool;
+}
+/* The current stream of this thread in its current context. 0 after a failure. */
+static uint64_t gxi_current_in_current(gxi_call *call) {
+    const unsigned depth = gxi_audit_depth();
+    struct CUctx_st *native;
+    char is[80] = "no context is current on this thread";
+    uint64_t id = 0;
+    if (gxi_begin(call) || gxi_current(call, &native)) return 0;
+    /* several handles may refer to it: the one that was pushed, or the newest */
+    if (native && depth && depth <= GXI_AUDIT_DEPTH && gxi_audit.pushes[depth - 1].native == native &&
+        gxi_peek(gxi_audit.pushes[depth - 1].context, GXI_CONTEXT))
+        id = gxi_audit.pushes[depth - 1].context;
+    else if (native) id = gxi_context_with(native);
+    if (id) return gxi_current_stream(call, id);
+    if (native) snprintf(is, sizeof is, "gpuexec has no handle for the current context, %p", (void *)native);
+    gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+             "push a context first (gpuexec_context_push), or pass gpuexec_context_stream(context)",
+             "GPUEXEC_CURRENT names no stream here: %s", is);
+    return 0;
+}
+static gpuexec_ptr gxi_alloc_on(gxi_call *call, gpuexec_stream stream, size_t bytes) {
+    gpuexec_ptr address = 0;
+    gxi_slot *slot, *context;
+    gxi_scope scope;
+    void *pool;
+    int cu;
+    if (stream.id == GXI_CURRENT && !(call->stream = stream.id = gxi_current_in_current(call))) return 0;
+    if (!(slot = gxi_begin_with_stream(call, stream)) ||
+        !(context = gxi_get(call, slot->context, GXI_CONTEXT, "the stream's context")) ||
+        gxi_check_alloc(call, bytes, 1, 0, 0) || !(pool = gxi_pool(call, context)) ||
+        gxi_enter_stream(call, slot, &scope))
+        return 0;
+    cu = GXI_TRY_MAKE(address, cuMemAllocFromPoolAsync, (&address, bytes, pool, slot->is.stream.native));
+    if (cu) {
+        gxi_call own = *call;
+        gxi_scope inside = { 0, 0 };
+        own.kind = GXI_QUERIES;                  /* entering the context is only for the text */
+        gxi_enter(&own, slot->cu_context, &inside);
+        gxi_fail_alloc(call, cu, context, bytes, 0, pool);
+        gxi_leave(&inside);
+        address = 0;
+    } else if (!gxi_range_add(address, bytes, context->id, call->where, GPUEXEC_MEMORY_DEVICE, 1)) {
+        GXI_BESIDE(cuMemFreeAsync, (address, slot->is.stream.native));
+        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot record an allocation of %lu bytes",
+                 (unsigned long)bytes);
+        address = 0;
+    }
+    gxi_leave(&scope);
+    return address;
+}
+GPUEXEC_API gpuexec_ptr gpuexec_alloc_on_at(const char *where, gpuexec_stream stream, size_t bytes) {
+    GXI_CALL_ON(stream, gpuexec_alloc_on);
+    return gxi_alloc_on(call, stream, bytes);
+}
+GPUEXEC_API gpuexec_result gpuexec_free_on_at(const char *where, gpuexec_stream stream, gpuexec_ptr address) {
+    gxi_range range;
+    gxi_slot *slot;
+    gxi_scope scope;
+    int cu;
+    GXI_CALL(gpuexec_free_on, GXI_CLEANS);
+    if (address == 0) return GPUEXEC_OK;
+    if (gxi_check_release(call, address, GPUEXEC_MEMORY_DEVICE, &range) ||
+        (stream.id == GXI_CURRENT && !(stream.id = gxi_current_stream(call, range.context))) ||
+        !(slot = gxi_find_stream(call, stream)) || gxi_enter_stream(call, slot, &scope))
+        return gxi_failed_with();
+    /* before the driver's call: once that has freed it, another thread may allocate at the same address */
+    if (!gxi_range_remove(address, where)) {
+        gxi_leave(&scope);
+        return gxi_fail_raced(call, address, "freed");
+    }
+    cu = GXI_TRY(cuMemFreeAsync, (address, slot->is.stream.native));
+    gxi_leave(&scope);
+    if (cu == 0 || cu == GXI_DEINITIALIZED) return GPUEXEC_OK;
+    if (cu == GXI_INVALID_VALUE)                 /* refused: it is still allocated */
+        gxi_range_add(address, range.bytes, range.context, range.where, range.kind, range.pooled);
+    return gxi_fail_cu(call, NULL, "cannot free 0x%llx on the stream", (unsigned long long)address);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
    >>impl-event */
 
 static uint64_t gxi_event_new(gxi_call *call, const gxi_slot *context, struct CUevent_st *native, int adopted,
@@ -8242,17 +8479,11 @@ static uint64_t gxi_context_of_side(gxi_call *call, const gxi_side *side) {
     int what = GXI_POINTER_CONTEXT;
     struct CUctx_st *native = NULL;
     void *value = &native;
-    const gxi_slot *context;
     gxi_range range;
-    uint64_t id = 0;
     if (side->context || side->host) return side->context;
     if (gxi_range_find(side->address, &range)) return range.context;
     if (GXI_TRY(cuPointerGetAttributes, (1, &what, &value, side->address)) || !native) return 0;
-    gxi_lock(&gxi_tables);
-    for (context = gxi_first_held(&gxi.first[GXI_CONTEXT]); context && !id; context = gxi_next_held(context))
-        if (context->cu_context == native) id = context->id;
-    gxi_unlock(&gxi_tables);
-    return id;
+    return gxi_context_with(native);
 }
 /* The stream of a copy or fill on GPUEXEC_CURRENT: the current one of the destination's context; if the destination is
    host memory, of the source's. 0 after a failure. */
