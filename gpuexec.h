@@ -2585,7 +2585,7 @@ typedef struct gxi_range {                       /* one of gpuexec's allocations
     int                 pooled;                  /* from a pool: the driver frees it without waiting */
     struct gxi_range   *next, **from;            /* in its context's list */
 } gxi_range;
-enum { GXI_FREED_KEPT = 4 };
+enum { GXI_FREED_KEPT = 4, GXI_SPARES = 64 };
 /* fixed size, so that freeing never fails for lack of memory */
 typedef struct gxi_freed { gxi_range was; const char *where; char place[GXI_PLACE]; } gxi_freed;
 typedef struct gxi_leaf {                        /* a leaf of the table of allocations: see >>object */
@@ -2637,11 +2637,15 @@ typedef struct gxi_state {
     /* copies of `where` strings, each stored once: a hash table with places_cap entries, a power of 2 */
     char              **places;
     size_t              nplaces, places_cap;
+    const char         *recent[16];              /* of these, by the caller's pointer */
     uint64_t            freed_count;
     gxi_freed           freed[GXI_FREED_KEPT];   /* the last allocations freed, by freed_count */
     gxi_leaf          **leaves;                  /* sorted by address, none empty */
     uint64_t           *firsts;                  /* the first address of each leaf: contiguous, for the search */
     size_t              nleaves, leaves_cap;
+    gxi_leaf           *spare_leaf;              /* for the next allocation; and at most GXI_SPARES ranges */
+    gxi_range          *spares;
+    unsigned            nspares;
     uint32_t            first[16];               /* by kind: lists of the objects that no other object owns */
     /* Hooks that sections below provide to sections above, each set with the first object that needs it; atomic: */
     gpuexec_result    (*close_context)(gxi_call *call, struct gxi_slot *slot);
@@ -2747,8 +2751,10 @@ static uint64_t gxi_hash(const void *data, size_t bytes) {           /* FNV-1a *
 /* A copy of a place that outlives the call: the caller's string disappears when its library is unloaded. gxi_tables is
    held. NULL: no memory. */
 static const char *gxi_keep_held(const char *where) {
+    const char **const recent = &gxi.recent[(uintptr_t)where / 8 % 16];
     size_t i, k;
     if (!where) return NULL;
+    if (*recent && strcmp(*recent, where) == 0) return *recent;
     if (gxi.nplaces * 2 >= gxi.places_cap) {
         const size_t cap = gxi.places_cap ? gxi.places_cap * 2 : 64;
         char **fresh = (char **)gxi_realloc(NULL, cap * sizeof *fresh);
@@ -2766,10 +2772,10 @@ static const char *gxi_keep_held(const char *where) {
     }
     i = (size_t)gxi_hash(where, strlen(where)) & (gxi.places_cap - 1);
     for (; gxi.places[i]; i = (i + 1) & (gxi.places_cap - 1))
-        if (strcmp(gxi.places[i], where) == 0) return gxi.places[i];
+        if (strcmp(gxi.places[i], where) == 0) return *recent = gxi.places[i];
     gxi.places[i] = gxi_copy_string(where);
     gxi.nplaces += gxi.places[i] != NULL;
-    return gxi.places[i];
+    return *recent = gxi.places[i];
 }
 /* The end of a place, which has the line number, cut to fit the buffer. */
 static GXI_NOINLINE const char *gxi_copy_place(char *out, size_t size, const char *where) {
@@ -3292,6 +3298,7 @@ static GXI_COLD gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, con
    latches. Threads may end at the same time. */
 static void gxi_forget(void) {
     gxi_thread_record *record;
+    gxi_range *range;
     size_t at, place;
     unsigned i;
     if (gxi.have_key) gxi_key_free(gxi.key);     /* not under the mutex: Windows calls gxi_thread_ends here */
@@ -3324,7 +3331,15 @@ static void gxi_forget(void) {
     gxi_free(gxi.places);
     gxi.places = NULL;
     gxi.nplaces = gxi.places_cap = 0;
+    memset(gxi.recent, 0, sizeof gxi.recent);
     gxi.freed_count = 0;
+    gxi_free(gxi.spare_leaf);
+    gxi.spare_leaf = NULL;
+    while ((range = gxi.spares) != NULL) {
+        gxi.spares = range->next;
+        gxi_free(range);
+    }
+    gxi.nspares = 0;
     gxi_unlock(&gxi_tables);
 }
 
@@ -4121,7 +4136,9 @@ static gxi_leaf *gxi_leaf_new(size_t place) {
         gxi.firsts = firsts;
         gxi.leaves_cap = cap;
     }
-    if ((leaf = (gxi_leaf *)gxi_realloc(NULL, sizeof *leaf)) == NULL) return NULL;
+    leaf = gxi.spare_leaf ? gxi.spare_leaf : (gxi_leaf *)gxi_realloc(NULL, sizeof *leaf);
+    gxi.spare_leaf = NULL;
+    if (!leaf) return NULL;
     leaf->count = 0;
     memmove(gxi.leaves + place + 1, gxi.leaves + place, (gxi.nleaves - place) * sizeof *gxi.leaves);
     memmove(gxi.firsts + place + 1, gxi.firsts + place, (gxi.nleaves - place) * sizeof *gxi.firsts);
@@ -4158,16 +4175,27 @@ static void gxi_add_last_allocations(gxi_text *t) {
     }
     gxi_unlock(&gxi_tables);
 }
+static void gxi_range_spare(gxi_range *r) {      /* gxi_tables is held */
+    if (gxi.nspares == GXI_SPARES) {
+        gxi_free(r);
+        return;
+    }
+    r->next = gxi.spares;
+    gxi.spares = r;
+    gxi.nspares++;
+}
 /* Removes the range that begins at lo from table and list, and records that it was freed: a kernel may still have its
-   address. NULL if there is none. gxi_tables is held. */
-static gxi_range *gxi_range_out(uint64_t lo, const char *where) {
+   address. 0 if there is none of that kind; PAGEABLE: of any. gxi_tables is held. */
+static int gxi_range_out(uint64_t lo, gpuexec_memory_kind kind, const char *where, gxi_range *out) {
     const size_t place = gxi_leaves_below(lo) - 1;
     gxi_leaf *leaf = place < gxi.nleaves ? gxi.leaves[place] : NULL;
     const unsigned i = leaf ? gxi_entries_below(leaf, lo) - 1 : 0;
     gxi_freed *freed;
     gxi_range *r;
-    if (!leaf || leaf->at[i].lo != lo) return NULL;
+    if (!leaf || leaf->at[i].lo != lo) return 0;
     r = leaf->at[i].range;
+    if (kind && r->kind != kind) return 0;
+    *out = *r;
     freed = &gxi.freed[gxi.freed_count++ % GXI_FREED_KEPT];
     freed->was = *r;
     freed->where = gxi_copy_place(freed->place, sizeof freed->place, where);
@@ -4178,25 +4206,32 @@ static gxi_range *gxi_range_out(uint64_t lo, const char *where) {
         gxi.nleaves--;
         memmove(gxi.leaves + place, gxi.leaves + place + 1, (gxi.nleaves - place) * sizeof *gxi.leaves);
         memmove(gxi.firsts + place, gxi.firsts + place + 1, (gxi.nleaves - place) * sizeof *gxi.firsts);
-        gxi_free(leaf);
+        gxi_free(gxi.spare_leaf);
+        gxi.spare_leaf = leaf;
     }
     if (r->from) *r->from = r->next;
     if (r->next) r->next->from = r->from;
-    return r;
+    gxi_range_spare(r);
+    return 1;
 }
 /* Returns 0 without memory. */
 static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const char *where, gpuexec_memory_kind kind,
                          int pooled) {
-    gxi_range *r = (gxi_range *)gxi_realloc(NULL, sizeof *r);
     const gxi_slot *owner;
+    gxi_range *r, old;
     size_t place;
     const char *kept;
     int ok;
     gxi_lock(&gxi_tables);
     kept = gxi_keep_held(where);
-    ok = r && (kept || !where);
     /* the driver returned this address again: an earlier range there was freed with a destroyed context */
-    gxi_free(gxi_range_out(lo, NULL));
+    gxi_range_out(lo, GPUEXEC_MEMORY_PAGEABLE, NULL, &old);
+    r = gxi.spares;
+    if (r) {
+        gxi.spares = r->next;
+        gxi.nspares--;
+    } else r = (gxi_range *)gxi_realloc(NULL, sizeof *r);
+    ok = r && (kept || !where);
     place = gxi_leaves_below(lo);
     place -= place > 0;
     if (ok && gxi.nleaves == 0) ok = gxi_leaf_new(0) != NULL;
@@ -4226,9 +4261,8 @@ static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const ch
             if (r->next) r->next->from = &r->next;
             *r->from = r;
         }
-    }
+    } else if (r) gxi_range_spare(r);
     gxi_unlock(&gxi_tables);
-    if (!ok) gxi_free(r);
     return ok;
 }
 /* Finds a range that overlaps these bytes, the last one if there are several. */
@@ -4244,24 +4278,21 @@ static int gxi_range_touching(uint64_t address, uint64_t bytes, gxi_range *out) 
 }
 /* Finds the range that contains the address. */
 static int gxi_range_find(uint64_t address, gxi_range *out) { return gxi_range_touching(address, 1, out); }
-/* 0 if another thread has removed it. */
-static int gxi_range_remove(uint64_t lo, const char *where) {
-    gxi_range *r;
+/* 0 if no range of that kind begins there. */
+static int gxi_range_remove(uint64_t lo, gpuexec_memory_kind kind, const char *where, gxi_range *out) {
+    int found;
     gxi_lock(&gxi_tables);
-    r = gxi_range_out(lo, where);
+    found = gxi_range_out(lo, kind, where, out);
     gxi_unlock(&gxi_tables);
-    gxi_free(r);
-    return r != NULL;
+    return found;
 }
 /* Removes one range of that context; 0 if there is none left. */
 static int gxi_range_take(const gxi_slot *context, gxi_range *out, const char *where) {
-    gxi_range *r;
+    const gxi_range *r;
     gxi_lock(&gxi_tables);
     r = gxi_context_of(context)->ranges;
-    if (r) r = gxi_range_out(r->lo, where);
-    if (r) *out = *r;
+    if (r) gxi_range_out(r->lo, GPUEXEC_MEMORY_PAGEABLE, where, out);
     gxi_unlock(&gxi_tables);
-    gxi_free(r);
     return r != NULL;
 }
 /* --- working in an object's context ------------------------------------------------------------------------------- */
@@ -7168,7 +7199,7 @@ static gpuexec_result gxi_release(gxi_call *call, uint64_t address, gpuexec_memo
         gxi_enter(call, slot->cu_context, &scope))
         /* a destroyed context must not be entered; after another failure, the memory can still be freed later */
         return gxi_failed_with();
-    if (!gxi_range_remove(address, call->where)) {
+    if (!gxi_range_remove(address, kind, call->where, &range)) {
         gxi_leave(&scope);
         return gxi_fail_raced(call, address, registered ? "unregistered" : "freed");
     }
@@ -7992,19 +8023,23 @@ static uint64_t gxi_current_in_current(gxi_call *call) {
              "GPUEXEC_CURRENT names no stream here: %s", is);
     return 0;
 }
-static gpuexec_ptr gxi_alloc_on(gxi_call *call, gpuexec_stream stream, size_t bytes) {
-    gpuexec_ptr address = 0;
+/* The checked way. cu and address: what the driver returned on the fast path, where 0 means that there was no memory to
+   record the allocation; cu -1: that was not tried. */
+static GXI_NOINLINE gpuexec_ptr gxi_alloc_on(const char *where, gpuexec_stream stream, size_t bytes, int cu,
+                                             gpuexec_ptr address) {
+    const int tried = cu;
     gxi_slot *slot, *context;
     gxi_scope scope;
     void *pool;
-    int cu;
+    GXI_CALL_ON(stream, gpuexec_alloc_on);
     if (stream.id == GXI_CURRENT && !(call->stream = stream.id = gxi_current_in_current(call))) return 0;
     if (!(slot = gxi_begin_with_stream(call, stream)) ||
         !(context = gxi_get(call, slot->context, GXI_CONTEXT, "the stream's context")) ||
         gxi_check_alloc(call, bytes, 1, 0, 0) || !(pool = gxi_pool(call, context)) ||
         gxi_enter_stream(call, slot, &scope))
         return 0;
-    cu = GXI_TRY_MAKE(address, cuMemAllocFromPoolAsync, (&address, bytes, pool, slot->is.stream.native));
+    if (cu >= 0) gxi_said(call, "cuMemAllocFromPoolAsync", cu);
+    else cu = GXI_TRY_MAKE(address, cuMemAllocFromPoolAsync, (&address, bytes, pool, slot->is.stream.native));
     if (cu) {
         gxi_call own = *call;
         gxi_scope inside = { 0, 0 };
@@ -8013,7 +8048,7 @@ static gpuexec_ptr gxi_alloc_on(gxi_call *call, gpuexec_stream stream, size_t by
         gxi_fail_alloc(call, cu, context, bytes, 0, pool);
         gxi_leave(&inside);
         address = 0;
-    } else if (!gxi_range_add(address, bytes, context->id, call->where, GPUEXEC_MEMORY_DEVICE, 1)) {
+    } else if (tried == 0 || !gxi_range_add(address, bytes, context->id, where, GPUEXEC_MEMORY_DEVICE, 1)) {
         GXI_BESIDE(cuMemFreeAsync, (address, slot->is.stream.native));
         gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot record an allocation of %lu bytes",
                  (unsigned long)bytes);
@@ -8023,31 +8058,61 @@ static gpuexec_ptr gxi_alloc_on(gxi_call *call, gpuexec_stream stream, size_t by
     return address;
 }
 GPUEXEC_API gpuexec_ptr gpuexec_alloc_on_at(const char *where, gpuexec_stream stream, size_t bytes) {
-    GXI_CALL_ON(stream, gpuexec_alloc_on);
-    return gxi_alloc_on(call, stream, bytes);
+    const gxi_slot *s = gxi_peek_inline(stream.id, GXI_STREAM);
+    const gxi_slot *context = s && gxi_is_plain(s) ? gxi_peek_inline(s->context, GXI_CONTEXT) : NULL;
+    void *pool = context ? GXI_LOAD(&gxi_context_of(context)->pool) : NULL;
+    gpuexec_ptr address = 0;
+    int cu = -1;
+    if (pool && bytes - 1 < GXI_MOST_MEMORY) {
+        cu = gxi.cu.cuMemAllocFromPoolAsync(&address, bytes, pool, s->is.stream.native);
+        if (cu == 0 && address && gxi_range_add(address, bytes, context->id, where, GPUEXEC_MEMORY_DEVICE, 1))
+            return address;
+        if (cu == 0 && !address) cu = GXI_MADE_NOTHING;
+    }
+    return gxi_alloc_on(where, stream, bytes, cu, address);
 }
-GPUEXEC_API gpuexec_result gpuexec_free_on_at(const char *where, gpuexec_stream stream, gpuexec_ptr address) {
+static GXI_NOINLINE gpuexec_result gxi_free_on_failed(const char *where, gpuexec_ptr address, const gxi_range *range,
+                                                      int cu) {
+    GXI_CALL(gpuexec_free_on, GXI_CLEANS);
+    gxi_said(call, "cuMemFreeAsync", cu);
+    if (cu == GXI_DEINITIALIZED) return GPUEXEC_OK;
+    if (cu == GXI_INVALID_VALUE)                 /* refused: it is still allocated */
+        gxi_range_add(address, range->bytes, range->context, range->where, range->kind, range->pooled);
+    return gxi_fail_cu(call, NULL, "cannot free 0x%llx on the stream", (unsigned long long)address);
+}
+static GXI_NOINLINE gpuexec_result gxi_free_on(const char *where, gpuexec_stream stream, gpuexec_ptr address) {
     gxi_range range;
     gxi_slot *slot;
     gxi_scope scope;
     int cu;
     GXI_CALL(gpuexec_free_on, GXI_CLEANS);
     if (address == 0) return GPUEXEC_OK;
-    if (gxi_check_release(call, address, GPUEXEC_MEMORY_DEVICE, &range) ||
-        (stream.id == GXI_CURRENT && !(stream.id = gxi_current_stream(call, range.context))) ||
-        !(slot = gxi_find_stream(call, stream)) || gxi_enter_stream(call, slot, &scope))
+    if (stream.id == GXI_CURRENT &&
+        (gxi_check_release(call, address, GPUEXEC_MEMORY_DEVICE, &range) ||
+         !(stream.id = gxi_current_stream(call, range.context))))
         return gxi_failed_with();
+    if (!(slot = gxi_begin_with_stream(call, stream)) || gxi_enter_stream(call, slot, &scope)) return gxi_failed_with();
     /* before the driver's call: once that has freed it, another thread may allocate at the same address */
-    if (!gxi_range_remove(address, where)) {
+    if (!gxi_range_remove(address, GPUEXEC_MEMORY_DEVICE, where, &range)) {
         gxi_leave(&scope);
-        return gxi_fail_raced(call, address, "freed");
+        return gxi_check_release(call, address, GPUEXEC_MEMORY_DEVICE, &range) ? gxi_failed_with()
+            : gxi_fail_raced(call, address, "freed");
     }
     cu = GXI_TRY(cuMemFreeAsync, (address, slot->is.stream.native));
     gxi_leave(&scope);
-    if (cu == 0 || cu == GXI_DEINITIALIZED) return GPUEXEC_OK;
-    if (cu == GXI_INVALID_VALUE)                 /* refused: it is still allocated */
-        gxi_range_add(address, range.bytes, range.context, range.where, range.kind, range.pooled);
-    return gxi_fail_cu(call, NULL, "cannot free 0x%llx on the stream", (unsigned long long)address);
+    return cu ? gxi_free_on_failed(where, address, &range, cu) : GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_free_on_at(const char *where, gpuexec_stream stream, gpuexec_ptr address) {
+    const gxi_slot *s = gxi_peek_inline(stream.id, GXI_STREAM);
+    const gxi_slot *context = s && gxi_is_plain(s) ? gxi_peek_inline(s->context, GXI_CONTEXT) : NULL;
+    unsigned long long id = 0;                   /* like all clean-up, it first checks that the context still exists */
+    gxi_range range;
+    int cu;
+    if (!context || !GXI_HAS(cuCtxGetId) || gxi.cu.cuCtxGetId(s->cu_context, &id) ||
+        id != gxi_context_of(context)->id || !gxi_range_remove(address, GPUEXEC_MEMORY_DEVICE, where, &range))
+        return gxi_free_on(where, stream, address);
+    cu = gxi.cu.cuMemFreeAsync(address, s->is.stream.native);
+    return cu ? gxi_free_on_failed(where, address, &range, cu) : GPUEXEC_OK;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------

@@ -109,6 +109,12 @@ MEMBER(gxi_launch_config, count, CUlaunchConfig, numAttrs)
 #if CUDA_VERSION >= 12000
 SAME(1, CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE)                                      // gpuexec_launch_desc.memory_sync_domain
 #endif
+STRUCT(gxi_pool_properties, CUmemPoolProps)
+MEMBER(gxi_pool_properties, type, CUmemPoolProps, allocType)
+MEMBER(gxi_pool_properties, handle_types, CUmemPoolProps, handleTypes)
+AT(gxi_pool_properties, location_type, CUmemPoolProps, location.type)
+AT(gxi_pool_properties, location, CUmemPoolProps, location.id)
+MEMBER(gxi_pool_properties, security, CUmemPoolProps, win32SecurityAttributes)
 SAME(GPUEXEC_LIMIT_STACK, CU_LIMIT_STACK_SIZE)
 SAME(GPUEXEC_LIMIT_PRINTF_FIFO, CU_LIMIT_PRINTF_FIFO_SIZE)
 SAME(GPUEXEC_LIMIT_MALLOC_HEAP, CU_LIMIT_MALLOC_HEAP_SIZE)
@@ -152,6 +158,10 @@ SIM_MEMBER(CUDA_MEMSET_NODE_PARAMS, value) SIM_MEMBER(CUDA_MEMSET_NODE_PARAMS, e
 SIM_MEMBER(CUDA_MEMSET_NODE_PARAMS, width) SIM_MEMBER(CUDA_MEMSET_NODE_PARAMS, height)
 SIM_STRUCT(CUDA_HOST_NODE_PARAMS)
 SIM_MEMBER(CUDA_HOST_NODE_PARAMS, fn) SIM_MEMBER(CUDA_HOST_NODE_PARAMS, userData)
+SIM_STRUCT(CUmemPoolProps)
+SIM_MEMBER(CUmemPoolProps, allocType) SIM_MEMBER(CUmemPoolProps, handleTypes)
+AT(sim::CUmemPoolProps, location.type, CUmemPoolProps, location.type)
+AT(sim::CUmemPoolProps, location.id, CUmemPoolProps, location.id)
 SIM_STRUCT(CUDA_MEM_ALLOC_NODE_PARAMS)
 AT(sim::CUDA_MEM_ALLOC_NODE_PARAMS, poolProps.allocType, CUDA_MEM_ALLOC_NODE_PARAMS, poolProps.allocType)
 AT(sim::CUDA_MEM_ALLOC_NODE_PARAMS, poolProps.location.type, CUDA_MEM_ALLOC_NODE_PARAMS, poolProps.location.type)
