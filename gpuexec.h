@@ -2596,6 +2596,7 @@ static const char *const gxi_memory_kinds[] = { "pageable", "device", "pinned", 
 static const char *const gxi_memory_verbs[] = { "found", "allocated", "allocated", "registered", "allocated" };
 
 struct gxi_slot;
+struct gxi_context;
 enum { GXI_CHUNK_SLOTS = 256, GXI_CHUNKS = 4096 };   /* a million objects; >>object explains how ids address them */
 
 typedef struct gxi_state {
@@ -2658,6 +2659,7 @@ typedef struct gxi_state {
        that yet */
     gpuexec_result    (*look_at_barriers)(gxi_call *call, const struct CUctx_st *context, int news);
     gpuexec_result    (*context_ends[2])(gxi_call *call, uint64_t context);        /* before its objects are closed */
+    int               (*leave_pool)(gxi_call *call, struct gxi_context *context);  /* after its memory was freed */
 } gxi_state;
 static gxi_state gxi;
 static gxi_mutex gxi_tables = GXI_MUTEX_INIT;
@@ -5142,32 +5144,6 @@ static int gxi_free_range(gxi_call *call, const gxi_range *range, int wait) {
     GXI_BESIDE(cuMemFree, (range->lo));          /* a kernel failed: nothing will use the memory */
     return call->cu;
 }
-/* The pool of the context's device, from another context if this one has not used it; `made`, or NULL, if there is
-   none. */
-static void *gxi_pool_share(gxi_context *info, void *made) {
-    const gxi_slot *other;
-    void *pool;
-    gxi_lock(&gxi_tables);
-    pool = info->pool;
-    for (other = gxi_first_held(&gxi.first[GXI_CONTEXT]); other && !pool; other = gxi_next_held(other))
-        if (gxi_context_of(other)->device == info->device) pool = gxi_context_of(other)->pool;
-    if (!pool) pool = made;
-    GXI_STORE(&info->pool, pool);
-    gxi_unlock(&gxi_tables);
-    return pool;
-}
-/* Destroys the pool if no other context uses it. */
-static int gxi_pool_end(gxi_call *call, gxi_context *info) {
-    const gxi_slot *other;
-    void *pool;
-    gxi_lock(&gxi_tables);
-    pool = info->pool;
-    GXI_STORE(&info->pool, NULL);
-    for (other = gxi_first_held(&gxi.first[GXI_CONTEXT]); other; other = gxi_next_held(other))
-        if (gxi_context_of(other)->pool == pool) pool = NULL;
-    gxi_unlock(&gxi_tables);
-    return pool ? GXI_TRY(cuMemPoolDestroy, (pool)) : 0;
-}
 /* Destroyed outside gpuexec, or by the end of the process. */
 static int gxi_context_is_gone(const gxi_call *call, const gxi_slot *context) {
     gxi_call own = *call;                        /* so that results here do not replace the caller's */
@@ -5195,6 +5171,7 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
     gxi_slot *child;
     unsigned turn, kind, i;
     gxi_range range;
+    int cu;
     const int gone = gxi_context_is_gone(call, slot);                /* with all its objects */
     const int entered = !gone && (result = gxi_enter(call, slot->cu_context, &scope)) == GPUEXEC_OK;
     if (entered) result = gxi_context_drain(call, slot);
@@ -5217,15 +5194,14 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
         }
     }
     while (gxi_range_take(slot, &range, call->where)) {
-        int cu = 0;
+        cu = 0;
         if (!gone) cu = gxi_free_range(call, &range, slot->adopted);
         else if (range.pooled) GXI_BESIDE(cuMemFree, (range.lo));    /* it outlives contexts */
         if (cu && cu != GXI_DEINITIALIZED && !result)
             result = gxi_fail_cu(call, NULL, "closing the context: cannot free memory %s at %s",
                                  gxi_memory_verbs[range.kind], gxi_place(range.where));
     }
-    i = (unsigned)gxi_pool_end(call, info);
-    if (i && i != GXI_DEINITIALIZED && !result)
+    if (info->pool && (cu = GXI_LOAD(&gxi.leave_pool)(call, info)) != 0 && cu != GXI_DEINITIALIZED && !result)
         result = gxi_fail_cu(call, NULL, "closing the context: cannot destroy its memory pool");
     gxi_leave(&scope);
     if (gone && info->origin == GXI_PRIMARY) GXI_BESIDE(cuDevicePrimaryCtxRelease, (info->device));
@@ -7157,7 +7133,7 @@ GPUEXEC_API void *gpuexec_alloc_pinned_at(const char *where, gpuexec_context con
     return memory;
 }
 
-/* Finds the allocation that begins at the address; fails unless it is of that kind. */
+/* Finds the allocation that begins at the address; fails unless it has that kind. */
 static gpuexec_result gxi_check_release(gxi_call *call, uint64_t address, gpuexec_memory_kind kind, gxi_range *range) {
     static const char *const makers[] = { "", "gpuexec_alloc", "gpuexec_alloc_pinned", "gpuexec_register" };
     static const char *const cures[] = { "", "free it with gpuexec_free", "free it with gpuexec_free_pinned",
@@ -7972,6 +7948,32 @@ GPUEXEC_API void gpuexec_stream_scope_end(gpuexec_stream_scope *scope) {
    >>impl-pool   The contexts on a device share one pool: each keeps its handle, and the last one to be closed destroys
    it. The driver frees a destroyed pool's memory once nothing in it is allocated. */
 
+/* The pool of the context's device, from another context if this one has not used it; `made`, or NULL, if there is
+   none. */
+static void *gxi_pool_share(gxi_context *info, void *made) {
+    const gxi_slot *other;
+    void *pool;
+    gxi_lock(&gxi_tables);
+    pool = info->pool;
+    for (other = gxi_first_held(&gxi.first[GXI_CONTEXT]); other && !pool; other = gxi_next_held(other))
+        if (gxi_context_of(other)->device == info->device) pool = gxi_context_of(other)->pool;
+    if (!pool) pool = made;
+    GXI_STORE(&info->pool, pool);
+    gxi_unlock(&gxi_tables);
+    return pool;
+}
+/* Destroys the pool if no other context uses it. */
+static int gxi_pool_leave(gxi_call *call, gxi_context *info) {
+    const gxi_slot *other;
+    void *pool;
+    gxi_lock(&gxi_tables);
+    pool = info->pool;
+    GXI_STORE(&info->pool, NULL);
+    for (other = gxi_first_held(&gxi.first[GXI_CONTEXT]); other && pool; other = gxi_next_held(other))
+        if (gxi_context_of(other)->pool == pool) pool = NULL;
+    gxi_unlock(&gxi_tables);
+    return pool ? GXI_TRY(cuMemPoolDestroy, (pool)) : 0;
+}
 /* NULL after a failure */
 static void *gxi_pool(gxi_call *call, const gxi_slot *context) {
     gxi_context *const info = gxi_context_of(context);
@@ -8000,6 +8002,7 @@ static void *gxi_pool(gxi_call *call, const gxi_slot *context) {
         gxi_fail_cu(call, NULL, "cannot create a memory pool on device %d", info->ordinal);
         return NULL;
     }
+    GXI_STORE(&gxi.leave_pool, &gxi_pool_leave);
     pool = gxi_pool_share(info, made);
     if (pool != made) GXI_BESIDE(cuMemPoolDestroy, (made));          /* another thread was first */
     return pool;

@@ -1,8 +1,8 @@
 /* pool.c - memory pools: memory that is allocated at the call, and freed when the free is next in stream order. In a
    capture, both become nodes, and the graph has the address.
 
-   A pool keeps what was freed, up to its release threshold, for allocations of the same size: on the stream of the free,
-   from the call that frees it; on other streams never, or, with SIMGPU_SCHEDULE, as soon as the free has run. In
+   A pool keeps what was freed, up to its release threshold, for allocations of the same size: on the stream of the
+   free, from the call that frees it; on other streams never, or, with SIMGPU_SCHEDULE, as soon as the free has run. In
    between, its bytes are not there, so that a late access is found. When the device has no other memory, pools return
    what they keep. */
 #include "driver.h"
