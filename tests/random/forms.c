@@ -212,11 +212,21 @@ static void multiply(unsigned row, const struct choices *g, unsigned *at, unsign
     }
 }
 
+/* check.c finds an opcode's rows by the first: they must follow each other. */
+static void check_order(unsigned row) {
+    for (unsigned i = 0; i + 1 < row; i++) {
+        if (strcmp(forms[i].op, forms[row].op) || !strcmp(forms[row - 1].op, forms[row].op)) continue;
+        fprintf(stderr, "tests/simgpu/text/forms.h: a row of '%s' is apart from the others\n", forms[row].op);
+        exit(2);
+    }
+}
+
 struct rnd_form *rnd_forms(size_t *n) {
     for (unsigned row = 0; !done && row < sizeof forms / sizeof *forms; row++) {
         struct choices g[MAX_GROUPS];
         unsigned at[MAX_GROUPS] = { 0 };
         bool wild = false;
+        check_order(row);
         const unsigned nmods = split(forms[row].mods, g, &wild),
                        ngroups = nmods + split(forms[row].types, g + nmods, &wild);
         if (wild) add_wild(forms[row].op);

@@ -136,7 +136,7 @@ static void atomic_vector(struct emit *e, const struct rnd_form *f) {
     const unsigned size = emit_size(f->type[0]), n = rnd_has(f, "v2") ? 2 : rnd_has(f, "v4") ? 4 : 8;
     const enum rnd_kind kind = emit_kind(f->type[0]);
     const struct place p = place_of(e, f, n * size);
-    char text[300], to[120] = "", from[120] = "", reg[8][12];
+    char text[400], to[120] = "", from[120] = "", reg[8][12];
     fill(e, &p, n * size, kind, size);
     for (unsigned k = 0; k < n; k++) {
         list_of(from, sizeof from, emit_source(e, kind, size, false));

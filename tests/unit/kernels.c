@@ -869,3 +869,58 @@ TEST(old_ptx_has_no_mask_of_used_bytes) {
                                        ".entry e() { .pragma \"used_bytes_mask 0xfff\"; ret; }\n", 0, NULL),
                    GPUEXEC_BAD_IMAGE, "Feature 'used_bytes_mask' requires PTX ISA .version 8.3 or later");
 }
+
+/* One warp stores 8 words of each lane. */
+static void check_old(const char *head, const char *code, const uint32_t (*want)[8]) {
+    static const uint32_t zeros[32][8];
+    setting     s = set_up(UNIT_PTX, "count", 4);
+    gpuexec_ptr to = to_device(&s, zeros, sizeof zeros);
+    char        text[2000];
+    snprintf(text, sizeof text,
+             "%s\n.address_size 64\n.entry f(.param .u64 to) {\n"
+             "    .reg .u32 %%lane, %%a, %%b, %%c, %%d;\n    .reg .f32 %%x, %%y, %%z, %%w;\n"
+             "    .reg .u64 %%to, %%at;\n    .reg .pred %%odd, %%low, %%p;\n"
+             "    ld.param.u64 %%to, [to];\n    mov.u32 %%lane, %%tid.x;\n    mul.wide.u32 %%at, %%lane, 32;\n"
+             "    add.u64 %%to, %%to, %%at;\n%s\n    exit;\n}\n", head, code);
+    CHECK_OK(gpuexec_launch(gpuexec_kernel_get(gpuexec_module_load(s.ctx, text, 0, NULL), "f"), s.stream,
+                            gpuexec_grid(1, 32, 0), GPUEXEC_ARGS(to)));
+    CHECK_DEVICE(&s, to, want, 32 * 8, sizeof want[0][0]);
+}
+
+/* Up to .target sm_13, operations of .f32 flush subnormal numbers, and mad has no rounding modifier. */
+TEST(arithmetic_of_sm_13) {
+    uint32_t want[32][8] = { { 0 } };
+    int      i;
+    for (i = 0; i < 32; i++) {
+        want[i][0] = 0x28800000;                                  /* fused: 2^-46 */
+        want[i][1] = 0x3f800000;                                  /* saturated: 1 */
+        want[i][4] = 0x80000000;                                  /* -0, since 0x80000001 is subnormal */
+    }
+    check_old(".version 2.3\n.target sm_13",
+              "    mov.f32 %x, 0f3F800001;\n    mov.f32 %y, 0fBF800002;\n    mad.f32 %z, %x, %x, %y;\n"
+              "    st.global.f32 [%to], %z;\n    mov.f32 %y, 0f40000000;\n    mad.sat.f32 %z, %x, %y, %x;\n"
+              "    st.global.f32 [%to+4], %z;\n    mov.f32 %x, 0f00000001;\n    mad.f32 %z, %x, %y, %x;\n"
+              "    st.global.f32 [%to+8], %z;\n    add.f32 %z, %x, %x;\n    st.global.f32 [%to+12], %z;\n"
+              "    mov.f32 %x, 0f80000001;\n    mul.f32 %z, %x, %y;\n    st.global.f32 [%to+16], %z;",
+              (const uint32_t (*)[8])want);
+}
+
+/* Before PTX 6.0, shfl and vote had no member mask: the lanes that execute them take part. */
+TEST(shuffles_and_votes_without_masks) {
+    uint32_t want[32][8] = { { 0 } }, i;
+    for (i = 16; i < 32; i++) {
+        want[i][0] = i ^ 3;
+        want[i][1] = 0xaaaa0000;
+        want[i][2] = 0x40;                                        /* any, not all */
+        want[i][3] = i + 1 < 32 ? i + 1 : i;
+        want[i][4] = i + 1 < 32;
+    }
+    check_old(".version 5.0\n.target sm_30",
+              "    and.b32 %a, %lane, 1;\n    setp.ne.u32 %odd, %a, 0;\n    setp.lt.u32 %low, %lane, 16;\n"
+              "    @%low bra L;\n    shfl.bfly.b32 %b, %lane, 3, 31;\n    st.global.u32 [%to], %b;\n"
+              "    vote.ballot.b32 %b, %odd;\n    st.global.u32 [%to+4], %b;\n    vote.any.pred %p, %odd;\n"
+              "    selp.u32 %b, 0x40, 0, %p;\n    vote.all.pred %p, %odd;\n    @%p add.u32 %b, %b, 1;\n"
+              "    st.global.u32 [%to+8], %b;\n    shfl.down.b32 %b|%p, %lane, 1, 31;\n"
+              "    selp.u32 %c, 1, 0, %p;\n    st.global.u32 [%to+12], %b;\n    st.global.u32 [%to+16], %c;\nL:",
+              (const uint32_t (*)[8])want);
+}

@@ -835,6 +835,57 @@ TEST(versions_and_targets) {
     }
 }
 
+/* The CPU device knows the instructions of PTX 9.0 and a few newer ones; of the others it says whose they are. */
+TEST_ALONE(instructions_newer_than_ptx_9_0) {
+    static const struct { const char *version, *code, *says; } cases[] = {
+        { "9.1", "ld.volatile.local.u32 %a, [%at]", NULL },
+        { "9.0", "ld.volatile.local.u32 %a, [%at]",
+          "Feature 'ld/st with .local.volatile' requires PTX ISA .version 9.1 or later" },
+        { "9.3", "clmad.lo.u64 %at, %at, %at, %at", NULL },
+        { "9.2", "clmad.hi.u64 %at, %at, %at, %at", "requires PTX ISA .version 9.3 or later" },
+        { "9.4", "frobnicate.a.b %a, %a",
+          "Instruction 'frobnicate.a.b' of PTX ISA 9.4 is not supported by this CPU device, which has those of 9.0" },
+        { "9.4", "add.u8 %a, %a, %a", "Instruction 'add.u8' of PTX ISA 9.4 is not supported by this CPU device" },
+        { "9.0", "add.u8 %a, %a, %a", "Unexpected instruction types specified for 'add'" },
+    };
+    size_t i;
+    if (!on_cpu_device()) SKIP("a driver older than CUDA 13.5 does not know these");
+    CHECK(setenv("SIMGPU_DRIVER_VERSION", "13050", 1) == 0);
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        gpuexec_context ctx = gpuexec_context_open(0, NULL);
+        gpuexec_module mod;
+        char text[300];
+        snprintf(text, sizeof text, ".version %s\n.target sm_90\n.address_size 64\n"
+                 ".entry e() { .reg .u32 %%a; .reg .u64 %%at; %s; ret; }\n", cases[i].version, cases[i].code);
+        mod = gpuexec_module_load(ctx, text, 0, NULL);
+        if (cases[i].says) CHECK_NOT_MADE(mod, GPUEXEC_BAD_IMAGE, cases[i].says);
+        else CHECK_MADE(mod);
+    }
+}
+
+/* clmad: a product without carries, its lower or upper 64 bits, and an exclusive or */
+TEST_ALONE(products_without_carries) {
+    uint64_t result[2] = { 0 };
+    gpuexec_context ctx;
+    gpuexec_stream stream;
+    gpuexec_ptr data;
+    if (!on_cpu_device()) SKIP("a driver older than CUDA 13.3 does not know clmad");
+    CHECK(setenv("SIMGPU_DRIVER_VERSION", "13030", 1) == 0);
+    ctx = gpuexec_context_open(0, NULL);
+    stream = gpuexec_stream_create(ctx, NULL);
+    data = gpuexec_alloc(ctx, sizeof result);
+    CHECK_OK(gpuexec_launch(gpuexec_kernel_get(gpuexec_module_load(ctx,
+        ".version 9.3\n.target sm_90\n.address_size 64\n.visible .entry e(.param .u64 to) {\n"
+        "    .reg .u64 %to, %x, %y, %z;\n    ld.param.u64 %to, [to];\n    mov.u64 %x, 0xC000000000000003;\n"
+        "    mov.u64 %y, 7;\n    mov.u64 %z, 16;\n    clmad.lo.u64 %z, %x, %y, %z;\n    st.global.u64 [%to], %z;\n"
+        "    clmad.hi.u64 %z, %x, %y, 16;\n    st.global.u64 [%to+8], %z;\n    ret;\n}\n", 0, NULL), "e"), stream,
+                            gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(data)));
+    CHECK_OK(gpuexec_copy_out(stream, result, data, sizeof result));
+    CHECK_OK(gpuexec_stream_sync(stream));
+    CHECK_EQ(result[0], 0x4000000000000009 ^ 16);
+    CHECK_EQ(result[1], 2 ^ 16);
+}
+
 TEST(wrapped_images) {
     static unsigned char fatbin[80] = "\x50\xED\x55\xBA\1\0\x10", pair[48];
     struct { unsigned magic, version; const void *data; void *unused; } wrapper = { 0x466243B1u, 1, NULL, NULL };

@@ -319,9 +319,9 @@ static const struct sim_form forms[] = {
     F("red", "async *", "", "xxx", NONE),
 
     F("shfl", "sync up|down|bfly|idx", "b32", "Oaauv", WARP),
+    F("shfl", "up|down|bfly|idx", "b32", "Oaau", WARP),     /* without .sync: of old .target */
     F("vote", "sync all|any|uni", "pred", "qpv", VOTE),
     F("vote", "sync ballot", "b32", "dpv", VOTE),
-    F("shfl", "up|down|bfly|idx", "b32", "Oaau", WARP), /* of old .targets */
     F("vote", "all|any|uni", "pred", "qp", VOTE),
     F("vote", "ballot", "b32", "dp", VOTE),
     F("match", "any sync", "b32|b64", "sav", WARP),
