@@ -211,7 +211,7 @@ struct room {                                            /* the objects that the
     struct { void *function; unsigned grid[3], block[3], shared; void *stream; void **params; } launches[2];
     struct { size_t x, y; unsigned type; const void *host; uint64_t device; void *array; size_t pitch; } sides[2];
     uint64_t copy[16];                                   /* CUDA_MEMCPY2D: the two sides, width, height */
-    struct { int type, handle_types, location, device; void *security; size_t most, rest[7]; } pool;
+    struct { unsigned type, handle_types, location, device; void *security; size_t most, rest[7]; } pool;
     const char *text;
 };
 
