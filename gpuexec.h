@@ -7982,7 +7982,10 @@ static void *gxi_pool(gxi_call *call, const gxi_slot *context) {
     gxi_pool_properties properties;
     int supported = 0;
     if (pool || (pool = gxi_pool_share(info, NULL)) != NULL) return pool;
-    if (gxi_attribute(call, info->device, GXI_DEV_MEMORY_POOLS_SUPPORTED, &supported)) return NULL;
+    if (gxi_attribute(call, info->device, GXI_DEV_MEMORY_POOLS_SUPPORTED, &supported)) {
+        gxi_fail_cu(call, NULL, "cannot query whether device %d has memory pools", info->ordinal);
+        return NULL;
+    }
     if (!supported) {
         gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "use gpuexec_alloc and gpuexec_free",
                  "device %d has no memory pools: CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED is 0", info->ordinal);

@@ -820,7 +820,7 @@ FLOW(memory) {
 #define TAKE(v, call)               VALUE(GXI_WORKS, #call, v, call, v != 0)
 FLOW(pool) {
     gpuexec_context ctx, made, adopted;
-    gpuexec_stream s, t;
+    gpuexec_stream s, t, legacy;
     gpuexec_ptr a, b, c, left;
     uint32_t got[2] = { 0, 0 };
     MAKE(ctx, gpuexec_context_open(0, NULL));
@@ -829,7 +829,8 @@ FLOW(pool) {
     MAKE(s, gpuexec_stream_create(ctx, NULL));
     MAKE(t, gpuexec_stream_create(adopted, NULL));
     TAKE(a, gpuexec_alloc_on(s, 64));
-    TAKE(b, gpuexec_alloc_on(gpuexec_stream_legacy(ctx), 64));
+    MAKE(legacy, gpuexec_stream_legacy(ctx));
+    TAKE(b, gpuexec_alloc_on(legacy, 64));
     TAKE(left, gpuexec_alloc_on(t, 64));                 /* freed with its context */
     WORK(gpuexec_fill(s, a, 1, 64));
     WORK(gpuexec_copy_out(s, got, a, 4));
@@ -842,7 +843,7 @@ FLOW(pool) {
     EQUAL(got[0], 0x01010101);
     EQUAL(got[1], 0x02020202);
     CLEAN(gpuexec_free(c));
-    CLEAN(gpuexec_free_on(gpuexec_stream_legacy(ctx), b));
+    CLEAN(gpuexec_free_on(legacy, b));
     PUSH(gpuexec_context_push(ctx));
     TAKE(a, gpuexec_alloc_on(GPUEXEC_CURRENT, 64));
     POP(gpuexec_context_pop(ctx));
