@@ -12,7 +12,11 @@ enum { THRESHOLD = 4, RESERVED, RESERVED_HIGH, USED, USED_HIGH };        /* CUme
     X(cuMemPoolTrimTo, 11020, (void *, size_t)) X(cuMemFree, 3020, (gpuexec_ptr)) \
     X(cuMemAllocFromPoolAsync, 11020, (gpuexec_ptr *, size_t, void *, void *)) \
     X(cuMemAllocAsync, 11020, (gpuexec_ptr *, size_t, void *)) X(cuMemFreeAsync, 11020, (gpuexec_ptr, void *)) \
-    X(cuCtxCreate, 3020, (struct CUctx_st **, unsigned, int)) X(cuCtxDestroy, 4000, (struct CUctx_st *))
+    X(cuStreamBeginCapture, 10010, (void *, int)) X(cuStreamEndCapture, 10000, (void *, void **)) \
+    X(cuGraphInstantiateWithFlags, 11040, (void **, void *, unsigned long long)) \
+    X(cuGraphLaunch, 10000, (void *, void *)) X(cuGraphExecDestroy, 10000, (void *)) \
+    X(cuGraphDestroy, 10000, (void *)) X(cuCtxCreate, 3020, (struct CUctx_st **, unsigned, int)) \
+    X(cuCtxDestroy, 4000, (struct CUctx_st *))
 #define POINTER(name, version, parameters) int (*name) parameters;
 static struct { CALLS(POINTER) } cu;
 
@@ -105,6 +109,38 @@ TEST(all_kinds_of_streams) {
     }
 }
 
+/* In a capture, both become nodes; what was allocated before it cannot be freed there, and stays allocated. */
+TEST(in_a_capture) {
+    setting     s = begin();
+    void       *stream = gpuexec_stream_native(s.stream), *graph = NULL, *exec = NULL;
+    gpuexec_ptr p, before = gpuexec_alloc_on(s.stream, BYTES);
+    int         i;
+    CHECK_EQ(cu.cuStreamBeginCapture(stream, 1), 0);             /* of this thread's calls */
+    CHECK_FAILED(gpuexec_free_on(s.stream, before), GPUEXEC_BAD_ARGUMENT, "cannot free 0x", "on the stream",
+                 "cuMemFreeAsync");
+    cu.cuStreamEndCapture(stream, &graph);                       /* it may be invalid */
+    if (graph) CHECK_EQ(cu.cuGraphDestroy(graph), 0);
+    CHECK_EQ(cu.cuStreamBeginCapture(stream, 1), 0);
+    p = gpuexec_alloc_on(s.stream, BYTES);
+    CHECK(p && p != before);
+    CHECK_OK(gpuexec_fill32(s.stream, p, 1, WORDS));
+    CHECK_OK(add_to(&s, s.stream, p, 2));
+    CHECK_OK(gpuexec_copy(s.stream, before, p, BYTES));
+    CHECK_OK(gpuexec_free_on(s.stream, p));
+    CHECK_OK(add_to(&s, s.stream, s.data, 1));
+    CHECK_EQ(cu.cuStreamEndCapture(stream, &graph), 0);
+    CHECK_EQ(cu.cuGraphInstantiateWithFlags(&exec, graph, 0), 0);
+    for (i = 0; i < 3; i++) CHECK_EQ(cu.cuGraphLaunch(exec, stream), 0);
+    CHECK_OK(gpuexec_copy_out(s.stream, s.host, before, BYTES));
+    CHECK_OK(gpuexec_copy_out(s.stream, s.host + 1, s.data, 4));
+    CHECK_OK(gpuexec_free_on(s.stream, before));
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+    CHECK_EQ(s.host[0], 3);
+    CHECK_EQ(s.host[1], 3);
+    CHECK_EQ(cu.cuGraphExecDestroy(exec), 0);
+    CHECK_EQ(cu.cuGraphDestroy(graph), 0);
+}
+
 TEST(the_allocation_is_known) {
     setting s = begin();
     gpuexec_ptr p = gpuexec_alloc_on(s.stream, 100);
@@ -183,7 +219,7 @@ TEST(wrong_allocations) {
     p = gpuexec_alloc_on(s.stream, 2048);
     CHECK_EQ(gpuexec_alloc_on(s.stream, (size_t)1 << 50), 0);
     CHECK_TEXT(gpuexec_error_text(), "cannot allocate 1.0 PiB (1125899906842624 bytes) of device memory on device 0: ",
-               " are free; gpuexec's pool has reserved ", "KiB (", ", of which ", " are in use",
+               " are free; gpuexec's pool has reserved ", " bytes), of which ", " are in use",
                "cuMemAllocFromPoolAsync returned CUDA_ERROR_OUT_OF_MEMORY", "request less");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY);
     CHECK_OK(gpuexec_stream_sync(s.stream));
