@@ -12,10 +12,7 @@ enum { THRESHOLD = 4, RESERVED, RESERVED_HIGH, USED, USED_HIGH };        /* CUme
     X(cuMemPoolTrimTo, 11020, (void *, size_t)) X(cuMemFree, 3020, (gpuexec_ptr)) \
     X(cuMemAllocFromPoolAsync, 11020, (gpuexec_ptr *, size_t, void *, void *)) \
     X(cuMemAllocAsync, 11020, (gpuexec_ptr *, size_t, void *)) X(cuMemFreeAsync, 11020, (gpuexec_ptr, void *)) \
-    X(cuStreamBeginCapture, 10010, (void *, int)) X(cuStreamEndCapture, 10000, (void *, void **)) \
-    X(cuGraphInstantiateWithFlags, 11040, (void **, void *, unsigned long long)) \
-    X(cuGraphLaunch, 10000, (void *, void *)) X(cuGraphExecDestroy, 10000, (void *)) \
-    X(cuGraphDestroy, 10000, (void *)) X(cuCtxCreate, 3020, (struct CUctx_st **, unsigned, int)) \
+    X(cuCtxCreate, 3020, (struct CUctx_st **, unsigned, int)) \
     X(cuCtxDestroy, 4000, (struct CUctx_st *))
 #define POINTER(name, version, parameters) int (*name) parameters;
 static struct { CALLS(POINTER) } cu;
@@ -109,36 +106,61 @@ TEST(all_kinds_of_streams) {
     }
 }
 
-/* In a capture, both become nodes; what was allocated before it cannot be freed there, and stays allocated. */
+/* In a capture, both become nodes; what was allocated before it cannot be freed there, and stays allocated. The first
+   allocation creates the pool. */
 TEST(in_a_capture) {
-    setting     s = begin();
-    void       *stream = gpuexec_stream_native(s.stream), *graph = NULL, *exec = NULL;
-    gpuexec_ptr p, before = gpuexec_alloc_on(s.stream, BYTES);
-    int         i;
-    CHECK_EQ(cu.cuStreamBeginCapture(stream, 1), 0);             /* of this thread's calls */
-    CHECK_FAILED(gpuexec_free_on(s.stream, before), GPUEXEC_BAD_ARGUMENT, "cannot free 0x", "on the stream",
-                 "cuMemFreeAsync");
-    cu.cuStreamEndCapture(stream, &graph);                       /* it may be invalid */
-    if (graph) CHECK_EQ(cu.cuGraphDestroy(graph), 0);
-    CHECK_EQ(cu.cuStreamBeginCapture(stream, 1), 0);
-    p = gpuexec_alloc_on(s.stream, BYTES);
-    CHECK(p && p != before);
-    CHECK_OK(gpuexec_fill32(s.stream, p, 1, WORDS));
-    CHECK_OK(add_to(&s, s.stream, p, 2));
-    CHECK_OK(gpuexec_copy(s.stream, before, p, BYTES));
-    CHECK_OK(gpuexec_free_on(s.stream, p));
-    CHECK_OK(add_to(&s, s.stream, s.data, 1));
-    CHECK_EQ(cu.cuStreamEndCapture(stream, &graph), 0);
-    CHECK_EQ(cu.cuGraphInstantiateWithFlags(&exec, graph, 0), 0);
-    for (i = 0; i < 3; i++) CHECK_EQ(cu.cuGraphLaunch(exec, stream), 0);
-    CHECK_OK(gpuexec_copy_out(s.stream, s.host, before, BYTES));
-    CHECK_OK(gpuexec_copy_out(s.stream, s.host + 1, s.data, 4));
+    setting       s = set_up(UNIT_PTX, "add", BYTES);
+    gpuexec_stream other = gpuexec_stream_create(s.ctx, NULL);
+    gpuexec_graph g = { 0 };
+    gpuexec_ptr   p = 0, before = gpuexec_alloc(s.ctx, BYTES);
+    uint32_t      host[2] = { 0, 0 };
+    int           i;
+    GPUEXEC_CAPTURE(s.stream, &g) {
+        p = gpuexec_alloc_on(s.stream, BYTES);
+        CHECK(p && p != before);
+        CHECK_FAILED(gpuexec_free_on(s.stream, before), GPUEXEC_BAD_ARGUMENT, "cannot free 0x", "on the stream",
+                     "cuMemFreeAsync", "free it after the capture");
+        CHECK_FAILED(gpuexec_free(p), GPUEXEC_BAD_ARGUMENT, "was allocated in a capture, at ", "pool.c:",
+                     "belongs to the graph", "gpuexec_free_on");
+        CHECK_OK(gpuexec_free_on(other, gpuexec_alloc_on(other, BYTES)));        /* does not break the capture */
+        CHECK_OK(gpuexec_fill32(s.stream, p, 1, WORDS));
+        CHECK_OK(add_to(&s, s.stream, p, 2));
+        CHECK_OK(gpuexec_copy(s.stream, before, p, BYTES));
+        CHECK_OK(gpuexec_free_on(s.stream, p));
+        CHECK_OK(add_to(&s, s.stream, s.data, 1));
+    }
+    CHECK_MADE(g);
+    for (i = 0; i < 3; i++) CHECK_OK(gpuexec_graph_launch(g, s.stream));
+    CHECK_OK(gpuexec_copy_out(s.stream, host, before, 4));
+    CHECK_OK(gpuexec_copy_out(s.stream, host + 1, s.data, 4));
     CHECK_OK(gpuexec_free_on(s.stream, before));
     CHECK_OK(gpuexec_stream_sync(s.stream));
-    CHECK_EQ(s.host[0], 3);
-    CHECK_EQ(s.host[1], 3);
-    CHECK_EQ(cu.cuGraphExecDestroy(exec), 0);
-    CHECK_EQ(cu.cuGraphDestroy(graph), 0);
+    CHECK_EQ(host[0], 3);
+    CHECK_EQ(host[1], 3);
+    CHECK_OK(gpuexec_graph_destroy(g));
+}
+
+/* Each launch allocates the memory again. */
+TEST(a_graph_that_leaves_memory_to_the_program) {
+    setting       s = begin();
+    gpuexec_graph g = { 0 };
+    gpuexec_ptr   p = 0, q = gpuexec_alloc_on(s.stream, BYTES);
+    int           i;
+    GPUEXEC_CAPTURE(s.stream, &g) {
+        p = gpuexec_alloc_on(s.stream, BYTES);
+        CHECK_OK(gpuexec_fill32(s.stream, p, 7, WORDS));
+        CHECK_OK(gpuexec_free(q));                                   /* after the capture */
+    }
+    for (i = 0; i < 3; i++) {
+        CHECK_OK(gpuexec_graph_launch(g, s.stream));
+        CHECK_OK(add_to(&s, s.stream, p, (uint32_t)i));
+        CHECK_OK(gpuexec_copy_out(s.stream, s.host + i, p, 4));
+        CHECK_OK(gpuexec_free_on(s.stream, p));
+    }
+    CHECK_OK(gpuexec_graph_launch(g, s.stream));
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+    for (i = 0; i < 3; i++) CHECK_EQ(s.host[i], 7 + i);
+    CHECK_OK(gpuexec_context_close(s.ctx));                          /* frees it the fourth time */
 }
 
 TEST(the_allocation_is_known) {
