@@ -257,6 +257,8 @@
       gpuexec has one pool for each device; the device's default pool, which other libraries use, is not touched. The
       pool keeps what was freed until gpuexec_shutdown, or until the last context on its device is closed. Memory that
       stays allocated, and memory for other devices' kernels, is better allocated with gpuexec_alloc.
+      In a capture, both calls become nodes: each launch of the graph allocates the memory again, at the same address.
+      If the capture does not free it, call gpuexec_free_on after each launch.
 
     OVERLAPPING WORK, a guide to streams (>>stream, >>current, >>event)
       There are three levels. Each needs more care than the one before: go on only if a measurement shows that the
