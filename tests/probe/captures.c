@@ -1088,7 +1088,6 @@ static void more_life(void) {
     cu.set_current(context[0]);
     PROBE("own_alloc", cu.alloc(&any_address, 64));
     PROBE("own_nodes", (cu.graph_nodes(g, NULL, &n) * 100 + (int)n));
-    PROBE("own_exec_destroy", cu.exec_destroy(x));
     PROBE("own_graph_destroy", cu.graph_destroy(g));
 }
 
