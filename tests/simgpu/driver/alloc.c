@@ -217,8 +217,7 @@ static int capture_alloc(uint64_t *address, size_t bytes, struct sim_device *d, 
 static int pool_alloc(CUdeviceptr *out, size_t bytes, struct sim_device *device, struct sim_stream *s) {
     struct sim_device *d = device ? device : s->context->device;
     uint64_t address = 0;
-    int result = s->capture ? CUDA_SUCCESS : sim_capture_forbids();
-    if (result) return result;
+    int result = CUDA_SUCCESS;
     if (!out) return CUDA_ERROR_INVALID_VALUE;
     if (bytes && s->capture) result = capture_alloc(&address, bytes, d, s);
     else if (bytes) {
@@ -235,7 +234,7 @@ static int pool_alloc(CUdeviceptr *out, size_t bytes, struct sim_device *device,
 SIM_API_STREAM(cuMemAllocAsync, _ptsz, (CUdeviceptr *out, size_t bytes, void *stream), (out, bytes, stream),
                SIM_HEALTHY) {
     struct sim_stream *s;
-    int result = sim_stream_use(stream, &s);
+    int result = sim_stream_use_unsafe(stream, &s);
     return result ? result : pool_alloc(out, bytes, NULL, s);
 }
 
@@ -243,19 +242,21 @@ SIM_API_STREAM(cuMemAllocFromPoolAsync, _ptsz, (CUdeviceptr *out, size_t bytes, 
                (out, bytes, pool, stream), SIM_HEALTHY) {
     struct sim_stream *s;
     struct sim_device *d = sim_get(SIM_H_POOL, pool);
-    int result = sim_stream_use(stream, &s);
+    int result = sim_stream_use_unsafe(stream, &s);
     if (result) return result;
     return d ? pool_alloc(out, bytes, d, s) : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* Only memory that a graph allocates, and no second time in the same graph. */
+/* Only memory that a graph allocates, and no second time in the same graph. An address that has no memory may be one that
+   a graph had: as measured, only the launch refuses it. */
 static int capture_free(CUdeviceptr address, struct sim_stream *s) {
     const struct sim_graph *g = s->capture->graph;
     struct sim_range r;
-    if (!sim_mem_find_for_call(address, 1, true, &r) || r.lo != address || r.kind != SIM_MEM_GRAPH)
+    if (sim_mem_find_for_call(address, 1, true, &r) ? r.lo != address || r.kind != SIM_MEM_GRAPH :
+                                                      !sim_mem_in_window(address))
         return CUDA_ERROR_INVALID_VALUE;
-    for (unsigned i = 0; i < g->n; i++) {
-        const struct sim_work *w = &g->nodes[i]->work;
+    for (unsigned i = 0; i < g->nodes.n; i++) {
+        const struct sim_work *w = &g->nodes.at[i]->work;
         if (w->type == CU_GRAPH_NODE_TYPE_MEM_FREE && (uintptr_t)w->op->data == address)
             return CUDA_ERROR_INVALID_VALUE;
     }
@@ -266,7 +267,7 @@ static int capture_free(CUdeviceptr address, struct sim_stream *s) {
 SIM_API_STREAM(cuMemFreeAsync, _ptsz, (CUdeviceptr address, void *stream), (address, stream), SIM_HEALTHY) {
     struct sim_stream *s;
     struct sim_range r;
-    int result = sim_stream_use(stream, &s);
+    int result = sim_stream_use_unsafe(stream, &s);
     if (result) return result;
     if (!address) return CUDA_ERROR_INVALID_VALUE;
     if (s->capture) return capture_free(address, s);
