@@ -21,6 +21,7 @@
         >>event       points in a stream: order and time
         >>launch      grids, arguments, launching
         >>params      packed parameters, prepared launches
+        >>graph       captures of streams, graphs
         >>barrier     a barrier across devices
         >>multi       one launch on several devices
         >>cplusplus   launches that take any values
@@ -34,7 +35,8 @@
         >>begin       finding and starting the driver
         >>object      handles and their slots, the table of allocations
         >>impl-setup, impl-device, impl-context, impl-image, impl-module, impl-link, impl-memory, impl-stream,
-        >>impl-current, impl-event, impl-transfer, impl-launch, impl-params, impl-barrier, impl-multi
+        >>impl-current, impl-event, impl-transfer, impl-launch, impl-params, impl-graph, impl-barrier,
+        >>impl-multi
 
     --------------------------------------------------------------------------------------------------------------------
     >>start
@@ -239,6 +241,83 @@
       .non_blocking does not. The _now copies use the legacy default stream. If blocks from two streams wait for room on
       the device, those from the stream with the higher priority start first; priorities have no other effect.
 
+    OVERLAPPING WORK, a guide to streams (>>stream, >>current, >>event)
+      There are three levels. Each needs more care than the one before: go on only if a measurement shows that the
+      device or the host is idle. In the programs below, x, y and z are device memory, and host_x and host_y are pinned.
+      Level 1, no streams: pass GPUEXEC_CURRENT to every call. The work runs in order on the context's own stream. The
+      host continues meanwhile, and waits once, before it reads the results:
+          gpuexec_copy_in(GPUEXEC_CURRENT, x, host_x, bytes);
+          gpuexec_launch(saxpy, GPUEXEC_CURRENT, dims, GPUEXEC_ARGS(a, x, y, n));
+          gpuexec_copy_out(GPUEXEC_CURRENT, host_y, y, bytes);
+          cpu_work();                                                           // at the same time
+          if (gpuexec_stream_sync(gpuexec_context_stream(ctx))) return 1;       // without this, host_y is incomplete
+          use(host_y);
+      Level 2, scoped streams: put work that can overlap with other work, such as copies, into a scope. It then waits
+      for all work enqueued before the scope; so open the scope before you enqueue the other work. Only you know what
+      needs its results. That must wait:
+          GPUEXEC_STREAM_SCOPE(transfer) gpuexec_copy_in(GPUEXEC_CURRENT, x, host_x, bytes);
+          gpuexec_launch(saxpy, GPUEXEC_CURRENT, dims, GPUEXEC_ARGS(a, z, y, n));           // at the same time
+          gpuexec_stream_wait_stream(gpuexec_context_stream(ctx), transfer);    // without this, x is incomplete
+          gpuexec_launch(saxpy, GPUEXEC_CURRENT, dims, GPUEXEC_ARGS(a, x, y, n));
+      GPUEXEC_STREAM_SCOPE_JOIN includes this last wait. But two joining scopes in sequence never overlap: the second
+      one waits for the first. For several branches, use plain scopes, and join them at the end:
+          GPUEXEC_STREAM_SCOPE(transfer) gpuexec_copy_in(GPUEXEC_CURRENT, x, host_x, bytes);
+          GPUEXEC_STREAM_SCOPE(compute)  gpuexec_launch(saxpy, GPUEXEC_CURRENT, dims, GPUEXEC_ARGS(a, z, y, n));
+          gpuexec_stream_wait_stream(gpuexec_context_stream(ctx), compute);
+          gpuexec_stream_wait_stream(gpuexec_context_stream(ctx), transfer);    // without this, x is incomplete
+          gpuexec_launch(saxpy, GPUEXEC_CURRENT, dims, GPUEXEC_ARGS(a, x, y, n));
+      Level 3, explicit streams: name the stream in each call. This saves a record and a wait for each scope (0.3 us on
+      an H200), and nothing waits automatically any more. Data that one stream writes and another one uses needs a wait,
+      even after gpuexec_fill and gpuexec_copy; without it the program is often right, and sometimes wrong:
+          gpuexec_copy_in(transfer, x, host_x, bytes);
+          gpuexec_stream_wait_stream(compute, transfer);                        // without this, x is incomplete
+          gpuexec_launch(saxpy, compute, dims, GPUEXEC_ARGS(a, x, y, n));
+      The same holds in the other direction, since data must not be overwritten before its last reader has finished:
+          for (i = 0; i < pieces; i++) {
+              gpuexec_stream_wait_event(transfer, done);                        // without this, x changes too early
+              gpuexec_copy_in(transfer, x, piece[i], bytes);
+              gpuexec_event_record(ready, transfer);
+              gpuexec_stream_wait_event(compute, ready);                        // without this, x is incomplete
+              gpuexec_launch(saxpy, compute, dims, GPUEXEC_ARGS(a, x, y, n));
+              gpuexec_event_record(done, compute);
+          }
+      Let streams wait for each other instead of making the host wait: gpuexec_stream_wait_event and _wait_stream return
+      at once, and the host can enqueue further work. They also order streams of different devices. The host needs to
+      wait only before it reads results, and before it changes or frees memory that enqueued work uses.
+      Wait for as little as possible, but not for less. gpuexec_context_sync waits for all streams of a context,
+      gpuexec_stream_sync for one, gpuexec_event_sync for one point in it:
+          gpuexec_copy_in(compute, x, host_x, bytes);
+          gpuexec_launch(saxpy, compute, dims, GPUEXEC_ARGS(a, x, y, n));
+          gpuexec_copy_out(compute, host_y, y, bytes);
+          gpuexec_event_record(ready, compute);
+          gpuexec_copy_out(compute, host_z, z, bytes);                          // continues during use(host_y)
+          if (gpuexec_event_sync(ready)) return 1;                              // without this, host_y is incomplete
+          use(host_y);
+      In the same way, gpuexec_stream_wait_event waits for one point, and gpuexec_stream_wait_stream for everything
+      enqueued so far. gpuexec_event_query does not wait at all: the host can work until the device has finished:
+          gpuexec_copy_in(compute, x, host_x, bytes);
+          gpuexec_launch(saxpy, compute, dims, GPUEXEC_ARGS(a, x, y, n));
+          gpuexec_copy_out(compute, host_y, y, bytes);
+          gpuexec_event_record(ready, compute);
+          while (gpuexec_event_query(ready) == GPUEXEC_NOT_READY) cpu_work();
+          if (gpuexec_event_sync(ready)) return 1;                              // does not wait: returns failures
+          use(host_y);
+      Keep the legacy default stream out of loops. Its work waits for all earlier work on the context's streams, and
+      their later work waits for it, so nothing overlaps with it. The _now copies, and the CUDA runtime's calls without
+      a stream, use it. Streams with .non_blocking are exempt, and need a wait instead:
+          gpuexec_stream_desc own = { 0 };
+          own.non_blocking = 1;
+          gpuexec_stream s = gpuexec_stream_create(ctx, &own);
+          gpuexec_copy_in(gpuexec_stream_legacy(ctx), x, host_x, bytes);        // or a call of the CUDA runtime
+          gpuexec_stream_wait_stream(s, gpuexec_stream_legacy(ctx));            // without this, x is incomplete
+          gpuexec_launch(saxpy, s, dims, GPUEXEC_ARGS(a, x, y, n));
+      A graph pays if the same many short kernels are launched repeatedly. On an H200, the host takes 3 us for a launch:
+      the device is idle after a shorter kernel. In a graph of 1,000 empty kernels, each takes 0.54 us in one chain, and
+      0.24 us in four chains side by side. Making that graph costs 3 to 6 us for each kernel, so it pays from the second
+      or third time on. Longer kernels gain little: their launches already overlap with the device's work.
+      In gpuexec's repository, examples/scoped_streams.c, async_pipeline.c and priorities.c measure these rules, and
+      tests/seed_002.md lists programs and tests for more of them.
+
     LAUNCHING (>>launch)
       gpuexec_launch(kernel, stream, dims, GPUEXEC_ARGS(a, b, c)) passes the addresses and sizes of the arguments. In C,
       the arguments must be lvalues; in C++, they can be any trivially copyable values except host pointers and handles.
@@ -395,6 +474,8 @@ struct CUmod_st;
 struct CUfunc_st;
 struct CUstream_st;
 struct CUevent_st;
+struct CUgraph_st;
+struct CUgraphExec_st;
 
 /* =====================================================================================================================
    >>api   Each comment ends with the driver calls that the function makes, or with CUDA's name for what a member sets.
@@ -439,6 +520,11 @@ typedef enum gpuexec_result {
                                            CUDA again */
     GPUEXEC_BARRIER_BROKEN = 61,        /* kernels left a barrier across devices because of a timeout or an abort: the
                                            text names the devices that were missing */
+    /* captures and graphs */
+    GPUEXEC_CAPTURING = 70,             /* the call is not possible while its stream captures, or would break the
+                                           capture: it was not made */
+    GPUEXEC_CAPTURE_BROKEN = 71,        /* an earlier call broke the capture; the text names it, if gpuexec made it */
+    GPUEXEC_GRAPH_DIFFERS = 72,         /* gpuexec_graph_update: the graphs do not have the same structure */
     GPUEXEC_DRIVER_ERROR = 90           /* any other error of the driver: see gpuexec_error.driver_result */
 } gpuexec_result;
 
@@ -453,6 +539,7 @@ typedef struct gpuexec_linker  { unsigned long long id; } gpuexec_linker;
 typedef struct gpuexec_params  { unsigned long long id; } gpuexec_params;
 typedef struct gpuexec_prepared { unsigned long long id; } gpuexec_prepared;
 typedef struct gpuexec_barrier { unsigned long long id; } gpuexec_barrier;
+typedef struct gpuexec_graph   { unsigned long long id; } gpuexec_graph;
 
 /* gpuexec_same(a, b): 1 if two handles of one kind are the same handle, 0 if not; handles of different kinds do not
    compile. In C++, a == b and a != b do the same. Two handles for one native object, from two calls of
@@ -1575,6 +1662,98 @@ GPUEXEC_API gpuexec_result gpuexec_launch_prepared_at(const char *where, gpuexec
 GPUEXEC_API gpuexec_result gpuexec_prepared_destroy_at(const char *where, gpuexec_prepared prepared);
 
 /* ---------------------------------------------------------------------------------------------------------------------
+   >>graph   A stream that captures records its work in a graph instead of running it; launching the graph runs all of
+   it with one call. */
+
+typedef enum gpuexec_capture_mode {              /* what other calls of the driver may do meanwhile */
+    GPUEXEC_CAPTURE_THREAD_LOCAL = 0,            /* calls that a capture forbids are refused on this thread only.
+                                                    CU_STREAM_CAPTURE_MODE_THREAD_LOCAL */
+    GPUEXEC_CAPTURE_GLOBAL = 1,                  /* on all threads of the process. _GLOBAL */
+    GPUEXEC_CAPTURE_RELAXED = 2                  /* on none. _RELAXED */
+} gpuexec_capture_mode;
+typedef struct gpuexec_capture_desc {
+    unsigned start_canary;
+    gpuexec_capture_mode mode;                   /* calls of gpuexec work in each mode; this is for other libraries */
+    unsigned end_canary;
+} gpuexec_capture_desc;
+
+/* Begins a capture: until gpuexec_capture_end, launches, copies, fills, records and waits on the stream run nothing,
+   but become nodes of a graph. Another stream joins the capture when it waits for an event recorded in it, or for a
+   stream in it (gpuexec_stream_wait_stream); before the end, this stream must wait for each stream that joined. Calls
+   that wait for work of the capture, or query it, are refused (GPUEXEC_CAPTURING) and do not break it. All other calls
+   of gpuexec work; frees and unloads happen when no capture is open any more. desc NULL: thread-local mode. The legacy
+   default stream cannot capture. cuStreamBeginCapture. */
+GPUEXEC_API gpuexec_result gpuexec_capture_begin_at(const char *where, gpuexec_stream stream,
+                                                    const gpuexec_capture_desc *desc);
+
+/* Ends the capture, on the stream and the thread that began it, and returns its graph. A failed handle if the capture
+   was broken (the text names the call of gpuexec that broke it, if one did), or if a failure is latched, because the
+   graph then lacks what was refused. The capture is ended in any case. The graph belongs to the stream's context.
+   cuStreamEndCapture. */
+GPUEXEC_API gpuexec_graph gpuexec_capture_end_at(const char *where, gpuexec_stream stream);
+
+/* GPUEXEC_CAPTURE(stream, &graph) { ... } captures the work of the block in `graph`, even if return, break, goto or a
+   C++ exception leaves the block. If the capture cannot begin, the block is skipped, and the graph is a failed handle.
+   The rules of GPUEXEC_CONTEXT_SCOPE for break, continue, nesting and MSVC apply. */
+#define GPUEXEC_CAPTURE(stream, graph) \
+    for (GXI_CAPTURE_TYPE GXI_CAT(gxi_scope_, __LINE__) \
+             GXI_SCOPE_INIT(gpuexec_capture_scope_begin_at(GPUEXEC_HERE, stream, graph)); \
+         GXI_CAT(gxi_scope_, __LINE__).entered; \
+         gpuexec_capture_scope_end(&GXI_CAT(gxi_scope_, __LINE__)))
+typedef struct gpuexec_capture_scope {
+    gpuexec_stream stream;
+    gpuexec_graph *graph;
+    const char    *where;
+    int            entered;
+} gpuexec_capture_scope;
+GPUEXEC_API gpuexec_capture_scope gpuexec_capture_scope_begin_at(const char *where, gpuexec_stream stream,
+                                                                 gpuexec_graph *graph);
+GPUEXEC_API void gpuexec_capture_scope_end(gpuexec_capture_scope *scope);      /* a second call does nothing */
+#ifdef __cplusplus
+#  define GXI_CAPTURE_TYPE gxi_capture_scope
+#elif defined(__GNUC__)
+#  define GXI_CAPTURE_TYPE __attribute__((cleanup(gpuexec_capture_scope_end))) gpuexec_capture_scope
+#else
+#  define GXI_CAPTURE_TYPE gpuexec_capture_scope
+#endif
+
+/* Returns 1 if the stream captures, or has joined a capture of gpuexec or another library; 0 if not. A query.
+   cuStreamIsCapturing. */
+GPUEXEC_API int gpuexec_stream_is_capturing(gpuexec_stream stream);
+
+/* Enqueues all work of the graph on the stream, of any device: it begins after earlier work on the stream, and later
+   work begins after all of it. Arguments, addresses and sizes are those of the capture. The first launch instantiates
+   the graph (about 3 us for each node). A graph may be launched again while it runs; its launches run one after the
+   other. Kernels and memory of the capture must still exist. cuGraphLaunch. */
+GPUEXEC_API gpuexec_result gpuexec_graph_launch_at(const char *where, gpuexec_graph graph, gpuexec_stream stream);
+
+/* Instantiates the graph and enqueues an upload of it to the device, so that its first launch is as fast as the others.
+   cuGraphInstantiateWithFlags, cuGraphUpload. */
+GPUEXEC_API gpuexec_result gpuexec_graph_prepare_at(const char *where, gpuexec_graph graph, gpuexec_stream stream);
+
+/* Gives the graph the arguments, addresses and sizes of another graph, from a second capture of the same calls, much
+   faster than instantiating that. GPUEXEC_GRAPH_DIFFERS if the graphs do not have the same structure; the text says how
+   they differ, and the graph is unchanged. Launches that were enqueued before are not affected. `other` is not changed,
+   and may be destroyed. Needs a driver for CUDA 12.0 or later. cuGraphExecUpdate. */
+GPUEXEC_API gpuexec_result gpuexec_graph_update_at(const char *where, gpuexec_graph graph, gpuexec_graph other);
+
+typedef struct gpuexec_graph_info {
+    size_t nodes;                                /* all of them; of these: */
+    size_t kernels, copies, fills, others;
+    int    instantiated;                         /* 1: prepared or launched */
+} gpuexec_graph_info;
+
+/* Reads what a graph consists of. A query. cuGraphGetNodes, cuGraphNodeGetType. */
+GPUEXEC_API gpuexec_result gpuexec_graph_get_info_at(const char *where, gpuexec_graph graph, gpuexec_graph_info *info);
+
+/* Return the CUgraph and, once the graph is prepared or launched, the CUgraphExec; NULL if there is none. Queries. */
+GPUEXEC_API struct CUgraph_st *gpuexec_graph_native(gpuexec_graph graph);
+GPUEXEC_API struct CUgraphExec_st *gpuexec_graph_exec_native(gpuexec_graph graph);
+
+/* Destroys the graph, without waiting: launches already enqueued still run. cuGraphExecDestroy, cuGraphDestroy. */
+GPUEXEC_API gpuexec_result gpuexec_graph_destroy_at(const char *where, gpuexec_graph graph);
+
+/* ---------------------------------------------------------------------------------------------------------------------
    >>barrier   A barrier for all blocks of the grids that one multi-device launch starts. */
 
 typedef struct gpuexec_barrier_desc {
@@ -1688,6 +1867,12 @@ struct gxi_stream_scope : gpuexec_stream_scope {                     /* see GPUE
     gxi_stream_scope(const gxi_stream_scope &) = delete;
     gxi_stream_scope &operator=(const gxi_stream_scope &) = delete;
     ~gxi_stream_scope() { gpuexec_stream_scope_end(this); }
+};
+struct gxi_capture_scope : gpuexec_capture_scope {                   /* see GPUEXEC_CAPTURE */
+    explicit gxi_capture_scope(const gpuexec_capture_scope &begun) : gpuexec_capture_scope(begun) {}
+    gxi_capture_scope(const gxi_capture_scope &) = delete;
+    gxi_capture_scope &operator=(const gxi_capture_scope &) = delete;
+    ~gxi_capture_scope() { gpuexec_capture_scope_end(this); }
 };
 
 /* Including <type_traits> would be half the cost of this header; compilers provide __is_trivially_copyable instead. */
@@ -1920,6 +2105,14 @@ template <class T> GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::t
 #define gpuexec_prepared_stream(...)        gpuexec_prepared_stream_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_launch_prepared(...)        gpuexec_launch_prepared_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_prepared_destroy(...)       gpuexec_prepared_destroy_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_capture_begin(...)          gpuexec_capture_begin_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_capture_end(...)            gpuexec_capture_end_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_capture_scope_begin(...)    gpuexec_capture_scope_begin_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_graph_launch(...)           gpuexec_graph_launch_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_graph_prepare(...)          gpuexec_graph_prepare_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_graph_update(...)           gpuexec_graph_update_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_graph_get_info(...)         gpuexec_graph_get_info_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_graph_destroy(...)          gpuexec_graph_destroy_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_barrier_create(...)         gpuexec_barrier_create_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_barrier_address(...)        gpuexec_barrier_address_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_barrier_abort(...)          gpuexec_barrier_abort_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -2252,6 +2445,12 @@ typedef struct gxi_launch_config {               /* CUlaunchConfig */
     unsigned              count;
 } gxi_launch_config;
 
+struct CUgraphNode_st;
+typedef struct gxi_update {                      /* CUgraphExecUpdateResultInfo */
+    int result;
+    struct CUgraphNode_st *node, *from;
+} gxi_update;
+
 #define GXI_DRIVER(ROW) \
     ROW(REQUIRED, cuInit,                     2000, (unsigned flags)) \
     ROW(REQUIRED, cuDriverGetVersion,         2020, (int *version)) \
@@ -2378,6 +2577,21 @@ typedef struct gxi_launch_config {               /* CUlaunchConfig */
         (struct CUstream_st *stream, gpuexec_ptr address, unsigned value, unsigned flags)) \
     ROW(OPTIONAL, cuStreamWriteValue64,      11070, \
         (struct CUstream_st *stream, gpuexec_ptr address, uint64_t value, unsigned flags)) \
+    ROW(REQUIRED, cuStreamBeginCapture,      10010, (struct CUstream_st *stream, int mode)) \
+    ROW(REQUIRED, cuStreamEndCapture,        10000, (struct CUstream_st *stream, struct CUgraph_st **graph)) \
+    ROW(REQUIRED, cuStreamIsCapturing,       10000, (struct CUstream_st *stream, int *status)) \
+    ROW(REQUIRED, cuThreadExchangeStreamCaptureMode, 10010, (int *mode)) \
+    ROW(REQUIRED, cuGraphGetNodes,           10000, \
+        (struct CUgraph_st *graph, struct CUgraphNode_st **nodes, size_t *count)) \
+    ROW(REQUIRED, cuGraphNodeGetType,        10000, (struct CUgraphNode_st *node, int *type)) \
+    ROW(REQUIRED, cuGraphInstantiateWithFlags, 11040, \
+        (struct CUgraphExec_st **exec, struct CUgraph_st *graph, unsigned long long flags)) \
+    ROW(REQUIRED, cuGraphUpload,             11010, (struct CUgraphExec_st *exec, struct CUstream_st *stream)) \
+    ROW(REQUIRED, cuGraphLaunch,             10000, (struct CUgraphExec_st *exec, struct CUstream_st *stream)) \
+    ROW(OPTIONAL, cuGraphExecUpdate,         12000, \
+        (struct CUgraphExec_st *exec, struct CUgraph_st *graph, struct gxi_update *info)) \
+    ROW(REQUIRED, cuGraphExecDestroy,        10000, (struct CUgraphExec_st *exec)) \
+    ROW(REQUIRED, cuGraphDestroy,            10000, (struct CUgraph_st *graph)) \
     ROW(REQUIRED, cuStreamGetCtx,             9020, (struct CUstream_st *stream, struct CUctx_st **context)) \
     ROW(REQUIRED, cuEventCreate,              2000, (struct CUevent_st **event, unsigned flags)) \
     ROW(REQUIRED, cuEventDestroy,             4000, (struct CUevent_st *event)) \
@@ -2417,7 +2631,10 @@ enum {
     GXI_ASSERT = 710, GXI_HARDWARE_STACK_ERROR = 714, GXI_ILLEGAL_INSTRUCTION = 715, GXI_MISALIGNED_ADDRESS = 716,
     GXI_INVALID_ADDRESS_SPACE = 717, GXI_INVALID_PC = 718, GXI_LAUNCH_FAILED = 719, GXI_COOPERATIVE_TOO_LARGE = 720,
     GXI_CU_NOT_SUPPORTED = 801, GXI_SYSTEM_NOT_READY = 802, GXI_SYSTEM_DRIVER_MISMATCH = 803,
-    GXI_COMPAT_NOT_SUPPORTED_ON_DEVICE = 804, GXI_INVALID_CLUSTER_SIZE = 912, GXI_UNKNOWN = 999,
+    GXI_COMPAT_NOT_SUPPORTED_ON_DEVICE = 804, GXI_CAPTURE_UNSUPPORTED = 900, GXI_CAPTURE_INVALIDATED = 901,
+    GXI_CAPTURE_MERGE = 902, GXI_CAPTURE_UNJOINED = 904, GXI_CAPTURE_ISOLATION = 905, GXI_CAPTURE_IMPLICIT = 906,
+    GXI_CAPTURED_EVENT = 907, GXI_CAPTURE_WRONG_THREAD = 908,
+    GXI_GRAPH_EXEC_UPDATE_FAILURE = 910, GXI_INVALID_CLUSTER_SIZE = 912, GXI_UNKNOWN = 999,
 
     GXI_JIT_MAX_REGISTERS = 0, GXI_JIT_WALL_TIME = 2, GXI_JIT_INFO_LOG_BUFFER = 3,
     GXI_JIT_INFO_LOG_BUFFER_SIZE_BYTES = 4, GXI_JIT_ERROR_LOG_BUFFER = 5, GXI_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6,
@@ -2447,6 +2664,8 @@ enum {
     GXI_DEV_COOPERATIVE_LAUNCH = 95, GXI_DEV_COOPERATIVE_MULTI_DEVICE_LAUNCH = 96,
     GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97, GXI_DEV_CLUSTER_LAUNCH = 120,
 
+    GXI_STREAM_CAPTURE_MODE_GLOBAL = 0, GXI_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1, GXI_STREAM_CAPTURE_MODE_RELAXED = 2,
+    GXI_STREAM_CAPTURE_STATUS_INVALIDATED = 2,
     GXI_STREAM_NON_BLOCKING = 1, GXI_EVENT_BLOCKING_SYNC = 1, GXI_EVENT_DISABLE_TIMING = 2,
     GXI_MEMHOSTALLOC_PORTABLE = 1, GXI_MEMHOSTALLOC_DEVICEMAP = 2,
     GXI_MEMORYTYPE_HOST = 1, GXI_MEMORYTYPE_DEVICE = 2,
@@ -2561,6 +2780,7 @@ typedef struct gxi_state {
     char                first_place[GXI_PLACE];
     gxi_detail          start_failure;           /* repeated until gpuexec_setup is called again */
     int                 barriers;                /* atomic: number created since the start; waits check them if not 0 */
+    int                 captures;                /* atomic: number of captures that gpuexec has begun and not ended */
     int                 sticky;                  /* the first sticky CUresult of the process; its text follows */
     gxi_detail          sticky_detail;
 
@@ -2597,7 +2817,15 @@ typedef struct gxi_state {
     /* after a wait in that context: fails if one of its barriers is broken; with `news`, only if no call has returned
        that yet */
     gpuexec_result    (*look_at_barriers)(gxi_call *call, const struct CUctx_st *context, int news);
+    /* fails if a stream of the context captures */
+    gpuexec_result    (*check_captures)(gxi_call *call, const struct gxi_slot *context);
+    gpuexec_result    (*end_captures)(gxi_call *call, const struct gxi_slot *context, int gone);
+    /* a free or an unload, until the captures have ended */
+    int               (*postpone)(const gxi_call *call, uint64_t what, int kind, uint64_t context);
+    void              (*note_broken)(const gxi_call *call);          /* a call failed: it may have broken a capture */
     gpuexec_result    (*context_ends[2])(gxi_call *call, uint64_t context);        /* before its objects are closed */
+    struct gxi_capture *capture;                 /* the first of the open captures; guarded by gxi_tables */
+    struct gxi_postponed *postponed;             /* newest first; guarded by gxi_tables */
 } gxi_state;
 static gxi_state gxi;
 static gxi_mutex gxi_tables = GXI_MUTEX_INIT;
@@ -3046,6 +3274,21 @@ static GXI_COLD gpuexec_result gxi_fail_with(const gxi_call *call, const gpuexec
     return e->result;
 }
 
+/* What to change if a call's effect on captures is the reason for the driver's result; NULL: it is not. */
+static GXI_COLD const char *gxi_capture_cure(int cu) {
+    switch (cu) {
+    case GXI_CAPTURE_UNSUPPORTED: return "make the call before or after the capture";
+    case GXI_CAPTURE_INVALIDATED: return "end the capture: gpuexec_capture_end names the call that broke it";
+    case GXI_CAPTURE_MERGE:       return "let streams wait only for streams and events of the same capture";
+    case GXI_CAPTURE_ISOLATION:   return "wait for it before the capture begins, or record the event on a stream that "
+                                         "takes part in the capture";
+    case GXI_CAPTURE_IMPLICIT:    return "capture on a stream created with gpuexec_stream_desc.non_blocking, or do not "
+                                         "use the legacy default stream meanwhile";
+    case GXI_CAPTURED_EVENT:      return "record the event again outside the capture";
+    }
+    return NULL;
+}
+
 /* explained: the message says all that the driver's log could. */
 static GXI_COLD gpuexec_result gxi_fail_v(gxi_call *call, gpuexec_result result, const char *cure, int explained,
                                           const char *format, va_list list) {
@@ -3064,8 +3307,9 @@ static GXI_COLD gpuexec_result gxi_fail_v(gxi_call *call, gpuexec_result result,
     e.log = call->log && *call->log ? call->log : NULL;
     if (e.driver_call && !e.log && !explained) gxi_read_driver_log(&log, e.driver_call, e.driver_result);
     e.driver_log = log.n && !log.failed ? log.p : NULL;
-    e.cure = cure;
+    e.cure = !explained && gxi_capture_cure(e.driver_result) ? gxi_capture_cure(e.driver_result) : cure;
     e.asynchronous = e.sticky = result == GPUEXEC_KERNEL_FAILED;
+    if (GXI_LOAD(&gxi.captures) && e.driver_result) GXI_LOAD(&gxi.note_broken)(call);
     gxi_fail_with(call, &e);
     gxi_text_free(&message);
     gxi_text_free(&log);
@@ -3164,7 +3408,10 @@ static gpuexec_result gxi_result_of(int cu) {
     case GXI_CU_NOT_READY:            return GPUEXEC_NOT_READY;
     case GXI_OUT_OF_RESOURCES: case GXI_COOPERATIVE_TOO_LARGE: case GXI_INVALID_CLUSTER_SIZE: return GPUEXEC_BAD_LAUNCH;
     case GXI_CU_NOT_SUPPORTED: case GXI_UNSUPPORTED_LIMIT:     return GPUEXEC_NOT_SUPPORTED;
-    default:                          return gxi_is_sticky(cu) ? GPUEXEC_KERNEL_FAILED : GPUEXEC_DRIVER_ERROR;
+    case GXI_CAPTURE_INVALIDATED:     return GPUEXEC_CAPTURE_BROKEN;
+    default:
+        if (cu >= GXI_CAPTURE_UNSUPPORTED && cu <= GXI_CAPTURE_WRONG_THREAD) return GPUEXEC_CAPTURING;
+        return gxi_is_sticky(cu) ? GPUEXEC_KERNEL_FAILED : GPUEXEC_DRIVER_ERROR;
     }
 }
 
@@ -3570,7 +3817,8 @@ static GXI_NOINLINE gpuexec_result gxi_check_desc(gxi_call *call, const char *na
     ROW(LINKER,   linker,   "a linker",          4) \
     ROW(PARAMS,   params,   "a parameter block", 0) \
     ROW(PREPARED, prepared, "a prepared launch", 1) \
-    ROW(BARRIER,  barrier,  "a barrier",         0)
+    ROW(BARRIER,  barrier,  "a barrier",         0) \
+    ROW(GRAPH,    graph,    "a graph",           1)
 enum { GXI_NOTHING,
 #define GXI_ROW(KIND, member, name, turn) GXI_##KIND,
        GXI_KIND_ROWS(GXI_ROW)
@@ -3584,6 +3832,7 @@ typedef struct gxi_linker gxi_linker;
 typedef struct gxi_block gxi_block;
 typedef struct gxi_prepared gxi_prepared;
 typedef struct gxi_barrier gxi_barrier;
+typedef struct gxi_graph gxi_graph;
 typedef struct gxi_slot {                        /* 64 bytes */
     uint64_t         id;                         /* atomic; 0 when free */
     struct CUctx_st *cu_context;
@@ -3596,12 +3845,13 @@ typedef struct gxi_slot {                        /* 64 bytes */
         struct { struct CUfunc_st *native; gxi_kernel *info; const unsigned short *sizes; } kernel;
         /* last: atomic */
         struct { struct CUstream_st *native; const char *last_where; uint64_t last_kernel; } stream;
-        /* atomic; recorded: 0 no, 1 yes, otherwise the gpuexec_result that refused the last record */
+        /* atomic; recorded: 0 no, 1 yes, 2 in a capture, otherwise the gpuexec_result that refused the last record */
         struct { struct CUevent_st *native; const char *refused_at; uint32_t recorded; } event;
         struct { void *native; gxi_linker *info; } linker;            /* native: NULL if there is no link state now */
         struct { gxi_block *info; } params;
         struct { struct CUfunc_st *native; gxi_prepared *info; } prepared;
         struct { gxi_barrier *info; } barrier;
+        struct { struct CUgraphExec_st *exec; gxi_graph *info; } graph;       /* exec: atomic; NULL: not instantiated */
     } is;
     union {
             uint32_t     shared_limit;           /* of a kernel: dynamic shared bytes accepted so far (high-water mark
@@ -4206,19 +4456,31 @@ static int gxi_range_take(const gxi_slot *context, gxi_range *out, const char *w
 }
 /* --- working in an object's context ------------------------------------------------------------------------------- */
 
-typedef struct gxi_scope { const gxi_call *call; int pushed; } gxi_scope;
+typedef struct gxi_scope { const gxi_call *call; int entered, pushed, mode; } gxi_scope;
+/* While a capture is open on this thread, perhaps of another library, the driver refuses calls such as cuMemAlloc, and
+   the attempt breaks the capture, unless the thread's capture mode is relaxed. Sets that mode, or restores the previous
+   one. */
+static void gxi_exchange_mode(int *mode) { (void)gxi.cu.cuThreadExchangeStreamCaptureMode(mode); }
 static gpuexec_result gxi_enter(gxi_call *call, struct CUctx_st *context, gxi_scope *scope) {
     struct CUctx_st *current = NULL;
     scope->call = call;
     scope->pushed = 0;
+    scope->entered = 1;
+    scope->mode = GXI_STREAM_CAPTURE_MODE_RELAXED;
+    gxi_exchange_mode(&scope->mode);
     if (GXI_TRY(cuCtxGetCurrent, (&current)) == 0 && current == context) return GPUEXEC_OK;
-    if (GXI_TRY(cuCtxPushCurrent, (context))) return gxi_fail_cu(call, NULL, "cannot make the context current");
+    if (GXI_TRY(cuCtxPushCurrent, (context))) {
+        gxi_exchange_mode(&scope->mode);
+        return gxi_fail_cu(call, NULL, "cannot make the context current");
+    }
     scope->pushed = 1;
     return GPUEXEC_OK;
 }
 static GXI_NOINLINE void gxi_leave(const gxi_scope *scope) {
     struct CUctx_st *popped;
     gxi_call own, *const call = &own;            /* so that its result does not replace the caller's */
+    int mode = scope->mode;
+    if (scope->entered) gxi_exchange_mode(&mode);
     if (!scope->pushed) return;
     own = *scope->call;
     GXI_TRY(cuCtxPopCurrent, (&popped));
@@ -4250,7 +4512,8 @@ GPUEXEC_API const char *gpuexec_result_name(gpuexec_result result) {
     GXI_NAME(GPUEXEC_BAD_IMAGE) GXI_NAME(GPUEXEC_IMAGE_TOO_NEW) GXI_NAME(GPUEXEC_NOT_FOUND) GXI_NAME(GPUEXEC_FILE_ERROR)
     GXI_NAME(GPUEXEC_LINK_FAILED)
     GXI_NAME(GPUEXEC_BAD_LAUNCH) GXI_NAME(GPUEXEC_BAD_PARAMETERS) GXI_NAME(GPUEXEC_KERNEL_FAILED)
-    GXI_NAME(GPUEXEC_BARRIER_BROKEN) GXI_NAME(GPUEXEC_DRIVER_ERROR)
+    GXI_NAME(GPUEXEC_BARRIER_BROKEN) GXI_NAME(GPUEXEC_CAPTURING) GXI_NAME(GPUEXEC_CAPTURE_BROKEN)
+    GXI_NAME(GPUEXEC_GRAPH_DIFFERS) GXI_NAME(GPUEXEC_DRIVER_ERROR)
 #undef GXI_NAME
     }
     return "unknown gpuexec_result";
@@ -4528,11 +4791,13 @@ static int gxi_enter_cu(gxi_call *call, struct CUctx_st *context, gxi_scope *sco
 
 /* Closes a handle and destroys its object. A handle that was never created is no failure. */
 static gpuexec_result gxi_destroy_handle(gxi_call *call, uint64_t id, unsigned kind, const char *is) {
-    gxi_scope scope = { 0, 0 };
+    gxi_scope scope = { 0, 0, 0, 0 };
     gxi_slot *slot;
     int cu;
     if (gxi_was_never_made(id, kind)) return GPUEXEC_OK;
     if (!(slot = gxi_get(call, id, kind, is))) return gxi_failed_with();
+    if (kind == GXI_MODULE && GXI_LOAD(&gxi.captures) && GXI_LOAD(&gxi.postpone)(call, id, -1, slot->context))
+        return GPUEXEC_OK;
     if ((kind == GXI_MODULE || kind == GXI_LINKER) && gxi_enter(call, slot->cu_context, &scope))
         return gxi_failed_with();
     cu = gxi_destroy(call, slot);
@@ -5017,6 +5282,10 @@ GPUEXEC_API gpuexec_result gpuexec_context_sync_at(const char *where, gpuexec_co
     int cu;
     GXI_CALL(gpuexec_context_sync, GXI_WAITS);
     if (!(slot = gxi_begin_in(call, context, &scope))) return gxi_take();
+    if (GXI_LOAD(&gxi.captures) && GXI_LOAD(&gxi.check_captures)(call, slot)) {
+        gxi_leave(&scope);
+        return gxi_take();
+    }
     cu = GXI_TRY_VOID(cuCtxSynchronize);
     gxi_leave(&scope);
     gxi_waited(call, cu, slot, "the context");
@@ -5033,9 +5302,13 @@ static int gxi_context_end(gxi_call *call, gxi_slot *old) {
 
 static int gxi_free_range(gxi_call *call, uint64_t lo, gpuexec_memory_kind kind) {
     void *const host = (void *)(uintptr_t)lo;
-    return kind == GPUEXEC_MEMORY_PINNED       ? GXI_TRY(cuMemFreeHost, (host))
-           : kind == GPUEXEC_MEMORY_REGISTERED ? GXI_TRY(cuMemHostUnregister, (host))
-                                               : GXI_TRY(cuMemFree, (lo));
+    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, cu;
+    gxi_exchange_mode(&mode);
+    cu = kind == GPUEXEC_MEMORY_PINNED        ? GXI_TRY(cuMemFreeHost, (host))
+         : kind == GPUEXEC_MEMORY_REGISTERED ? GXI_TRY(cuMemHostUnregister, (host))
+                                             : GXI_TRY(cuMemFree, (lo));
+    gxi_exchange_mode(&mode);
+    return cu;
 }
 /* Destroyed outside gpuexec, or by the end of the process. */
 static int gxi_context_is_gone(const gxi_call *call, const gxi_slot *context) {
@@ -5060,11 +5333,12 @@ static gpuexec_result gxi_context_drain(gxi_call *call, const gxi_slot *slot) {
 static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
     gxi_context *const info = gxi_context_of(slot);
     gpuexec_result result = GPUEXEC_OK;
-    gxi_scope scope = { 0, 0 };
+    gxi_scope scope = { 0, 0, 0, 0 };
     gxi_slot *child;
     unsigned turn, kind, i;
     gxi_range range;
     const int gone = gxi_context_is_gone(call, slot);                /* with all its objects */
+    const gpuexec_result ended = GXI_LOAD(&gxi.captures) ? GXI_LOAD(&gxi.end_captures)(call, slot, gone) : GPUEXEC_OK;
     const int entered = !gone && (result = gxi_enter(call, slot->cu_context, &scope)) == GPUEXEC_OK;
     if (entered) result = gxi_context_drain(call, slot);
     for (turn = 0; turn < 2; turn++) {
@@ -5095,7 +5369,7 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
     if (gone && info->origin == GXI_PRIMARY) GXI_BESIDE(cuDevicePrimaryCtxRelease, (info->device));
     if (gone) slot->adopted = 1;
     if (gxi_destroy(call, slot) && !result) result = gxi_fail_cu(call, NULL, "cannot release the context");
-    return result;
+    return result ? result : ended;
 }
 
 GPUEXEC_API gpuexec_result gpuexec_context_close_at(const char *where, gpuexec_context context) {
@@ -7048,7 +7322,8 @@ static gpuexec_result gxi_release(gxi_call *call, uint64_t address, gpuexec_memo
                         : "0x%llx was freed by another thread at the same time",
                         (unsigned long long)address);
     }
-    cu = gxi_free_range(call, address, kind);
+    cu = GXI_LOAD(&gxi.captures) && GXI_LOAD(&gxi.postpone)(call, address, (int)kind, range.context) ? 0
+        : gxi_free_range(call, address, kind);
     gxi_leave(&scope);
     return cu && cu != GXI_DEINITIALIZED
         ? gxi_fail_cu(call, NULL, registered ? "cannot unregister 0x%llx" : "cannot free 0x%llx",
@@ -7171,7 +7446,7 @@ static int gxi_pointer(gxi_call *call, uint64_t address, gpuexec_pointer_info *i
     struct CUctx_st *native = NULL;
     void *values[4];
     gxi_range range;
-    gxi_scope scope = { 0, 0 };
+    gxi_scope scope = { 0, 0, 0, 0 };
     int cu;
     memset(info, 0, sizeof *info);
     info->device = -1;
@@ -7342,11 +7617,52 @@ GPUEXEC_API struct CUstream_st *gpuexec_stream_native(gpuexec_stream stream) {
     return slot ? slot->is.stream.native : NULL;
 }
 
+/* For work on the legacy stream: while a blocking stream of the context captures, it would break that capture. */
+static GXI_NOINLINE gpuexec_result gxi_enter_legacy(gxi_call *call, struct CUctx_st *context, gxi_scope *scope) {
+    int status;
+    if (gxi_enter(call, context, scope)) return gxi_failed_with();
+    if (gxi.cu.cuStreamIsCapturing(GXI_STREAM_LEGACY, &status) != GXI_CAPTURE_IMPLICIT) return GPUEXEC_OK;
+    gxi_leave(scope);
+    return gxi_fail(call, GPUEXEC_CAPTURING, "capture on a stream created with gpuexec_stream_desc.non_blocking, or "
+                    "use another stream than the legacy one meanwhile (functions whose names end in _now use it)",
+                    "a blocking stream of the context captures: the legacy default stream cannot wait for it");
+}
 /* A default stream belongs to the current context: calls on it need that context. */
 static GXI_NOINLINE gpuexec_result gxi_enter_stream(gxi_call *call, const gxi_slot *stream, gxi_scope *scope) {
     scope->call = call;
-    scope->pushed = 0;
-    return stream->legacy ? gxi_enter(call, stream->cu_context, scope) : GPUEXEC_OK;
+    scope->entered = scope->pushed = 0;
+    return !stream->legacy ? GPUEXEC_OK
+        : stream->legacy == 1 ? gxi_enter_legacy(call, stream->cu_context, scope)
+        : gxi_enter(call, stream->cu_context, scope);
+}
+/* A CUstreamCaptureStatus; 0 (no) if the driver does not know. */
+static int gxi_capture_status(const gxi_call *call, const gxi_slot *stream) {
+    struct CUctx_st *popped;
+    int status = 0;
+    if (stream->legacy == 1 || (stream->legacy && GXI_BESIDE(cuCtxPushCurrent, (stream->cu_context)))) return 0;
+    if (gxi.cu.cuStreamIsCapturing(stream->is.stream.native, &status)) status = 0;
+    if (stream->legacy) GXI_BESIDE(cuCtxPopCurrent, (&popped));
+    return status;
+}
+/* The same where speed counts: without captures of gpuexec, only streams adopted from other libraries can capture. */
+static int gxi_captures(const gxi_call *call, const gxi_slot *stream) {
+    return GXI_LOAD(&gxi.captures) || (stream->adopted && !stream->legacy) ? gxi_capture_status(call, stream) : 0;
+}
+/* Fails if the stream captures: the driver would refuse the call, and break the capture. */
+static GXI_NOINLINE gpuexec_result gxi_check_capture(gxi_call *call, const gxi_slot *stream, const char *cannot,
+                                                     const char *cure) {
+    if (!gxi_captures(call, stream)) return GPUEXEC_OK;
+    return gxi_fail(call, GPUEXEC_CAPTURING, cure,
+                    "cannot %s: the stream captures, and what it records runs only when the graph is launched", cannot);
+}
+/* The same for calls that a capture of this thread, on another stream, would forbid. */
+static GXI_NOINLINE gpuexec_result gxi_enter_relaxed(gxi_call *call, const gxi_slot *stream, gxi_scope *scope) {
+    if (gxi_enter_stream(call, stream, scope)) return gxi_failed_with();
+    if (scope->entered) return GPUEXEC_OK;
+    scope->entered = 1;
+    scope->mode = GXI_STREAM_CAPTURE_MODE_RELAXED;
+    gxi_exchange_mode(&scope->mode);
+    return GPUEXEC_OK;
 }
 
 GPUEXEC_API gpuexec_result gpuexec_stream_sync_at(const char *where, gpuexec_stream stream) {
@@ -7354,7 +7670,9 @@ GPUEXEC_API gpuexec_result gpuexec_stream_sync_at(const char *where, gpuexec_str
     gxi_scope scope;
     int cu;
     GXI_CALL(gpuexec_stream_sync, GXI_WAITS);
-    if (gxi_begin(call) || !(slot = gxi_find_stream(call, stream)) || gxi_enter_stream(call, slot, &scope))
+    if (gxi_begin(call) || !(slot = gxi_find_stream(call, stream)) ||
+        gxi_check_capture(call, slot, "wait for the stream", "end the capture, launch the graph, then wait") ||
+        gxi_enter_relaxed(call, slot, &scope))
         return gxi_take();
     cu = GXI_TRY(cuStreamSynchronize, (slot->is.stream.native));
     gxi_leave(&scope);
@@ -7366,24 +7684,27 @@ GPUEXEC_API gpuexec_result gpuexec_stream_query(gpuexec_stream stream) {
     gxi_scope scope;
     int cu;
     GXI_CALL_NO_PLACE(gpuexec_stream_query, GXI_QUERIES);
-    if (!(slot = gxi_begin_with_stream(call, stream)) || gxi_enter_stream(call, slot, &scope)) return gxi_failed_with();
+    if (!(slot = gxi_begin_with_stream(call, stream)) ||
+        gxi_check_capture(call, slot, "query the stream", "end the capture first") ||
+        gxi_enter_relaxed(call, slot, &scope)) return gxi_failed_with();
     cu = GXI_TRY(cuStreamQuery, (slot->is.stream.native));
     gxi_leave(&scope);
     if (cu == GXI_CU_NOT_READY) return GPUEXEC_NOT_READY;
     return cu ? gxi_fail_cu(call, NULL, "cannot query the stream") : GPUEXEC_OK;
 }
+enum { GXI_CAPTURED = 2 };                       /* gxi_slot.is.event.recorded: in a capture */
 /* Fails if the event's last record was refused: the driver would use an earlier record, or none. */
 static GXI_NOINLINE gpuexec_result gxi_event_refused(gxi_call *call, const gxi_slot *event, const char *is) {
     const uint32_t recorded = GXI_LOAD(&event->is.event.recorded);
     const char *where = GXI_LOAD(&event->is.event.refused_at);
-    if (recorded <= 1) return GPUEXEC_OK;
+    if (recorded <= GXI_CAPTURED) return GPUEXEC_OK;
     return gxi_fail(call, (gpuexec_result)recorded, "fix that failure, then record the event again",
                     "%s has not been recorded: its last gpuexec_event_record%s%s failed with %s", is, GXI_AT(where),
                     gpuexec_result_name((gpuexec_result)recorded));
 }
 /* A stream whose calls need no context and no checks before the driver, on this thread. */
 GXI_HOT int gxi_is_plain(const gxi_slot *stream) {
-    return !(stream->legacy || stream->borrowed || gxi_thread.latched || gxi.trace);
+    return !(stream->legacy || stream->borrowed || gxi_thread.latched || gxi.trace || gxi.captures);
 }
 /* `fails`: the text of a failure. cu: what the driver returned on the fast path, -1 if that was not tried. */
 static gpuexec_result gxi_stream_records(gxi_call *call, const gxi_slot *stream, struct CUevent_st *event,
@@ -7396,6 +7717,17 @@ static gpuexec_result gxi_stream_records(gxi_call *call, const gxi_slot *stream,
         gxi_leave(&scope);
     }
     return cu ? gxi_fail_cu(call, NULL, "%s", fails) : GPUEXEC_OK;
+}
+/* Before a stream waits for work that is in a capture, or is not: both must be in the same, or in none. */
+static gpuexec_result gxi_check_join(gxi_call *call, const gxi_slot *stream, int captured, const char *is) {
+    if (captured && stream->legacy == 1)
+        return gxi_fail(call, GPUEXEC_CAPTURING, "use a stream from gpuexec_stream_create",
+                        "%s is in a capture, which the legacy default stream cannot join", is);
+    if (!captured && gxi_captures(call, stream))
+        return gxi_fail(call, GPUEXEC_CAPTURING, "wait for it before the capture begins; or let the other stream join "
+                        "the capture first: gpuexec_stream_wait_stream(other, stream)",
+                        "the stream captures, but %s is outside the capture", is);
+    return GPUEXEC_OK;
 }
 static gpuexec_result gxi_stream_waits(gxi_call *call, const gxi_slot *stream, struct CUevent_st *event,
                                        const char *fails, int cu) {
@@ -7413,7 +7745,9 @@ static GXI_NOINLINE gpuexec_result gxi_wait_event_else(const char *where, gpuexe
     gxi_slot *slot, *e;
     GXI_CALL_ON(stream, gpuexec_stream_wait_event);
     if (!(slot = gxi_begin_with_stream(call, stream)) || !(e = gxi_get(call, event.id, GXI_EVENT, "the event")) ||
-        gxi_event_refused(call, e, "the event"))
+        gxi_event_refused(call, e, "the event") ||
+        (!e->adopted && GXI_LOAD(&e->is.event.recorded) &&
+         gxi_check_join(call, slot, GXI_LOAD(&e->is.event.recorded) == GXI_CAPTURED, "the event's last record")))
         return gxi_failed_with();
     return gxi_stream_waits(call, slot, e->is.event.native, "the stream cannot wait for the event", cu);
 }
@@ -7552,7 +7886,8 @@ static GXI_NOINLINE gpuexec_result gxi_wait_stream_else(const char *where, gpuex
     gxi_slot *slot, *before;
     GXI_CALL_ON(stream, gpuexec_stream_wait_stream);
     if (!(slot = gxi_begin_with_stream(call, stream)) ||
-        !(before = gxi_get(call, other.id, GXI_STREAM, "the other stream")))
+        !(before = gxi_get(call, other.id, GXI_STREAM, "the other stream")) ||
+        gxi_check_join(call, slot, gxi_captures(call, before), "the other stream"))
         return gxi_failed_with();
     return gxi_stream_waits_for(call, slot, before, tried);
 }
@@ -7655,7 +7990,9 @@ GPUEXEC_API gpuexec_result gpuexec_stream_get_info_at(const char *where, gpuexec
     GXI_CALL(gpuexec_stream_get_info, GXI_QUERIES);
     if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
-    if (!(slot = gxi_begin_with_stream(call, stream)) || gxi_enter_stream(call, slot, &scope)) return gxi_failed_with();
+    if (!(slot = gxi_begin_with_stream(call, stream)) ||
+        gxi_check_capture(call, slot, "query the stream", "end the capture first") ||
+        gxi_enter_stream(call, slot, &scope)) return gxi_failed_with();
     cu = GXI_TRY(cuStreamGetFlags, (slot->is.stream.native, &flags));
     if (cu == 0) cu = GXI_TRY(cuStreamGetPriority, (slot->is.stream.native, &info->priority));
     gxi_leave(&scope);
@@ -7672,6 +8009,8 @@ GPUEXEC_API gpuexec_result gpuexec_stream_destroy_at(const char *where, gpuexec_
     if (slot->legacy || gxi_is_own_stream(slot))
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "cannot destroy the %s stream; it is closed with its context",
                         slot->legacy == 1 ? "legacy" : slot->legacy ? "per-thread" : "context's own");
+    if (gxi_check_capture(call, slot, "destroy the stream", "end the capture first: gpuexec_capture_end"))
+        return gxi_failed_with();
     return gxi_destroy(call, slot) ? gxi_fail_cu(call, NULL, "cannot destroy the stream") : GPUEXEC_OK;
 }
 
@@ -7881,6 +8220,13 @@ GPUEXEC_API struct CUevent_st *gpuexec_event_native(gpuexec_event event) {
     const gxi_slot *slot = gxi_queried("gpuexec_event_native", event.id, GXI_EVENT, "the event");
     return slot ? slot->is.event.native : NULL;
 }
+/* Fails if the event was last recorded in a capture: only streams can wait for it, in that capture. */
+static GXI_NOINLINE gpuexec_result gxi_event_captured(gxi_call *call, const gxi_slot *event, const char *is) {
+    if (GXI_LOAD(&event->is.event.recorded) != GXI_CAPTURED) return GPUEXEC_OK;
+    return gxi_fail(call, GPUEXEC_CAPTURING, "record it outside the capture, or record another event after launching "
+                    "the graph", "%s was last recorded in a capture: it is a point in the graph, and is never reached",
+                    is);
+}
 static gpuexec_result gxi_event_record(gxi_call *call, gpuexec_event event, gpuexec_stream stream, int cu) {
     gxi_slot *e, *slot;
     gpuexec_result result;
@@ -7894,7 +8240,7 @@ static gpuexec_result gxi_event_record(gxi_call *call, gpuexec_event event, gpue
                         "the event is on device %d (context %p), but the stream is on device %d (context %p)",
                         gxi_ordinal_of(e), (void *)e->cu_context, gxi_ordinal_of(slot), (void *)slot->cu_context);
     result = gxi_stream_records(call, slot, e->is.event.native, "cannot record the event", cu);
-    if (!result) GXI_STORE(&e->is.event.recorded, 1);
+    if (!result) GXI_STORE(&e->is.event.recorded, gxi_captures(call, slot) ? GXI_CAPTURED : 1);
     return result;
 }
 static GXI_NOINLINE gpuexec_result gxi_event_record_else(const char *where, gpuexec_event event, gpuexec_stream stream,
@@ -7940,7 +8286,7 @@ static uint64_t gxi_stream_record(gxi_call *call, gpuexec_stream stream, const g
         gxi_fail_cu(call, NULL, "cannot record the event");
         gxi_destroy(call, e);
         id = 0;
-    } else if (e) GXI_STORE(&e->is.event.recorded, 1);
+    } else if (e) GXI_STORE(&e->is.event.recorded, gxi_captures(call, slot) ? GXI_CAPTURED : 1);
     gxi_leave(&scope);
     return id;
 }
@@ -7953,25 +8299,33 @@ GPUEXEC_API gpuexec_event gpuexec_stream_record_at(const char *where, gpuexec_st
 }
 GPUEXEC_API gpuexec_result gpuexec_event_sync_at(const char *where, gpuexec_event event) {
     gxi_slot *slot;
+    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, cu;
     GXI_CALL(gpuexec_event_sync, GXI_WAITS);
     if (gxi_begin(call) || !(slot = gxi_find_event(call, event, "the event")) ||
-        gxi_event_refused(call, slot, "the event"))
+        gxi_event_refused(call, slot, "the event") || gxi_event_captured(call, slot, "the event"))
         return gxi_take();
-    gxi_waited(call, GXI_TRY(cuEventSynchronize, (slot->is.event.native)), slot, "the event");
+    gxi_exchange_mode(&mode);
+    cu = GXI_TRY(cuEventSynchronize, (slot->is.event.native));
+    gxi_exchange_mode(&mode);
+    gxi_waited(call, cu, slot, "the event");
     return gxi_take();
 }
 GPUEXEC_API gpuexec_result gpuexec_event_query(gpuexec_event event) {
     gxi_slot *slot;
-    int cu;
+    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, cu;
     GXI_CALL_NO_PLACE(gpuexec_event_query, GXI_QUERIES);
-    if (!(slot = gxi_begin_with_event(call, event, "the event")) || gxi_event_refused(call, slot, "the event"))
+    if (!(slot = gxi_begin_with_event(call, event, "the event")) || gxi_event_refused(call, slot, "the event") ||
+        gxi_event_captured(call, slot, "the event"))
         return gxi_failed_with();
+    gxi_exchange_mode(&mode);
     cu = GXI_TRY(cuEventQuery, (slot->is.event.native));
+    gxi_exchange_mode(&mode);
     if (cu == GXI_CU_NOT_READY) return GPUEXEC_NOT_READY;
     return cu ? gxi_fail_cu(call, NULL, "cannot query the event") : GPUEXEC_OK;
 }
 static gpuexec_result gxi_check_elapsed(gxi_call *call, const gxi_slot *a, const gxi_slot *b) {
-    if (gxi_event_refused(call, a, "the start event") || gxi_event_refused(call, b, "the stop event"))
+    if (gxi_event_refused(call, a, "the start event") || gxi_event_refused(call, b, "the stop event") ||
+        gxi_event_captured(call, a, "the start event") || gxi_event_captured(call, b, "the stop event"))
         return gxi_failed_with();
     if (a->no_timing || b->no_timing)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "create it without gpuexec_event_desc.no_timing",
@@ -8272,7 +8626,7 @@ static uint64_t gxi_current_of_transfer(gxi_call *call, const gxi_transfer *x) {
 static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t on, int now, const gxi_transfer *x) {
     gxi_slot *slot;
     gxi_slot *peers[2] = { NULL, NULL };
-    gxi_scope scope = { 0, 0 };
+    gxi_scope scope = { 0, 0, 0, 0 };
     unsigned i;
     int cu;
     if (on == GXI_CURRENT && !now) {
@@ -8288,7 +8642,8 @@ static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t on, int now, cons
             return gxi_failed_with();
     if (x->bytes == 0 || x->rows == 0) return GPUEXEC_OK;
     if (gxi_check_transfer(call, x, slot)) return GPUEXEC_BAD_ARGUMENT;
-    if ((now || slot->legacy) && gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
+    if (now ? gxi_enter_legacy(call, slot->cu_context, &scope) : gxi_enter_stream(call, slot, &scope))
+        return gxi_failed_with();
     cu = now ? gxi_transfer_now(call, x) : gxi_transfer_queue(call, x, slot->is.stream.native, peers);
     gxi_leave(&scope);
     if (cu)
@@ -9680,6 +10035,420 @@ GPUEXEC_API gpuexec_result gpuexec_launch_prepared_at(const char *where, gpuexec
 GPUEXEC_API gpuexec_result gpuexec_prepared_destroy_at(const char *where, gpuexec_prepared prepared) {
     GXI_CALL(gpuexec_prepared_destroy, GXI_CLEANS);
     return gxi_destroy_handle(call, prepared.id, GXI_PREPARED, "the prepared launch");
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-graph   Captures, as the list gxi.capture, and graphs. Before each call that would break a capture, the driver
+   is queried, or the thread's capture mode relaxed: see gxi_captures and gxi_enter. */
+
+typedef struct gxi_capture {
+    uint64_t     stream;                         /* handle id */
+    const char  *where;
+    const char  *broken_by, *broken_at;          /* the call of gpuexec that broke it; NULL: none */
+    struct gxi_capture *next;
+} gxi_capture;
+/* A free or an unload that waits until no capture is open. The memory has left the table of allocations. */
+typedef struct gxi_postponed {
+    uint64_t            what, context;           /* an address or a module's handle id; a handle id */
+    int                 kind;                    /* a gpuexec_memory_kind; -1: a module */
+    const char         *where;
+    struct gxi_postponed *next;
+} gxi_postponed;
+struct gxi_graph { struct CUgraph_st *native; };
+
+/* Frees and unloads what was postponed: all if no capture is open, otherwise only in that context, which is closed. */
+static gpuexec_result gxi_do_postponed(const gxi_call *caller, uint64_t context) {
+    gpuexec_result result = GPUEXEC_OK;
+    gxi_call own = *caller, *const call = &own;
+    own.kind = GXI_CLEANS;
+    for (;;) {
+        gxi_postponed **at = &gxi.postponed, *p;
+        const gxi_slot *slot;
+        gpuexec_module module;
+        gxi_scope scope;
+        gxi_lock(&gxi_tables);
+        while ((p = *at) != NULL && gxi.captures && p->context != context) at = &p->next;
+        if (p) *at = p->next;
+        gxi_unlock(&gxi_tables);
+        if (!p) return result;
+        slot = gxi_peek(p->context, GXI_CONTEXT);
+        module.id = p->what;
+        if (!slot || gxi_context_is_gone(call, slot)) {}             /* with its objects */
+        else if (p->kind < 0) {
+            if (p->context != context && gxi_peek(p->what, GXI_MODULE)) gpuexec_module_unload_at(p->where, module);
+        } else if (gxi_enter(call, slot->cu_context, &scope)) result = gxi_failed_with();
+        else {
+            if (gxi_free_range(call, p->what, (gpuexec_memory_kind)p->kind))
+                result = gxi_fail_cu(call, NULL, "cannot free 0x%llx, which was freed during a capture at %s",
+                                     (unsigned long long)p->what, gxi_place(p->where));
+            gxi_leave(&scope);
+        }
+        gxi_free(p);
+    }
+}
+
+static gxi_capture **gxi_capture_held(uint64_t stream) {             /* gxi_tables is held; *result NULL: none */
+    gxi_capture **c = &gxi.capture;
+    while (*c && (*c)->stream != stream) c = &(*c)->next;
+    return c;
+}
+static void gxi_note_broken(const gxi_call *call) {
+    gxi_capture *c;
+    gxi_lock(&gxi_tables);
+    for (c = gxi.capture; c; c = c->next) {
+        const gxi_slot *stream = gxi_peek(c->stream, GXI_STREAM);
+        int status = 0;
+        if (c->broken_by || !stream || gxi.cu.cuStreamIsCapturing(stream->is.stream.native, &status) ||
+            status != GXI_STREAM_CAPTURE_STATUS_INVALIDATED)
+            continue;
+        c->broken_by = call->function;
+        c->broken_at = gxi_keep_held(call->where);
+    }
+    gxi_unlock(&gxi_tables);
+}
+static gpuexec_result gxi_check_captures(gxi_call *call, const gxi_slot *context) {
+    const gxi_capture *c;
+    const char *where = NULL;
+    int found = 0;
+    gxi_lock(&gxi_tables);
+    for (c = gxi.capture; c && !found; c = c->next) {
+        const gxi_slot *stream = gxi_peek(c->stream, GXI_STREAM);
+        found = stream && stream->cu_context == context->cu_context;
+        where = c->where;
+    }
+    gxi_unlock(&gxi_tables);
+    if (!found) return GPUEXEC_OK;
+    return gxi_fail(call, GPUEXEC_CAPTURING, "end the capture first, or wait for another stream or an event",
+                    "cannot wait for the context: one of its streams captures, since %s", gxi_place(where));
+}
+/* Lists a free or an unload. 0: it must happen now. */
+static int gxi_postpone(const gxi_call *call, uint64_t what, int kind, uint64_t context) {
+    gxi_postponed *p = (gxi_postponed *)gxi_realloc(NULL, sizeof *p);
+    if (!p) return 0;
+    gxi_lock(&gxi_tables);
+    p->what = what;
+    p->context = context;
+    p->kind = kind;
+    p->where = gxi_keep_held(call->where);
+    p->next = gxi.postponed;
+    gxi.postponed = p;
+    gxi_unlock(&gxi_tables);
+    gxi_do_postponed(call, 0);                   /* the last capture may have ended meanwhile */
+    return 1;
+}
+/* Takes the capture of a stream from the list. 0: there is none. */
+static int gxi_capture_take(uint64_t stream, gxi_capture *out) {
+    gxi_capture **at, *c;
+    gxi_lock(&gxi_tables);
+    at = gxi_capture_held(stream);
+    if ((c = *at) != NULL) {
+        *at = c->next;
+        *out = *c;
+        GXI_STORE(&gxi.captures, gxi.captures - 1);
+    }
+    gxi_unlock(&gxi_tables);
+    gxi_free(c);
+    return c != NULL;
+}
+
+static gpuexec_result gxi_end_captures(gxi_call *call, const gxi_slot *context, int gone);
+GPUEXEC_API gpuexec_result gpuexec_capture_begin_at(const char *where, gpuexec_stream stream,
+                                                    const gpuexec_capture_desc *desc) {
+    static const int modes[] = { GXI_STREAM_CAPTURE_MODE_THREAD_LOCAL, GXI_STREAM_CAPTURE_MODE_GLOBAL,
+                                 GXI_STREAM_CAPTURE_MODE_RELAXED };
+    const unsigned mode = desc ? (unsigned)desc->mode : 0;
+    gxi_capture *c;
+    gxi_slot *slot;
+    int status, cu;
+    GXI_CALL_ON(stream, gpuexec_capture_begin);
+    if (desc && gxi_check_desc(call, "gpuexec_capture_desc", desc->start_canary, desc->end_canary))
+        return gxi_failed_with();
+    if (!(slot = gxi_begin_with_stream(call, stream))) return gxi_failed_with();
+    if (mode > 2)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%d is not a gpuexec_capture_mode", (int)mode);
+    if (slot->legacy == 1)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "use a stream from gpuexec_stream_create",
+                        "the legacy default stream cannot capture");
+    status = gxi_captures(call, slot);
+    if (status) {
+        const gxi_capture *open;
+        gxi_lock(&gxi_tables);
+        open = *gxi_capture_held(stream.id);
+        where = open ? open->where : NULL;
+        gxi_unlock(&gxi_tables);
+        return gxi_fail(call, GPUEXEC_CAPTURING, "end the capture first: gpuexec_capture_end",
+                        "the stream captures already%s%s", where ? ", since " : "; it joined the capture of another "
+                        "stream, or another library captures on it", where ? where : "");
+    }
+    if (!(c = (gxi_capture *)gxi_realloc(NULL, sizeof *c))) return gxi_fail_memory(call, "begin a capture");
+    memset(c, 0, sizeof *c);
+    c->stream = stream.id;
+    GXI_STORE(&gxi.note_broken, &gxi_note_broken);
+    GXI_STORE(&gxi.check_captures, &gxi_check_captures);
+    GXI_STORE(&gxi.postpone, &gxi_postpone);
+    GXI_STORE(&gxi.end_captures, &gxi_end_captures);
+    if (!(c->where = gxi_keep(where)) && where) {
+        gxi_free(c);
+        return gxi_fail_memory(call, "begin a capture");
+    }
+    gxi_lock(&gxi_tables);
+    c->next = gxi.capture;
+    gxi.capture = c;
+    GXI_STORE(&gxi.captures, gxi.captures + 1);
+    gxi_unlock(&gxi_tables);
+    cu = GXI_TRY(cuStreamBeginCapture, (slot->is.stream.native, modes[mode]));
+    if (cu == 0) return GPUEXEC_OK;
+    {
+        gxi_capture none;
+        gxi_capture_take(stream.id, &none);
+    }
+    return gxi_fail_cu(call, NULL, "the stream cannot begin a capture");
+}
+
+static uint64_t gxi_graph_new(gxi_call *call, const gxi_slot *stream, struct CUgraph_st *native) {
+    gxi_slot *context = gxi_get(call, stream->context, GXI_CONTEXT, "the stream's context");
+    gxi_graph *info = context ? (gxi_graph *)gxi_realloc(NULL, sizeof *info) : NULL;
+    gxi_slot made;
+    uint64_t id = 0;
+    if (info) {
+        memset(info, 0, sizeof *info);
+        info->native = native;
+        made = gxi_made(context, context->id, 0);
+        made.is.graph.info = info;
+        id = gxi_new(call, GXI_GRAPH, &made, &gxi_context_of(context)->first[GXI_GRAPH]);
+    } else if (context) gxi_fail_memory(call, "keep the graph");
+    if (!id) {
+        gxi_free(info);
+        GXI_BESIDE(cuGraphDestroy, (native));
+    }
+    return id;
+}
+static int gxi_graph_end(gxi_call *call, gxi_slot *old) {
+    struct CUgraphExec_st *exec = old->is.graph.exec;
+    gxi_graph *info = old->is.graph.info;
+    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, cu = 0;
+    gxi_exchange_mode(&mode);
+    if (exec && !old->adopted) cu = GXI_TRY(cuGraphExecDestroy, (exec));
+    if (!old->adopted) {
+        if (cu) GXI_BESIDE(cuGraphDestroy, (info->native));
+        else cu = GXI_TRY(cuGraphDestroy, (info->native));
+    }
+    gxi_exchange_mode(&mode);
+    gxi_free(info);
+    return cu;
+}
+/* Why the driver returned no graph. */
+static GXI_COLD void gxi_fail_capture(gxi_call *call, const gxi_capture *c) {
+    const char *since = gxi_place(c->where);
+    if (call->cu == GXI_CAPTURE_INVALIDATED && c->broken_by)
+        gxi_fail(call, GPUEXEC_CAPTURE_BROKEN, "fix that call; see gpuexec_error_text after it",
+                 "the capture begun at %s was broken by %s at %s", since, c->broken_by, gxi_place(c->broken_at));
+    else if (call->cu == GXI_CAPTURE_INVALIDATED)
+        gxi_fail(call, GPUEXEC_CAPTURE_BROKEN, "call no function that waits or allocates during the capture, or begin "
+                 "it with gpuexec_capture_desc.mode GPUEXEC_CAPTURE_RELAXED",
+                 "the capture begun at %s was broken by a call of the driver that gpuexec did not make", since);
+    else if (call->cu == GXI_CAPTURE_UNJOINED)
+        gxi_fail(call, GPUEXEC_CAPTURE_BROKEN, "before the end, make the stream wait for each stream that joined: "
+                 "gpuexec_stream_wait_stream(stream, other)",
+                 "a stream that joined the capture begun at %s has work that the capturing stream does not wait for",
+                 since);
+    else if (call->cu == GXI_CAPTURE_WRONG_THREAD)
+        gxi_fail(call, GPUEXEC_CAPTURE_BROKEN, "end it on the thread that began it, or begin it with "
+                 "GPUEXEC_CAPTURE_RELAXED", "the capture begun at %s was ended on another thread", since);
+    else gxi_fail_cu(call, NULL, "cannot end the capture begun at %s", since);
+}
+static uint64_t gxi_capture_end(gxi_call *call, gpuexec_stream stream) {
+    struct CUgraph_st *native = NULL;
+    const int latched = gxi_latched() != GPUEXEC_OK;
+    gxi_capture c;
+    gxi_slot *slot;
+    int cu;
+    if (!(slot = gxi_begin_with_stream(call, stream))) return 0;
+    if (!gxi_capture_take(stream.id, &c)) {
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "begin it with gpuexec_capture_begin, and end it on the same stream",
+                 gxi_captures(call, slot) ? "gpuexec did not begin a capture on this stream: it joined one, or another "
+                                      "library began it" : "the stream does not capture");
+        return 0;
+    }
+    cu = GXI_TRY(cuStreamEndCapture, (slot->is.stream.native, &native));
+    if (cu == 0 && !latched) return gxi_graph_new(call, slot, native);
+    if (native) GXI_BESIDE(cuGraphDestroy, (native));
+    if (latched) gxi_refuse(call);
+    else gxi_fail_capture(call, &c);
+    return 0;
+}
+GPUEXEC_API gpuexec_graph gpuexec_capture_end_at(const char *where, gpuexec_stream stream) {
+    gpuexec_graph handle;
+    GXI_CALL(gpuexec_capture_end, GXI_MAKES);
+    handle.id = gxi_or_failed(gxi_capture_end(call, stream), GXI_GRAPH);
+    gxi_do_postponed(call, 0);
+    return handle;
+}
+/* Before a context is closed: nothing can wait for its work while one of its streams captures. */
+static gpuexec_result gxi_end_captures(gxi_call *call, const gxi_slot *context, int gone) {
+    gxi_slot *stream;
+    gxi_capture c;
+    for (stream = gxi_first(&gxi_context_of(context)->first[GXI_STREAM]); stream; stream = gxi_after(stream)) {
+        struct CUgraph_st *native = NULL;
+        if (!gxi_capture_take(stream->id, &c) || gone) continue;
+        GXI_BESIDE(cuStreamEndCapture, (stream->is.stream.native, &native));
+        if (native) GXI_BESIDE(cuGraphDestroy, (native));
+    }
+    return gxi_do_postponed(call, context->id);
+}
+
+GPUEXEC_API gpuexec_capture_scope gpuexec_capture_scope_begin_at(const char *where, gpuexec_stream stream,
+                                                                 gpuexec_graph *graph) {
+    gpuexec_capture_scope scope;
+    memset(&scope, 0, sizeof scope);
+    scope.stream = stream;
+    scope.graph = graph;
+    scope.where = where;
+    if (gpuexec_capture_begin_at(where, stream, NULL) == GPUEXEC_OK) scope.entered = 1;
+    else graph->id = gxi_failed_id(GXI_GRAPH);
+    return scope;
+}
+GPUEXEC_API void gpuexec_capture_scope_end(gpuexec_capture_scope *scope) {
+    if (scope->entered) *scope->graph = gpuexec_capture_end_at(scope->where, scope->stream);
+    scope->entered = 0;
+}
+GPUEXEC_API int gpuexec_stream_is_capturing(gpuexec_stream stream) {
+    const gxi_slot *slot;
+    GXI_CALL_NO_PLACE(gpuexec_stream_is_capturing, GXI_QUERIES);
+    return (slot = gxi_begin_with_stream(call, stream)) != NULL && gxi_capture_status(call, slot) != 0;
+}
+
+/* --- graphs ------------------------------------------------------------------------------------------------------- */
+
+static gxi_slot *gxi_begin_with_graph(gxi_call *call, gpuexec_graph graph) {
+    return gxi_begin_with(call, graph.id, GXI_GRAPH, "the graph");
+}
+/* Instantiates the graph unless that was done. */
+static gpuexec_result gxi_graph_instantiate(gxi_call *call, gxi_slot *graph) {
+    struct CUgraphExec_st *exec = NULL, *kept;
+    gxi_scope scope;
+    int cu;
+    if (GXI_LOAD(&graph->is.graph.exec)) return GPUEXEC_OK;
+    if (gxi_enter(call, graph->cu_context, &scope)) return gxi_failed_with();
+    cu = GXI_TRY_MAKE(exec, cuGraphInstantiateWithFlags, (&exec, graph->is.graph.info->native, 0));
+    gxi_leave(&scope);
+    if (cu) return gxi_fail_cu(call, NULL, "cannot instantiate the graph captured at %s", gxi_place(graph->where));
+    gxi_lock(&gxi_tables);
+    if ((kept = graph->is.graph.exec) == NULL) GXI_STORE(&graph->is.graph.exec, exec);
+    gxi_unlock(&gxi_tables);
+    if (kept) GXI_BESIDE(cuGraphExecDestroy, (exec));                /* another thread was first */
+    return GPUEXEC_OK;
+}
+/* cu: what the driver returned on the fast path, -1 if that was not tried. */
+static GXI_NOINLINE gpuexec_result gxi_graph_launch_else(const char *where, gpuexec_graph graph, gpuexec_stream stream,
+                                                         int cu) {
+    gxi_slot *g, *s;
+    gxi_scope scope;
+    GXI_CALL_ON(stream, gpuexec_graph_launch);
+    if (!(g = gxi_begin_with_graph(call, graph))) return gxi_failed_with();
+    if (stream.id == GXI_CURRENT && !(call->stream = stream.id = gxi_current_stream(call, g->context)))
+        return gxi_failed_with();
+    if (!(s = gxi_find_stream(call, stream)) ||
+        gxi_check_capture(call, s, "launch a graph", "capture the calls of the graph again instead") ||
+        gxi_graph_instantiate(call, g)) return gxi_failed_with();
+    if (cu >= 0) gxi_said(call, "cuGraphLaunch", cu);
+    else {
+        if (gxi_enter_stream(call, s, &scope)) return gxi_failed_with();
+        cu = GXI_TRY(cuGraphLaunch, (GXI_LOAD(&g->is.graph.exec), s->is.stream.native));
+        gxi_leave(&scope);
+    }
+    return cu == 0 ? GPUEXEC_OK
+        : gxi_fail_cu(call, cu == GXI_INVALID_VALUE ? "free the memory that the graph allocates before launching it "
+                      "again" : NULL, "cannot launch the graph captured at %s", gxi_place(g->where));
+}
+GPUEXEC_API gpuexec_result gpuexec_graph_launch_at(const char *where, gpuexec_graph graph, gpuexec_stream stream) {
+    const gxi_slot *g = gxi_peek_inline(graph.id, GXI_GRAPH);
+    gxi_slot *s = gxi_peek_inline(stream.id, GXI_STREAM);
+    struct CUgraphExec_st *exec;
+    int cu = -1;
+    if (g && s && gxi_is_plain(s) && !g->borrowed && !s->adopted && (exec = GXI_LOAD(&g->is.graph.exec)) != NULL) {
+        cu = gxi.cu.cuGraphLaunch(exec, s->is.stream.native);
+        if (cu == 0) return GPUEXEC_OK;
+    }
+    return gxi_graph_launch_else(where, graph, stream, cu);
+}
+GPUEXEC_API gpuexec_result gpuexec_graph_prepare_at(const char *where, gpuexec_graph graph, gpuexec_stream stream) {
+    gxi_slot *g, *s;
+    gxi_scope scope;
+    int cu;
+    GXI_CALL_ON(stream, gpuexec_graph_prepare);
+    if (!(g = gxi_begin_with_graph(call, graph)) || !(s = gxi_find_stream(call, stream)) ||
+        gxi_check_capture(call, s, "upload a graph", "pass a stream that does not capture") ||
+        gxi_graph_instantiate(call, g) || gxi_enter_stream(call, s, &scope)) return gxi_failed_with();
+    cu = GXI_TRY(cuGraphUpload, (GXI_LOAD(&g->is.graph.exec), s->is.stream.native));
+    gxi_leave(&scope);
+    return cu ? gxi_fail_cu(call, NULL, "cannot upload the graph captured at %s", gxi_place(g->where)) : GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_graph_update_at(const char *where, gpuexec_graph graph, gpuexec_graph other) {
+    static const char *const differs[] = {       /* CU_GRAPH_EXEC_UPDATE_ERROR_*, from 1 on */
+        "the driver does not say how they differ", "they do not have the same nodes and dependencies",
+        "a node has another type", "a kernel node has another kernel, which this driver cannot exchange",
+        "a node differs in what cannot be changed, such as the kind of memory of a copy, or the rows of a fill",
+        "a node cannot be updated", "a kernel node has another kernel, which cannot be exchanged",
+        "a kernel node has other launch attributes, such as a cooperative launch" };
+    gxi_slot *g, *o;
+    gxi_update info;
+    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, cu;
+    GXI_CALL(gpuexec_graph_update, GXI_MAKES);
+    if (!(g = gxi_begin_with_graph(call, graph)) || !(o = gxi_get(call, other.id, GXI_GRAPH, "the other graph")))
+        return gxi_failed_with();
+    if (!GXI_HAS(cuGraphExecUpdate))
+        return gxi_fail(call, GPUEXEC_OLD_DRIVER, "install a newer NVIDIA driver, or launch the other graph instead",
+                        "updating a graph needs a driver for CUDA 12.0 or later; this driver supports CUDA %d.%d",
+                        gxi.version / 1000, gxi.version % 1000 / 10);
+    if (gxi_graph_instantiate(call, g)) return gxi_failed_with();
+    memset(&info, 0, sizeof info);
+    gxi_exchange_mode(&mode);
+    cu = GXI_TRY(cuGraphExecUpdate, (g->is.graph.exec, o->is.graph.info->native, &info));
+    gxi_exchange_mode(&mode);
+    if (cu == 0) return GPUEXEC_OK;
+    if (cu != GXI_GRAPH_EXEC_UPDATE_FAILURE)
+        return gxi_fail_cu(call, NULL, "cannot update the graph captured at %s", gxi_place(g->where));
+    return gxi_fail(call, GPUEXEC_GRAPH_DIFFERS, "launch the other graph instead",
+                    "the graph captured at %s cannot take over the one captured at %s: %s", gxi_place(g->where),
+                    gxi_place(o->where), differs[info.result >= 1 && info.result <= 8 ? info.result - 1 : 0]);
+}
+GPUEXEC_API gpuexec_result gpuexec_graph_get_info_at(const char *where, gpuexec_graph graph, gpuexec_graph_info *info) {
+    struct CUgraphNode_st **nodes;
+    size_t i, count = 0;
+    gxi_slot *g;
+    int cu;
+    GXI_CALL(gpuexec_graph_get_info, GXI_QUERIES);
+    if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
+    memset(info, 0, sizeof *info);
+    if (!(g = gxi_begin_with_graph(call, graph))) return gxi_failed_with();
+    info->instantiated = GXI_LOAD(&g->is.graph.exec) != NULL;
+    cu = GXI_TRY(cuGraphGetNodes, (g->is.graph.info->native, NULL, &count));
+    info->nodes = count;
+    if (cu == 0 && count == 0) return GPUEXEC_OK;
+    if (cu) return gxi_fail_cu(call, NULL, "cannot query the graph");
+    if (!(nodes = (struct CUgraphNode_st **)gxi_realloc(NULL, count * sizeof *nodes)))
+        return gxi_fail_memory(call, "query the graph");
+    cu = GXI_TRY(cuGraphGetNodes, (g->is.graph.info->native, nodes, &count));
+    for (i = 0; cu == 0 && i < count; i++) {
+        int type = -1;
+        cu = GXI_TRY(cuGraphNodeGetType, (nodes[i], &type));
+        *(type == 0 ? &info->kernels : type == 1 ? &info->copies : type == 2 ? &info->fills : &info->others) += 1;
+    }
+    gxi_free(nodes);
+    return cu ? gxi_fail_cu(call, NULL, "cannot query the graph") : GPUEXEC_OK;
+}
+GPUEXEC_API struct CUgraph_st *gpuexec_graph_native(gpuexec_graph graph) {
+    const gxi_slot *slot = gxi_queried("gpuexec_graph_native", graph.id, GXI_GRAPH, "the graph");
+    return slot ? slot->is.graph.info->native : NULL;
+}
+GPUEXEC_API struct CUgraphExec_st *gpuexec_graph_exec_native(gpuexec_graph graph) {
+    const gxi_slot *slot = gxi_queried("gpuexec_graph_exec_native", graph.id, GXI_GRAPH, "the graph");
+    return slot ? GXI_LOAD(&slot->is.graph.exec) : NULL;
+}
+GPUEXEC_API gpuexec_result gpuexec_graph_destroy_at(const char *where, gpuexec_graph graph) {
+    GXI_CALL(gpuexec_graph_destroy, GXI_CLEANS);
+    return gxi_destroy_handle(call, graph.id, GXI_GRAPH, "the graph");
 }
 
 #if defined(GPUEXEC_NO_MULTI)

@@ -107,6 +107,10 @@ MEMBER(gxi_launch_config, attributes, CUlaunchConfig, attrs)
 MEMBER(gxi_launch_config, count, CUlaunchConfig, numAttrs)
 #endif
 #if CUDA_VERSION >= 12000
+STRUCT(gxi_update, CUgraphExecUpdateResultInfo)
+MEMBER(gxi_update, result, CUgraphExecUpdateResultInfo, result)
+MEMBER(gxi_update, node, CUgraphExecUpdateResultInfo, errorNode)
+MEMBER(gxi_update, from, CUgraphExecUpdateResultInfo, errorFromNode)
 SAME(1, CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE)                                      // gpuexec_launch_desc.memory_sync_domain
 #endif
 SAME(GPUEXEC_LIMIT_STACK, CU_LIMIT_STACK_SIZE)

@@ -36,7 +36,7 @@ function cuda(name,    i) {
     if (name in other) return other[name]
     for (i = 1; i <= prefixes; i++)
         if (index(name, prefix[i]) == 1) return "CU_" full[i] substr(name, length(prefix[i]) + 1)
-    return "CUDA_ERROR_" name
+    return "CUDA_ERROR_" (name ~ /^CAPTURE_/ ? "STREAM_" : "") name
 }
 function constant(macro, ours, theirs) { print theirs, 0, "-", macro "(" ours ", " theirs ")" }
 

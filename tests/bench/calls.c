@@ -68,6 +68,14 @@ static int raw_push(void) {
     return cu.cuCtxPushCurrent(native) || cu.cuCtxPopCurrent(&popped);
 }
 static int our_push(void) { return gpuexec_context_push(context) || gpuexec_context_pop(context); }
+static int raw_join(void) {
+    return cu.cuEventRecord(native_event, queue) || cu.cuStreamWaitEvent(queue_other, native_event, 0);
+}
+static int our_stream_scope(void) {
+    int entered = 0;
+    GPUEXEC_STREAM_SCOPE(other) { entered = 1; }
+    return !entered;
+}
 static int our_scope(void) {
     int entered = 0;
     GPUEXEC_CONTEXT_SCOPE(context) { entered = 1; }
@@ -94,6 +102,8 @@ static int our_results(void) {
 
 PAIR(record,  cu.cuEventRecord(native_event, queue),         gpuexec_event_record(event, stream))
 PAIR(wait,    cu.cuStreamWaitEvent(queue_other, native_event, 0), gpuexec_stream_wait_event(other, event))
+PAIR(join,    raw_join(),                                    gpuexec_stream_wait_stream(other, stream))
+PAIR(inside,  raw_join(),                                    our_stream_scope())
 PAIR(query,   cu.cuEventQuery(native_event),                 gpuexec_event_query(event))
 PAIR(waited,  cu.cuEventSynchronize(native_event),           gpuexec_event_sync(event))
 PAIR(between, raw_elapsed(),                                 our_elapsed())
@@ -153,6 +163,8 @@ int main(void) {
            "| call | the driver's | gpuexec | ratio |\n|---|---|---|---|\n", rounds, bursts);
     row("record an event", record_raw, record_ours, 100);
     row("let a stream wait for an event", wait_raw, wait_ours, 100);
+    row("let a stream wait for another (gpuexec_stream_wait_stream against a record and a wait)", join_raw, join_ours, 50);
+    row("GPUEXEC_STREAM_SCOPE against a record and a wait", inside_raw, inside_ours, 50);
     row("query a completed event", query_raw, query_ours, 200);
     row("wait for a completed event", waited_raw, waited_ours, 200);
     row("time between two events", between_raw, between_ours, 200);

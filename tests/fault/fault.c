@@ -119,6 +119,18 @@ static void *fault_symbol(void *library, const char *name);
 #define PASS_cuStreamWriteValue32 (stream, address, value, flags)
 #define PASS_cuStreamWriteValue64 (stream, address, value, flags)
 #define PASS_cuFuncSetCacheConfig (function, config)
+#define PASS_cuStreamBeginCapture (stream, mode)
+#define PASS_cuStreamEndCapture (stream, graph)
+#define PASS_cuStreamIsCapturing (stream, status)
+#define PASS_cuThreadExchangeStreamCaptureMode (mode)
+#define PASS_cuGraphGetNodes (graph, nodes, count)
+#define PASS_cuGraphNodeGetType (node, type)
+#define PASS_cuGraphInstantiateWithFlags (exec, graph, flags)
+#define PASS_cuGraphUpload (exec, stream)
+#define PASS_cuGraphLaunch (exec, stream)
+#define PASS_cuGraphExecUpdate (exec, graph, info)
+#define PASS_cuGraphExecDestroy (exec)
+#define PASS_cuGraphDestroy (graph)
 #define PASS_cuLogsDumpToMemory (iterator, text, bytes, flags)
 #define PASS_cuEventCreate (event, flags)
 #define PASS_cuEventDestroy (event)
@@ -137,6 +149,7 @@ static const char *const fault_manners[2][3] = {
     { "an allocation fails once", "an allocation fails, and the flow goes on", "no memory, permanently" }
 };
 
+enum { FAULT_OBJECTS = 11, GRAPHS = 9 };
 static struct {
     fault_source source;
     fault_manner manner;
@@ -146,7 +159,7 @@ static struct {
     int          row, code;                              /* which driver call, and its result */
     int          closing;                                /* in a call that destroys contexts or barriers */
     int          off;                                    /* the harness's own calls */
-    long         objects[8], blocks;                     /* alive */
+    long         objects[FAULT_OBJECTS], blocks;                     /* alive */
     int          calls[GXI_DRIVER_COUNT], traced[GXI_DRIVER_COUNT];
 } fault;
 
@@ -179,11 +192,14 @@ static const struct { unsigned char row; signed char change; unsigned char objec
     { ROW_cuLinkDestroy, -1, 3 }, { ROW_cuStreamCreateWithPriority, 1, 4 }, { ROW_cuStreamDestroy, -1, 4 },
     { ROW_cuEventCreate, 1, 5 }, { ROW_cuEventDestroy, -1, 5 }, { ROW_cuMemAlloc, 1, 6 }, { ROW_cuMemAllocPitch, 1, 6 },
     { ROW_cuMemFree, -1, 6 }, { ROW_cuMemHostAlloc, 1, 7 }, { ROW_cuMemFreeHost, -1, 7 },
-    { ROW_cuMemHostRegister, 1, 7 }, { ROW_cuMemHostUnregister, -1, 7 }, { ROW_cuCtxPopCurrent, -1, 255 }
+    { ROW_cuMemHostRegister, 1, 7 }, { ROW_cuMemHostUnregister, -1, 7 }, { ROW_cuCtxPopCurrent, -1, 255 },
+    { ROW_cuStreamBeginCapture, 1, 8 }, { ROW_cuStreamEndCapture, -1, 8 }, { ROW_cuGraphDestroy, -1, GRAPHS },
+    { ROW_cuGraphInstantiateWithFlags, 1, 10 }, { ROW_cuGraphExecDestroy, -1, 10 }
     };
-static const char *const fault_object_names[8] = { "retains of primary contexts", "counts of contexts", "modules",
-                                                   "link states", "streams", "events", "pieces of device memory",
-                                                   "pieces of page-locked memory" };
+static const char *const fault_object_names[FAULT_OBJECTS] = {
+    "retains of primary contexts", "counts of contexts", "modules", "link states", "streams", "events",
+    "pieces of device memory", "pieces of page-locked memory", "captures", "graphs", "instantiated graphs"
+};
 static int fault_change(int row) {                       /* an index of fault_objects, or -1 */
     int i = (int)(sizeof fault_objects / sizeof *fault_objects);
     while (i-- > 0 && fault_objects[i].row != row) {}
@@ -216,6 +232,7 @@ static int fault_before(int row, int *cu) {
         __atomic_add_fetch(&fault.calls[row], 1, __ATOMIC_RELAXED);
     }
     *cu = 0;
+    if (row == ROW_cuThreadExchangeStreamCaptureMode) return 0;      /* it sets a number of the thread */
     if (!fault_hits(DRIVER, row)) return 0;
     *cu = fault_code(row);
     if (!fault.fired) {
@@ -227,8 +244,10 @@ static int fault_before(int row, int *cu) {
 }
 static int fault_after(int row, int cu, int injected) {
     const int i = fault_change(row);
-    if (i >= 0 && fault_objects[i].object < 8 && (cu == 0 || fault_objects[i].change < 0))
+    if (i >= 0 && fault_objects[i].object < FAULT_OBJECTS && (cu == 0 || fault_objects[i].change < 0))
         __atomic_add_fetch(&fault.objects[fault_objects[i].object], fault_objects[i].change, __ATOMIC_RELAXED);
+    if (row == ROW_cuStreamEndCapture && cu == 0)
+        __atomic_add_fetch(&fault.objects[GRAPHS], 1, __ATOMIC_RELAXED);
     return injected ? injected : cu;
 }
 
@@ -285,7 +304,8 @@ static void *fault_symbol(void *library, const char *name) {
     return symbol;
 }
 
-/* Every call is in the trace with its result, except queries of error texts, and the version query before the start. */
+/* Every call is in the trace with its result, except queries of error texts, the version query before the start, and
+   the two calls that keep captures unbroken. */
 static void fault_log(void *user, gpuexec_log_level level, const char *text) {
     char name[64] = "";
     int row;
@@ -298,7 +318,8 @@ static void fault_log(void *user, gpuexec_log_level level, const char *text) {
 
 static int fault_is_traced(int row) {
     return row != ROW_cuGetErrorName && row != ROW_cuGetErrorString && row != ROW_cuDriverGetVersion &&
-        row != ROW_cuLogsDumpToMemory;
+        row != ROW_cuLogsDumpToMemory && row != ROW_cuStreamIsCapturing &&
+        row != ROW_cuThreadExchangeStreamCaptureMode;
 }
 
 static void *fault_realloc(void *user, void *p, size_t bytes) {
@@ -372,6 +393,11 @@ static const struct { const char *function; int row; } fault_tolerated[] = {
     { "", ROW_cuGetErrorName },                          /* "unknown CUresult" */
     { "", ROW_cuGetErrorString },
     { "", ROW_cuLogsDumpToMemory },                      /* the text is then without the log */
+    { "", ROW_cuStreamIsCapturing },                     /* then the driver finds what a capture forbids */
+    { "gpuexec_context_close", ROW_cuStreamEndCapture },             /* nothing needs the graph */
+    { "gpuexec_context_close", ROW_cuGraphDestroy },
+    { "gpuexec_free", ALLOCATION },                      /* it is then not postponed */
+    { "gpuexec_module_unload", ALLOCATION },
     { "", ROW_cuCtxGetCurrent },                         /* then it is pushed */
     { "", ROW_cuCtxPopCurrent },                         /* the result of the API call counts */
     { "", ROW_cuCtxGetId },                              /* then the context is assumed to be alive */
@@ -578,7 +604,7 @@ static int fault_run(void (*flow)(void), fault_source source, fault_manner manne
     /* a context can be detached from, and memory in it freed, only while it is current */
     if (fault.closing && fault.row == ROW_cuCtxPushCurrent)
         fault.objects[1] = fault.objects[6] = fault.objects[7] = 0;
-    for (i = 0; i < 8; i++)
+    for (i = 0; i < FAULT_OBJECTS; i++)
         if (fault.objects[i]) fault_wrong("%ld %s are left", fault.objects[i], fault_object_names[i]);
     if (fault.blocks) fault_wrong("%ld blocks of host memory are left", fault.blocks);
     for (i = 0; i < ROWS && desc.trace; i++)
@@ -847,6 +873,48 @@ FLOW(stream) {
     CLEAN(gpuexec_stream_destroy(own));
     CLEAN(gpuexec_stream_destroy(t));
     CLEAN(gpuexec_stream_destroy(s));
+    CLEAN(gpuexec_context_close(ctx));
+}
+
+static gpuexec_graph fault_capture(gpuexec_stream s, gpuexec_ptr p, unsigned value) {
+    gpuexec_graph graph = { 0 };
+    GPUEXEC_CAPTURE(s, &graph) (void)gpuexec_fill32(s, p, value, N);
+    return graph;
+}
+FLOW(graph) {
+    uint32_t got[N];
+    gpuexec_context ctx;
+    gpuexec_stream s;
+    gpuexec_module mod;
+    gpuexec_graph graph, other;
+    gpuexec_graph_info info;
+    gpuexec_ptr p, q;
+    memset(got, 0, sizeof got);
+    MAKE(ctx, gpuexec_context_open(0, NULL));
+    MAKE(s, gpuexec_stream_create(ctx, NULL));
+    MAKE(mod, gpuexec_module_load(ctx, fault_ptx, 0, NULL));
+    GET(p, gpuexec_alloc(ctx, sizeof got));
+    GET(q, gpuexec_alloc(ctx, sizeof got));
+    VALUE(GXI_MAKES, "gpuexec_capture_end(s)", graph, fault_capture(s, p, 7), gpuexec_ok(graph));
+    VALUE(GXI_MAKES, "gpuexec_capture_end(s)", other, fault_capture(s, q, 9), gpuexec_ok(other));
+    QUERY(gpuexec_graph_get_info(graph, &info));
+    EQUAL(info.fills, 1);
+    WORK(gpuexec_graph_prepare(graph, s));
+    WORK(gpuexec_graph_launch(graph, s));
+    WORK(gpuexec_copy_out(s, got, p, sizeof got));
+    WAIT(gpuexec_stream_sync(s));
+    EQUAL(got[N - 1], 7);
+    if (gpuexec_driver_version() >= 12000) {
+        DO(gpuexec_graph_update(graph, other));
+        WORK(gpuexec_graph_launch(graph, s));
+        WORK(gpuexec_copy_out(s, got, q, sizeof got));
+        WAIT(gpuexec_stream_sync(s));
+        EQUAL(got[N - 1], 9);
+    }
+    CLEAN(gpuexec_graph_destroy(other));
+    WORK(gpuexec_capture_begin(s, NULL));                /* which the context's end ends */
+    CLEAN(gpuexec_free(p));
+    CLEAN(gpuexec_module_unload(mod));
     CLEAN(gpuexec_context_close(ctx));
 }
 

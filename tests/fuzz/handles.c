@@ -11,8 +11,9 @@
 #include "fuzz.h"
 
 enum { CONTEXT = GXI_CONTEXT, MODULE = GXI_MODULE, KERNEL = GXI_KERNEL, STREAM = GXI_STREAM, EVENT = GXI_EVENT,
-       LINKER = GXI_LINKER, PARAMS = GXI_PARAMS, PREPARED = GXI_PREPARED, BARRIER = GXI_BARRIER, KINDS = GXI_KINDS };
-enum { KEPT = 8, HOST = 1 << 16, USES = 101, ENDS = 42 };
+       LINKER = GXI_LINKER, PARAMS = GXI_PARAMS, PREPARED = GXI_PREPARED, BARRIER = GXI_BARRIER, GRAPH = GXI_GRAPH,
+       KINDS = GXI_KINDS };
+enum { KEPT = 8, HOST = 1 << 16, USES = 108, ENDS = 44 };
 
 static uint64_t   pool[KINDS][KEPT];                     /* handles, some of them stale;
                                                             the same for the arrays below */
@@ -75,7 +76,7 @@ static uint64_t any(struct fuzz_source *s, unsigned kind) {
     }
 ANY(context, CONTEXT) ANY(module, MODULE) ANY(kernel, KERNEL) ANY(stream, STREAM) ANY(event, EVENT) ANY(linker, LINKER)
 ANY(params, PARAMS)
-ANY(prepared, PREPARED) ANY(barrier, BARRIER)
+ANY(prepared, PREPARED) ANY(barrier, BARRIER) ANY(graph, GRAPH)
 
 static void *native_of(struct fuzz_source *s, unsigned kind) {
     const unsigned how = fuzz_byte(s);
@@ -176,6 +177,7 @@ static void made(uint64_t id, unsigned kind, const char *call) {
 #define K kernel_of(s)
 #define S stream_of(s)
 #define E event_of(s)
+#define G graph_of(s)
 #define N(n) ((int)(fuzz_number(s) % (n)))
 
 /* What the host program does with the driver without gpuexec: it uses a separate context. */
@@ -211,6 +213,8 @@ static void use(struct fuzz_source *s) {
     gpuexec_module_desc module_desc = { .start_canary = 0 };
     gpuexec_barrier_desc barrier_desc = { .start_canary = 0 };
     gpuexec_multi_desc multi = { .start_canary = 0 };
+    gpuexec_capture_desc capture_desc = { .start_canary = 0 };
+    gpuexec_graph_info graph;
     gpuexec_device_launch launches[3];
     gpuexec_context contexts[3];
     gpuexec_context_scope scope;
@@ -387,6 +391,13 @@ static void use(struct fuzz_source *s) {
           }
           RESULT(gpuexec_launch_multi_device(launches, (unsigned)n, &multi));
           break;
+    CALL: capture_desc.mode = (gpuexec_capture_mode)N(4);
+          RESULT(gpuexec_capture_begin(S, fuzz_byte(s) % 2 ? &capture_desc : NULL));
+          break;
+    CALL: CALL: MAKE(GRAPH, gpuexec_capture_end(S)); break;
+    CALL: (void)gpuexec_stream_is_capturing(S); break;
+    CALL: CALL: RESULT(gpuexec_graph_launch(G, S)); break;
+    CALL: RESULT(gpuexec_graph_prepare(G, S)); RESULT(gpuexec_graph_get_info(G, &graph)); break;
     CALL: RESULT(gpuexec_device_get_info(N(4) - 1, &device));
           RESULT(gpuexec_device_get_attribute(N(4) - 1, N(200), &x));
           (void)gpuexec_device_can_access_peer(N(4) - 1, N(4) - 1);
@@ -449,6 +460,8 @@ static void alone(struct fuzz_source *s) {
           break;
     CALL: RESULT(gpuexec_prepared_stream(prepared_of(s), S)); break;
     CALL: RESULT(gpuexec_launch_prepared(prepared_of(s))); break;
+    CALL: RESULT(gpuexec_graph_update(G, G)); break;
+    CALL: RESULT(gpuexec_graph_destroy(G)); break;
     CALL: RESULT(gpuexec_prepared_destroy(prepared_of(s))); break;
     CALL: if (fuzz_byte(s) % 8 == 1) RESULT(gpuexec_shutdown()); break;
     }

@@ -774,6 +774,89 @@ static void blas(int round) {
 }
 #endif
 
+// --- captures --------------------------------------------------------------------------------------------------------
+
+// The work of both on a stream and on one that joins, captured by either: y += 5 x, z += x.
+static void captured_work(const stream_pair &on, const stream_pair &side, gpuexec_ptr x, gpuexec_ptr y, gpuexec_ptr z) {
+    const gpuexec_dims dims = gpuexec_grid_for(N, THREADS);
+    const float one = 1.0f, two = 2.0f;
+    OK(gpuexec_stream_wait_stream(side.ours, on.ours));
+    OK(gpuexec_launch(w.saxpy, side.ours, dims, one, x, z, (int)N));
+    gpuexec_ptr unused = MADE(gpuexec_alloc(w.ctx, BYTES));          // what a capture forbids is legal by gpuexec
+    OK(gpuexec_launch(w.saxpy, on.ours, dims, two, x, y, (int)N));
+#ifdef INTEROP_CUBLAS
+    const float three = 3.0f;
+    CHECK(cublasSetStream(w.blas, on.theirs) == CUBLAS_STATUS_SUCCESS);
+    CHECK(cublasSaxpy(w.blas, N, &three, (float *)x, 1, (float *)y, 1) == CUBLAS_STATUS_SUCCESS);
+#else
+    OK(gpuexec_launch(w.saxpy, on.ours, dims, 3.0f, x, y, (int)N));
+#endif
+    scale<<<BLOCKS, THREADS, 0, on.theirs>>>((float *)y, N, 1.0f, 0.0f);
+    RUNTIME(cudaPeekAtLastError());
+    OK(gpuexec_free(unused));
+    OK(gpuexec_stream_wait_stream(on.ours, side.ours));
+}
+
+static void captures(int round) {
+    enum { REPLAYS = 4 };
+    static const int streams[] = { OURS, THEIRS_NON_BLOCKING, OURS_NON_BLOCKING, THEIRS, OURS_PER_THREAD };
+    static const cudaStreamCaptureMode modes[] = { cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeGlobal,
+                                                   cudaStreamCaptureModeRelaxed };
+    static float x[N], y[N], z[N], got[2][N];
+    const stream_pair &on = w.stream[streams[round % 5]], &side = w.stream[streams[(round + 1) % 5]];
+    const bool ours = (round / 5) % 2 == 0;
+    snprintf(place, sizeof place, "round %d, a capture by %s on %s", round, ours ? "gpuexec" : "the runtime", on.name);
+    memory mx = get_memory(GPUEXEC_ALLOC, 0), my = get_memory(CUDA_MALLOC, 0), mz = get_memory(GPUEXEC_ALLOC, 0);
+    for (int i = 0; i < N; i++) {
+        x[i] = (float)((int)(random_number() % 17) - 8);
+        y[i] = (float)((int)(random_number() % 17) - 8);
+        z[i] = (float)((int)(random_number() % 17) - 8);
+    }
+    OK(gpuexec_copy_in(on.ours, mx.device, x, sizeof x));
+    OK(gpuexec_copy_in(on.ours, my.device, y, sizeof y));
+    OK(gpuexec_copy_in(on.ours, mz.device, z, sizeof z));
+    OK(gpuexec_stream_sync(on.ours));
+    if (ours) {
+        OK(gpuexec_capture_begin(on.ours, NULL));
+        captured_work(on, side, mx.device, my.device, mz.device);
+        gpuexec_graph graph = MADE(gpuexec_capture_end(on.ours));
+        for (int i = 0; i < REPLAYS; i++) {
+            OK(gpuexec_graph_launch(graph, i % 2 ? side.ours : on.ours));
+        }
+        OK(gpuexec_stream_sync(side.ours));
+        OK(gpuexec_stream_sync(on.ours));
+        OK(gpuexec_graph_destroy(graph));
+    } else {
+        cudaGraph_t graph;
+        cudaGraphExec_t executable;
+        RUNTIME(cudaStreamBeginCapture(on.theirs, modes[round % 3]));
+        captured_work(on, side, mx.device, my.device, mz.device);
+        RUNTIME(cudaStreamEndCapture(on.theirs, &graph));
+        RUNTIME(cudaGraphInstantiate(&executable, graph, 0));
+        for (int i = 0; i < REPLAYS; i++) {
+            RUNTIME(cudaGraphLaunch(executable, i % 2 ? side.theirs : on.theirs));
+        }
+        OK(gpuexec_stream_sync(side.ours));
+        OK(gpuexec_stream_sync(on.ours));
+        RUNTIME(cudaGraphExecDestroy(executable));
+        RUNTIME(cudaGraphDestroy(graph));
+    }
+    OK(gpuexec_copy_out_now(w.ctx, got[0], my.device, sizeof got[0]));
+    OK(gpuexec_copy_out_now(w.ctx, got[1], mz.device, sizeof got[1]));
+    for (int i = 0; i < N; i++) {
+        const float wanted[2] = { y[i] + REPLAYS * 5.0f * x[i], z[i] + REPLAYS * x[i] };
+        for (int k = 0; k < 2; k++) {
+            if (got[k][i] != wanted[k]) {
+                fail(__LINE__, "element %d of %c is %g, not %g", i, "yz"[k], got[k][i], wanted[k]);
+            }
+        }
+    }
+    compared++;
+    free_memory(GPUEXEC_ALLOC, mx, 0);
+    free_memory(CUDA_MALLOC, my, 0);
+    free_memory(GPUEXEC_ALLOC, mz, 0);
+}
+
 // --- variables, contexts, threads ------------------------------------------------------------------------------------
 
 // Each accesses the other's variables: an address is an address.
@@ -985,6 +1068,7 @@ static void one_round(int round) {
 #ifdef INTEROP_CUBLAS
     blas(round);
 #endif
+    captures(round);
     variables(round);
     contexts(round);
     threads(round);

@@ -1,8 +1,9 @@
 #!/bin/sh
-# Needs nvcc on PATH (NVCC=... chooses one). Two parts:
+# Needs nvcc on PATH (NVCC=... chooses one). Three parts:
 #   The kernels' results again, from PTX as nvcc writes it for each architecture, not lowered like the committed files.
 #   The host references of tests/unit/kernels.c decide, on the device that the tests use.
 #   interop.cu: gpuexec, the runtime API and cuBLAS in one process. It is compiled on every machine, and runs on a GPU.
+#   torch_capture.py: captures of PyTorch around gpuexec, and of gpuexec around PyTorch, where there is a GPU for both.
 #   INTEROP_ROUNDS=1000: how many rounds, 100 by default.  NVCC_ONLY=interop: only this.
 cd "$(dirname "$0")/../.." || exit 1
 root=$PWD
@@ -40,7 +41,19 @@ interop() {
         fi
     done
 }
+torch() {
+    has_gpu || { skip "PyTorch: no GPU here"; return; }
+    ${CC:-cc} -std=c99 -O2 -shared -fPIC tests/nvcc/torch_capture.c -o "$out/plugin.so" -ldl -lpthread >"$out/log" 2>&1 ||
+        { bad "torch_capture.c does not compile"; return; }
+    python3 tests/nvcc/torch_capture.py "$out/plugin.so" >"$out/log" 2>&1
+    case $? in
+        0)  passed=$((passed + 4)); [ -z "${TEST_VERBOSE:-}" ] || cat "$out/log" ;;
+        77) skip "PyTorch: $(tail -n 1 "$out/log")" ;;
+        *)  bad "torch_capture.py" ;;
+    esac
+}
 interop
+torch
 if [ "${NVCC_ONLY:-}" = interop ]; then
     echo "suite nvcc: $passed passed, $failed failed, $skipped skipped"
     [ $failed -eq 0 ]

@@ -96,7 +96,7 @@ static bool refused(const struct rnd_form *f) {
         return (rnd_has(f, "v2|v4") && !strcmp(t0, "pred")) || (rnd_has(f, "v4") && strstr(t0, "64"));
     if (!strcmp(op, "mad") && !strcmp(t0, "f32") && !rnd_has(f, "rn|rz|rm|rp")) return true;
     if ((!strcmp(op, "shfl") || !strcmp(op, "vote")) && !rnd_has(f, "sync")) return true;
-    if (!strcmp(op, "clmad") || (rnd_has(f, "volatile") && rnd_has(f, "local"))) return true;        /* newer .version */
+    if (!strcmp(op, "clmad") || (rnd_has(f, "volatile") && rnd_has(f, "local"))) return true;    /* newer .version */
     if (!strcmp(op, "cvta")) return !strcmp(t0, "u32");        /* addresses have 64 bits */
     return (!strcmp(op, "ld") || !strcmp(op, "st")) && rnd_has(f, "v8") && !strstr(t0, "32");
 }

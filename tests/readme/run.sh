@@ -2,7 +2,8 @@
 # Compiles and runs the programs in the documentation: README.md's ```c and ```cpp blocks that have a main(), and the
 # header's own >>start. Each runs in an empty directory with gpuexec.h and the PTX of kernels/, as for a reader. C
 # programs are also compiled as C++. A line with a comment `/* prints: TEXT */` or `// prints: TEXT` states what must be
-# printed.
+# printed. Then the programs in the manual's chapter OVERLAPPING WORK run in guide.c. Without a line that is marked
+# `// without this, ...`, their results must be wrong on the CPU device with SIMGPU_LAZY=1.
 cd "$(dirname "$0")/../.." || exit 1
 root=$PWD
 out=$(mktemp -d "${TMPDIR:-/tmp}/gpuexec-readme-XXXXXX") || exit 1
@@ -72,6 +73,46 @@ elif (cd "$dir" && ./main) >"$out/log" 2>&1 || ! cmp -s "$out/wanted" "$out/log"
 else
     ok "the sample error"
 fi
+
+# The programs of the guide: at most ten lines each.
+awk -v out="$out/guide" '
+    /^    OVERLAPPING WORK/ { on = 1; next }
+    on && /^ *$/ { exit }
+    on && /^          / {
+        if (!inside++) n++
+        print > (out "-" n ".h")
+        if (/without this,/) print inside > (out "-" n ".lines")
+    }
+    on && /^      [^ ]/ { inside = 0 }
+' gpuexec.h
+implementation=${BUILD:-build}/implementation.o
+case $implementation in /*) ;; *) implementation=$root/$implementation ;; esac
+cp kernels/saxpy.ptx "$out"
+guide() { # PROGRAM COMPILER...: returns its exit code, 4 if it does not compile
+    program=$1; shift
+    set -- "$@" "$root/tests/readme/guide.c" -x none "$implementation" -o guide -ldl -lpthread
+    set -- "$@" -DGPUEXEC_IMPLEMENTED "-DPROGRAM=\"$program\"" -I"$root" -I.
+    (cd "$out" && "$@" -Wall -Wextra -Wno-missing-field-initializers -Werror $SAN_FLAGS) >"$out/log" 2>&1 || return 4
+    (cd "$out" && ./guide) >>"$out/log" 2>&1
+}
+for source in "$out"/guide-*.h; do
+    name=$(basename "$source")
+    [ "$(wc -l <"$source")" -le 10 ] || bad "$name: more than ten lines" "$source"
+    guide "$name" ${CC:-cc} -std=c99 && ok "$name" || bad "$name: exit code $?" "$out/log"
+    if [ -n "$cxx" ]; then
+        guide "$name" ${CXX:-c++} -std=c++11 -x c++ && ok "$name as C++" || bad "$name as C++: exit code $?" "$out/log"
+    fi
+    case ${GPUEXEC_DRIVER:-} in *libsimgpu*) ;; *) continue ;; esac
+    [ -e "${source%.h}.lines" ] || continue
+    while read -r line; do
+        sed "${line}d" "$source" >"$out/without.h"
+        SIMGPU_LAZY=1 SIMGPU_THREADS=1 guide without.h ${CC:-cc} -std=c99
+        code=$?
+        if [ $code -eq 3 ]; then ok "$name without line $line"
+        else bad "$name without line $line: exit code $code" "$source"; fi
+    done <"${source%.h}.lines"
+done
+[ "$(ls "$out"/guide-*.h | wc -l)" -ge 8 ] && ok "guide found" || bad "the guide has few programs" "$out/log"
 
 # At least the first program and the header's must be found.
 [ -f "$out/header-start.c" ] && ls "$out"/README-line-*.c >/dev/null 2>&1 && ok "programs found" ||

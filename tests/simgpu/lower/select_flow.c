@@ -226,9 +226,8 @@ void dec_cluster_wait(struct dec *d) {
 
 /* -- operations of a warp: the last source is the mask of their lanes */
 
-/* d and perhaps a predicate = op(sources) */
-/* The member mask of a .sync instruction, its last operand; of others, whose sources are `sources`, the lanes that execute
-   it. */
+/* The member mask of a .sync instruction, its last operand; for others, which have `sources` sources, the lanes that
+   execute it. */
 static uint32_t members(struct dec *d, unsigned sources) {
     const struct sim_instr *in = d->in;
     if (in->n > sources + 1) return dec_src(d, &in->opd[in->n - 1], SIM_U32);
@@ -237,6 +236,7 @@ static uint32_t members(struct dec *d, unsigned sources) {
     return mask;
 }
 
+/* d and perhaps a predicate = op(sources) */
 void dec_warp(struct dec *d) {
     const struct sim_operand *o = d->in->opd, *second = o[0].kind == SIM_O_PAIR ? &o[0].list[1] : NULL;
     const unsigned sources = !strcmp(d->in->op, "shfl") ? 3 : 1;

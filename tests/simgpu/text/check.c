@@ -423,10 +423,11 @@ static void check_features(const struct checked *c) {
     if (is(c, "max") && c->in->n > 3) require(c, 100, 88, "Feature", "max.f32 with 3 input operands");
     if (is(c, "min") && c->in->n > 3) require(c, 100, 88, "Feature", "min.f32 with 3 input operands");
     if (is(c, "add|sub|fma") && has(c, "f32") && has(c, "f16|bf16")) require(c, 100, 86, "Feature", "mixed precision");
-    if (is(c, "ld|st") && has(c, "volatile") && has(c, "local")) require(c, 0, 91, "Feature", "ld/st with .local.volatile");
+    if (is(c, "ld|st") && has(c, "volatile") && has(c, "local"))
+        require(c, 0, 91, "Feature", "ld/st with .local.volatile");
     if (is(c, "shfl|vote") && !has(c, "sync") && m->sm >= 70 && m->version >= 64)
-        px_error(c->px, c->in->line, "Instruction '%s' without '.sync' is not supported on .target sm_70 and higher from "
-                 "PTX ISA version 6.4", name_of(c));
+        px_error(c->px, c->in->line, "Instruction '%s' without '.sync' is not supported on .target sm_70 and higher "
+                 "from PTX ISA version 6.4", name_of(c));
     if (is(c, "mad") && c->type[0] == SIM_F32 && !has(c, "rn|rz|rm|rp") && m->sm >= 20)
         say(c, "Rounding modifier required for");
     if (is(c, "cvt") && has(c, "tf32") && has(c, "rn|rz"))

@@ -48,7 +48,7 @@
 #define VEC   "v2|v4|v8?"
 #define INT8  "u8|s8|u16|s16|u32|s32|u64|s64"
 
-enum { TABLE_VERSION = 90 };                      /* all of this PTX ISA; clmad and ld.volatile.local are of later ones */
+enum { TABLE_VERSION = 90 };                      /* all of this PTX ISA; clmad and ld.volatile.local are newer */
 
 #define F(op, mods, types, args, select) {op, mods, types, args, SIM_SELECT_##select}
 static const struct sim_form forms[] = {
