@@ -294,8 +294,8 @@ static int library_comes_and_goes(void) {
     X(wait_invalid, (broken(), cu.wait_event(now.t, now.inner, 0))) \
     X(query_invalid, (broken(), cu.event_query(now.inner))) \
     X(elapsed_invalid, (broken(), cu.elapsed(&any_float, now.inner, now.inner))) \
-    X(record_other_invalid, (broken(), cu.record(now.inner, now.t))) X(alloc_invalid, (broken(), cu.alloc(&any_address, \
-                                                                                                         64))) \
+    X(record_other_invalid, (broken(), cu.record(now.inner, now.t))) \
+    X(alloc_invalid, (broken(), cu.alloc(&any_address, 64))) \
     X(launch_legacy_invalid, (broken(), work_on(NULL))) X(copy_0_invalid, (broken(), cu.copy_async(memory[0], \
                                                                            memory[0] + 64, 0, now.s))) \
     X(flags_invalid, (broken(), cu.stream_flags(now.s, &any_unsigned))) \
@@ -904,7 +904,8 @@ static void node_params(void) {
     PROBE("copy_2d_height", (int)c.height);
 }
 
-/* The same calls on each stream, interleaved in another way; several last nodes; memory; the exec's or graph's handle. */
+/* The same calls on each stream, interleaved in another way; several last nodes; memory; the exec's or graph's
+   handle. */
 static void *branches_of(void *s, void *t, int how) {
     void *g = NULL, *e = fresh_event(), *list[2];
     cu.begin_capture(s, 1);
@@ -936,8 +937,8 @@ static void *branches_of(void *s, void *t, int how) {
     return g;
 }
 static void updates_of_branches(void) {
-    static const int pairs[][2] = { { 0, 0 }, { 0, 1 }, { 2, 3 }, { 6, 7 }, { 16, 17 }, { 24, 25 }, { 16, 8 }, { 18, 19 },
-        { 0, 2 }, { 4, 6 }, { 6, 4 }, { 16, 4 }, { 16, 6 }, { 18, 6 } };
+    static const int pairs[][2] = { { 0, 0 }, { 0, 1 }, { 2, 3 }, { 6, 7 }, { 16, 17 }, { 24, 25 }, { 16, 8 },
+        { 18, 19 }, { 0, 2 }, { 4, 6 }, { 6, 4 }, { 16, 4 }, { 16, 6 }, { 18, 6 } };
     void  *s = NULL, *t = NULL, *x = NULL, *y = NULL, *g, *h;
     ptr    p = 0;
     size_t i;

@@ -247,8 +247,8 @@ SIM_API_STREAM(cuMemAllocFromPoolAsync, _ptsz, (CUdeviceptr *out, size_t bytes, 
     return d ? pool_alloc(out, bytes, d, s) : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* Only memory that a graph allocates, and no second time in the same graph. An address that has no memory may be one that
-   a graph had: as measured, only the launch refuses it. */
+/* Only memory that a graph allocates, and no second time in the same graph. An address without memory may be one that a
+   graph had: as measured, only the launch refuses it. */
 static int capture_free(CUdeviceptr address, struct sim_stream *s) {
     const struct sim_graph *g = s->capture->graph;
     struct sim_range r;

@@ -227,10 +227,10 @@ SIM_API_STREAM(cuStreamWaitEvent, _ptsz, (void *handle, void *event, unsigned fl
     if (flags && e) return sim_capture_take_event(s, CU_GRAPH_NODE_TYPE_WAIT_EVENT, e);
     if (flags) return sim_not_there(event);
     struct sim_capture *c = e ? sim_capture_at(e->capture) : NULL;
-    if ((result = e ? check_wait(s, e, c) : sim_not_there(event))) {
+    if (!e || (result = check_wait(s, e, c))) {
         sim_capture_invalidate(c);
         sim_capture_invalidate(s->capture);
-        return result;
+        return e ? result : sim_not_there(event);
     }
     if (c) return sim_capture_join(c, s, &e->nodes);
     if (!pending(e->op)) return CUDA_SUCCESS;
