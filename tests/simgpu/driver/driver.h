@@ -76,7 +76,7 @@ struct sim_stream {
 struct sim_event {
     struct sim_link link;
     uint64_t handle;
-    unsigned refs;                                /* the handle's, and one per node that records or waits for it */
+    unsigned refs;                                /* the handle's, and those of nodes with it */
     struct sim_context *context;
     unsigned flags;
     struct sim_op *op;
