@@ -171,11 +171,162 @@ static int fork_twice_joined_once(void) {
     X(graph_launch_legacy, cu.graph_launch(now.exec, NULL)) X(graph_upload, cu.graph_upload(now.exec, now.s)) \
     X(exec_destroy, cu.exec_destroy(now.exec)) X(graph_destroy, cu.graph_destroy(now.graph))
 
+/* More of them. */
+static int multi_on(void *stream) {
+    part p;
+    memset(&p, 0, sizeof p);
+    p.function = now.nop;
+    p.grid[0] = p.grid[1] = p.grid[2] = p.block[0] = p.block[1] = p.block[2] = 1;
+    p.stream = stream;
+    return cu.multi(&p, 1, 0);
+}
+static int create_and_destroy(void) {
+    void *c = NULL;
+    int   result = cu.create(&c, 0, 0);
+    return result ? result : cu.destroy(c);
+}
+static int update_exec(void) {
+    update info;
+    return cu.exec_update(now.exec, now.graph, &info);
+}
+static int destroy_with_work(void) {             /* a stream that has forked and works */
+    int result = cu.wait_event(now.t, now.inner, 0);
+    if (!result) result = work_on(now.t);
+    return result ? result : destroy_other();
+}
+static int fork_and_work(void) {
+    int result = cu.wait_event(now.t, now.inner, 0);
+    return result ? result : work_on(now.t);
+}
+static int thread_mode;
+static void alloc_in_mode(void) {
+    ptr p;
+    int mode = thread_mode;
+    cu.set_current(context[0]);
+    cu.exchange_mode(&mode);
+    on_a_thread_result = cu.alloc(&p, 64);
+}
+static int alloc_there_in(int mode) {
+    thread_mode = mode;
+    return there(alloc_in_mode);
+}
+static int alloc_in(int mode) {                  /* this thread's mode */
+    int result;
+    cu.exchange_mode(&mode);
+    result = cu.alloc(&any_address, 64);
+    cu.exchange_mode(&mode);
+    return result;
+}
+static void *fresh_event(void) {
+    void *e = NULL;
+    cu.event(&e, 0);
+    return e;
+}
+static void *graph_now(void) {                   /* that the capture fills */
+    void    *g = NULL;
+    int      status;
+    uint64_t id;
+    cu.capture_info(now.s, &status, &id, &g, NULL, NULL, NULL);
+    return g;
+}
+static int empty_into(void *graph, int destroy) {
+    void *node = NULL;
+    int   result = cu.add_empty(&node, graph, NULL, 0);
+    return result || !destroy ? result : cu.node_destroy(node);
+}
+static int invalid(int result) { return cu.stream_sync(now.s) == 900 ? result : -1; }
+static int broken(void) { return cu.stream_sync(now.s) == 900; }
+static int info_of(void *stream) {
+    int      status = 7;
+    uint64_t id = 0;
+    int      result = cu.capture_info(stream, &status, &id, NULL, NULL, NULL, NULL);
+    return 10 * result + status;
+}
+static int state_of_legacy(void) {
+    int state = 7, result = cu.is_capturing(NULL, &state);
+    return 10 * result + state;
+}
+static int library_comes_and_goes(void) {
+    void *l = NULL;
+    int   result = cu.library_load(&l, module_text, NULL, NULL, 0, NULL, NULL, 0);
+    return result ? result : cu.library_unload(l);
+}
+
+#define MORE(X) \
+    X(free_async_other, cu.free_async(now.before, now.t)) X(alloc_async_0, cu.alloc_async(&any_address, 0, now.s)) \
+    X(alloc_pitch, cu.alloc_pitch(&any_address, any_sizes, 64, 4, 4)) X(alloc_to_null, cu.alloc(NULL, 64)) \
+    X(free_wild, cu.free(16)) X(free_null, cu.free(0)) X(host_unregister, cu.host_unregister(pageable)) \
+    X(host_alloc_to_null, cu.host_alloc(NULL, 64, 0)) X(unload_null, cu.unload(NULL)) \
+    X(set_limit_bad, cu.set_limit(99, 1)) X(instantiate_null, cu.instantiate(any_pointers, NULL, 0)) \
+    X(exec_destroy_null, cu.exec_destroy(NULL)) X(graph_launch_null, cu.graph_launch(NULL, now.s)) \
+    X(exec_update, update_exec()) X(library, library_comes_and_goes()) \
+    X(context_destroy, create_and_destroy()) X(release, (cu.retain(any_pointers, 0), cu.release(0))) \
+    X(stream_flags_other, cu.stream_flags(now.t, &any_unsigned)) \
+    X(stream_flags_legacy, cu.stream_flags(NULL, &any_unsigned)) \
+    X(stream_priority_legacy, cu.stream_priority(NULL, any_ints)) \
+    X(stream_context_legacy, cu.stream_context(NULL, any_pointers)) \
+    X(is_capturing_legacy, state_of_legacy()) X(info_legacy, info_of(NULL)) X(info, info_of(now.s)) \
+    X(info_invalid, (broken(), info_of(now.s))) \
+    X(launch_null, launch(NULL, 1, 1, now.s, NULL)) X(launch_without_params, launch(now.store, 1, 1, now.s, NULL)) \
+    X(launch_grid_0, launch(now.nop, 0, 1, now.s, NULL)) \
+    X(launch_shared, cu.launch(now.nop, 1, 1, 1, 1, 1, 1, 400000, now.s, NULL, NULL)) \
+    X(launch_cooperative_too_large, cu.cooperative(now.nop, 1 << 20, 1, 1, 1024, 1, 1, 0, now.s, NULL)) \
+    X(launch_multi, multi_on(now.s)) X(launch_multi_other, multi_on(now.t)) \
+    X(host_function_null, cu.host_function(now.s, NULL, NULL)) \
+    X(callback_null, cu.add_callback(now.s, NULL, NULL, 0)) \
+    X(wait_value_bad, cu.wait_value(now.s, memory[0] + 1, 0, 0)) X(fill_wild, cu.fill_32(16, 0, 4, now.s)) \
+    X(copy_0_now, cu.copy(memory[0], memory[0] + 64, 0)) \
+    X(stream_destroy_forked_with_work, destroy_with_work()) \
+    X(dependencies_set_to_none, cu.update_dependencies(now.s, NULL, 0, 1)) \
+    X(dependencies_flags_2, cu.update_dependencies(now.s, NULL, 0, 2)) \
+    X(dependencies_null, cu.update_dependencies(now.s, NULL, 1, 0)) \
+    X(fork_then_dependencies_set, (fork_and_work(), cu.update_dependencies(now.t, NULL, 0, 1))) \
+    X(alloc_there_global, alloc_there_in(0)) X(alloc_there_local, alloc_there_in(1)) \
+    X(alloc_there_relaxed, alloc_there_in(2)) X(alloc_in_global, alloc_in(0)) X(alloc_in_local, alloc_in(1)) \
+    X(alloc_in_relaxed, alloc_in(2)) X(alloc_in_3, alloc_in(3)) X(alloc_in_minus_1, alloc_in(-1)) \
+    X(event_query_fresh, cu.event_query(fresh_event())) X(event_sync_fresh, cu.event_sync(fresh_event())) \
+    X(wait_fresh_external, cu.wait_event(now.s, fresh_event(), 1)) X(elapsed_outer, cu.elapsed(&any_float, now.outer, \
+                                                                                              now.outer)) \
+    X(event_query_null, cu.event_query(NULL)) X(wait_null, cu.wait_event(now.s, NULL, 0)) \
+    X(record_null, cu.record(NULL, now.s)) X(wait_flags_2, cu.wait_event(now.s, now.inner, 2)) \
+    X(record_flags_2, cu.record_with(now.inner, now.s, 2)) \
+    X(wait_inner_invalid, invalid(cu.wait_event(now.t, now.inner, 0))) \
+    X(wait_invalid, (broken(), cu.wait_event(now.t, now.inner, 0))) \
+    X(query_invalid, (broken(), cu.event_query(now.inner))) \
+    X(elapsed_invalid, (broken(), cu.elapsed(&any_float, now.inner, now.inner))) \
+    X(record_other_invalid, (broken(), cu.record(now.inner, now.t))) \
+    X(alloc_invalid, (broken(), cu.alloc(&any_address, 64))) \
+    X(launch_legacy_invalid, (broken(), work_on(NULL))) X(copy_0_invalid, (broken(), cu.copy_async(memory[0], \
+                                                                           memory[0] + 64, 0, now.s))) \
+    X(flags_invalid, (broken(), cu.stream_flags(now.s, &any_unsigned))) \
+    X(dependencies_invalid, (broken(), cu.update_dependencies(now.s, NULL, 0, 0))) \
+    X(alloc_async_invalid, (broken(), cu.alloc_async(&any_address, 64, now.s))) \
+    X(launch_null_invalid, (broken(), launch(NULL, 1, 1, now.s, NULL))) \
+    X(end_fork_invalid, (fork_and_work(), broken(), cu.end_capture(now.t, any_pointers))) \
+    X(end_there_invalid, (broken(), there(end_there))) \
+    X(end_fork_there, (fork_and_work(), cu.stream_sync(now.t) * 0 + there(end_there))) \
+    X(begin_on_fork, (fork_and_work(), cu.begin_capture(now.t, now.mode))) \
+    X(begin_bad_mode_again, cu.begin_capture(now.s, 9)) \
+    X(begin_other_relaxed_alloc, (cu.begin_capture(now.t, 2), cu.alloc(&any_address, 64))) \
+    X(add_empty_now, empty_into(graph_now(), 0)) X(instantiate_now, cu.instantiate(any_pointers, graph_now(), 0)) \
+    X(clone_now, cu.graph_clone(any_pointers, graph_now())) X(node_destroy_now, empty_into(graph_now(), 1)) \
+    X(begin_to_graph, cu.capture_to(now.t, now.graph, NULL, NULL, 0, now.mode)) \
+    X(begin_to_null, cu.capture_to(now.t, NULL, NULL, NULL, 0, now.mode)) \
+    X(begin_to_graph_null_nodes, cu.capture_to(now.t, now.graph, NULL, NULL, 1, now.mode)) \
+    X(begin_to_this_graph, cu.capture_to(now.t, graph_now(), NULL, NULL, 0, now.mode))
+
+typedef struct row { const char *name; int (*call)(void); } row;
 #define ROW(name, call) static int do_##name(void) { return call; }
 TABLE(ROW)
 #undef ROW
+#define ROW(name, call) static int more_##name(void) { return call; }
+MORE(ROW)
+#undef ROW
 #define ROW(name, call) { #name, do_##name },
-static const struct { const char *name; int (*call)(void); } table[] = { TABLE(ROW) };
+static const row table[] = { TABLE(ROW) };
+#undef ROW
+#define ROW(name, call) { #name, more_##name },
+static const row more[] = { MORE(ROW) };
 #undef ROW
 
 static void *captured(void) {                    /* a graph of two kernels, in a chain */
@@ -208,33 +359,39 @@ static void prepare(unsigned flags) {
 
 /* One call while s captures: its result, the state of s after it (0 none, 1 capturing, 2 invalidated), the result of
    ending the capture, the nodes of the graph. */
-static void calls_in(int mode, unsigned flags) {
+static void calls_of(const row *rows, size_t count, int mode, unsigned flags) {
     size_t i;
     open_one();
-    for (i = 0; i < COUNT(table); i++) {
+    for (i = 0; i < count; i++) {
         int    result, state = 77, end, other = 77;
         size_t n = 0;
         void  *graph = NULL, *rest = NULL;
-        if (skipped(table[i].name)) continue;
+        if (skipped(rows[i].name)) continue;
         prepare(flags);
         now.mode = mode;
         cu.begin_capture(now.s, mode);
         work_on(now.s);
         cu.record(now.inner, now.s);
-        result = table[i].call();
+        result = rows[i].call();
         cu.is_capturing(now.s, &state);
         cu.is_capturing(now.t, &other);
         end = cu.end_capture(now.s, &graph);
         if (graph) cu.graph_nodes(graph, NULL, &n);
-        answer(table[i].name, "%d %d %d %d %d", result, state, other, end, (int)n);
+        answer(rows[i].name, "%d %d %d %d %d", result, state, other, end, (int)n);
         cu.end_capture(now.t, &rest);
         cu.end_capture(now.s, &rest);
     }
 }
+static void calls_in(int mode, unsigned flags) { calls_of(table, COUNT(table), mode, flags); }
 static void calls_in_global(void) { calls_in(0, 1); }
 static void calls_in_thread_local(void) { calls_in(1, 1); }
 static void calls_in_relaxed(void) { calls_in(2, 1); }
 static void calls_in_blocking(void) { calls_in(1, 0); }           /* a stream that synchronizes with the legacy one */
+
+static void more_in_global(void) { calls_of(more, COUNT(more), 0, 1); }
+static void more_in_thread_local(void) { calls_of(more, COUNT(more), 1, 1); }
+static void more_in_relaxed(void) { calls_of(more, COUNT(more), 2, 1); }
+static void more_in_blocking(void) { calls_of(more, COUNT(more), 1, 0); }
 
 /* ---- wrong arguments, states, lifetimes ---- */
 
@@ -625,6 +782,322 @@ static void two_devices(void) {
     PROBE("sync", cu.stream_sync(s) * 1000 + cu.stream_sync(t));
 }
 
+/* ---- graphs: edges, parameters, updates, memory ---- */
+
+static void graph_edges(void) {
+    void  *g = NULL, *h = NULL, *a = NULL, *b = NULL, *c = NULL, *x = NULL, *from[4], *to[4], *d = NULL, *list[2];
+    size_t n;
+    int    k;
+    open_one();
+    cu.graph(&g, 0);
+    cu.graph(&h, 0);
+    cu.add_empty(&a, g, NULL, 0);
+    cu.add_empty(&b, g, &a, 1);
+    cu.add_empty(&c, g, &b, 1);
+    cu.add_empty(&d, h, NULL, 0);
+    PROBE("after_other_graph", cu.add_empty(&x, g, &d, 1));
+    list[0] = list[1] = a;
+    PROBE("after_twice", cu.add_empty(&x, g, list, 2));
+    PROBE("edge", cu.add_edges(g, &a, &c, 1));
+    PROBE("edge_again", cu.add_edges(g, &a, &c, 1));
+    PROBE("edge_to_itself", cu.add_edges(g, &a, &a, 1));
+    PROBE("edge_to_other_graph", cu.add_edges(g, &a, &d, 1));
+    PROBE("edges_0", cu.add_edges(g, NULL, NULL, 0));
+    PROBE("edges_null", cu.add_edges(g, NULL, NULL, 1));
+    PROBE("circle", cu.add_edges(g, &c, &a, 1));
+    PROBE("instantiate_circle", cu.instantiate(&x, g, 0));
+    PROBE("remove", cu.remove_edges(g, &c, &a, 1));
+    PROBE("remove_again", cu.remove_edges(g, &c, &a, 1));
+    PROBE("instantiate", cu.instantiate(&x, g, 0));
+    PROBE("count", (n = 77, cu.graph_edges(g, NULL, NULL, &n) * 100 + (int)n));
+    PROBE("only_from", (n = 4, cu.graph_edges(g, from, NULL, &n) * 100 + (int)n));
+    PROBE("room_1", (n = 1, cu.graph_edges(g, from, to, &n) * 100 + (int)n));
+    n = 4;
+    cu.graph_edges(g, from, to, &n);
+    for (k = 0; k < 3; k++) {
+        const char *const names[] = { "first", "second", "third" };
+        PROBE(names[k], (from[k] == a ? 1 : from[k] == b ? 2 : 3) * 10 + (to[k] == a ? 1 : to[k] == b ? 2 : 3));
+    }
+    PROBE("before_room_1", (n = 1, cu.node_before(c, from, &n) * 100 + (int)n));
+    PROBE("before_first", from[0] == b);
+    PROBE("before_room_0", (n = 0, cu.node_before(c, from, &n) * 100 + (int)n));
+    PROBE("before_null", cu.node_before(NULL, from, &n));
+    PROBE("after", (n = 4, cu.node_after(a, to, &n) * 100 + (int)n));
+    PROBE("after_first", to[0] == b);
+    PROBE("after_rest", to[3] == NULL);
+    PROBE("roots_room_2", (n = 2, cu.graph_roots(g, from, &n) * 100 + (int)n));
+    PROBE("type_of_null", cu.node_type(NULL, &k));
+    PROBE("type_to_null", cu.node_type(a, NULL));
+    PROBE("destroy_middle", cu.node_destroy(b));
+    PROBE("count_after", (n = 77, cu.graph_edges(g, NULL, NULL, &n) * 100 + (int)n));
+    PROBE("destroy_null", cu.node_destroy(NULL));
+    PROBE("clone", cu.graph_clone(&h, g));
+    PROBE("find", cu.find_in_clone(&x, a, h));
+    PROBE("find_is_another", x != a);
+    PROBE("find_in_original", cu.find_in_clone(&x, a, g));
+    PROBE("find_of_clone", (n = 1, cu.graph_nodes(h, list, &n), cu.find_in_clone(&x, list[0], h)));
+    PROBE("clone_null", cu.graph_clone(&h, NULL));
+}
+
+static void node_params(void) {
+    void    *s = NULL, *g = NULL, *nodes[8], *params[2];
+    size_t   n = COUNT(nodes);
+    uint32_t value = 5, got = 0;
+    struct { void *function; unsigned grid[3], block[3], shared; void **params, **extra; } k;
+    struct { ptr to; size_t pitch; unsigned value, size; size_t width, height; } m;
+    struct {
+        size_t x, y, z, lod; unsigned type; const void *host; ptr device; void *array, *reserved;
+        size_t pitch, height;
+        size_t x2, y2, z2, lod2; unsigned type2; void *host2; ptr device2; void *array2, *reserved2;
+        size_t pitch2, height2;
+        size_t width, rows, depth;
+    } c;
+    open_one();
+    prepare(1);
+    s = now.s;
+    params[0] = &memory[0];
+    params[1] = &value;
+    cu.begin_capture(s, 2);
+    launch(now.store, 2, 32, s, params);
+    cu.fill_32(memory[0], 7, 5, s);
+    cu.fill_2d(memory[0], 64, 3, 4, 5, s);
+    cu.copy_async(memory[0], memory[0] + 1024, 64, s);
+    cu.to_device_async(memory[0], pageable, 32, s);
+    cu.to_host_async(now.pinned, memory[0], 32, s);
+    copy_2d_to(s);
+    launch(now.nop, 1, 1, s, NULL);
+    cu.end_capture(s, &g);
+    cu.graph_nodes(g, nodes, &n);
+    PROBE("kernel", cu.kernel_params(nodes[0], &k));
+    PROBE("kernel_function", k.function == now.store);
+    PROBE("kernel_shape", (int)(k.grid[0] * 1000 + k.block[0] * 10 + k.shared));
+    PROBE("kernel_params", k.params != NULL);
+    PROBE("kernel_extra", k.extra != NULL);
+    PROBE("kernel_value", (memcpy(&got, k.params[1], 4), (int)got));
+    PROBE("kernel_again_same", (params[0] = k.params[0], cu.kernel_params(nodes[0], &k), params[0] == k.params[0]));
+    PROBE("kernel_without", (cu.kernel_params(nodes[7], &k), k.params != NULL));
+    PROBE("kernel_of_memset", cu.kernel_params(nodes[1], &k));
+    PROBE("kernel_of_null", cu.kernel_params(NULL, &k));
+    PROBE("memset", cu.memset_params(nodes[1], &m));
+    PROBE("memset_values", (int)(m.value * 1000 + m.size * 100 + m.width * 10 + m.height));
+    PROBE("memset_pitch", (int)m.pitch);
+    PROBE("memset_2d", cu.memset_params(nodes[2], &m));
+    PROBE("memset_2d_values", (int)(m.value * 1000 + m.size * 100 + m.width * 10 + m.height));
+    PROBE("memset_2d_pitch", (int)m.pitch);
+    PROBE("copy", cu.memcpy_params(nodes[3], &c));
+    PROBE("copy_types", (int)(c.type * 10 + c.type2));
+    PROBE("copy_device", c.device == memory[0] + 1024 && c.device2 == memory[0]);
+    PROBE("copy_shape", (int)(c.width * 100 + c.rows * 10 + c.depth));
+    PROBE("copy_pitch", (int)c.pitch);
+    PROBE("copy_pitch_to", (int)c.pitch2);
+    PROBE("copy_height", (int)c.height);
+    PROBE("copy_in", cu.memcpy_params(nodes[4], &c));
+    PROBE("copy_in_types", (int)(c.type * 10 + c.type2));
+    PROBE("copy_in_host", c.host == (const void *)pageable);
+    PROBE("copy_out", cu.memcpy_params(nodes[5], &c));
+    PROBE("copy_out_types", (int)(c.type * 10 + c.type2));
+    PROBE("copy_2d", cu.memcpy_params(nodes[6], &c));
+    PROBE("copy_2d_types", (int)(c.type * 10 + c.type2));
+    PROBE("copy_2d_shape", (int)(c.width * 100 + c.rows * 10 + c.depth));
+    PROBE("copy_2d_pitch", (int)c.pitch);
+    PROBE("copy_2d_pitch_to", (int)c.pitch2);
+    PROBE("copy_2d_height", (int)c.height);
+}
+
+/* The same calls on each stream, interleaved in another way; several last nodes; memory; the exec's or graph's
+   handle. */
+static void *branches_of(void *s, void *t, int how) {
+    void *g = NULL, *e = fresh_event(), *list[2];
+    cu.begin_capture(s, 1);
+    work_on(s);
+    cu.record(e, s);
+    cu.wait_event(t, e, 0);
+    if (how & 1) cu.fill_32(memory[0], 1, 4, t);
+    work_on(s);
+    if (!(how & 1)) cu.fill_32(memory[0], 1, 4, t);
+    cu.record(e, t);
+    if (how & 2) cu.wait_event(s, e, 0);
+    if (how & 4) work_on(s);
+    if (!(how & 2)) cu.wait_event(s, e, 0);
+    if (how & 8) {                               /* the join's edges the other way round */
+        size_t           n = 0;
+        void *const     *now_list = NULL;
+        int              status;
+        uint64_t         id;
+        cu.capture_info(s, &status, &id, NULL, &now_list, NULL, &n);
+        if (n == 2) {
+            list[0] = now_list[1];
+            list[1] = now_list[0];
+            cu.update_dependencies(s, list, 2, 1);
+        }
+        work_on(s);
+    }
+    if (how & 16) work_on(s);
+    cu.end_capture(s, &g);
+    return g;
+}
+static void updates_of_branches(void) {
+    static const int pairs[][2] = { { 0, 0 }, { 0, 1 }, { 2, 3 }, { 6, 7 }, { 16, 17 }, { 24, 25 }, { 16, 8 },
+        { 18, 19 }, { 0, 2 }, { 4, 6 }, { 6, 4 }, { 16, 4 }, { 16, 6 }, { 18, 6 } };
+    void  *s = NULL, *t = NULL, *x = NULL, *y = NULL, *g, *h;
+    ptr    p = 0;
+    size_t i;
+    update info;
+    open_one();
+    prepare(1);
+    cu.stream(&s, 1, 0);
+    cu.stream(&t, 1, 0);
+    for (i = 0; i < COUNT(pairs); i++) {
+        char question[40];
+        int  result;
+        snprintf(question, sizeof question, "from_%d_to_%d", pairs[i][0], pairs[i][1]);
+        if (skipped(question)) continue;
+        g = branches_of(s, t, pairs[i][0]);
+        h = branches_of(s, t, pairs[i][1]);
+        memset(&info, 0x55, sizeof info);
+        cu.instantiate(&x, g, 0);
+        result = cu.exec_update(x, h, &info);
+        answer(question, "%d %d %s %s", result, info.result, info.node ? "node" : "no node",
+               info.from ? "from" : "no from");
+        cu.exec_destroy(x);
+    }
+    g = branches_of(s, t, 0);
+    cu.instantiate(&x, g, 0);
+    PROBE("exec_null", cu.exec_update(NULL, g, &info));
+    PROBE("exec_null_result", info.result);
+    PROBE("graph_null", (memset(&info, 0x55, sizeof info), cu.exec_update(x, NULL, &info)));
+    PROBE("graph_null_result", info.result);
+    cu.begin_capture(s, 1);
+    cu.alloc_async(&p, 64, s);
+    cu.free_async(p, s);
+    cu.end_capture(s, &h);
+    cu.instantiate(&y, h, 0);
+    PROBE("memory_itself", cu.exec_update(y, h, &info));
+    PROBE("memory_itself_result", info.result);
+    cu.begin_capture(s, 1);
+    cu.alloc_async(&p, 64, s);
+    cu.free_async(p, s);
+    cu.end_capture(s, &g);
+    PROBE("memory_other", (memset(&info, 0x55, sizeof info), cu.exec_update(y, g, &info)));
+    PROBE("memory_other_result", info.result);
+    PROBE("memory_other_node", info.node != NULL);
+}
+
+static void more_memory(void) {
+    void *s = NULL, *t = NULL, *g = NULL, *h = NULL, *x = NULL, *y = NULL, *spin;
+    ptr   p = 0, q = 0;
+    int   what = 77;
+    gate  held;
+    open_one();
+    spin = kernel(0, "spin");
+    held = make_gate();
+    cu.stream(&s, 1, 0);
+    cu.stream(&t, 1, 0);
+    cu.begin_capture(s, 1);
+    cu.alloc_async(&p, 4096, s);
+    cu.end_capture(s, &g);
+    PROBE("range_before", cu.range(&q, any_sizes, p));
+    PROBE("copy_before", cu.copy_async(memory[0], p, 4, s));
+    cu.begin_capture(t, 1);
+    PROBE("copy_captured_elsewhere", cu.copy_async(memory[0], p, 4, t));
+    PROBE("free_captured_elsewhere", cu.free_async(p, t));
+    cu.end_capture(t, &h);
+    cu.instantiate(&x, g, 0);
+    cu.instantiate(&y, h, 0);
+    PROBE("free_before", cu.free(p));
+    PROBE("free_async_before", cu.free_async(p, s));
+    PROBE("launch_free_first", cu.graph_launch(y, s));
+    PROBE("sync", cu.stream_sync(s));
+    close_gate(held, spin, s);
+    PROBE("launch_behind", cu.graph_launch(x, s));
+    PROBE("type_behind", (what = 77, cu.pointer(&what, 2, p) * 100 + what));
+    PROBE("copy_behind", cu.copy_async(memory[0], p, 4, s));
+    PROBE("free_async_behind", cu.free_async(p, s));
+    PROBE("type_freed_behind", (what = 77, cu.pointer(&what, 2, p) * 100 + what));
+    PROBE("launch_again_behind", cu.graph_launch(x, s));
+    PROBE("launch_free_behind", cu.graph_launch(y, s));
+    PROBE("launch_free_again", cu.graph_launch(y, s));
+    open_gate(held);
+    PROBE("end", cu.sync());
+    PROBE("type_after", (what = 77, cu.pointer(&what, 2, p) * 100 + what));
+    PROBE("launch_last", cu.graph_launch(x, s));
+    PROBE("exec_destroy", (cu.sync(), cu.exec_destroy(x)));
+    PROBE("graph_destroy", cu.graph_destroy(g));
+    PROBE("type_left", (what = 77, cu.pointer(&what, 2, p) * 100 + what));
+    PROBE("launch_free_left", cu.graph_launch(y, s));
+    PROBE("sync_left", cu.stream_sync(s));
+    PROBE("type_gone", (what = 77, cu.pointer(&what, 2, p) * 100 + what));
+    PROBE("launch_free_gone", cu.graph_launch(y, s));
+    cu.begin_capture(s, 1);
+    PROBE("free_gone_captured", cu.free_async(p, s));
+    cu.alloc_async(&p, 4096, s);
+    PROBE("destroy_stream_with_memory", cu.stream_destroy(s));
+    PROBE("again", (cu.begin_capture(t, 1), cu.alloc_async(&p, 4096, t), cu.end_capture(t, &g)));
+    cu.instantiate(&x, g, 1);
+    PROBE("auto_flags", (any_sizes[0] = 77, cu.exec_flags(x, (uint64_t *)(void *)any_sizes) * 100 + (int)any_sizes[0]));
+    PROBE("auto_launch", (cu.graph_launch(x, t), cu.graph_launch(x, t)));
+    PROBE("auto_free", (cu.sync(), cu.free(p)));
+    PROBE("auto_launch_after", cu.graph_launch(x, t));
+    PROBE("auto_end", cu.sync());
+}
+
+/* What is destroyed before a launch. The last ones may crash. */
+static void more_life(void) {
+    void *s = NULL, *e = NULL, *g = NULL, *x = NULL, *own = NULL, *mod = NULL, *f = NULL, *t = NULL;
+    size_t n = 0;
+    open_one();
+    now.nop = kernel(0, "nop");
+    cu.stream(&s, 1, 0);
+    cu.stream(&t, 1, 0);
+    cu.event(&e, 0);
+    cu.graph(&g, 0);
+    PROBE("to_graph", cu.capture_to(s, g, NULL, NULL, 0, 1));
+    work_on(s);
+    PROBE("to_graph_twice", cu.capture_to(t, g, NULL, NULL, 0, 1));
+    work_on(t);
+    PROBE("to_graph_end_second", cu.end_capture(t, &x));
+    PROBE("to_graph_same", x == g);
+    PROBE("to_graph_break", cu.stream_query(s));
+    PROBE("to_graph_end", cu.end_capture(s, &x));
+    PROBE("to_graph_end_null", x == NULL);
+    PROBE("to_graph_nodes", (cu.graph_nodes(g, NULL, &n) * 100 + (int)n));
+    PROBE("to_graph_instantiate", cu.instantiate(&x, g, 0));
+    cu.begin_capture(s, 1);
+    cu.record_with(e, s, 1);
+    cu.end_capture(s, &g);
+    cu.instantiate(&x, g, 0);
+    PROBE("event_query", cu.event_query(e));
+    PROBE("event_launch", cu.graph_launch(x, s));
+    PROBE("event_sync", cu.event_sync(e));
+    PROBE("event_elapsed", cu.elapsed(&any_float, e, e));
+    PROBE("event_destroy", cu.event_destroy(e));
+    PROBE("event_launch_after", cu.graph_launch(x, s));
+    PROBE("event_sync_after", cu.stream_sync(s));
+    cu.create(&own, 0, 0);
+    cu.load(&mod, module_text);
+    cu.function(&f, mod, "nop");
+    cu.stream(&t, 1, 0);
+    cu.begin_capture(t, 1);
+    launch(f, 1, 1, t, NULL);
+    cu.end_capture(t, &g);
+    PROBE("own_instantiate", cu.instantiate(&x, g, 0));
+    PROBE("own_launch", cu.graph_launch(x, t));
+    PROBE("own_launch_elsewhere", cu.graph_launch(x, s));
+    cu.begin_capture(t, 1);
+    launch(f, 1, 1, t, NULL);
+    PROBE("own_destroy", cu.destroy(own));
+    cu.set_current(context[0]);
+    PROBE("own_alloc", cu.alloc(&any_address, 64));
+    PROBE("own_nodes", (cu.graph_nodes(g, NULL, &n) * 100 + (int)n));
+    PROBE("own_graph_destroy", cu.graph_destroy(g));
+}
+
+const group more_capture_groups[] = {
+    { "more_global", more_in_global, 1 }, { "more_thread", more_in_thread_local, 1 },
+    { "more_relaxed", more_in_relaxed, 1 }, { "more_blocking", more_in_blocking, 1 }, { "more_edges", graph_edges, 1 },
+    { "more_params", node_params, 1 }, { "more_update", updates_of_branches, 1 }, { "more_memory", more_memory, 1 },
+    { "more_life", more_life, 1 }, { NULL, NULL, 0 }
+};
 const group capture_groups[] = {
     { "capture_global", calls_in_global, 1 }, { "capture_thread", calls_in_thread_local, 1 },
     { "capture_relaxed", calls_in_relaxed, 1 }, { "capture_blocking", calls_in_blocking, 1 },

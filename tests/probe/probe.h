@@ -166,6 +166,14 @@ enum { MAX_DYNAMIC = 8, CARVEOUT = 9 };              /* CUfunction_attribute */
     X(graph_edges, "cuGraphGetEdges", (void *, void **, void **, size_t *)) \
     X(node_type, "cuGraphNodeGetType", (void *, int *)) X(node_destroy, "cuGraphDestroyNode", (void *)) \
     X(add_empty, "cuGraphAddEmptyNode", (void **, void *, void *const *, size_t)) \
+    X(add_edges, "cuGraphAddDependencies", (void *, void **, void **, size_t)) \
+    X(remove_edges, "cuGraphRemoveDependencies", (void *, void **, void **, size_t)) \
+    X(node_before, "cuGraphNodeGetDependencies", (void *, void **, size_t *)) \
+    X(node_after, "cuGraphNodeGetDependentNodes", (void *, void **, size_t *)) \
+    X(find_in_clone, "cuGraphNodeFindInClone", (void **, void *, void *)) \
+    X(kernel_params, "cuGraphKernelNodeGetParams", (void *, void *)) \
+    X(memset_params, "cuGraphMemsetNodeGetParams", (void *, void *)) \
+    X(memcpy_params, "cuGraphMemcpyNodeGetParams", (void *, void *)) \
     X(instantiate, "cuGraphInstantiateWithFlags", (void **, void *, uint64_t)) \
     X(graph_launch, "cuGraphLaunch", (void *, void *)) X(graph_upload, "cuGraphUpload", (void *, void *)) \
     X(exec_destroy, "cuGraphExecDestroy", (void *)) X(exec_flags, "cuGraphExecGetFlags", (void *, uint64_t *)) \
@@ -178,7 +186,7 @@ extern calls cu;                                     /* NULL: the driver lacks t
 /* devices: the number it needs; others are hidden, since each costs time */
 typedef struct group { const char *name; void (*run)(void); int devices; } group;
 extern const group device_groups[], context_groups[], stream_groups[], memory_groups[], module_groups[], link_groups[],
-    library_groups[], launch_groups[], cluster_groups[], capture_groups[], basic_groups[];
+    library_groups[], launch_groups[], cluster_groups[], capture_groups[], more_capture_groups[], basic_groups[];
 
 /* PROBE: a call's CUresult, or any small number. If a probe ended the process or never returned, its answer is
    "crashed" or "hung": the group runs again without it. */

@@ -13,7 +13,7 @@ static uint64_t last_id;
 struct sim_capture *sim_capture_at(uint64_t id) {
     struct sim_capture *c = sim_captures;
     while (c && c->id != id) c = c->next;
-    return c;
+    return c && !c->invalid ? c : NULL;
 }
 
 void sim_capture_invalidate(struct sim_capture *capture) {
@@ -34,14 +34,14 @@ static void remove_member(struct sim_stream *stream) {
     sim_set_clear(&stream->nodes);
 }
 
-/* Frees the graph, also one that was given, unless *out takes it: as measured. The last of several captures does. */
+/* Frees the graph, also one that was given, unless *out takes it: as measured. */
 static void finish(struct sim_capture *capture, struct sim_graph **out) {
     struct sim_capture **at = &sim_captures;
     while (*at != capture) at = &(*at)->next;
     *at = capture->next;
     while (capture->members) remove_member(capture->members);
-    capture->graph->captures--;
-    if (out) *out = capture->graph; else if (!capture->graph->captures) sim_graph_free(capture->graph);
+    capture->graph->captured = false;
+    if (out) *out = capture->graph; else sim_graph_free(capture->graph);
     sim_set_clear(&capture->left);
     free(capture->edges);
     free(capture);
@@ -54,7 +54,7 @@ int sim_capture_begin(struct sim_stream *origin, struct sim_graph *graph, void *
         free(capture);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    capture->graph->captures++;
+    capture->graph->captured = true;
     capture->to_graph = graph != NULL;
     capture->id = ++last_id;
     capture->thread = sim_thread_id();
@@ -89,6 +89,14 @@ int sim_capture_take(struct sim_stream *stream, struct sim_work work) {
     return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
+int sim_capture_take_event(struct sim_stream *stream, int type, struct sim_event *event) {
+    if (!stream->capture) return CUDA_ERROR_ILLEGAL_STATE;
+    struct sim_work work = { .type = type, .op = sim_event_op(event) };
+    if (!work.op) return CUDA_ERROR_OUT_OF_MEMORY;
+    sim_work_in(&work, event->context);
+    return sim_capture_take(stream, work);
+}
+
 /* A stream that joined the capture without adding a node is not a branch. */
 static bool all_joined(const struct sim_capture *capture) {
     bool joined = true;
@@ -107,10 +115,11 @@ int sim_capture_end(struct sim_stream *stream, struct sim_graph **out) {
         sim_capture_invalidate(capture);
         return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
     }
-    if (capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED && capture->thread != sim_thread_id())
+    if (capture->invalid) result = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    else if (capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED && capture->thread != sim_thread_id())
         result = CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
-    else if (capture->invalid) result = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     else if (!all_joined(capture)) result = CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
+    else sim_set_end(&capture->origin->nodes);
     finish(capture, result ? NULL : out);
     return result;
 }
@@ -125,14 +134,22 @@ void sim_capture_leave(struct sim_stream *stream) {
     }
 }
 
-/* ---- what captures forbid ---- */
+/* ---- what captures forbid, as measured; each of these calls also invalidates the captures that forbid it ----
+
+   Unsafe calls, by their mode and that of the thread: SIM_UNSAFE calls, stream-ordered memory on other streams
+   (sim_stream_use_unsafe), unloading what is loaded, waits and queries.
+   Waits for a context in which a stream captures, and calls on a stream that captures which no capture can contain
+   (sim_stream_use_now): in any mode.
+   Work, waits and queries on the legacy default stream while a blocking stream of its context captures.
+   Waiting for an event that the capture cannot contain; a launch that fails after its handles and arguments were
+   found. ---- */
 
 int sim_capture_forbids(void) {
     const int global = CU_STREAM_CAPTURE_MODE_GLOBAL;
     int result = CUDA_SUCCESS;
     for (struct sim_capture *c = sim_captures; c; c = c->next) {
         const bool own = c->thread == sim_self.id;
-        if (sim_self.capture_mode >= CU_STREAM_CAPTURE_MODE_RELAXED || c->mode == CU_STREAM_CAPTURE_MODE_RELAXED)
+        if (sim_self.capture_mode == CU_STREAM_CAPTURE_MODE_RELAXED || c->mode == CU_STREAM_CAPTURE_MODE_RELAXED)
             continue;
         if (!own && (sim_self.capture_mode != global || c->mode != global)) continue;
         sim_capture_invalidate(c);

@@ -5,12 +5,12 @@ static int begin(void *handle, struct sim_graph *graph, void *const *nodes, size
     struct sim_stream *s;
     int result = sim_stream_find(handle, &s);
     if (result) return result;
-    if (s->capture) return CUDA_ERROR_ILLEGAL_STATE;
+    if (mode < CU_STREAM_CAPTURE_MODE_GLOBAL || mode > CU_STREAM_CAPTURE_MODE_RELAXED) return CUDA_ERROR_INVALID_VALUE;
+    if (s->capture || (graph && graph->captured)) return CUDA_ERROR_ILLEGAL_STATE;
     if (s == &s->context->legacy) {
         result = sim_capture_of_blocking(s->context, true);
         return result ? result : CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     }
-    if (mode < CU_STREAM_CAPTURE_MODE_GLOBAL || mode > CU_STREAM_CAPTURE_MODE_RELAXED) return CUDA_ERROR_INVALID_VALUE;
     return sim_capture_begin(s, graph, nodes, n, mode);
 }
 
@@ -47,7 +47,7 @@ SIM_API_STREAM(cuStreamEndCapture, _ptsz, (void *stream, void **graph), (stream,
     if (result) return result;
     const bool to_graph = s->capture && s->capture->to_graph;
     result = sim_capture_end(s, &g);
-    if (graph) *graph = g ? SIM_HANDLE(g->handle) : NULL; else if (g && !to_graph && !g->captures) sim_graph_free(g);
+    if (graph) *graph = g ? SIM_HANDLE(g->handle) : NULL; else if (g && !to_graph) sim_graph_free(g);
     return result;
 }
 
@@ -118,6 +118,7 @@ static int update(void *stream, void *const *nodes, const CUgraphEdgeData *data,
         sim_set_clear(&set);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
+    sim_set_end(&s->nodes);                       /* as documented for those that are no longer in the set */
     sim_set_clear(&s->nodes);
     s->nodes = set;
     return CUDA_SUCCESS;

@@ -7,7 +7,8 @@
    documented for a GPU; a copy from host to host memory waits, too. A range that is only partly page-locked is refused,
    as measured.
 
-   While a stream captures, none of this happens at the call: the graph's copy reads and writes when it executes.
+   While a stream captures, none of this happens at the call: the graph's copy reads and writes when it executes, and
+   only then a fill looks at its address, as measured.
 
    With lazy streams, synchronous calls return as early as a GPU's driver may ("API synchronization behavior" in its
    documentation): a copy from pageable memory when its source has been read, after the stream's work; copies and fills
@@ -169,9 +170,10 @@ static int fill(CUdeviceptr to, size_t pitch, unsigned pattern, unsigned size, s
     struct block b = { 0, rows };
     if (__builtin_mul_overflow(count, (size_t)size, &b.width)) return CUDA_ERROR_INVALID_VALUE;
     struct side side = { .end = { .address = to, .pitch = pitch } };
-    if (to % size || (rows > 1 && (pitch % size || pitch < b.width)) || !look(s, &side, b, true)
-        || !sim_context_reaches(s->context, &side.range))
+    if (to % size || (rows > 1 && (pitch % size || pitch < b.width))) return CUDA_ERROR_INVALID_VALUE;
+    if (look(s, &side, b, true) ? !sim_context_reaches(s->context, &side.range) : !s->capture)
         return CUDA_ERROR_INVALID_VALUE;
+    side.end.in_table = true;
     struct sim_op *op = sim_op_new(SIM_OP_FILL);
     if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
     op->dst = side.end;

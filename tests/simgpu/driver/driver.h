@@ -88,6 +88,7 @@ struct sim_stream {
 struct sim_event {
     struct sim_link link;
     uint64_t handle;
+    unsigned refs;                                /* the handle's, and those of nodes with it */
     struct sim_context *context;
     unsigned flags;
     struct sim_op *op;
@@ -257,42 +258,51 @@ void sim_drain_to_end(struct sim_context *context);                      /* the 
 /* graph.c: a graph has its nodes in the order in which they were added. */
 struct sim_work {                                 /* what a node does; a copy of it shares the operation */
     int type;                                     /* CU_GRAPH_NODE_TYPE_... */
-    struct sim_op *op;                            /* never submitted: launches submit copies of it. EMPTY: NULL */
-    uint64_t event;                               /* WAIT_EVENT, EVENT_RECORD: its handle */
+    struct sim_op *op;                            /* never submitted: launches submit copies of it. EMPTY: NULL;
+                                                     WAIT_EVENT, EVENT_RECORD: its data is the event */
     struct sim_context *context;                  /* it works in; NULL: in none */
     unsigned context_id;
 };
 void sim_work_in(struct sim_work *work, struct sim_context *context);
 bool sim_work_can_run(const struct sim_work *work);                      /* false: its context was destroyed */
+void sim_event_unref(struct sim_event *event);
+struct sim_op *sim_event_op(struct sim_event *event);                    /* for a node; NULL: no memory */
+struct sim_nodes { struct sim_node **at; unsigned n, cap; };
 struct sim_node {
     struct sim_graph *graph;
     uint64_t handle, original;                    /* original: of the node that it was cloned from */
     uint64_t exec;                                /* the last executable graph with it */
     unsigned index;                               /* in its graph */
     struct sim_work work;
-    struct sim_node **before;                     /* the nodes it depends on, in the order of the edges */
-    unsigned nbefore;
-    unsigned waits;                               /* for the functions that walk through the graph */
+    struct sim_nodes before, after;               /* that it depends on, that depend on it: in the order of the edges */
+    uint64_t end;                                 /* the order of nodes on which none depends: grows whenever one could
+                                                     have become such a node */
+    bool waits;                                   /* for the functions that walk through the graph */
     uint64_t mark;
     struct sim_node *link;
 };
 struct sim_graph {
     uint64_t handle;
-    struct sim_node **nodes;
-    unsigned n, cap, captures;                    /* captures: that add nodes now */
+    struct sim_nodes nodes;
+    bool captured;                                /* a capture adds nodes now */
 };
 struct sim_graph *sim_graph_new(void);                                   /* NULL: no memory */
 void sim_graph_free(struct sim_graph *graph);
+struct sim_graph *sim_graph_clone(const struct sim_graph *graph);        /* NULL: no memory */
 struct sim_node *sim_node_add(struct sim_graph *graph, struct sim_work work, void *const *before, size_t n);
                                                   /* takes over the reference to the operation; NULL: no memory */
 bool sim_node_depend(struct sim_node *node, struct sim_node *before);    /* a new edge; false: no memory */
 bool sim_node_depends(const struct sim_node *node, const struct sim_node *before);        /* directly */
-void sim_node_independ(struct sim_node *node, const struct sim_node *before);             /* no longer */
+void sim_node_independ(struct sim_node *node, struct sim_node *before);                   /* no longer */
 void sim_node_free(struct sim_node *node);
 bool sim_graph_order(const struct sim_graph *graph, struct sim_node **order);    /* each after those that it depends
                                                                             on; false: they are in a circle */
+unsigned sim_graph_ends(const struct sim_graph *graph, struct sim_node **ends);  /* the nodes on which none depends,
+                                                                            ordered; returns their number */
 bool sim_set_add(struct sim_set *set, void *const *nodes, size_t n);     /* those not yet in it; false: no memory */
 void sim_set_clear(struct sim_set *set);
+void sim_set_end(const struct sim_set *set);                             /* the graph ends with these, in this order,
+                                                                            until more is added to it */
 void sim_set_mark(const struct sim_set *set);                            /* these nodes and all that they depend on */
 bool sim_set_marked(const struct sim_set *set);                          /* since the last sim_set_mark: all of them */
 bool sim_edges_plain(const CUgraphEdgeData *data, size_t n);             /* whole nodes after whole nodes; NULL: yes */
@@ -308,12 +318,14 @@ struct sim_capture {
     CUgraphEdgeData *edges;                       /* that a query returned */
 };
 extern struct sim_capture *sim_captures;          /* that have not ended */
-struct sim_capture *sim_capture_at(uint64_t id);                         /* NULL: it has ended */
+struct sim_capture *sim_capture_at(uint64_t id);                         /* NULL: it has ended or is invalid */
 int  sim_capture_begin(struct sim_stream *origin, struct sim_graph *graph, void *const *nodes, size_t n, int mode);
                                                   /* graph: NULL for a new one */
 int  sim_capture_join(struct sim_capture *capture, struct sim_stream *stream, const struct sim_set *nodes);
                                                   /* the stream's next node also depends on these */
 int  sim_capture_take(struct sim_stream *stream, struct sim_work work);  /* a new node; takes over the operation */
+int  sim_capture_take_event(struct sim_stream *stream, int type, struct sim_event *event);
+                                                  /* the same; 401: the stream does not capture */
 void sim_capture_invalidate(struct sim_capture *capture);                /* NULL is fine */
 int  sim_capture_end(struct sim_stream *stream, struct sim_graph **out); /* *out: NULL if it failed */
 void sim_capture_leave(struct sim_stream *stream);                       /* it is being destroyed */
@@ -329,6 +341,8 @@ int  sim_stream_find(const void *handle, struct sim_stream **out);       /* reso
 int  sim_stream_use(const void *handle, struct sim_stream **out);        /* the same, for work, which it may capture:
                                                                             also 901 and 906 */
 int  sim_stream_use_now(const void *handle, struct sim_stream **out);    /* for what no capture may contain: also 900 */
+int  sim_stream_use_unsafe(const void *handle, struct sim_stream **out);         /* for what is an unsafe call unless
+                                                                            the stream captures it: also 900 */
 void sim_stream_after(struct sim_stream *stream, struct sim_op *op);     /* adds only the edges: op comes
                                                                             after all work on the stream */
 int  sim_stream_submit(struct sim_stream *stream, struct sim_op *op);    /* adds edges by stream order, or a node to its

@@ -4,11 +4,9 @@
 #include "../base/cudadefs.h"
 
 static void free_event(struct sim_event *e) {
-    sim_op_unref(e->op);
-    sim_set_clear(&e->nodes);
     sim_link_remove(&e->link);
     if (e->context->dying) sim_handle_orphan(e->handle); else sim_handle_drop(e->handle);
-    free(e);
+    sim_event_unref(e);
 }
 
 void sim_event_set(struct sim_event *e, struct sim_op *op) {
@@ -28,6 +26,7 @@ SIM_API(cuEventCreate, (void **out, unsigned flags), (out, flags), SIM_CTX) {
         free(e);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
+    e->refs = 1;
     e->context = sim_self.context;
     e->flags = flags;
     sim_link_add(&e->context->children, &e->link, end_event);
@@ -60,10 +59,7 @@ static int record(void *handle, void *stream, unsigned flags) {
     if (!e) return sim_not_there(handle);
     if (e->context != s->context) return CUDA_ERROR_INVALID_HANDLE;
     if (flags & ~(unsigned)CU_EVENT_RECORD_EXTERNAL) return CUDA_ERROR_INVALID_VALUE;
-    if (flags) {
-        if (!s->capture) return CUDA_ERROR_ILLEGAL_STATE;
-        return sim_capture_take(s, (struct sim_work) { .type = CU_GRAPH_NODE_TYPE_EVENT_RECORD, .event = e->handle });
-    }
+    if (flags) return sim_capture_take_event(s, CU_GRAPH_NODE_TYPE_EVENT_RECORD, e);
     if (s->capture) return record_captured(e, s);
     struct sim_op *op = sim_op_new(SIM_OP_EVENT);
     if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -80,7 +76,8 @@ SIM_API_STREAM(cuEventRecordWithFlags, _ptsz, (void *event, void *stream, unsign
     return record(event, stream, flags);
 }
 
-/* 0, or why the event has no state that the host can use: 907 during its capture, 1 after that. */
+/* 0, or why the event has no state that the host can use: 907 during its capture, 1 when this has ended or
+   is invalid. */
 static int captured(const struct sim_event *e, bool invalidate) {
     if (!e->capture) return CUDA_SUCCESS;
     struct sim_capture *c = sim_capture_at(e->capture);

@@ -9,12 +9,12 @@
 struct step {
     struct sim_work work;
     unsigned *before, nbefore;                    /* the steps it depends on, in the order of the edges */
-    bool last;                                    /* no step depends on it */
 };
 struct exec {
     uint64_t handle, flags;
     struct step *steps;                           /* in the order of the graph's nodes */
     unsigned n, *order;                           /* order: each after those that it depends on */
+    unsigned nends, *ends;                        /* on which none depends, in the graph's order of these */
     struct sim_op *end;                           /* of the last launch */
 };
 
@@ -31,31 +31,36 @@ static void free_exec(struct exec *x) {
     sim_handle_drop(x->handle);
     free(x->steps);
     free(x->order);
+    free(x->ends);
     free(x);
 }
 
-static bool fill_step(struct exec *x, struct step *step, const struct sim_node *node) {
-    if (!(step->before = calloc(node->nbefore + 1, sizeof *step->before))) return false;
-    for (unsigned k = 0; k < node->nbefore; k++) {
-        step->before[k] = node->before[k]->index;
-        x->steps[step->before[k]].last = false;
-    }
-    step->nbefore = node->nbefore;
+static unsigned *indices(struct sim_node *const *nodes, unsigned n) {
+    unsigned *list = calloc(n + 1, sizeof *list);
+    for (unsigned i = 0; i < n && list; i++) list[i] = nodes[i]->index;
+    return list;
+}
+
+static bool fill_step(struct step *step, const struct sim_node *node) {
+    if (!(step->before = indices(node->before.at, node->before.n))) return false;
+    step->nbefore = node->before.n;
     step->work = node->work;
     if (step->work.op) sim_op_ref(step->work.op);
     return true;
 }
 
-static struct exec *new_exec(const struct sim_graph *g, uint64_t flags, struct sim_node *const *order) {
+/* nodes: as many as the graph has, in an order in which they can be executed. Overwritten. */
+static struct exec *new_exec(const struct sim_graph *g, uint64_t flags, struct sim_node **nodes) {
     struct exec *x = calloc(1, sizeof *x);
     if (!x) return NULL;
     x->flags = flags;
-    bool ok = (x->steps = calloc(g->n + 1, sizeof *x->steps)) && (x->order = calloc(g->n + 1, sizeof *x->order))
+    x->order = indices(nodes, g->nodes.n);
+    x->nends = sim_graph_ends(g, nodes);
+    x->ends = indices(nodes, x->nends);
+    bool ok = x->order && x->ends && (x->steps = calloc(g->nodes.n + 1, sizeof *x->steps))
               && (x->handle = sim_handle_new(SIM_H_EXEC, x));
-    for (unsigned i = 0; i < g->n && ok; i++) x->steps[i].last = true;
-    for (unsigned i = 0; i < g->n && ok; i++) {
-        ok = fill_step(x, &x->steps[i], g->nodes[i]);
-        x->order[i] = order[i]->index;
+    for (unsigned i = 0; i < g->nodes.n && ok; i++) {
+        ok = fill_step(&x->steps[i], g->nodes.at[i]);
         x->n += ok;
     }
     if (ok) return x;
@@ -67,9 +72,8 @@ static struct exec *new_exec(const struct sim_graph *g, uint64_t flags, struct s
    time, as measured. */
 static int check_nodes(const struct sim_graph *g, int *why, const struct sim_node **bad) {
     *why = CUDA_GRAPH_INSTANTIATE_ERROR;
-    if (g->captures) return CUDA_ERROR_INVALID_VALUE;
-    for (unsigned i = 0; i < g->n; i++) {
-        *bad = g->nodes[i];
+    for (unsigned i = 0; i < g->nodes.n; i++) {
+        *bad = g->nodes.at[i];
         if (!sim_work_can_run(&(*bad)->work)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
         if (is_memory((*bad)->work.type) && sim_get(SIM_H_EXEC, SIM_HANDLE((*bad)->exec)))
             return CUDA_ERROR_NOT_SUPPORTED;
@@ -92,17 +96,17 @@ static int instantiate(void **out, void *graph, uint64_t flags, int *why, void *
         if (bad) *bad_node = SIM_HANDLE(bad->handle);
         return result;
     }
-    struct sim_node **order = calloc(g->n + 1, sizeof *order);
-    if (!order) return CUDA_ERROR_OUT_OF_MEMORY;
-    const bool in_order = sim_graph_order(g, order);
-    struct exec *x = in_order ? new_exec(g, flags, order) : NULL;
-    free(order);
+    struct sim_node **nodes = calloc(g->nodes.n + 1, sizeof *nodes);
+    if (!nodes) return CUDA_ERROR_OUT_OF_MEMORY;
+    const bool in_order = sim_graph_order(g, nodes);
+    struct exec *x = in_order ? new_exec(g, flags, nodes) : NULL;
+    free(nodes);
     if (!in_order) {
         *why = CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE;
         return sim_because(CUDA_ERROR_INVALID_VALUE, "the graph's nodes depend on each other in a circle");
     }
     if (!x) return CUDA_ERROR_OUT_OF_MEMORY;
-    for (unsigned i = 0; i < g->n; i++) g->nodes[i]->exec = x->handle;
+    for (unsigned i = 0; i < g->nodes.n; i++) g->nodes.at[i]->exec = x->handle;
     *why = CUDA_GRAPH_INSTANTIATE_SUCCESS;
     *out = SIM_HANDLE(x->handle);
     return CUDA_SUCCESS;
@@ -128,8 +132,8 @@ SIM_API_ALSO(cuGraphInstantiate_v2, cuGraphInstantiate,
 }
 
 static int check_exec(void *handle, void *stream, struct exec **x, struct sim_stream **s) {
-    if (!(*x = sim_get(SIM_H_EXEC, handle))) return CUDA_ERROR_INVALID_VALUE;
-    return sim_stream_use_now(stream, s);
+    int result = sim_stream_use_now(stream, s);
+    return result || (*x = sim_get(SIM_H_EXEC, handle)) ? result : CUDA_ERROR_INVALID_VALUE;
 }
 
 /* There is nothing to upload; as for cuGraphUpload, only the stream is checked. */
@@ -181,11 +185,8 @@ static int claim_memory(const struct exec *x) {
 }
 
 static int check_steps(const struct exec *x) {
-    for (unsigned i = 0; i < x->n; i++) {
-        const struct sim_work *w = &x->steps[i].work;
-        if (!sim_work_can_run(w)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
-        if (w->event && !sim_get(SIM_H_EVENT, SIM_HANDLE(w->event))) return sim_not_there(SIM_HANDLE(w->event));
-    }
+    for (unsigned i = 0; i < x->n; i++)
+        if (!sim_work_can_run(&x->steps[i].work)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     return CUDA_SUCCESS;
 }
 
@@ -209,14 +210,14 @@ static bool new_ops(const struct exec *x, const struct sim_stream *s, struct sim
 }
 
 static void submit_step(const struct step *step, struct sim_op *op, struct sim_op *const *ops, struct sim_op *start) {
-    struct sim_event *e = step->work.event ? sim_get(SIM_H_EVENT, SIM_HANDLE(step->work.event)) : NULL;
+    const struct sim_work *w = &step->work;
     if (!step->nbefore) sim_op_after(op, start);
     for (unsigned k = 0; k < step->nbefore; k++) sim_op_after(op, ops[step->before[k]]);
-    if (step->work.type == CU_GRAPH_NODE_TYPE_WAIT_EVENT) sim_op_after(op, e->op);
+    if (w->type == CU_GRAPH_NODE_TYPE_WAIT_EVENT) sim_op_after(op, ((const struct sim_event *)w->op->data)->op);
     sim_op_submit(op);
-    if (step->work.type == CU_GRAPH_NODE_TYPE_EVENT_RECORD) {
+    if (w->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD) {
         sim_op_ref(op);
-        sim_event_set(e, op);
+        sim_event_set(w->op->data, op);
     }
 }
 
@@ -246,7 +247,7 @@ static int launch(struct exec *x, struct sim_stream *s) {
     sim_op_after(start, x->end);
     sim_stream_submit(s, start);
     for (unsigned i = 0; i < x->n; i++) submit_step(&x->steps[x->order[i]], ops[x->order[i]], ops, start);
-    for (unsigned i = 0; i < x->n; i++) if (x->steps[i].last) sim_op_after(end, ops[i]);
+    for (unsigned i = 0; i < x->nends; i++) sim_op_after(end, ops[x->ends[i]]);
     sim_stream_submit(s, end);
     outlast(x, s, end);
     sim_op_unref(x->end);
@@ -278,41 +279,31 @@ static struct difference differs(int result, const struct sim_node *node, const 
     return (struct difference) { result, node, from };
 }
 
-static const struct sim_node *next_last(const struct sim_graph *g, unsigned *i) {
-    while (*i < g->n && g->nodes[*i]->waits) ++*i;
-    return *i < g->n ? g->nodes[(*i)++] : NULL;
-}
-
 /* As documented: the nodes on which none depends are paired in their order, then the dependencies of each pair in the
-   order of the edges. step_of: of each node, its step + 1; node_of: the reverse; both zeros before. */
+   order of the edges. step_of: of each node, its step + 1; node_of: the reverse; both zeros before. stack: room for all
+   nodes. */
 static struct difference pair(const struct exec *x, const struct sim_graph *g, unsigned *step_of, unsigned *node_of,
-                              unsigned *stack) {
-    unsigned depth = 0, at = 0;
-    for (unsigned i = 0; i < g->n; i++) g->nodes[i]->waits = 0;
-    for (unsigned i = 0; i < g->n; i++)
-        for (unsigned k = 0; k < g->nodes[i]->nbefore; k++) g->nodes[i]->before[k]->waits++;
-    for (unsigned i = 0; i < x->n; i++) {
-        if (!x->steps[i].last) continue;
-        const struct sim_node *node = next_last(g, &at);
-        if (!node) return differs(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, NULL, NULL);
-        step_of[node->index] = i + 1;
-        node_of[i] = node->index + 1;
-        stack[depth++] = node->index;
+                              struct sim_node **stack) {
+    unsigned depth = sim_graph_ends(g, stack);
+    if (depth != x->nends)
+        return differs(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, depth > x->nends ? stack[x->nends] : NULL, NULL);
+    for (unsigned i = 0; i < depth; i++) {
+        step_of[stack[i]->index] = x->ends[i] + 1;
+        node_of[x->ends[i]] = stack[i]->index + 1;
     }
-    const struct sim_node *more = next_last(g, &at);
-    if (more) return differs(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, more, NULL);
     while (depth) {
-        const struct sim_node *node = g->nodes[stack[--depth]];
+        const struct sim_node *node = stack[--depth];
         const struct step *step = &x->steps[step_of[node->index] - 1];
-        if (node->nbefore != step->nbefore) return differs(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, node, NULL);
-        for (unsigned k = 0; k < node->nbefore; k++) {
-            const unsigned n = node->before[k]->index, s = step->before[k];
+        if (node->before.n != step->nbefore) return differs(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, node, NULL);
+        for (unsigned k = 0; k < node->before.n; k++) {
+            struct sim_node *before = node->before.at[k];
+            const unsigned n = before->index, s = step->before[k];
             if (step_of[n] != (node_of[s] ? s + 1 : 0) || (node_of[s] && node_of[s] != n + 1))
-                return differs(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, node, node->before[k]);
+                return differs(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, node, before);
             if (step_of[n]) continue;
             step_of[n] = s + 1;
             node_of[s] = n + 1;
-            stack[depth++] = n;
+            stack[depth++] = before;
         }
     }
     return differs(CU_GRAPH_EXEC_UPDATE_SUCCESS, NULL, NULL);
@@ -327,7 +318,7 @@ static bool same_shape(const struct sim_op *a, const struct sim_op *b) {
 }
 
 /* What may change, as documented and measured: not the devices of a copy or fill, nor the shape of one with several
-   rows; not the context of a kernel, nor whether it is cooperative. */
+   rows; not the context of a kernel, nor whether it is cooperative. Memory may come from another graph. */
 static int compare(const struct exec *x, const struct sim_work *from, const struct sim_work *to) {
     const struct sim_op *a = from->op, *b = to->op;
     if (from->type != to->type) return CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED;
@@ -342,20 +333,21 @@ static int compare(const struct exec *x, const struct sim_work *from, const stru
         return same_ends(a, b) && ((a->height == 1 && b->height == 1) || same_shape(a, b)) ?
                    CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC: case CU_GRAPH_NODE_TYPE_MEM_FREE:
-        return a == b ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED;
+        return a->dst.device == b->dst.device && a->width == b->width ? CU_GRAPH_EXEC_UPDATE_SUCCESS :
+                                                                        CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED;
     default: return CU_GRAPH_EXEC_UPDATE_SUCCESS;
     }
 }
 
 static struct difference apply(struct exec *x, const struct sim_graph *g, const unsigned *step_of) {
-    for (unsigned i = 0; i < g->n; i++) {
-        const int result = compare(x, &x->steps[step_of[i] - 1].work, &g->nodes[i]->work);
-        if (result) return differs(result, g->nodes[i], NULL);
+    for (unsigned i = 0; i < g->nodes.n; i++) {
+        const int result = compare(x, &x->steps[step_of[i] - 1].work, &g->nodes.at[i]->work);
+        if (result) return differs(result, g->nodes.at[i], NULL);
     }
-    for (unsigned i = 0; i < g->n; i++) {
+    for (unsigned i = 0; i < g->nodes.n; i++) {
         struct sim_work *work = &x->steps[step_of[i] - 1].work;
         struct sim_op *old = work->op;
-        *work = g->nodes[i]->work;
+        *work = g->nodes.at[i]->work;
         if (work->op) sim_op_ref(work->op);
         sim_op_unref(old);
     }
@@ -365,15 +357,18 @@ static struct difference apply(struct exec *x, const struct sim_graph *g, const 
 static int update(void *exec, void *graph, struct difference *d) {
     struct exec *x = sim_get(SIM_H_EXEC, exec);
     const struct sim_graph *g = sim_get(SIM_H_GRAPH, graph);
-    *d = differs(CU_GRAPH_EXEC_UPDATE_ERROR, NULL, NULL);
-    if (!x || !g || g->captures) return CUDA_ERROR_INVALID_VALUE;
+    *d = differs(CU_GRAPH_EXEC_UPDATE_SUCCESS, NULL, NULL);        /* also for wrong arguments, as measured */
+    if (!x || !g) return CUDA_ERROR_INVALID_VALUE;
     d->result = CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
-    if (x->n != g->n) return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
-    unsigned *room = calloc(3u * x->n + 1, sizeof *room);
-    if (!room) return CUDA_ERROR_OUT_OF_MEMORY;
-    *d = pair(x, g, room, room + x->n, room + 2 * x->n);
-    if (!d->result) *d = apply(x, g, room);
-    free(room);
+    if (x->n != g->nodes.n) return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+    unsigned *pairs = calloc(2u * x->n + 1, sizeof *pairs);
+    struct sim_node **stack = calloc(x->n + 1u, sizeof *stack);
+    *d = pairs && stack ? pair(x, g, pairs, pairs + x->n, stack) : differs(CU_GRAPH_EXEC_UPDATE_ERROR, NULL, NULL);
+    const bool no_memory = d->result == CU_GRAPH_EXEC_UPDATE_ERROR;
+    if (!d->result) *d = apply(x, g, pairs);
+    free(pairs);
+    free(stack);
+    if (no_memory) return CUDA_ERROR_OUT_OF_MEMORY;
     return d->result ? CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE : CUDA_SUCCESS;
 }
 

@@ -16,72 +16,101 @@ bool sim_work_can_run(const struct sim_work *work) {
     return !work->context || (work->context->active && work->context->id == work->context_id);
 }
 
+/* ---- events: a node keeps the event that it records or waits for, also when the program destroys it ---- */
+
+void sim_event_unref(struct sim_event *event) {
+    if (--event->refs) return;
+    sim_op_unref(event->op);
+    sim_set_clear(&event->nodes);
+    free(event);
+}
+
+static void unref_event(struct sim_op *op) { sim_event_unref(op->data); }
+
+struct sim_op *sim_event_op(struct sim_event *event) {
+    struct sim_op *op = sim_op_new(SIM_OP_EVENT);
+    if (!op) return NULL;
+    event->refs++;
+    op->data = event;
+    op->release = unref_event;
+    return op;
+}
+
 /* ---- nodes ---- */
+
+static uint64_t last_end;
+
+static bool add(struct sim_nodes *list, struct sim_node *node) {
+    if (list->n == list->cap) {
+        const unsigned cap = list->cap ? list->cap * 2 : 2;
+        struct sim_node **more = realloc(list->at, cap * sizeof *more);
+        if (!more) return false;
+        list->at = more;
+        list->cap = cap;
+    }
+    list->at[list->n++] = node;
+    return true;
+}
+
+static void take_out(struct sim_nodes *list, const struct sim_node *node) {
+    unsigned kept = 0;
+    for (unsigned i = 0; i < list->n; i++) if (list->at[i] != node) list->at[kept++] = list->at[i];
+    list->n = kept;
+}
 
 struct sim_node *sim_node_add(struct sim_graph *graph, struct sim_work work, void *const *before, size_t n) {
     struct sim_node *node = calloc(1, sizeof *node);
-    bool ok = node && (node->handle = sim_handle_new(SIM_H_NODE, node)) != 0;
-    if (ok && graph->n == graph->cap) {
-        const unsigned cap = graph->cap ? graph->cap * 2 : 16;
-        struct sim_node **more = realloc(graph->nodes, cap * sizeof *more);
-        if ((ok = more != NULL)) {
-            graph->nodes = more;
-            graph->cap = cap;
-        }
-    }
-    if (ok && n && (ok = (node->before = malloc(n * sizeof *node->before)) != NULL))
-        for (size_t i = 0; i < n; i++) {
-            struct sim_node *b = sim_get(SIM_H_NODE, before[i]);
-            if (b) node->before[node->nbefore++] = b;
-        }
-    if (!ok) {
+    if (!node || !(node->handle = sim_handle_new(SIM_H_NODE, node)) || !add(&graph->nodes, node)) {
         sim_op_unref(work.op);
         if (node) sim_handle_drop(node->handle);
         free(node);
         return NULL;
     }
     node->graph = graph;
-    node->index = graph->n;
+    node->index = graph->nodes.n - 1;
     node->work = work;
-    graph->nodes[graph->n++] = node;
+    node->end = ++last_end;
+    for (size_t i = 0; i < n; i++) {
+        struct sim_node *b = sim_get(SIM_H_NODE, before[i]);
+        if (!b || sim_node_depend(node, b)) continue;
+        sim_node_free(node);
+        return NULL;
+    }
     return node;
 }
 
 bool sim_node_depends(const struct sim_node *node, const struct sim_node *before) {
-    for (unsigned i = 0; i < node->nbefore; i++) if (node->before[i] == before) return true;
+    for (unsigned i = 0; i < node->before.n; i++) if (node->before.at[i] == before) return true;
     return false;
 }
 
 bool sim_node_depend(struct sim_node *node, struct sim_node *before) {
-    struct sim_node **more = realloc(node->before, (node->nbefore + 1) * sizeof *more);
-    if (!more) return false;
-    node->before = more;
-    node->before[node->nbefore++] = before;
-    return true;
+    if (!add(&node->before, before)) return false;
+    if (add(&before->after, node)) return true;
+    node->before.n--;
+    return false;
 }
 
-void sim_node_independ(struct sim_node *node, const struct sim_node *before) {
-    unsigned kept = 0;
-    for (unsigned i = 0; i < node->nbefore; i++)
-        if (node->before[i] != before) node->before[kept++] = node->before[i];
-    node->nbefore = kept;
+void sim_node_independ(struct sim_node *node, struct sim_node *before) {
+    take_out(&node->before, before);
+    take_out(&before->after, node);
+    before->end = ++last_end;
 }
 
 static void drop(struct sim_node *node) {
     sim_op_unref(node->work.op);
     sim_handle_drop(node->handle);
-    free(node->before);
+    free(node->before.at);
+    free(node->after.at);
     free(node);
 }
 
 void sim_node_free(struct sim_node *node) {
-    struct sim_graph *graph = node->graph;
-    graph->n--;
-    for (unsigned i = node->index; i < graph->n; i++) {
-        graph->nodes[i] = graph->nodes[i + 1];
-        graph->nodes[i]->index = i;
-    }
-    for (unsigned i = 0; i < graph->n; i++) sim_node_independ(graph->nodes[i], node);
+    struct sim_nodes *all = &node->graph->nodes;
+    while (node->before.n) sim_node_independ(node, node->before.at[0]);
+    while (node->after.n) sim_node_independ(node->after.at[0], node);
+    take_out(all, node);
+    for (unsigned i = node->index; i < all->n; i++) all->at[i]->index = i;
     drop(node);
 }
 
@@ -95,28 +124,65 @@ struct sim_graph *sim_graph_new(void) {
 }
 
 void sim_graph_free(struct sim_graph *graph) {
-    for (unsigned i = 0; i < graph->n; i++) drop(graph->nodes[i]);
+    for (unsigned i = 0; i < graph->nodes.n; i++) drop(graph->nodes.at[i]);
     sim_handle_drop(graph->handle);
-    free(graph->nodes);
+    free(graph->nodes.at);
     free(graph);
+}
+
+static bool add_same(struct sim_nodes *list, const struct sim_nodes *original, const struct sim_graph *clone) {
+    for (unsigned i = 0; i < original->n; i++)
+        if (!add(list, clone->nodes.at[original->at[i]->index])) return false;
+    return true;
+}
+
+struct sim_graph *sim_graph_clone(const struct sim_graph *graph) {
+    struct sim_graph *clone = sim_graph_new();
+    bool ok = clone != NULL;
+    for (unsigned i = 0; i < graph->nodes.n && ok; i++) {
+        const struct sim_node *original = graph->nodes.at[i];
+        if (original->work.op) sim_op_ref(original->work.op);
+        struct sim_node *node = sim_node_add(clone, original->work, NULL, 0);
+        if (!(ok = node != NULL)) break;
+        node->original = original->handle;
+        node->end = original->end;
+    }
+    for (unsigned i = 0; i < graph->nodes.n && ok; i++)
+        ok = add_same(&clone->nodes.at[i]->before, &graph->nodes.at[i]->before, clone)
+             && add_same(&clone->nodes.at[i]->after, &graph->nodes.at[i]->after, clone);
+    if (ok || !clone) return clone;
+    sim_graph_free(clone);
+    return NULL;
 }
 
 /* Usually the nodes are in such an order already; only edges that the program adds can change this. */
 bool sim_graph_order(const struct sim_graph *graph, struct sim_node **order) {
     unsigned placed = 0, before;
-    for (unsigned i = 0; i < graph->n; i++) graph->nodes[i]->waits = 1;
+    for (unsigned i = 0; i < graph->nodes.n; i++) graph->nodes.at[i]->waits = true;
     do {
         before = placed;
-        for (unsigned i = 0; i < graph->n; i++) {
-            struct sim_node *node = graph->nodes[i];
-            bool ready = node->waits != 0;
-            for (unsigned k = 0; k < node->nbefore && ready; k++) ready = !node->before[k]->waits;
+        for (unsigned i = 0; i < graph->nodes.n; i++) {
+            struct sim_node *node = graph->nodes.at[i];
+            bool ready = node->waits;
+            for (unsigned k = 0; k < node->before.n && ready; k++) ready = !node->before.at[k]->waits;
             if (!ready) continue;
-            node->waits = 0;
+            node->waits = false;
             order[placed++] = node;
         }
     } while (placed > before);
-    return placed == graph->n;
+    return placed == graph->nodes.n;
+}
+
+static int by_end(const void *a, const void *b) {
+    const struct sim_node *const *m = a, *const *n = b;
+    return (*m)->end < (*n)->end ? -1 : (*m)->end > (*n)->end;
+}
+
+unsigned sim_graph_ends(const struct sim_graph *graph, struct sim_node **ends) {
+    unsigned n = 0;
+    for (unsigned i = 0; i < graph->nodes.n; i++) if (!graph->nodes.at[i]->after.n) ends[n++] = graph->nodes.at[i];
+    qsort(ends, n, sizeof(struct sim_node *), by_end);
+    return n;
 }
 
 /* ---- sets ---- */
@@ -143,6 +209,13 @@ void sim_set_clear(struct sim_set *set) {
     *set = (struct sim_set) { NULL, 0, 0 };
 }
 
+void sim_set_end(const struct sim_set *set) {
+    for (unsigned i = 0; i < set->n; i++) {
+        struct sim_node *node = sim_get(SIM_H_NODE, set->at[i]);
+        if (node) node->end = ++last_end;
+    }
+}
+
 static uint64_t mark;
 
 void sim_set_mark(const struct sim_set *set) {
@@ -158,8 +231,8 @@ void sim_set_mark(const struct sim_set *set) {
     while (list) {
         const struct sim_node *node = list;
         list = node->link;
-        for (unsigned i = 0; i < node->nbefore; i++) {
-            struct sim_node *before = node->before[i];
+        for (unsigned i = 0; i < node->before.n; i++) {
+            struct sim_node *before = node->before.at[i];
             if (before->mark == mark) continue;
             before->mark = mark;
             before->link = list;

@@ -9,17 +9,18 @@ SIM_API(cuGraphCreate, (void **out, unsigned flags), (out, flags), SIM_INIT) {
     return CUDA_SUCCESS;
 }
 
-/* As documented, a graph that a capture fills can only grow. */
+/* As documented, a graph that a capture fills can only grow; the result is as measured for a node of it. */
 SIM_API(cuGraphDestroy, (void *graph), (graph), SIM_INIT) {
     struct sim_graph *g = sim_get(SIM_H_GRAPH, graph);
-    if (!g || g->captures) return CUDA_ERROR_INVALID_VALUE;
+    if (!g) return CUDA_ERROR_INVALID_VALUE;
+    if (g->captured) return CUDA_ERROR_ILLEGAL_STATE;
     sim_graph_free(g);
     return CUDA_SUCCESS;
 }
 
 static bool has_memory(const struct sim_graph *g) {
-    for (unsigned i = 0; i < g->n; i++) {
-        const int type = g->nodes[i]->work.type;
+    for (unsigned i = 0; i < g->nodes.n; i++) {
+        const int type = g->nodes.at[i]->work.type;
         if (type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || type == CU_GRAPH_NODE_TYPE_MEM_FREE) return true;
     }
     return false;
@@ -29,20 +30,8 @@ SIM_API(cuGraphClone, (void **out, void *graph), (out, graph), SIM_INIT) {
     const struct sim_graph *g = sim_get(SIM_H_GRAPH, graph);
     if (!out || !g) return CUDA_ERROR_INVALID_VALUE;
     if (has_memory(g)) return CUDA_ERROR_NOT_SUPPORTED;
-    struct sim_graph *clone = sim_graph_new();
-    bool ok = clone != NULL;
-    for (unsigned i = 0; i < g->n && ok; i++) {
-        if (g->nodes[i]->work.op) sim_op_ref(g->nodes[i]->work.op);
-        struct sim_node *node = sim_node_add(clone, g->nodes[i]->work, NULL, 0);
-        if ((ok = node != NULL)) node->original = g->nodes[i]->handle;
-    }
-    for (unsigned i = 0; i < g->n && ok; i++)
-        for (unsigned k = 0; k < g->nodes[i]->nbefore && ok; k++)
-            ok = sim_node_depend(clone->nodes[i], clone->nodes[g->nodes[i]->before[k]->index]);
-    if (!ok) {
-        if (clone) sim_graph_free(clone);
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
+    const struct sim_graph *clone = sim_graph_clone(g);
+    if (!clone) return CUDA_ERROR_OUT_OF_MEMORY;
     *out = SIM_HANDLE(clone->handle);
     return CUDA_SUCCESS;
 }
@@ -50,9 +39,9 @@ SIM_API(cuGraphClone, (void **out, void *graph), (out, graph), SIM_INIT) {
 SIM_API(cuGraphNodeFindInClone, (void **out, void *original, void *clone), (out, original, clone), SIM_INIT) {
     const struct sim_graph *g = sim_get(SIM_H_GRAPH, clone);
     if (!out || !g) return CUDA_ERROR_INVALID_VALUE;
-    for (unsigned i = 0; i < g->n; i++) {
-        if (SIM_HANDLE(g->nodes[i]->original) != original || !original) continue;
-        *out = SIM_HANDLE(g->nodes[i]->handle);
+    for (unsigned i = 0; i < g->nodes.n; i++) {
+        if (SIM_HANDLE(g->nodes.at[i]->original) != original || !original) continue;
+        *out = SIM_HANDLE(g->nodes.at[i]->handle);
         return CUDA_SUCCESS;
     }
     return CUDA_ERROR_INVALID_VALUE;
@@ -83,7 +72,8 @@ SIM_API(cuGraphAddEmptyNode, (void **out, void *graph, void *const *before, size
 
 SIM_API(cuGraphDestroyNode, (void *handle), (handle), SIM_INIT) {
     struct sim_node *node = sim_get(SIM_H_NODE, handle);
-    if (!node || node->graph->captures) return CUDA_ERROR_INVALID_VALUE;
+    if (!node) return CUDA_ERROR_INVALID_VALUE;
+    if (node->graph->captured) return CUDA_ERROR_ILLEGAL_STATE;
     sim_node_free(node);
     return CUDA_SUCCESS;
 }
@@ -92,7 +82,8 @@ SIM_API(cuGraphDestroyNode, (void *handle), (handle), SIM_INIT) {
 static int change_edges(void *graph, void *const *from, void *const *to, const CUgraphEdgeData *data, size_t n,
                         bool remove) {
     const struct sim_graph *g = sim_get(SIM_H_GRAPH, graph);
-    if (!g || (n && (!from || !to)) || (remove && g->captures)) return CUDA_ERROR_INVALID_VALUE;
+    if (!g || (n && (!from || !to))) return CUDA_ERROR_INVALID_VALUE;
+    if (remove && g->captured) return CUDA_ERROR_ILLEGAL_STATE;
     for (size_t i = 0; i < n; i++) {
         const struct sim_node *a = sim_get(SIM_H_NODE, from[i]), *b = sim_get(SIM_H_NODE, to[i]);
         if (!a || !b || a == b || a->graph != g || b->graph != g || sim_node_depends(b, a) != remove)
@@ -125,7 +116,8 @@ SIM_API(cuGraphRemoveDependencies_v2,
     return change_edges(graph, from, to, data, n, true);
 }
 
-/* ---- lists: without room for them only their number. Room that is left over is set to NULL, as documented. ---- */
+/* ---- lists: without an array for them only their number. Room that is left over is set to NULL, as documented; an
+   array without room is an error, as measured. ---- */
 
 static void fill_data(CUgraphEdgeData *data, size_t n) {
     if (data) memset(data, 0, n * sizeof *data);
@@ -138,7 +130,12 @@ static void put(struct list *list, const struct sim_node *node) {
     list->n++;
 }
 
+static void put_all(struct list *list, const struct sim_nodes *nodes) {
+    for (unsigned i = 0; i < nodes->n; i++) put(list, nodes->at[i]);
+}
+
 static int finish(const struct list *list, size_t *n) {
+    if (list->at && !list->room) return CUDA_ERROR_INVALID_VALUE;
     for (size_t i = list->n; list->at && i < list->room; i++) list->at[i] = NULL;
     fill_data(list->data, list->room);
     if (!list->at || list->n < list->room) *n = list->n;
@@ -153,7 +150,8 @@ static int nodes_of(void *graph, void **out, size_t *n, bool only_roots) {
     const struct sim_graph *g = sim_get(SIM_H_GRAPH, graph);
     if (!g || !n) return CUDA_ERROR_INVALID_VALUE;
     struct list list = new_list(out, NULL, n);
-    for (unsigned i = 0; i < g->n; i++) if (!only_roots || !g->nodes[i]->nbefore) put(&list, g->nodes[i]);
+    for (unsigned i = 0; i < g->nodes.n; i++)
+        if (!only_roots || !g->nodes.at[i]->before.n) put(&list, g->nodes.at[i]);
     return finish(&list, n);
 }
 SIM_API(cuGraphGetNodes, (void *graph, void **out, size_t *n), (graph, out, n), SIM_INIT) {
@@ -163,15 +161,15 @@ SIM_API(cuGraphGetRootNodes, (void *graph, void **out, size_t *n), (graph, out, 
     return nodes_of(graph, out, n, true);
 }
 
+/* Those from the first node come first, as measured. */
 static int edges_of(void *graph, void **from, void **to, CUgraphEdgeData *data, size_t *n) {
     const struct sim_graph *g = sim_get(SIM_H_GRAPH, graph);
     if (!g || !n || !from != !to) return CUDA_ERROR_INVALID_VALUE;
     struct list a = new_list(from, data, n), b = new_list(to, NULL, n);
-    for (unsigned i = 0; i < g->n; i++)
-        for (unsigned k = 0; k < g->nodes[i]->nbefore; k++) {
-            put(&a, g->nodes[i]->before[k]);
-            put(&b, g->nodes[i]);
-        }
+    for (unsigned i = 0; i < g->nodes.n; i++) {
+        for (unsigned k = 0; k < g->nodes.at[i]->after.n; k++) put(&a, g->nodes.at[i]);
+        put_all(&b, &g->nodes.at[i]->after);
+    }
     finish(&b, n);
     return finish(&a, n);
 }
@@ -187,15 +185,14 @@ static int before(void *handle, void **out, CUgraphEdgeData *data, size_t *n) {
     const struct sim_node *node = sim_get(SIM_H_NODE, handle);
     if (!node || !n) return CUDA_ERROR_INVALID_VALUE;
     struct list list = new_list(out, data, n);
-    for (unsigned k = 0; k < node->nbefore; k++) put(&list, node->before[k]);
+    put_all(&list, &node->before);
     return finish(&list, n);
 }
 static int after(void *handle, void **out, CUgraphEdgeData *data, size_t *n) {
     const struct sim_node *node = sim_get(SIM_H_NODE, handle);
     if (!node || !n) return CUDA_ERROR_INVALID_VALUE;
     struct list list = new_list(out, data, n);
-    for (unsigned i = 0; i < node->graph->n; i++)
-        if (sim_node_depends(node->graph->nodes[i], node)) put(&list, node->graph->nodes[i]);
+    put_all(&list, &node->after);
     return finish(&list, n);
 }
 SIM_API(cuGraphNodeGetDependencies, (void *node, void **out, size_t *n), (node, out, n), SIM_INIT) {
@@ -227,15 +224,17 @@ static struct sim_work *work_of(void *handle, int type) {
     return node && node->work.type == type ? &node->work : NULL;
 }
 
-/* Both versions begin with the members of the first. The array of parameters belongs to the node. */
+/* Both versions begin with the members of the first. The array of parameters belongs to the node; without parameters
+   there is none. */
 static int kernel_params(void *handle, CUDA_KERNEL_NODE_PARAMS_v1 *out) {
     struct sim_work *w = work_of(handle, CU_GRAPH_NODE_TYPE_KERNEL);
     if (!w || !out) return CUDA_ERROR_INVALID_VALUE;
     const struct sim_grid *g = w->op->grid;
     const struct sim_function *f = sim_launch_function(w->op);
+    const unsigned n = f->func->nparams;
     void **at = w->op->staged;
-    if (!at && !(at = w->op->staged = calloc(f->func->nparams + 1, sizeof *at))) return CUDA_ERROR_OUT_OF_MEMORY;
-    for (unsigned i = 0; i < f->func->nparams; i++) at[i] = g->params + f->func->params[i].address;
+    if (n && !at && !(at = w->op->staged = calloc(n, sizeof *at))) return CUDA_ERROR_OUT_OF_MEMORY;
+    for (unsigned i = 0; i < n; i++) at[i] = g->params + f->func->params[i].address;
     *out = (CUDA_KERNEL_NODE_PARAMS_v1) { SIM_HANDLE(f->handle), g->grid[0], g->grid[1], g->grid[2], g->block[0],
                                           g->block[1], g->block[2], g->dynamic_shared, at, NULL };
     return CUDA_SUCCESS;
@@ -303,7 +302,7 @@ SIM_API(cuGraphMemFreeNodeGetParams, (void *node, CUdeviceptr *out), (node, out)
 static int event_of(void *node, int type, void **out) {
     const struct sim_work *w = work_of(node, type);
     if (!w || !out) return CUDA_ERROR_INVALID_VALUE;
-    *out = SIM_HANDLE(w->event);
+    *out = SIM_HANDLE(((const struct sim_event *)w->op->data)->handle);
     return CUDA_SUCCESS;
 }
 SIM_API(cuGraphEventRecordNodeGetEvent, (void *node, void **out), (node, out), SIM_INIT) {
@@ -335,14 +334,14 @@ SIM_API(cuGraphDebugDotPrint, (void *graph, const char *path, unsigned flags), (
     FILE *file = fopen(path, "w");
     if (!file) return CUDA_ERROR_OPERATING_SYSTEM;
     fputs("digraph {\n", file);
-    for (unsigned i = 0; i < g->n; i++) {
+    for (unsigned i = 0; i < g->nodes.n; i++) {
         fprintf(file, "    n%u [label=\"", i);
-        print_label(file, &g->nodes[i]->work);
+        print_label(file, &g->nodes.at[i]->work);
         fputs("\"];\n", file);
     }
-    for (unsigned i = 0; i < g->n; i++)
-        for (unsigned k = 0; k < g->nodes[i]->nbefore; k++)
-            fprintf(file, "    n%u -> n%u;\n", g->nodes[i]->before[k]->index, i);
+    for (unsigned i = 0; i < g->nodes.n; i++)
+        for (unsigned k = 0; k < g->nodes.at[i]->after.n; k++)
+            fprintf(file, "    n%u -> n%u;\n", i, g->nodes.at[i]->after.at[k]->index);
     fputs("}\n", file);
     const bool bad = ferror(file);
     return fclose(file) || bad ? CUDA_ERROR_OPERATING_SYSTEM : CUDA_SUCCESS;

@@ -152,6 +152,8 @@ struct launch {
     void *function, *stream;
     unsigned grid[3], block[3], shared;
     void **params, **extra;
+    const void *buffer;                           /* what extra says */
+    size_t bytes;
     bool cooperative, has_priority;
     int priority;
     unsigned cluster[3], preferred[3];            /* 0, 0, 0: not given */
@@ -239,27 +241,26 @@ static int check_room(const struct launch *l, const struct sim_function *f, uint
     return o.blocks ? CUDA_SUCCESS : CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
 }
 
-/* The kernel's parameter area, from either form of arguments. */
-static int pack(const struct launch *l, const struct sim_func *f, unsigned char *to) {
+/* Finds the kernel's arguments, in either form. */
+static int read_arguments(struct launch *l, const struct sim_func *f) {
     if (l->params && l->extra) return CUDA_ERROR_INVALID_VALUE;
     if (l->params) {
-        for (unsigned i = 0; i < f->nparams; i++) {
-            if (!l->params[i]) return CUDA_ERROR_INVALID_VALUE;
-            memcpy(to + f->params[i].address, l->params[i], f->params[i].size);
-        }
+        for (unsigned i = 0; i < f->nparams; i++) if (!l->params[i]) return CUDA_ERROR_INVALID_VALUE;
         return CUDA_SUCCESS;
     }
-    const void *buffer = NULL;
-    size_t bytes = 0;
     for (void **e = l->extra; e && (uintptr_t)*e != CU_LAUNCH_PARAM_END; e += 2) {
-        if ((uintptr_t)*e == CU_LAUNCH_PARAM_BUFFER_POINTER) buffer = e[1];
-        else if ((uintptr_t)*e == CU_LAUNCH_PARAM_BUFFER_SIZE && e[1]) bytes = *(size_t *)e[1];
+        if ((uintptr_t)*e == CU_LAUNCH_PARAM_BUFFER_POINTER) l->buffer = e[1];
+        else if ((uintptr_t)*e == CU_LAUNCH_PARAM_BUFFER_SIZE && e[1]) l->bytes = *(size_t *)e[1];
         else return CUDA_ERROR_INVALID_VALUE;
     }
-    if (bytes > f->param_bytes) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-    if (bytes < f->param_bytes || (bytes && !buffer)) return CUDA_ERROR_INVALID_VALUE;
-    if (bytes) memcpy(to, buffer, bytes);
-    return CUDA_SUCCESS;
+    return l->bytes < f->param_bytes || (l->bytes && !l->buffer) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+/* Into the kernel's parameter area. */
+static void pack(const struct launch *l, const struct sim_func *f, unsigned char *to) {
+    for (unsigned i = 0; i < f->nparams && l->params; i++)
+        memcpy(to + f->params[i].address, l->params[i], f->params[i].size);
+    if (l->bytes) memcpy(to, l->buffer, l->bytes);
 }
 
 static void release(struct sim_op *op) {
@@ -269,11 +270,9 @@ static void release(struct sim_op *op) {
 
 /* In the order that was measured: parameters that are too long count after a wrong cluster and too much memory. */
 static int check(const struct launch *l, const struct sim_function *f, struct sim_grid *g) {
-    const int packed = pack(l, f->func, g->params);
-    int result = packed == CUDA_ERROR_INVALID_VALUE ? packed : CUDA_SUCCESS;
-    if (!result) result = find_cluster(l, f, largest_cluster(f), g->cluster);
+    int result = find_cluster(l, f, largest_cluster(f), g->cluster);
     if (!result) result = check_shared(l, f);
-    if (!result) result = packed;
+    if (!result && l->bytes > f->func->param_bytes) result = CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
     g->cluster_blocks = (uint32_t)product(g->cluster);
     return result ? result : check_room(l, f, g->cluster_blocks);
 }
@@ -285,6 +284,7 @@ static int make_grid(const struct launch *l, struct sim_function *f, struct sim_
     if (!g || !(g->params = calloc(1, f->func->param_bytes + 16))) return CUDA_ERROR_OUT_OF_MEMORY;
     int result = check(l, f, g);
     if (result) return result;
+    pack(l, f->func, g->params);
     g->code = f->code;
     g->device = c->device;
     g->kernel_name = f->func->name;
@@ -332,13 +332,14 @@ struct sim_op *sim_launch_copy(struct sim_op *model) {
     return NULL;
 }
 
-static int find_both(const struct launch *l, struct sim_stream **s, struct sim_function **f) {
+/* The stream, the function and the arguments. */
+static int find_all(struct launch *l, struct sim_stream **s, struct sim_function **f) {
     int result = sim_stream_use(l->stream, s);
     if (result) return result;
     if (!(result = sim_function_find(l->function, (*s)->context, f)) && (*f)->kernel)
         result = sim_stream_use(l->stream, s);    /* again: another thread may have destroyed it meanwhile */
     if (result) return result;
-    return (*f)->module->context == (*s)->context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+    return (*f)->module->context == (*s)->context ? read_arguments(l, (*f)->func) : CUDA_ERROR_INVALID_HANDLE;
 }
 
 /* Makes the checks and creates the operation; does not submit it. */
@@ -363,7 +364,7 @@ static int prepare(const struct launch *requested, struct sim_stream *s, struct 
     return CUDA_SUCCESS;
 }
 
-/* A launch that fails after its handles were found invalidates the capture, as measured. */
+/* A launch that fails after its handles and arguments were found invalidates the capture, as measured. */
 static int launch(const struct launch *l, struct sim_stream *s, struct sim_function *f) {
     struct sim_op *op;
     int result = prepare(l, s, f, &op);
@@ -374,10 +375,10 @@ static int launch(const struct launch *l, struct sim_stream *s, struct sim_funct
     return result;
 }
 
-static int launch_on(const struct launch *l) {
+static int launch_on(struct launch *l) {
     struct sim_stream *s;
     struct sim_function *f;
-    int result = find_both(l, &s, &f);
+    int result = find_all(l, &s, &f);
     return result ? result : launch(l, s, f);
 }
 
@@ -422,7 +423,7 @@ SIM_API(cuLaunchCooperativeKernelMultiDevice, (CUDA_LAUNCH_PARAMS *list, unsigne
         /* all members up to sharedMemBytes */
         if (memcmp(&p->gridDimX, &list->gridDimX, 7 * sizeof(unsigned))) result = CUDA_ERROR_INVALID_VALUE;
         else if (!s || s->thread) result = CUDA_ERROR_INVALID_HANDLE;
-        else if (!(result = find_both(&l, &streams[made], &f)) && streams[made]->capture) {
+        else if (!(result = find_all(&l, &streams[made], &f)) && streams[made]->capture) {
             sim_capture_invalidate(streams[made]->capture);
             result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
         }
@@ -500,7 +501,7 @@ SIM_API_STREAM(cuLaunchKernelEx, _ptsz, (const CUlaunchConfig *c, void *f, void 
     struct launch l = configured(c, f);
     l.params = params;
     l.extra = extra;
-    int result = find_both(&l, &s, &function);
+    int result = find_all(&l, &s, &function);
     if (result) return result;
     if (!(result = read_attributes(c, &l))) return launch(&l, s, function);
     sim_capture_invalidate(s->capture);

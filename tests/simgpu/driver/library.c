@@ -235,13 +235,12 @@ SIM_API(cuLibraryLoadFromFile,
 SIM_API(cuLibraryUnload, (void *handle), (handle), SIM_PURE) {
     struct sim_library *l = claim(handle);
     if (!l) return CUDA_ERROR_INVALID_HANDLE;
-    for (struct sim_module *m; (m = l->modules);) {
-        const int result = sim_drain(m->context, NULL);
-        if (result) {
-            l->claimed = false;
-            return result;
-        }
-        if (l->modules == m) sim_module_free(m);
+    int result = sim_capture_forbids();
+    for (struct sim_module *m; !result && (m = l->modules);)
+        if (!(result = sim_drain(m->context, NULL)) && l->modules == m) sim_module_free(m);
+    if (result) {
+        l->claimed = false;
+        return result;
     }
     if (l->plain) sim_module_free(l->plain);
     free_kernels(l);

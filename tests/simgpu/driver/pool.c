@@ -157,8 +157,7 @@ static int pool_alloc(CUdeviceptr *out, size_t bytes, struct sim_pool *p, struct
     const void *handle = SIM_HANDLE(p->handle);
     uint64_t address = 0;
     struct sim_kept **at;
-    int supported = 0, result = s->capture ? CUDA_SUCCESS : sim_capture_forbids();
-    if (result) return result;
+    int supported = 0, result = CUDA_SUCCESS;
     if (!out) return CUDA_ERROR_INVALID_VALUE;
     sim_device_attribute(p->device, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, &supported);
     if (!supported) return CUDA_ERROR_NOT_SUPPORTED;
@@ -178,7 +177,7 @@ static int pool_alloc(CUdeviceptr *out, size_t bytes, struct sim_pool *p, struct
 SIM_API_STREAM(cuMemAllocAsync, _ptsz, (CUdeviceptr *out, size_t bytes, void *stream), (out, bytes, stream),
                SIM_HEALTHY) {
     struct sim_stream *s;
-    int result = sim_stream_use(stream, &s);
+    int result = sim_stream_use_unsafe(stream, &s);
     return result ? result : pool_alloc(out, bytes, s->context->device->pool, s);
 }
 
@@ -186,19 +185,21 @@ SIM_API_STREAM(cuMemAllocFromPoolAsync, _ptsz, (CUdeviceptr *out, size_t bytes, 
                (out, bytes, pool, stream), SIM_HEALTHY) {
     struct sim_stream *s;
     struct sim_pool *p = sim_get(SIM_H_POOL, pool);
-    int result = sim_stream_use(stream, &s);
+    int result = sim_stream_use_unsafe(stream, &s);
     if (result) return result;
     return p ? pool_alloc(out, bytes, p, s) : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* Only memory that a graph allocates, and no second time in the same graph. */
+/* Only memory that a graph allocates, and no second time in the same graph. An address without memory may be one that a
+   graph had: as measured, only the launch refuses it. */
 static int capture_free(CUdeviceptr address, struct sim_stream *s) {
     const struct sim_graph *g = s->capture->graph;
     struct sim_range r;
-    if (!sim_mem_find_for_call(address, 1, true, &r) || r.lo != address || r.kind != SIM_MEM_GRAPH)
+    if (sim_mem_find_for_call(address, 1, true, &r) ? r.lo != address || r.kind != SIM_MEM_GRAPH :
+                                                      !sim_mem_in_window(address))
         return CUDA_ERROR_INVALID_VALUE;
-    for (unsigned i = 0; i < g->n; i++) {
-        const struct sim_work *w = &g->nodes[i]->work;
+    for (unsigned i = 0; i < g->nodes.n; i++) {
+        const struct sim_work *w = &g->nodes.at[i]->work;
         if (w->type == CU_GRAPH_NODE_TYPE_MEM_FREE && (uintptr_t)w->op->data == address)
             return CUDA_ERROR_INVALID_VALUE;
     }
@@ -209,7 +210,7 @@ static int capture_free(CUdeviceptr address, struct sim_stream *s) {
 SIM_API_STREAM(cuMemFreeAsync, _ptsz, (CUdeviceptr address, void *stream), (address, stream), SIM_HEALTHY) {
     struct sim_stream *s;
     struct sim_range r;
-    int result = sim_stream_use(stream, &s);
+    int result = sim_stream_use_unsafe(stream, &s);
     if (result) return result;
     if (!address) return CUDA_ERROR_INVALID_VALUE;
     if (s->capture) return capture_free(address, s);

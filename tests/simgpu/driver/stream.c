@@ -94,6 +94,17 @@ int sim_stream_use_now(const void *handle, struct sim_stream **out) {
     return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 }
 
+int sim_stream_use_unsafe(const void *handle, struct sim_stream **out) {
+    int result = sim_stream_use(handle, out);
+    return result || (*out)->capture ? result : sim_capture_forbids();
+}
+
+/* For a wait or a query. */
+static int find_state(const void *handle, struct sim_stream **out) {
+    int result = sim_stream_use_now(handle, out);
+    return result ? result : sim_capture_forbids();
+}
+
 /* The same as pending(), for a query by the program. */
 static bool still_pending(struct sim_stream *stream) {
     struct sim_context *c = stream->context;
@@ -186,30 +197,24 @@ SIM_API_ALSO(cuStreamDestroy_v2, cuStreamDestroy, (void *handle), (handle), SIM_
 
 SIM_API_STREAM(cuStreamSynchronize, _ptsz, (void *handle), (handle), SIM_EASY) {
     struct sim_stream *s;
-    int result = sim_stream_use_now(handle, &s);
-    if (result || (result = sim_capture_forbids())) return result;
-    return sim_stream_wait(s);
+    int result = find_state(handle, &s);
+    return result ? result : sim_stream_wait(s);
 }
 
 SIM_API_STREAM(cuStreamQuery, _ptsz, (void *handle), (handle), SIM_EASY) {
     struct sim_stream *s;
-    int result = sim_stream_use_now(handle, &s);
-    if (result || (result = sim_capture_forbids())) return result;
+    int result = find_state(handle, &s);
+    if (result) return result;
     return still_pending(s) ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }
 
-/* The event stands for nodes of a capture: the stream joins it. */
-static int wait_captured(struct sim_stream *s, const struct sim_event *e) {
-    struct sim_capture *c = sim_capture_at(e->capture);
-    int result = CUDA_SUCCESS;
-    if (!c) result = CUDA_ERROR_INVALID_VALUE;
-    else if (s == &s->context->legacy) result = CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
-    else if (s->capture && s->capture != c) result = CUDA_ERROR_STREAM_CAPTURE_MERGE;
-    else if (c->invalid) result = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-    if (!result) return sim_capture_join(c, s, &e->nodes);
-    sim_capture_invalidate(c);
-    sim_capture_invalidate(s->capture);
-    return result;
+/* 0, or why the stream cannot wait for the event, which stands for nodes of the capture c or, if it is not of one, for
+   an operation. */
+static int check_wait(const struct sim_stream *s, const struct sim_event *e, const struct sim_capture *c) {
+    if (!e->capture) return s->capture && e->op ? CUDA_ERROR_STREAM_CAPTURE_ISOLATION : CUDA_SUCCESS;
+    if (!c) return CUDA_ERROR_INVALID_VALUE;
+    if (s == &s->context->legacy) return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+    return s->capture && s->capture != c ? CUDA_ERROR_STREAM_CAPTURE_MERGE : CUDA_SUCCESS;
 }
 
 SIM_API_STREAM(cuStreamWaitEvent, _ptsz, (void *handle, void *event, unsigned flags), (handle, event, flags),
@@ -219,21 +224,26 @@ SIM_API_STREAM(cuStreamWaitEvent, _ptsz, (void *handle, void *event, unsigned fl
     int result = sim_stream_use(handle, &s);
     if (result) return result;
     if (flags & ~(unsigned)CU_EVENT_WAIT_EXTERNAL) return CUDA_ERROR_INVALID_VALUE;
-    if (!e) return sim_not_there(event);
-    if (flags) {
-        if (!s->capture) return CUDA_ERROR_ILLEGAL_STATE;
-        return sim_capture_take(s, (struct sim_work) { .type = CU_GRAPH_NODE_TYPE_WAIT_EVENT, .event = e->handle });
-    }
-    if (e->capture) return wait_captured(s, e);
-    if (s->capture && e->op) {
+    if (flags && e) return sim_capture_take_event(s, CU_GRAPH_NODE_TYPE_WAIT_EVENT, e);
+    if (flags) return sim_not_there(event);
+    struct sim_capture *c = e ? sim_capture_at(e->capture) : NULL;
+    if (!e || (result = check_wait(s, e, c))) {
+        sim_capture_invalidate(c);
         sim_capture_invalidate(s->capture);
-        return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
+        return e ? result : sim_not_there(event);
     }
+    if (c) return sim_capture_join(c, s, &e->nodes);
     if (!pending(e->op)) return CUDA_SUCCESS;
     struct sim_op *op = sim_op_new(SIM_OP_MARKER);
     if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
     sim_op_after(op, e->op);
     return sim_stream_submit(s, op);
+}
+
+/* For a query that captures allow, but not on the legacy stream while a blocking one captures. */
+static int find_allowed(const void *handle, struct sim_stream **out) {
+    int result = sim_stream_find(handle, out);
+    return result ? result : check_use(*out);
 }
 
 /* Stream queries: each finds the stream, refuses a NULL result pointer, and returns one member. */
@@ -246,14 +256,14 @@ SIM_API_STREAM(cuStreamWaitEvent, _ptsz, (void *handle, void *event, unsigned fl
         return CUDA_SUCCESS; \
     }
 QUESTION(cuStreamGetFlags, unsigned, sim_stream_use_now, s->flags)          /* as measured */
-QUESTION(cuStreamGetPriority, int, sim_stream_find, s->priority)
-QUESTION(cuStreamGetId, unsigned long long, sim_stream_find, s->id)
-QUESTION(cuStreamGetDevice, CUdevice, sim_stream_find, s->context->device->ordinal)
-QUESTION(cuStreamGetCtx, void *, sim_stream_find, SIM_HANDLE(s->context->handle))
+QUESTION(cuStreamGetPriority, int, find_allowed, s->priority)
+QUESTION(cuStreamGetId, unsigned long long, find_allowed, s->id)
+QUESTION(cuStreamGetDevice, CUdevice, find_allowed, s->context->device->ordinal)
+QUESTION(cuStreamGetCtx, void *, find_allowed, SIM_HANDLE(s->context->handle))
 
 SIM_API_STREAM(cuStreamGetCtx_v2, _ptsz, (void *handle, void **out, void **green), (handle, out, green), SIM_HEALTHY) {
     struct sim_stream *s;
-    int result = sim_stream_find(handle, &s);
+    int result = find_allowed(handle, &s);
     if (result || !out) return result ? result : CUDA_ERROR_INVALID_VALUE;
     *out = SIM_HANDLE(s->context->handle);
     if (green) *green = NULL;
