@@ -167,7 +167,7 @@ TEST(a_graph_can_be_updated) {
     CHECK_OK(gpuexec_graph_launch(graph, s.stream));
     CHECK_EQ(value(&s), 3);
     CHECK_REFUSED(gpuexec_graph_update(graph, longer), GPUEXEC_GRAPH_DIFFERS, "cannot take over the one captured at",
-                  "they do not have the same nodes", "launch the other graph instead");
+                  "they do not have the same nodes", "; it has 6 nodes, not 5", "launch the other graph instead");
     GPUEXEC_CAPTURE(s.stream, &kind) {
         CHECK_OK(add_to(&s, s.stream, 1));
         CHECK_OK(gpuexec_fill32(s.stream, s.data, 9, WORDS));
@@ -175,7 +175,8 @@ TEST(a_graph_can_be_updated) {
         CHECK_OK(add_to(&s, s.stream, 1));
         CHECK_OK(gpuexec_copy_out(s.stream, s.host, s.data, BYTES));
     }
-    CHECK_REFUSED(gpuexec_graph_update(graph, kind), GPUEXEC_GRAPH_DIFFERS, "a node has another type");
+    CHECK_REFUSED(gpuexec_graph_update(graph, kind), GPUEXEC_GRAPH_DIFFERS, "a node has another type",
+                  "; there, node 0 is: kernel \"add\", grid 4 x 1 x 1");
     CHECK_OK(gpuexec_graph_launch(graph, s.stream));                         /* unchanged */
     CHECK_EQ(value(&s), 3);
 }
