@@ -400,8 +400,6 @@
       tracked. To change arguments or addresses, capture the changed calls and give the result to the first graph:
       gpuexec_graph_update is much faster than instantiating the other graph. gpuexec_graph_text and gpuexec_graph_dot
       show what a graph consists of, gpuexec_graph_get_info only counts.
-      On an H200, short kernels that depend on each other take 0.5 us each in a graph, and 3 us if launched one by one.
-      Capture and instantiation together cost about 5 us for each node, once: a graph pays from the third launch on.
 
     MANY DEVICES (>>multi, >>barrier)
       Contexts on several devices can be open at the same time, and any thread may use all of them.
@@ -1782,7 +1780,8 @@ GPUEXEC_API gpuexec_result gpuexec_capture_begin_at(const char *where, gpuexec_s
 GPUEXEC_API gpuexec_graph gpuexec_capture_end_at(const char *where, gpuexec_stream stream);
 
 /* GPUEXEC_CAPTURE(stream, &graph) { ... } captures the work of the block in `graph`, even if return, break, goto or a
-   C++ exception leaves the block. If the capture cannot begin, the block is skipped, and the graph is a failed handle.
+   C++ exception leaves the block. A graph that it named before is not destroyed. If the capture cannot begin, the block
+   is skipped, and the graph is a failed handle.
    The rules of GPUEXEC_CONTEXT_SCOPE for break, continue, nesting and MSVC apply. */
 #define GPUEXEC_CAPTURE(stream, graph) \
     for (GXI_CAPTURE_TYPE GXI_CAT(gxi_scope_, __LINE__) \
@@ -1841,7 +1840,8 @@ typedef struct gpuexec_graph_info {
 GPUEXEC_API gpuexec_result gpuexec_graph_get_info_at(const char *where, gpuexec_graph graph, gpuexec_graph_info *info);
 
 /* Write the nodes of a graph into text[bytes], in the order of the capture: kernels with their names, grids and blocks;
-   sizes and addresses of copies and fills; and which nodes each one follows. gpuexec_graph_text: one line for a node.
+   sizes and addresses of copies and fills; and which nodes each one follows, unless programmatic launches are among
+   them. gpuexec_graph_text: one line for each node.
    gpuexec_graph_dot: for Graphviz, `dot -Tsvg`. Return the length of the whole text, as snprintf does; 0 if it fails.
    Queries. cuGraphNodeGetDependencies, cuGraphKernelNodeGetParams, cuGraphMemcpyNodeGetParams,
    cuGraphMemsetNodeGetParams. */
@@ -2973,8 +2973,8 @@ typedef struct gxi_state {
     /* after a wait in that context: fails if one of its barriers is broken; with `news`, only if no call has returned
        that yet */
     gpuexec_result    (*look_at_barriers)(gxi_call *call, const struct CUctx_st *context, int news);
-    /* fails if a stream of the context captures */
-    gpuexec_result    (*check_captures)(gxi_call *call, const struct gxi_slot *context);
+    /* a stream in it that captures, or NULL; the hook is NULL until streams can capture */
+    const struct gxi_slot *(*capturing)(const gxi_call *call, const struct CUctx_st *context);
     gpuexec_result    (*end_captures)(gxi_call *call, const struct gxi_slot *context, int gone);
     /* a free or an unload, until the captures have ended */
     int               (*postpone)(const gxi_call *call, const gxi_range *range, uint64_t module);
@@ -5455,11 +5455,15 @@ static void gxi_waited(gxi_call *call, int cu, const gxi_slot *slot, const char 
 
 GPUEXEC_API gpuexec_result gpuexec_context_sync_at(const char *where, gpuexec_context context) {
     gxi_slot *slot;
+    const gxi_slot *stream;
     gxi_scope scope;
     int cu;
     GXI_CALL(gpuexec_context_sync, GXI_WAITS);
     if (!(slot = gxi_begin_in(call, context, &scope))) return gxi_take();
-    if (GXI_LOAD(&gxi.check_captures) && GXI_LOAD(&gxi.check_captures)(call, slot)) {
+    stream = GXI_LOAD(&gxi.capturing) ? GXI_LOAD(&gxi.capturing)(call, slot->cu_context) : NULL;
+    if (stream) {
+        gxi_fail(call, GPUEXEC_CAPTURING, "end the capture first, or wait for another stream or an event",
+                 "cannot wait for the context: its stream created at %s captures", gxi_place(stream->where));
         gxi_leave(&scope);
         return gxi_take();
     }
@@ -5496,11 +5500,12 @@ static int gxi_context_is_gone(const gxi_call *call, const gxi_slot *context) {
     gxi_call own = *call;                        /* so that results here do not replace the caller's */
     return gxi_is_destroyed(&own, context->cu_context, &gxi_context_of(context)->id) || own.cu == GXI_DEINITIALIZED;
 }
-/* Waits for the work in a context about to be closed; in an adopted one, only for our streams. */
+/* Waits for the work in a context about to be closed; in an adopted one, or while others capture, only for our streams.
+   */
 static gpuexec_result gxi_context_drain(gxi_call *call, const gxi_slot *slot) {
     gpuexec_result result = GPUEXEC_OK;
     const gxi_slot *child;
-    if (!slot->adopted)
+    if (!slot->adopted && !(GXI_LOAD(&gxi.capturing) && GXI_LOAD(&gxi.capturing)(call, slot->cu_context)))
         return GXI_TRY_VOID(cuCtxSynchronize)
             ? gxi_fail_cu(call, NULL, gxi_is_sticky(call->cu) ? "while waiting for the context's pending work"
                           : "cannot wait for the context's pending work") : GPUEXEC_OK;
@@ -6230,17 +6235,17 @@ static void gxi_module_free(gxi_module *m) {
     gxi_free(m->log);
     gxi_free(m);
 }
-
 static int gxi_module_end(gxi_call *call, gxi_slot *old) {
     gxi_slot *kernel;
     int cu;
-    while ((kernel = gxi_first(&old->is.module.info->kernels_made)) != NULL) gxi_destroy(call, kernel);
+    for (; (kernel = gxi_first(&old->is.module.info->kernels_made)) != NULL; gxi_destroy(call, kernel))
+        if (!old->adopted && GXI_LOAD(&gxi.graphs_lose)) GXI_LOAD(&gxi.graphs_lose)(call, NULL, kernel);
     cu = old->adopted ? 0 : GXI_TRY(cuModuleUnload, (old->is.module.native));
     gxi_module_free(old->is.module.info);
     return cu;
 }
 static int gxi_kernel_end(gxi_call *call, gxi_slot *old) {           /* the module owns the CUfunction */
-    if (GXI_LOAD(&gxi.graphs_lose)) GXI_LOAD(&gxi.graphs_lose)(call, NULL, old);
+    (void)call;
     gxi_free(old->is.kernel.info);
     return 0;
 }
@@ -7716,7 +7721,7 @@ GPUEXEC_API gpuexec_ptr gpuexec_pinned_address_at(const char *where, void *memor
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-stream */
 
-static gpuexec_result gxi_check_captures(gxi_call *call, const gxi_slot *context);
+static const gxi_slot *gxi_capturing(const gxi_call *call, const struct CUctx_st *context);
 static uint64_t gxi_stream_new(gxi_call *call, const gxi_slot *context, struct CUstream_st *native, int adopted,
                                int legacy) {
     gxi_slot made = gxi_made(context, context->id, adopted);
@@ -7724,7 +7729,7 @@ static uint64_t gxi_stream_new(gxi_call *call, const gxi_slot *context, struct C
     made.legacy = (unsigned)legacy & 3;
     GXI_STORE(&gxi.add_launches, &gxi_add_last_launches);
     GXI_STORE(&gxi.mark, &gxi_mark);
-    GXI_STORE(&gxi.check_captures, &gxi_check_captures);
+    if (adopted && !legacy) GXI_STORE(&gxi.capturing, &gxi_capturing);
     return gxi_new(call, GXI_STREAM, &made, &gxi_context_of(context)->first[GXI_STREAM]);
 }
 
@@ -7867,13 +7872,15 @@ static GXI_NOINLINE gpuexec_result gxi_check_capture(gxi_call *call, const gxi_s
     return gxi_fail(call, GPUEXEC_CAPTURING, cure,
                     "cannot %s: the stream captures, and what it records runs only when the graph is launched", cannot);
 }
-/* Fails if a stream of the context captures: cuCtxSynchronize would break that capture. */
-static gpuexec_result gxi_check_captures(gxi_call *call, const gxi_slot *context) {
-    const gxi_slot *stream = gxi_first(&gxi_context_of(context)->first[GXI_STREAM]);
-    while (stream && !gxi_captures(call, stream)) stream = gxi_after(stream);
-    return !stream ? GPUEXEC_OK
-        : gxi_fail(call, GPUEXEC_CAPTURING, "end the capture first, or wait for another stream or an event",
-                   "cannot wait for the context: its stream created at %s captures", gxi_place(stream->where));
+/* A stream that captures in that context, through whichever handle: cuCtxSynchronize would break the capture. */
+static const gxi_slot *gxi_capturing(const gxi_call *call, const struct CUctx_st *context) {
+    const gxi_slot *c = gxi_first(&gxi.first[GXI_CONTEXT]), *stream = NULL;
+    for (; c && !stream; c = gxi_after(c)) {
+        if (c->cu_context != context) continue;
+        stream = gxi_first(&gxi_context_of(c)->first[GXI_STREAM]);
+        while (stream && !gxi_captures(call, stream)) stream = gxi_after(stream);
+    }
+    return stream;
 }
 /* The same for calls that a capture of this thread, on another stream, would forbid. */
 static GXI_NOINLINE gpuexec_result gxi_enter_relaxed(gxi_call *call, const gxi_slot *stream, gxi_scope *scope) {
@@ -8212,7 +8219,7 @@ GPUEXEC_API gpuexec_result gpuexec_stream_get_info_at(const char *where, gpuexec
     memset(info, 0, sizeof *info);
     if (!(slot = gxi_begin_with_stream(call, stream)) ||
         gxi_check_capture(call, slot, "query the stream", "end the capture first") ||
-        gxi_enter_stream(call, slot, &scope)) return gxi_failed_with();
+        gxi_enter_relaxed(call, slot, &scope)) return gxi_failed_with();
     cu = GXI_TRY(cuStreamGetFlags, (slot->is.stream.native, &flags));
     if (cu == 0) cu = GXI_TRY(cuStreamGetPriority, (slot->is.stream.native, &info->priority));
     gxi_leave(&scope);
@@ -10710,7 +10717,7 @@ static void gxi_add_node_of(gxi_text *t, gxi_call *call, struct CUgraph_st *grap
     size_t count;
     int cu;
     struct CUgraphNode_st **nodes = gxi_nodes(&own, graph, &count, &cu);
-    if (nodes) gxi_add(t, "node %llu is: ", (unsigned long long)gxi_index_of_node(nodes, count, node));
+    if (nodes) gxi_add(t, "there, node %llu is: ", (unsigned long long)gxi_index_of_node(nodes, count, node));
     if (nodes) gxi_add_node(t, &own, node);
     gxi_free(nodes);
 }
@@ -10812,7 +10819,7 @@ GPUEXEC_API gpuexec_result gpuexec_graph_prepare_at(const char *where, gpuexec_g
     GXI_CALL_ON(stream, gpuexec_graph_prepare);
     if (!(g = gxi_begin_with_graph(call, graph)) || !(s = gxi_find_stream(call, stream)) ||
         gxi_check_capture(call, s, "upload a graph", "pass a stream that does not capture") ||
-        gxi_graph_instantiate(call, g) || gxi_enter_stream(call, s, &scope)) return gxi_failed_with();
+        gxi_graph_instantiate(call, g) || gxi_enter_relaxed(call, s, &scope)) return gxi_failed_with();
     cu = GXI_TRY(cuGraphUpload, (GXI_LOAD(&g->is.graph.exec), s->is.stream.native));
     gxi_leave(&scope);
     return cu ? gxi_fail_cu(call, NULL, "cannot upload the graph captured at %s", gxi_place(g->where)) : GPUEXEC_OK;
@@ -10844,11 +10851,16 @@ GPUEXEC_API gpuexec_result gpuexec_graph_update_at(const char *where, gpuexec_gr
     gxi_exchange_mode(&mode);
     if (cu == GXI_GRAPH_EXEC_UPDATE_FAILURE) {
         gxi_text t = { 0, 0, 0, 0 };
-        if (info.node) gxi_add_node_of(&t, call, gxi_recorded_of(o)->native, info.node);
+        size_t here = 0, there = 0;
+        GXI_BESIDE(cuGraphGetNodes, (old->native, NULL, &here));
+        GXI_BESIDE(cuGraphGetNodes, (gxi_recorded_of(o)->native, NULL, &there));
+        if (here != there) gxi_add(&t, "it has %llu nodes, not %llu", (unsigned long long)there,
+                                   (unsigned long long)here);
+        else if (info.node) gxi_add_node_of(&t, call, gxi_recorded_of(o)->native, info.node);
         gxi_fail(call, GPUEXEC_GRAPH_DIFFERS, "launch the other graph instead",
                  "the graph captured at %s cannot take over the one captured at %s: %s%s%s", gxi_place(g->where),
                  gxi_place(o->where), differs[info.result >= 1 && info.result <= 8 ? info.result - 1 : 0],
-                 t.p ? "; there, " : "", t.p ? t.p : "");
+                 t.p ? "; " : "", t.p ? t.p : "");
         gxi_text_free(&t);
         return GPUEXEC_GRAPH_DIFFERS;
     }
@@ -11037,6 +11049,7 @@ GPUEXEC_API gpuexec_result gpuexec_capture_begin_at(const char *where, gpuexec_s
     if (!(c = (gxi_capture *)gxi_realloc(NULL, sizeof *c))) return gxi_fail_memory(call, "begin a capture");
     memset(c, 0, sizeof *c);
     c->stream = stream.id;
+    GXI_STORE(&gxi.capturing, &gxi_capturing);
     GXI_STORE(&gxi.note_broken, &gxi_note_broken);
     GXI_STORE(&gxi.postpone, &gxi_postpone);
     GXI_STORE(&gxi.end_captures, &gxi_end_captures);
@@ -11130,7 +11143,10 @@ GPUEXEC_API gpuexec_capture_scope gpuexec_capture_scope_begin_at(const char *whe
     scope.stream = stream;
     scope.graph = graph;
     scope.where = where;
-    if (gpuexec_capture_begin_at(where, stream, NULL) == GPUEXEC_OK) scope.entered = 1;
+    if (!graph) {
+        GXI_CALL(gpuexec_capture_begin, GXI_MAKES);
+        gxi_is_null(call, graph, "graph");
+    } else if (gpuexec_capture_begin_at(where, stream, NULL) == GPUEXEC_OK) scope.entered = 1;
     else graph->id = gxi_failed_id(GXI_GRAPH);
     return scope;
 }

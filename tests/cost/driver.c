@@ -17,6 +17,11 @@ static int handle(void **h) {
     return 0;
 }
 
+static int captured(void *stream, void **graph) {
+    (void)stream;
+    return handle(graph);
+}
+
 static int parameter(void *function, size_t index, size_t *offset, size_t *size) {
     static const size_t sizes[] = { 8, 8, 4, 4 }, offsets[] = { 0, 8, 16, 20 };
     (void)function;
@@ -52,6 +57,7 @@ static int find(const char *name, void **out) {
         { "cuDeviceGetAttribute", (entry)large }, { "cuFuncGetAttribute", (entry)function_attribute },
         { "cuDeviceGetCount", (entry)large }, { "cuMemAlloc", (entry)address }, { "cuEventCreate", (entry)handle },
         { "cuMemPoolCreate", (entry)handle }, { "cuMemAllocFromPoolAsync", (entry)address },
+        { "cuStreamEndCapture", (entry)captured }, { "cuGraphInstantiateWithFlags", (entry)handle },
     };
     union { entry function; void *pointer; } u = { nothing };
     size_t i;

@@ -8,6 +8,7 @@
 static int (*raw_launch)(struct CUfunc_st *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                          struct CUstream_st *, void **, void **);
 static int (*raw_record)(struct CUevent_st *, struct CUstream_st *);
+static int (*raw_graph)(struct CUgraphExec_st *, struct CUstream_st *);
 static int (*raw_wait)(struct CUstream_st *, struct CUevent_st *, unsigned);
 static int (*raw_take)(gpuexec_ptr *, size_t, void *, struct CUstream_st *);
 static int (*raw_give)(gpuexec_ptr, struct CUstream_st *);
@@ -16,9 +17,11 @@ static gpuexec_kernel     fn;
 static gpuexec_stream     s, other;
 static gpuexec_event      event;
 static gpuexec_prepared   prepared;
+static gpuexec_graph      graph;
 static struct CUfunc_st   *native_function;
 static struct CUstream_st *native_stream, *native_other;
 static struct CUevent_st  *native_event;
+static struct CUgraphExec_st *native_graph;
 static gpuexec_ptr        x = 1, y = 2, memory;
 static int                n = 1000;
 static float              a = 3;
@@ -34,7 +37,8 @@ static void              *params[4] = { &x, &y, &n, &a };
     X(raw_both, raw_record(native_event, native_stream); raw_wait(native_other, native_event, 0)) \
     X(scope, GPUEXEC_STREAM_SCOPE(other) { }) X(wait_stream, gpuexec_stream_wait_stream(other, s)) \
     X(raw_alloc, raw_take(&memory, 4096, native_function, native_stream); raw_give(memory, native_stream)) \
-    X(alloc, memory = gpuexec_alloc_on(s, 4096); gpuexec_free_on(s, memory))
+    X(alloc, memory = gpuexec_alloc_on(s, 4096); gpuexec_free_on(s, memory)) \
+    X(raw_graph, raw_graph(native_graph, native_stream)) X(graph, gpuexec_graph_launch(graph, s))
 
 #define LOOP(name, call) static void do_##name(int count) { for (int i = 0; i < count; i++) { call; } }
 KINDS(LOOP)
@@ -49,7 +53,7 @@ static void *entry(const char *name, int version) {
 
 int main(int argc, char **argv) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    void           *entries[5];
+    void           *entries[6];
     size_t          i;
     fn       = gpuexec_kernel_get(gpuexec_module_load(ctx, ".version 7.0", 0, NULL), "k");
     s        = gpuexec_context_stream(ctx);
@@ -61,16 +65,23 @@ int main(int argc, char **argv) {
     native_stream   = gpuexec_stream_native(s);
     native_other    = gpuexec_stream_native(other);
     native_event    = gpuexec_event_native(event);
+    if (argc == 3 && strstr(argv[1], "graph")) { /* where there are graphs, a free must look whether one loses memory */
+        GPUEXEC_CAPTURE(s, &graph) { }
+        if (gpuexec_graph_prepare(graph, s) != GPUEXEC_OK) return 1;
+        native_graph = gpuexec_graph_exec_native(graph);
+    }
     entries[0] = entry("cuLaunchKernel", 4000);
     entries[1] = entry("cuEventRecord", 2000);
     entries[2] = entry("cuStreamWaitEvent", 3020);
     entries[3] = entry("cuMemAllocFromPoolAsync", 11020);
     entries[4] = entry("cuMemFreeAsync", 11020);
+    entries[5] = entry("cuGraphLaunch", 10000);
     memcpy(&raw_launch, &entries[0], sizeof entries[0]);
     memcpy(&raw_record, &entries[1], sizeof entries[1]);
     memcpy(&raw_wait, &entries[2], sizeof entries[2]);
     memcpy(&raw_take, &entries[3], sizeof entries[3]);
     memcpy(&raw_give, &entries[4], sizeof entries[4]);
+    memcpy(&raw_graph, &entries[5], sizeof entries[5]);
     for (i = 0; argc == 3 && i < sizeof kinds / sizeof kinds[0]; i++) {
         if (strcmp(argv[1], kinds[i].name) != 0) continue;
         kinds[i].run(1);                         /* the first time makes all checks and creates what is kept */

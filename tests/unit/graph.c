@@ -167,7 +167,7 @@ TEST(a_graph_can_be_updated) {
     CHECK_OK(gpuexec_graph_launch(graph, s.stream));
     CHECK_EQ(value(&s), 3);
     CHECK_REFUSED(gpuexec_graph_update(graph, longer), GPUEXEC_GRAPH_DIFFERS, "cannot take over the one captured at",
-                  "they do not have the same nodes", "launch the other graph instead");
+                  "they do not have the same nodes", "; it has 6 nodes, not 5", "launch the other graph instead");
     GPUEXEC_CAPTURE(s.stream, &kind) {
         CHECK_OK(add_to(&s, s.stream, 1));
         CHECK_OK(gpuexec_fill32(s.stream, s.data, 9, WORDS));
@@ -175,7 +175,8 @@ TEST(a_graph_can_be_updated) {
         CHECK_OK(add_to(&s, s.stream, 1));
         CHECK_OK(gpuexec_copy_out(s.stream, s.host, s.data, BYTES));
     }
-    CHECK_REFUSED(gpuexec_graph_update(graph, kind), GPUEXEC_GRAPH_DIFFERS, "a node has another type");
+    CHECK_REFUSED(gpuexec_graph_update(graph, kind), GPUEXEC_GRAPH_DIFFERS, "a node has another type",
+                  "; there, node 0 is: kernel \"add\", grid 4 x 1 x 1");
     CHECK_OK(gpuexec_graph_launch(graph, s.stream));                         /* unchanged */
     CHECK_EQ(value(&s), 3);
 }
@@ -234,7 +235,10 @@ TEST(what_works_in_a_capture) {
         gpuexec_ptr          p = gpuexec_alloc(s.ctx, 1 << 20), q;
         void                *pinned = gpuexec_alloc_pinned(s.ctx, 4096);
         gpuexec_module       mod = gpuexec_module_load_file(s.ctx, "kernels/saxpy.ptx", NULL);
-        gpuexec_graph        graph;
+        gpuexec_graph        graph, ready = captured(&s, 0, 0, 0);
+        gpuexec_stream       t;
+        gpuexec_stream_info  info;
+        gpuexec_context      ctx;
         gpuexec_kernel       saxpy = gpuexec_kernel_get(mod, "saxpy");
         static uint32_t      memory[1024];
         desc.mode = (gpuexec_capture_mode)modes[i];
@@ -248,7 +252,19 @@ TEST(what_works_in_a_capture) {
         CHECK_OK(gpuexec_free_pinned(pinned));
         CHECK_OK(gpuexec_register(s.ctx, memory, sizeof memory));
         CHECK_OK(gpuexec_unregister(memory));
-        CHECK_MADE(gpuexec_stream_create(s.ctx, NULL));
+        t = gpuexec_stream_create(s.ctx, NULL);
+        CHECK_MADE(t);
+        CHECK_OK(add_to(&s, t, 0));
+        CHECK_OK(gpuexec_graph_prepare(ready, t));
+        CHECK_OK(gpuexec_graph_launch(ready, t));
+        CHECK_OK(gpuexec_stream_get_info(t, &info));
+        CHECK_OK(gpuexec_stream_sync(t));
+        CHECK_OK(gpuexec_stream_destroy(t));
+        ctx = gpuexec_context_create(0, NULL);
+        CHECK_MADE(ctx);
+        CHECK_OK(gpuexec_context_sync(ctx));
+        CHECK_OK(gpuexec_context_close(ctx));
+        CHECK_OK(gpuexec_context_close(gpuexec_context_open(0, NULL)));
         CHECK_MADE(gpuexec_event_create(s.ctx, NULL));
         CHECK_MADE(gpuexec_kernel_get(gpuexec_module_load_file(s.ctx, "kernels/saxpy.ptx", NULL), "saxpy"));
         CHECK_OK(gpuexec_module_unload(mod));                                /* when the capture ends */
@@ -259,7 +275,7 @@ TEST(what_works_in_a_capture) {
         CHECK_MADE(graph);
         CHECK(!gpuexec_ok(saxpy));
         CHECK_OK(gpuexec_graph_launch(graph, s.stream));
-        CHECK_EQ(value(&s), 2 * (i + 1));
+        CHECK_EQ(value(&s), 2);
     }
 }
 
