@@ -313,10 +313,10 @@
           gpuexec_copy_in(gpuexec_stream_legacy(ctx), x, host_x, bytes);        // or a call of the CUDA runtime
           gpuexec_stream_wait_stream(s, gpuexec_stream_legacy(ctx));            // without this, x is incomplete
           gpuexec_launch(saxpy, s, dims, GPUEXEC_ARGS(a, x, y, n));
-      A graph (>>graph) pays if the same short kernels are launched repeatedly. On an H200, a launch takes the host 3 us,
-      and the device is idle after a shorter kernel. In a graph of 1,000 empty kernels, each takes 0.54 us in one chain,
-      and 0.24 us in four chains side by side. Making the graph costs about 5 us for each kernel, so it pays from the
-      third launch on. Longer kernels gain little: their launches already overlap with the device's work.
+      A graph (>>graph) pays if the same short kernels are launched repeatedly. On an H200, a launch takes the host 3
+      us, and the device is idle after a shorter kernel. In a graph of 1,000 empty kernels, each takes 0.54 us in one
+      chain, and 0.24 us in four chains side by side. Making the graph costs about 5 us for each kernel, so it pays from
+      the third launch on. Longer kernels gain little: their launches already overlap with the device's work.
       In gpuexec's repository, examples/scoped_streams.c, async_pipeline.c and priorities.c measure these rules, and
       tests/seed_002.md lists programs and tests for more of them.
 
