@@ -1,8 +1,9 @@
 #!/bin/sh
 # Counts with callgrind how many instructions gpuexec adds to the driver's calls, over a driver that does nothing: for a
 # launch with four arguments (at most 160 for gpuexec_launch with gpuexec_grid_for; with clang 185, half of it on the
-# caller's side), a prepared one, a record, a wait, a stream scope. Also measures the time for a million allocations and
-# ten thousand objects, and counts how many million instructions the compiler needs for a file that includes gpuexec.h,
+# caller's side), a prepared one, a record, a wait, a stream scope, an allocation and its free in stream order (mostly
+# the table of allocations). Also measures the time for a million allocations and ten thousand objects, and counts how
+# many million instructions the compiler needs for a file that includes gpuexec.h,
 # compared with an empty one. compile.sh measures both in time.
 cd "$(dirname "$0")" || exit 1
 skip() { echo "  skipped: $1"; echo "suite cost: 0 passed, 0 failed, 1 skipped"; exit 0; }
@@ -41,6 +42,7 @@ check record raw_record $((60 + clang))
 check wait raw_wait $((60 + clang))
 check scope raw_both $((160 + clang))
 check wait_stream raw_both $((100 + clang))
+check alloc raw_alloc $((850 + 2 * clang))
 
 # Many objects: each must take a time that does not grow with how many there are.
 case ${BUILD:-build} in /*) build=$BUILD ;; *) build=../../${BUILD:-build} ;; esac
