@@ -66,6 +66,31 @@ TEST_MULTI(the_cpu_works_while_two_devices_compute) {
     if (devices < 2) SKIP("the second half needs 2 devices");
 }
 
+/* A graph on each device; both run while the CPU works. */
+TEST_MULTI(two_devices_run_graphs_while_the_cpu_works) {
+    int i, devices = gpuexec_device_count() > 1 ? 2 : 1;
+    gpuexec_graph graph[2] = { { 0 }, { 0 } };
+    gpu g[2];
+    for (i = 0; i < devices; i++) {
+        g[i] = open_gpu(i);
+        GPUEXEC_CAPTURE(g[i].s1, &graph[i]) {
+            gate_close(g[i].gate, g[i].s1);
+            CHECK_OK(add_to(&g[i], g[i].s1, g[i].a, 5));
+        }
+        CHECK_OK(gpuexec_graph_prepare(graph[i], g[i].s2));
+    }
+    for (i = 0; i < devices; i++) CHECK_OK(gpuexec_graph_launch(graph[i], g[i].s2));
+    CHECK(cpu_work() != 0);
+    for (i = 0; i < devices; i++) CHECK_RESULT(gpuexec_stream_query(g[i].s2), GPUEXEC_NOT_READY);
+    for (i = devices - 1; i >= 0; i--) {
+        gate_open(g[i].gate);
+        CHECK_OK(gpuexec_copy_out(g[i].s2, g[i].host_a, g[i].a, BYTES));
+        CHECK_OK(gpuexec_stream_sync(g[i].s2));
+        expect(g[i].host_a, 5);
+    }
+    if (devices < 2) SKIP("the second half needs 2 devices");
+}
+
 /* Arrays of zeros, ones and other values: those of one device are filled in order, those of two independently. */
 TEST_MULTI(arrays_are_filled_on_two_devices) {
     gpu g, h;
