@@ -22,7 +22,8 @@
         >>event       points in a stream: order and time
         >>launch      grids, arguments, launching
         >>params      packed parameters, prepared launches
-        >>graph       captures of streams, graphs
+        >>capture     streams that record their work
+        >>graph       launching what a capture recorded
         >>barrier     a barrier across devices
         >>multi       one launch on several devices
         >>cplusplus   launches that take any values
@@ -36,8 +37,8 @@
         >>begin       finding and starting the driver
         >>object      handles and their slots, the table of allocations
         >>impl-setup, impl-device, impl-context, impl-image, impl-module, impl-link, impl-memory, impl-stream,
-        >>impl-current, impl-pool, impl-event, impl-transfer, impl-launch, impl-params, impl-graph, impl-barrier,
-        >>impl-multi
+        >>impl-current, impl-pool, impl-event, impl-transfer, impl-launch, impl-params, impl-graph,
+        >>impl-capture, impl-barrier, impl-multi
 
     --------------------------------------------------------------------------------------------------------------------
     >>start
@@ -113,9 +114,9 @@
         take it: afterwards the thread can enqueue work again. Check every one of these calls; gcc and clang warn if you
         do not. gpuexec_take_error() takes the failure without waiting.
       - Calls that create an object are not refused, so that you can try an alternative. Take the first failure before
-        you launch the alternative. Five such calls are refused nevertheless: gpuexec_stream_record and
-        gpuexec_alloc_on, because they enqueue work, and gpuexec_linker_load, _image and _save, because an input may be
-        missing.
+        you launch the alternative. Six such calls are refused nevertheless: gpuexec_stream_record and gpuexec_alloc_on,
+        because they enqueue work, gpuexec_linker_load, _image and _save, because an input may be missing, and
+        gpuexec_capture_end, because the graph lacks what was refused.
       - Queries (marked "A query." below) and clean-up (free, destroy, unload, close) return their failures but never
         latch them. Clean-up is never refused, and does nothing for {0} and for failed handles.
       - Each thread has its own latch. A wait first returns the failure that is latched on its own thread, even if
@@ -330,10 +331,10 @@
           gpuexec_copy_in(gpuexec_stream_legacy(ctx), x, host_x, bytes);        // or a call of the CUDA runtime
           gpuexec_stream_wait_stream(s, gpuexec_stream_legacy(ctx));            // without this, x is incomplete
           gpuexec_launch(saxpy, s, dims, GPUEXEC_ARGS(a, x, y, n));
-      A graph pays if the same many short kernels are launched repeatedly. On an H200, the host takes 3 us for a launch:
-      the device is idle after a shorter kernel. In a graph of 1,000 empty kernels, each takes 0.54 us in one chain, and
-      0.24 us in four chains side by side. Making that graph costs 3 to 6 us for each kernel, so it pays from the second
-      or third time on. Longer kernels gain little: their launches already overlap with the device's work.
+      A graph (>>graph) pays if the same short kernels are launched repeatedly. On an H200, a launch takes the host 3 us,
+      and the device is idle after a shorter kernel. In a graph of 1,000 empty kernels, each takes 0.54 us in one chain,
+      and 0.24 us in four chains side by side. Making the graph costs about 5 us for each kernel, so it pays from the
+      third launch on. Longer kernels gain little: their launches already overlap with the device's work.
       In gpuexec's repository, examples/scoped_streams.c, async_pipeline.c and priorities.c measure these rules, and
       tests/seed_002.md lists programs and tests for more of them.
 
@@ -372,6 +373,35 @@
           if (!time) { fputs(gpuexec_error_text(), stderr); return 1; }
           for (...) { *time += dt; gpuexec_launch_prepared(step); }
       gpuexec_prepare_with also takes launch attributes; gpuexec_prepared_stream moves the launch to another stream.
+
+    CAPTURES AND GRAPHS (>>capture, >>graph)
+      Many short kernels can take the host longer to enqueue than the device to run. Capture the calls once: they then
+      run nothing, but are recorded in a graph. Launch the graph as often as needed, each time with one call:
+          gpuexec_graph graph = { 0 };
+          GPUEXEC_CAPTURE(s, &graph) { step(s); }          // launches, copies and fills on s
+          for (i = 0; i < n; i++) gpuexec_graph_launch(graph, s);
+      The block is ordinary code; it may call libraries that enqueue on the stream. The graph keeps arguments, addresses
+      and sizes as they were in the capture, but copies read their source again at each launch. Other streams, also of
+      other devices, join the capture when they wait for it, and must be joined again before its end. In each launch,
+      the work between the two waits may run at the same time:
+          gpuexec_stream_wait_stream(t, s);                // fork: t joins the capture
+          left(s);
+          right(t);
+          gpuexec_stream_wait_stream(s, t);                // join
+      Nothing in the block can wait for its results or query them: these calls are refused, and the capture goes on.
+      Allocating, loading and creating objects work as usual. A table in >>capture lists what each call does. Streams
+      created with .non_blocking leave the legacy default stream and the _now copies usable meanwhile.
+      A failed launch in the block is latched as usual; gpuexec_capture_end then returns a failed handle with that
+      reason. If a call broke the capture, it names that call, its file and line. In any case the capture has ended, and
+      the streams are usable. If another library breaks the capture because it allocates, begin the capture with
+      GPUEXEC_CAPTURE_RELAXED.
+      Memory and modules that a graph uses must exist until its last launch. If gpuexec has freed or unloaded one since,
+      gpuexec_graph_launch is refused and names it, and the file and line that did so. Memory of other libraries is not
+      tracked. To change arguments or addresses, capture the changed calls and give the result to the first graph:
+      gpuexec_graph_update is much faster than instantiating the other graph. gpuexec_graph_text and gpuexec_graph_dot
+      show what a graph consists of, gpuexec_graph_get_info only counts.
+      On an H200, short kernels that depend on each other take 0.5 us each in a graph, and 3 us if launched one by one.
+      Capture and instantiation together cost about 5 us for each node, once: a graph pays from the third launch on.
 
     MANY DEVICES (>>multi, >>barrier)
       Contexts on several devices can be open at the same time, and any thread may use all of them.
@@ -420,9 +450,9 @@
       same object. But no thread may destroy an object while another thread uses it, and no other call may run during
       gpuexec_shutdown.
 
-    NOT SUPPORTED in this version: graphs and stream capture, allocation of managed memory, 3D copies, inter-process
-    handles, textures, LTO-IR and CUDA C source as inputs. On a GPU, gpuexec_driver_symbol() and the native handles let
-    you make the driver's own calls. The CPU device supports few of these calls.
+    NOT SUPPORTED in this version: graphs that are built node by node, allocation of managed memory, 3D copies,
+    inter-process handles, textures, LTO-IR and CUDA C source as inputs. On a GPU, gpuexec_driver_symbol() and the
+    native handles let you make the driver's own calls. The CPU device supports few of these calls.
 */
 #ifndef GPUEXEC_H
 #define GPUEXEC_H
@@ -858,9 +888,9 @@ GPUEXEC_API int gpuexec_context_is_current(gpuexec_context context);
 
 /* Waits for the context's work (in an adopted context, only for work on streams created through this handle). Then
    destroys everything created through this handle (memory, modules, linkers, streams, events, barriers, prepared
-   launches) and releases the context; CUDA destroys a context when it has no other user. An adopted context is not
-   released. If the handle has several users (gpuexec_context_retain), each close but the last only removes a user. A
-   failure does not stop the clean-up; the call returns the first failure, including a failure of the work.
+   launches, graphs) and releases the context; CUDA destroys a context when it has no other user. An adopted context is
+   not released. If the handle has several users (gpuexec_context_retain), each close but the last only removes a user.
+   A failure does not stop the clean-up; the call returns the first failure, including a failure of the work.
    cuDevicePrimaryCtxRelease, cuCtxDetach, or cuCtxDestroy if the driver has no usage counts. */
 GPUEXEC_API gpuexec_result gpuexec_context_close_at(const char *where, gpuexec_context context);
 
@@ -1702,8 +1732,7 @@ GPUEXEC_API gpuexec_result gpuexec_launch_prepared_at(const char *where, gpuexec
 GPUEXEC_API gpuexec_result gpuexec_prepared_destroy_at(const char *where, gpuexec_prepared prepared);
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>graph   A stream that captures records its work in a graph instead of running it; launching the graph runs all of
-   it with one call. */
+   >>capture   A stream that captures records its work in a graph instead of running it. */
 
 typedef enum gpuexec_capture_mode {              /* what other calls of the driver may do meanwhile */
     GPUEXEC_CAPTURE_THREAD_LOCAL = 0,            /* calls that a capture forbids are refused on this thread only.
@@ -1719,10 +1748,30 @@ typedef struct gpuexec_capture_desc {
 
 /* Begins a capture: until gpuexec_capture_end, launches, copies, fills, records and waits on the stream run nothing,
    but become nodes of a graph. Another stream joins the capture when it waits for an event recorded in it, or for a
-   stream in it (gpuexec_stream_wait_stream); before the end, this stream must wait for each stream that joined. Calls
-   that wait for work of the capture, or query it, are refused (GPUEXEC_CAPTURING) and do not break it. All other calls
-   of gpuexec work; frees and unloads happen when no capture is open any more. desc NULL: thread-local mode. The legacy
-   default stream cannot capture. cuStreamBeginCapture. */
+   stream in it (gpuexec_stream_wait_stream); before the end, this stream must wait for each stream that joined.
+   desc NULL: thread-local mode. cuStreamBeginCapture.
+
+   What a call does while the capture is open. `refused`: GPUEXEC_CAPTURING, no call of the driver, and the capture goes
+   on. The legacy column holds while a blocking stream captures, that is, one created without non_blocking; otherwise
+   that stream works as usual, but never joins.
+
+       call of gpuexec                              stream that captures or joined  other stream  legacy stream
+       launch, copy, fill, host function, record    recorded                        as usual      refused
+       functions whose names end in _now            -                               -             refused
+       wait for a stream or an event in the capture recorded                        joins         refused
+       wait for a stream or an event outside        refused                         as usual      refused
+       gpuexec_stream_sync, _query                  refused                         as usual      refused
+       gpuexec_stream_get_info, _destroy            refused                         as usual      -
+       gpuexec_graph_launch, _prepare               refused                         as usual      refused
+       gpuexec_capture_begin                        refused                         as usual      refused (always)
+       gpuexec_event_sync, _query, _elapsed_ms      refused if the event was last recorded in a capture
+       gpuexec_context_sync                         refused if a stream of the context captures
+       allocate, register, load, create, open       as usual, in each mode
+       free, unregister, gpuexec_module_unload      happens when no capture is open any more
+       gpuexec_context_close                        ends the captures of its streams without a graph, and fails
+
+   The same holds for streams that another library captures, if they were adopted with gpuexec_stream_from_native; but
+   frees and unloads happen at once. */
 GPUEXEC_API gpuexec_result gpuexec_capture_begin_at(const char *where, gpuexec_stream stream,
                                                     const gpuexec_capture_desc *desc);
 
@@ -1761,10 +1810,15 @@ GPUEXEC_API void gpuexec_capture_scope_end(gpuexec_capture_scope *scope);      /
    cuStreamIsCapturing. */
 GPUEXEC_API int gpuexec_stream_is_capturing(gpuexec_stream stream);
 
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>graph   Launching a graph runs all work that a capture recorded with one call. */
+
 /* Enqueues all work of the graph on the stream, of any device: it begins after earlier work on the stream, and later
    work begins after all of it. Arguments, addresses and sizes are those of the capture. The first launch instantiates
    the graph (about 3 us for each node). A graph may be launched again while it runs; its launches run one after the
-   other. Kernels and memory of the capture must still exist. cuGraphLaunch. */
+   other. Kernels and memory of the capture must still exist: GPUEXEC_STALE_HANDLE if gpuexec has unloaded or freed one;
+   the text names it, and the file and line that did so. Threads must not use one graph at the same time. cuGraphLaunch.
+   */
 GPUEXEC_API gpuexec_result gpuexec_graph_launch_at(const char *where, gpuexec_graph graph, gpuexec_stream stream);
 
 /* Instantiates the graph and enqueues an upload of it to the device, so that its first launch is as fast as the others.
@@ -1774,7 +1828,7 @@ GPUEXEC_API gpuexec_result gpuexec_graph_prepare_at(const char *where, gpuexec_g
 /* Gives the graph the arguments, addresses and sizes of another graph, from a second capture of the same calls, much
    faster than instantiating that. GPUEXEC_GRAPH_DIFFERS if the graphs do not have the same structure; the text says how
    they differ, and the graph is unchanged. Launches that were enqueued before are not affected. `other` is not changed,
-   and may be destroyed. Needs a driver for CUDA 12.0 or later. cuGraphExecUpdate. */
+   and may be destroyed; `graph` shares its CUgraph. Needs a driver for CUDA 12.0 or later. cuGraphExecUpdate. */
 GPUEXEC_API gpuexec_result gpuexec_graph_update_at(const char *where, gpuexec_graph graph, gpuexec_graph other);
 
 typedef struct gpuexec_graph_info {
@@ -1785,6 +1839,14 @@ typedef struct gpuexec_graph_info {
 
 /* Reads what a graph consists of. A query. cuGraphGetNodes, cuGraphNodeGetType. */
 GPUEXEC_API gpuexec_result gpuexec_graph_get_info_at(const char *where, gpuexec_graph graph, gpuexec_graph_info *info);
+
+/* Write the nodes of a graph into text[bytes], in the order of the capture: kernels with their names, grids and blocks;
+   sizes and addresses of copies and fills; and which nodes each one follows. gpuexec_graph_text: one line for a node.
+   gpuexec_graph_dot: for Graphviz, `dot -Tsvg`. Return the length of the whole text, as snprintf does; 0 if it fails.
+   Queries. cuGraphNodeGetDependencies, cuGraphKernelNodeGetParams, cuGraphMemcpyNodeGetParams,
+   cuGraphMemsetNodeGetParams. */
+GPUEXEC_API size_t gpuexec_graph_text(gpuexec_graph graph, char *text, size_t bytes);
+GPUEXEC_API size_t gpuexec_graph_dot(gpuexec_graph graph, char *text, size_t bytes);
 
 /* Return the CUgraph and, once the graph is prepared or launched, the CUgraphExec; NULL if there is none. Queries. */
 GPUEXEC_API struct CUgraph_st *gpuexec_graph_native(gpuexec_graph graph);
@@ -2494,6 +2556,29 @@ typedef struct gxi_launch_config {               /* CUlaunchConfig */
 } gxi_launch_config;
 
 struct CUgraphNode_st;
+typedef struct gxi_kernel_node {                 /* CUDA_KERNEL_NODE_PARAMS_v1 */
+    struct CUfunc_st *function;
+    unsigned          grid[3], block[3], shared;
+    void            **params, **extra;
+} gxi_kernel_node;
+typedef struct gxi_copy_side {
+    size_t      x, y, z, lod;
+    unsigned    type;
+    void       *host;
+    gpuexec_ptr device;
+    void       *array, *reserved;
+    size_t      pitch, height;
+} gxi_copy_side;
+typedef struct gxi_copy_node {                   /* CUDA_MEMCPY3D */
+    gxi_copy_side from, to;
+    size_t        width, height, depth;
+} gxi_copy_node;
+typedef struct gxi_fill_node {                   /* CUDA_MEMSET_NODE_PARAMS */
+    gpuexec_ptr to;
+    size_t      pitch;
+    unsigned    value, element;
+    size_t      width, height;
+} gxi_fill_node;
 typedef struct gxi_update {                      /* CUgraphExecUpdateResultInfo */
     int result;
     struct CUgraphNode_st *node, *from;
@@ -2639,6 +2724,11 @@ typedef struct gxi_update {                      /* CUgraphExecUpdateResultInfo 
     ROW(REQUIRED, cuGraphGetNodes,           10000, \
         (struct CUgraph_st *graph, struct CUgraphNode_st **nodes, size_t *count)) \
     ROW(REQUIRED, cuGraphNodeGetType,        10000, (struct CUgraphNode_st *node, int *type)) \
+    ROW(REQUIRED, cuGraphNodeGetDependencies, 10000, \
+        (struct CUgraphNode_st *node, struct CUgraphNode_st **before, size_t *count)) \
+    ROW(REQUIRED, cuGraphKernelNodeGetParams, 10000, (struct CUgraphNode_st *node, struct gxi_kernel_node *params)) \
+    ROW(REQUIRED, cuGraphMemcpyNodeGetParams, 10000, (struct CUgraphNode_st *node, struct gxi_copy_node *params)) \
+    ROW(REQUIRED, cuGraphMemsetNodeGetParams, 10000, (struct CUgraphNode_st *node, struct gxi_fill_node *params)) \
     ROW(REQUIRED, cuGraphInstantiateWithFlags, 11040, \
         (struct CUgraphExec_st **exec, struct CUgraph_st *graph, unsigned long long flags)) \
     ROW(REQUIRED, cuGraphUpload,             11010, (struct CUgraphExec_st *exec, struct CUstream_st *stream)) \
@@ -2681,7 +2771,7 @@ enum {
     GXI_PEER_ACCESS_ALREADY_ENABLED = 704, GXI_PEER_ACCESS_NOT_ENABLED = 705, GXI_TOO_MANY_PEERS = 711,
     GXI_NO_BINARY_FOR_GPU = 209, GXI_UNSUPPORTED_LIMIT = 215, GXI_INVALID_PTX = 218, GXI_JIT_COMPILER_NOT_FOUND = 221,
     GXI_INVALID_SOURCE = 300, GXI_UNSUPPORTED_PTX_VERSION = 222, GXI_JIT_COMPILATION_DISABLED = 223,
-    GXI_INVALID_HANDLE = 400, GXI_SYMBOL_NOT_FOUND = 500, GXI_CU_NOT_READY = 600,
+    GXI_INVALID_HANDLE = 400, GXI_LOSSY_QUERY = 402, GXI_SYMBOL_NOT_FOUND = 500, GXI_CU_NOT_READY = 600,
     GXI_ILLEGAL_ADDRESS = 700, GXI_OUT_OF_RESOURCES = 701, GXI_LAUNCH_TIMEOUT = 702, GXI_CONTEXT_IS_DESTROYED = 709,
     GXI_ASSERT = 710, GXI_HARDWARE_STACK_ERROR = 714, GXI_ILLEGAL_INSTRUCTION = 715, GXI_MISALIGNED_ADDRESS = 716,
     GXI_INVALID_ADDRESS_SPACE = 717, GXI_INVALID_PC = 718, GXI_LAUNCH_FAILED = 719, GXI_COOPERATIVE_TOO_LARGE = 720,
@@ -2721,6 +2811,7 @@ enum {
 
     GXI_STREAM_CAPTURE_MODE_GLOBAL = 0, GXI_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1, GXI_STREAM_CAPTURE_MODE_RELAXED = 2,
     GXI_STREAM_CAPTURE_STATUS_INVALIDATED = 2,
+    GXI_GRAPH_NODE_TYPE_KERNEL = 0, GXI_GRAPH_NODE_TYPE_MEMCPY = 1, GXI_GRAPH_NODE_TYPE_MEMSET = 2,
     GXI_STREAM_NON_BLOCKING = 1, GXI_EVENT_BLOCKING_SYNC = 1, GXI_EVENT_DISABLE_TIMING = 2,
     GXI_MEMHOSTALLOC_PORTABLE = 1, GXI_MEMHOSTALLOC_DEVICEMAP = 2,
     GXI_MEMORYTYPE_HOST = 1, GXI_MEMORYTYPE_DEVICE = 2,
@@ -2886,12 +2977,15 @@ typedef struct gxi_state {
     gpuexec_result    (*check_captures)(gxi_call *call, const struct gxi_slot *context);
     gpuexec_result    (*end_captures)(gxi_call *call, const struct gxi_slot *context, int gone);
     /* a free or an unload, until the captures have ended */
-    int               (*postpone)(const gxi_call *call, uint64_t what, int kind, uint64_t context);
+    int               (*postpone)(const gxi_call *call, const gxi_range *range, uint64_t module);
     void              (*note_broken)(const gxi_call *call);          /* a call failed: it may have broken a capture */
     gpuexec_result    (*context_ends[2])(gxi_call *call, uint64_t context);        /* before its objects are closed */
     int               (*leave_pool)(gxi_call *call, struct gxi_context *context);  /* after its memory was freed */
     struct gxi_capture *capture;                 /* the first of the open captures; guarded by gxi_tables */
     struct gxi_postponed *postponed;             /* newest first; guarded by gxi_tables */
+    struct gxi_recorded *recorded;               /* the CUgraphs; guarded by gxi_graphs_mutex */
+    /* before memory (range) is freed, or a kernel (slot) unloaded: graphs that use it cannot be launched any more */
+    void              (*graphs_lose)(const gxi_call *call, const gxi_range *range, const struct gxi_slot *kernel);
 } gxi_state;
 static gxi_state gxi;
 static gxi_mutex gxi_tables = GXI_MUTEX_INIT;
@@ -4250,7 +4344,8 @@ static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsi
                         plain ? "this handle" : "the handle passed as ", plain ? "" : is, slot ? "is" : "was", name,
                         gxi_kinds[kind].name);
     }
-    return gxi_fail(call, GPUEXEC_STALE_HANDLE, kind == GXI_PREPARED ? "prepare it again with gpuexec_prepare" : NULL,
+    return gxi_fail(call, GPUEXEC_STALE_HANDLE, kind == GXI_PREPARED ? "prepare it again with gpuexec_prepare"
+                    : kind == GXI_GRAPH ? "destroy it, or close its context, after its last launch" : NULL,
                     "%s is stale: %s", is,
                     kind == GXI_KERNEL    ? "its module was unloaded or its context was closed"
                     : kind == GXI_CONTEXT ? "the context was closed"
@@ -4878,7 +4973,7 @@ static gpuexec_result gxi_destroy_handle(gxi_call *call, uint64_t id, unsigned k
     int cu;
     if (gxi_was_never_made(id, kind)) return GPUEXEC_OK;
     if (!(slot = gxi_get(call, id, kind, is))) return gxi_failed_with();
-    if (kind == GXI_MODULE && GXI_LOAD(&gxi.captures) && GXI_LOAD(&gxi.postpone)(call, id, -1, slot->context))
+    if (kind == GXI_MODULE && GXI_LOAD(&gxi.captures) && GXI_LOAD(&gxi.postpone)(call, NULL, id))
         return GPUEXEC_OK;
     if ((kind == GXI_MODULE || kind == GXI_LINKER) && gxi_enter(call, slot->cu_context, &scope))
         return gxi_failed_with();
@@ -5364,7 +5459,7 @@ GPUEXEC_API gpuexec_result gpuexec_context_sync_at(const char *where, gpuexec_co
     int cu;
     GXI_CALL(gpuexec_context_sync, GXI_WAITS);
     if (!(slot = gxi_begin_in(call, context, &scope))) return gxi_take();
-    if (GXI_LOAD(&gxi.captures) && GXI_LOAD(&gxi.check_captures)(call, slot)) {
+    if (GXI_LOAD(&gxi.check_captures) && GXI_LOAD(&gxi.check_captures)(call, slot)) {
         gxi_leave(&scope);
         return gxi_take();
     }
@@ -5387,6 +5482,7 @@ static int gxi_free_range(gxi_call *call, const gxi_range *range, int wait) {
     void *const host = (void *)(uintptr_t)range->lo;
     const int waited = range->pooled && wait ? GXI_TRY_VOID(cuCtxSynchronize) : 0;
     int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, cu;
+    if (GXI_LOAD(&gxi.graphs_lose)) GXI_LOAD(&gxi.graphs_lose)(call, range, NULL);
     gxi_exchange_mode(&mode);
     cu = waited                                        ? GXI_BESIDE(cuMemFree, (range->lo))  /* a kernel failed */
          : range->kind == GPUEXEC_MEMORY_PINNED        ? GXI_TRY(cuMemFreeHost, (host))
@@ -6144,7 +6240,7 @@ static int gxi_module_end(gxi_call *call, gxi_slot *old) {
     return cu;
 }
 static int gxi_kernel_end(gxi_call *call, gxi_slot *old) {           /* the module owns the CUfunction */
-    (void)call;
+    if (GXI_LOAD(&gxi.graphs_lose)) GXI_LOAD(&gxi.graphs_lose)(call, NULL, old);
     gxi_free(old->is.kernel.info);
     return 0;
 }
@@ -7437,7 +7533,7 @@ static gpuexec_result gxi_release(gxi_call *call, uint64_t address, gpuexec_memo
         gxi_leave(&scope);
         return gxi_fail_raced(call, address, registered ? "unregistered" : "freed");
     }
-    cu = GXI_LOAD(&gxi.captures) && GXI_LOAD(&gxi.postpone)(call, address, (int)kind | range.pooled, range.context) ? 0
+    cu = GXI_LOAD(&gxi.captures) && GXI_LOAD(&gxi.postpone)(call, &range, 0) ? 0
         : gxi_free_range(call, &range, 1);
     gxi_leave(&scope);
     return cu && cu != GXI_DEINITIALIZED
@@ -7621,6 +7717,7 @@ GPUEXEC_API gpuexec_ptr gpuexec_pinned_address_at(const char *where, void *memor
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-stream */
 
+static gpuexec_result gxi_check_captures(gxi_call *call, const gxi_slot *context);
 static uint64_t gxi_stream_new(gxi_call *call, const gxi_slot *context, struct CUstream_st *native, int adopted,
                                int legacy) {
     gxi_slot made = gxi_made(context, context->id, adopted);
@@ -7628,6 +7725,7 @@ static uint64_t gxi_stream_new(gxi_call *call, const gxi_slot *context, struct C
     made.legacy = (unsigned)legacy & 3;
     GXI_STORE(&gxi.add_launches, &gxi_add_last_launches);
     GXI_STORE(&gxi.mark, &gxi_mark);
+    GXI_STORE(&gxi.check_captures, &gxi_check_captures);
     return gxi_new(call, GXI_STREAM, &made, &gxi_context_of(context)->first[GXI_STREAM]);
 }
 
@@ -7769,6 +7867,14 @@ static GXI_NOINLINE gpuexec_result gxi_check_capture(gxi_call *call, const gxi_s
     if (!gxi_captures(call, stream)) return GPUEXEC_OK;
     return gxi_fail(call, GPUEXEC_CAPTURING, cure,
                     "cannot %s: the stream captures, and what it records runs only when the graph is launched", cannot);
+}
+/* Fails if a stream of the context captures: cuCtxSynchronize would break that capture. */
+static gpuexec_result gxi_check_captures(gxi_call *call, const gxi_slot *context) {
+    const gxi_slot *stream = gxi_first(&gxi_context_of(context)->first[GXI_STREAM]);
+    while (stream && !gxi_captures(call, stream)) stream = gxi_after(stream);
+    return !stream ? GPUEXEC_OK
+        : gxi_fail(call, GPUEXEC_CAPTURING, "end the capture first, or wait for another stream or an event",
+                   "cannot wait for the context: its stream created at %s captures", gxi_place(stream->where));
 }
 /* The same for calls that a capture of this thread, on another stream, would forbid. */
 static GXI_NOINLINE gpuexec_result gxi_enter_relaxed(gxi_call *call, const gxi_slot *stream, gxi_scope *scope) {
@@ -8451,6 +8557,8 @@ static GXI_NOINLINE gpuexec_result gxi_free_on(const char *where, gpuexec_stream
         return gxi_check_release(call, address, GPUEXEC_MEMORY_DEVICE, &range) ? gxi_failed_with()
             : gxi_fail_raced(call, address, "freed");
     }
+    if (GXI_LOAD(&gxi.graphs_lose) && !captures && range.pooled != GXI_OF_GRAPH)
+        GXI_LOAD(&gxi.graphs_lose)(call, &range, NULL);
     cu = GXI_TRY(cuMemFreeAsync, (address, slot->is.stream.native));
     gxi_leave(&scope);
     return gxi_free_on_else(where, address, &range, cu, captures);
@@ -8461,7 +8569,8 @@ GPUEXEC_API gpuexec_result gpuexec_free_on_at(const char *where, gpuexec_stream 
     unsigned long long id = 0;                   /* like all clean-up, it first checks that the context still exists */
     gxi_range range;
     int cu;
-    if (!context || s->adopted || !GXI_HAS(cuCtxGetId) || gxi.cu.cuCtxGetId(s->cu_context, &id) ||
+    if (!context || s->adopted || GXI_LOAD(&gxi.graphs_lose) || !GXI_HAS(cuCtxGetId) ||
+        gxi.cu.cuCtxGetId(s->cu_context, &id) ||
         id != gxi_context_of(context)->id || !gxi_range_remove(address, GPUEXEC_MEMORY_DEVICE, where, &range))
         return gxi_free_on(where, stream, address);
     cu = gxi.cu.cuMemFreeAsync(address, s->is.stream.native);
@@ -10348,8 +10457,458 @@ GPUEXEC_API gpuexec_result gpuexec_prepared_destroy_at(const char *where, gpuexe
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-graph   Captures, as the list gxi.capture, and graphs. Before each call that would break a capture, the driver
-   is queried, or the thread's capture mode relaxed: see gxi_captures and gxi_enter. */
+   >>impl-graph   Graphs, and what they use: a CUgraph is read at the first free or unload after its capture, so that
+   captures do not become slower. gxi_graphs_mutex guards the list of CUgraphs. */
+
+
+/* An address or a CUfunction that a node uses, perhaps: an argument of 8 bytes may also be a number. */
+typedef struct gxi_named { uint64_t value; size_t node; } gxi_named;
+typedef struct gxi_recorded {
+    struct CUgraph_st *native;
+    unsigned          users;                     /* graphs; several after an update */
+    int               listed;                    /* `named` is complete; otherwise count is 0 */
+    gxi_named        *named;                     /* sorted by value */
+    size_t            count, cap;
+    char             *gone;                      /* atomic; what was freed or unloaded since. NULL: nothing */
+    struct gxi_recorded *next;
+} gxi_recorded;
+struct gxi_graph { gxi_recorded *made; };
+static gxi_mutex gxi_graphs_mutex = GXI_MUTEX_INIT;
+
+static GXI_NOINLINE gxi_recorded *gxi_recorded_of(const gxi_slot *graph) { return graph->is.graph.info->made; }
+
+/* All nodes, allocated; NULL if there are none, or after a failure: then *cu, or -1 without memory. */
+static struct CUgraphNode_st **gxi_nodes(gxi_call *call, struct CUgraph_st *graph, size_t *count, int *cu) {
+    struct CUgraphNode_st **nodes;
+    *count = 0;
+    *cu = GXI_TRY(cuGraphGetNodes, (graph, NULL, count));
+    if (*cu || *count == 0) return NULL;
+    nodes = (struct CUgraphNode_st **)gxi_realloc(NULL, *count * sizeof *nodes);
+    *cu = nodes ? GXI_TRY(cuGraphGetNodes, (graph, nodes, count)) : -1;
+    if (*cu == 0) return nodes;
+    gxi_free(nodes);
+    return NULL;
+}
+/* gxi_tables is held. */
+static const gxi_slot *gxi_kernel_of_native(const struct CUfunc_st *native) {
+    unsigned index;
+    for (index = 0; index < gxi.slots; index++) {
+        const gxi_slot *slot = gxi_slot_at(index);
+        if (slot->id && gxi_kind_of(slot->id) == GXI_KERNEL && slot->is.kernel.native == native) return slot;
+    }
+    return NULL;
+}
+static int gxi_name(gxi_recorded *r, uint64_t value, size_t node) {              /* 0: no memory */
+    if (value < 65536) return 1;                                                 /* no address */
+    if (r->count == r->cap) {
+        const size_t cap = r->cap ? 2 * r->cap : 16;
+        gxi_named *named = (gxi_named *)gxi_realloc(r->named, cap * sizeof *named);
+        if (!named) return 0;
+        r->named = named;
+        r->cap = cap;
+    }
+    r->named[r->count].value = value;
+    r->named[r->count++].node = node;
+    return 1;
+}
+static int gxi_name_words(gxi_recorded *r, const void *bytes, size_t n, size_t node) {
+    uint64_t value;
+    size_t at;
+    int ok = 1;
+    for (at = 0; ok && at + sizeof value <= n; at += sizeof value) {
+        memcpy(&value, (const char *)bytes + at, sizeof value);
+        ok = gxi_name(r, value, node);
+    }
+    return ok;
+}
+static int gxi_name_kernel(gxi_recorded *r, const gxi_kernel_node *k, size_t node) {
+    const gxi_slot *kernel;
+    const unsigned short *sizes;
+    unsigned i, n;
+    int ok = gxi_name(r, (uintptr_t)k->function, node);
+    if (!k->params && k->extra)
+        return ok && gxi_name_words(r, k->extra[1], *(const size_t *)k->extra[3], node);
+    gxi_lock(&gxi_tables);
+    kernel = gxi_kernel_of_native(k->function);
+    sizes = kernel ? kernel->is.kernel.sizes : NULL;
+    n = sizes && k->params ? sizes[0] : 0;
+    for (i = 0; ok && i < n; i++) ok = gxi_name_words(r, k->params[i], sizes[i + 1], node);
+    gxi_unlock(&gxi_tables);
+    return ok;
+}
+static uint64_t gxi_side_of_node(const gxi_copy_side *side) {
+    return side->type == GXI_MEMORYTYPE_HOST ? (uintptr_t)side->host : side->device;
+}
+static int gxi_by_value(const void *a, const void *b) {
+    const gxi_named *x = (const gxi_named *)a, *y = (const gxi_named *)b;
+    return x->value != y->value ? (x->value < y->value ? -1 : 1) : x->node < y->node ? -1 : x->node > y->node;
+}
+/* gxi_graphs_mutex is held. A graph that cannot be read now is read at the next free or unload. */
+static void gxi_list_names(const gxi_call *caller, gxi_recorded *r) {
+    gxi_call own = *caller, *const call = &own;
+    size_t i, count;
+    int cu, type, ok = 1;
+    struct CUgraphNode_st **nodes = gxi_nodes(call, r->native, &count, &cu);
+    for (i = 0; nodes && ok && i < count; i++) {
+        gxi_kernel_node kernel;
+        gxi_copy_node copy;
+        gxi_fill_node fill;
+        if (GXI_BESIDE(cuGraphNodeGetType, (nodes[i], &type))) type = -1;
+        if (type == GXI_GRAPH_NODE_TYPE_KERNEL && GXI_BESIDE(cuGraphKernelNodeGetParams, (nodes[i], &kernel)) == 0)
+            ok = gxi_name_kernel(r, &kernel, i);
+        if (type == GXI_GRAPH_NODE_TYPE_MEMCPY && GXI_BESIDE(cuGraphMemcpyNodeGetParams, (nodes[i], &copy)) == 0)
+            ok = gxi_name(r, gxi_side_of_node(&copy.from), i) && gxi_name(r, gxi_side_of_node(&copy.to), i);
+        if (type == GXI_GRAPH_NODE_TYPE_MEMSET && GXI_BESIDE(cuGraphMemsetNodeGetParams, (nodes[i], &fill)) == 0)
+            ok = gxi_name(r, fill.to, i);
+    }
+    gxi_free(nodes);
+    r->listed = ok && cu == 0;
+    if (!r->listed) r->count = 0;
+    else if (r->count) qsort(r->named, r->count, sizeof *r->named, gxi_by_value);
+}
+static void gxi_graphs_lose(const gxi_call *call, const gxi_range *range, const gxi_slot *kernel) {
+    const uint64_t lo = range ? range->lo : (uintptr_t)kernel->is.kernel.native, bytes = range ? range->bytes : 1;
+    gxi_recorded *r;
+    gxi_lock(&gxi_graphs_mutex);
+    for (r = gxi.recorded; r; r = r->next) {
+        size_t from = 0, to;
+        gxi_text t = { 0, 0, 0, 0 };
+        if (r->gone) continue;
+        if (!r->listed) gxi_list_names(call, r);
+        for (to = r->count; from < to; ) {                           /* the first value that is not below lo */
+            const size_t middle = from + (to - from) / 2;
+            if (r->named[middle].value < lo) from = middle + 1; else to = middle;
+        }
+        if (from == r->count || r->named[from].value - lo >= bytes) continue;
+        gxi_add(&t, "node %llu ", (unsigned long long)r->named[from].node);
+        if (kernel) gxi_add(&t, "launches %s, which was unloaded at %s", gxi_kernel_of(kernel)->title,
+                            gxi_place(call->where));
+        else gxi_add(&t, "uses the %llu bytes of %s memory at 0x%llx, %s at %s, which were %s at %s",
+                     (unsigned long long)bytes, gxi_memory_kinds[range->kind], (unsigned long long)lo,
+                     gxi_memory_verbs[range->kind], gxi_place(range->where),
+                     range->kind == GPUEXEC_MEMORY_REGISTERED ? "unregistered" : "freed", gxi_place(call->where));
+        if (t.failed) gxi_text_free(&t);
+        GXI_STORE(&r->gone, t.p ? t.p : gxi_copy_string("its memory or kernels are gone"));
+    }
+    gxi_unlock(&gxi_graphs_mutex);
+}
+/* A graph stops using it. Returns 1 if it was the last, which then frees it. */
+static int gxi_recorded_leave(gxi_recorded *r) {
+    gxi_recorded **at = &gxi.recorded;
+    unsigned users;
+    gxi_lock(&gxi_graphs_mutex);
+    users = --r->users;
+    while (users == 0 && *at != r) at = &(*at)->next;
+    if (users == 0) *at = r->next;
+    gxi_unlock(&gxi_graphs_mutex);
+    return users == 0;
+}
+static void gxi_recorded_free(gxi_recorded *r) {
+    gxi_free(r->named);
+    gxi_free(r->gone);
+    gxi_free(r);
+}
+/* Fails if something that the graph uses was freed or unloaded. */
+static gpuexec_result gxi_check_gone(gxi_call *call, const gxi_slot *graph, const char *cannot) {
+    const char *gone = GXI_LOAD(&gxi_recorded_of(graph)->gone);
+    return !gone ? GPUEXEC_OK
+        : gxi_fail(call, GPUEXEC_STALE_HANDLE, "keep memory and modules until the graph's last launch; or capture the "
+                   "calls again, and launch or update with the new graph", "cannot %s the graph captured at %s: %s",
+                   cannot, gxi_place(graph->where), gone);
+}
+
+static uint64_t gxi_graph_new(gxi_call *call, const gxi_slot *stream, struct CUgraph_st *native) {
+    gxi_slot *context = gxi_get(call, stream->context, GXI_CONTEXT, "the stream's context");
+    gxi_graph *info = context ? (gxi_graph *)gxi_realloc(NULL, sizeof *info) : NULL;
+    gxi_recorded *r = info ? (gxi_recorded *)gxi_realloc(NULL, sizeof *r) : NULL;
+    gxi_slot made;
+    uint64_t id = 0;
+    if (r) {
+        memset(r, 0, sizeof *r);
+        r->native = native;
+        r->users = 1;
+        info->made = r;
+        made = gxi_made(context, context->id, 0);
+        made.is.graph.info = info;
+        GXI_STORE(&gxi.graphs_lose, &gxi_graphs_lose);
+        gxi_lock(&gxi_graphs_mutex);
+        r->next = gxi.recorded;
+        gxi.recorded = r;
+        gxi_unlock(&gxi_graphs_mutex);
+        id = gxi_new(call, GXI_GRAPH, &made, &gxi_context_of(context)->first[GXI_GRAPH]);
+        if (!id && gxi_recorded_leave(r)) gxi_recorded_free(r);
+    } else if (context) gxi_fail_memory(call, "keep the graph");
+    if (!id) {
+        gxi_free(info);
+        GXI_BESIDE(cuGraphDestroy, (native));
+    }
+    return id;
+}
+static int gxi_graph_end(gxi_call *call, gxi_slot *old) {
+    struct CUgraphExec_st *exec = old->is.graph.exec;
+    gxi_recorded *r = gxi_recorded_of(old);
+    const int last = gxi_recorded_leave(r);
+    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, cu = 0;
+    gxi_exchange_mode(&mode);
+    if (exec && !old->adopted) cu = GXI_TRY(cuGraphExecDestroy, (exec));
+    if (last && !old->adopted) {
+        if (cu) GXI_BESIDE(cuGraphDestroy, (r->native));
+        else cu = GXI_TRY(cuGraphDestroy, (r->native));
+    }
+    gxi_exchange_mode(&mode);
+    if (last) gxi_recorded_free(r);
+    gxi_free(old->is.graph.info);
+    return cu;
+}
+static gxi_slot *gxi_begin_with_graph(gxi_call *call, gpuexec_graph graph) {
+    return gxi_begin_with(call, graph.id, GXI_GRAPH, "the graph");
+}
+static gpuexec_result gxi_fail_nodes(gxi_call *call, int cu) {
+    return cu == 0 ? GPUEXEC_OK : cu < 0 ? gxi_fail_memory(call, "query the graph")
+                                         : gxi_fail_cu(call, NULL, "cannot query the graph");
+}
+static void gxi_add_side(gxi_text *t, const char *word, const gxi_copy_side *side) {
+    gxi_add(t, " %s %s 0x%llx", word, side->type == GXI_MEMORYTYPE_HOST ? "host" : "device",
+            (unsigned long long)gxi_side_of_node(side));
+}
+/* Adds what a node does, as far as the driver reports it. */
+static void gxi_add_node(gxi_text *t, const gxi_call *call, struct CUgraphNode_st *node) {
+    static const char *const types[] = { "kernel", "copy", "fill", "host function", "child graph", "empty node",
+                                         "wait for an event", "record of an event", "signal of a semaphore",
+                                         "wait for a semaphore", "allocation", "free", "writes and waits in memory",
+                                         "conditional node" };
+    gxi_kernel_node k;
+    gxi_copy_node copy;
+    gxi_fill_node fill;
+    int type = -1;
+    GXI_BESIDE(cuGraphNodeGetType, (node, &type));
+    if (type == GXI_GRAPH_NODE_TYPE_KERNEL && GXI_BESIDE(cuGraphKernelNodeGetParams, (node, &k)) == 0) {
+        const gxi_slot *kernel;
+        gxi_lock(&gxi_tables);
+        kernel = gxi_kernel_of_native(k.function);
+        gxi_add(t, "%s", kernel ? gxi_kernel_of(kernel)->title : "a kernel that gpuexec did not load");
+        gxi_unlock(&gxi_tables);
+        gxi_add(t, ", grid %u x %u x %u, block %u x %u x %u, %u bytes of dynamic shared memory", k.grid[0], k.grid[1],
+                k.grid[2], k.block[0], k.block[1], k.block[2], k.shared);
+    } else if (type == GXI_GRAPH_NODE_TYPE_MEMCPY && GXI_BESIDE(cuGraphMemcpyNodeGetParams, (node, &copy)) == 0) {
+        gxi_add(t, "copy of ");
+        gxi_add_bytes(t, (uint64_t)copy.width * copy.height * copy.depth);
+        gxi_add_side(t, "from", &copy.from);
+        gxi_add_side(t, "to", &copy.to);
+    } else if (type == GXI_GRAPH_NODE_TYPE_MEMSET && GXI_BESIDE(cuGraphMemsetNodeGetParams, (node, &fill)) == 0) {
+        gxi_add(t, "fill of ");
+        gxi_add_bytes(t, (uint64_t)fill.width * fill.element * (fill.height ? fill.height : 1));
+        gxi_add(t, " at device 0x%llx with 0x%x", (unsigned long long)fill.to, fill.value);
+    } else if (type >= 0 && type < (int)(sizeof types / sizeof *types)) gxi_add(t, "%s", types[type]);
+    else gxi_add(t, "node of type %d", type);
+}
+static size_t gxi_index_of_node(struct CUgraphNode_st *const *nodes, size_t before, const struct CUgraphNode_st *node) {
+    while (before > 0 && nodes[before - 1] != node) before--;        /* most nodes follow the one before */
+    return before - 1;
+}
+static void gxi_add_node_of(gxi_text *t, gxi_call *call, struct CUgraph_st *graph, struct CUgraphNode_st *node) {
+    gxi_call own = *call;                        /* so that results here do not replace the caller's */
+    size_t count;
+    int cu;
+    struct CUgraphNode_st **nodes = gxi_nodes(&own, graph, &count, &cu);
+    if (nodes) gxi_add(t, "node %llu is: ", (unsigned long long)gxi_index_of_node(nodes, count, node));
+    if (nodes) gxi_add_node(t, &own, node);
+    gxi_free(nodes);
+}
+static size_t gxi_graph_write(gxi_call *call, gpuexec_graph graph, char *text, size_t bytes, int dot) {
+    gxi_text t = { 0, 0, 0, 0 };
+    struct CUgraphNode_st **nodes, **before = NULL;
+    size_t i, k, count, n = 0;
+    gxi_slot *g;
+    int cu;
+    if (text && bytes) *text = 0;
+    if (!(g = gxi_begin_with_graph(call, graph))) return 0;
+    nodes = gxi_nodes(call, gxi_recorded_of(g)->native, &count, &cu);
+    if (nodes && !(before = (struct CUgraphNode_st **)gxi_realloc(NULL, count * sizeof *before))) cu = -1;
+    if (dot) gxi_add(&t, "digraph {\n    node [shape=box];\n");
+    else gxi_add(&t, "graph captured at %s, nodes: %llu\n", gxi_place(g->where), (unsigned long long)count);
+    for (i = 0; before && cu == 0 && i < count; i++) {
+        const unsigned long long at = (unsigned long long)i;
+        n = count;
+        cu = GXI_TRY(cuGraphNodeGetDependencies, (nodes[i], before, &n));
+        if (cu == GXI_LOSSY_QUERY) n = 0;        /* dependencies of programmatic launches */
+        if (cu == GXI_LOSSY_QUERY) cu = 0;
+        gxi_add(&t, dot ? "    n%llu [label=\"" : "%llu: ", at);
+        k = t.n;
+        gxi_add_node(&t, call, nodes[i]);
+        for (; dot && !t.failed && k < t.n; k++) if (t.p[k] == '"') t.p[k] = '\'';
+        gxi_add(&t, dot ? "\"];\n" : n && !cu ? "; after" : "");
+        for (k = 0; cu == 0 && k < n; k++) {
+            const unsigned long long from = (unsigned long long)gxi_index_of_node(nodes, count, before[k]);
+            if (dot) gxi_add(&t, "    n%llu -> n%llu;\n", from, at);
+            else gxi_add(&t, "%s %llu", k ? "," : "", from);
+        }
+        if (!dot) gxi_add(&t, "\n");
+    }
+    if (dot) gxi_add(&t, "}\n");
+    gxi_free(nodes);
+    gxi_free(before);
+    if (cu == 0 && t.failed) cu = -1;
+    if (cu == 0 && text && bytes) snprintf(text, bytes, "%s", t.p);
+    n = cu == 0 ? t.n : 0;
+    gxi_text_free(&t);
+    gxi_fail_nodes(call, cu);
+    return n;
+}
+/* Instantiates the graph unless that was done. */
+static gpuexec_result gxi_graph_instantiate(gxi_call *call, gxi_slot *graph) {
+    struct CUgraphExec_st *exec = NULL, *kept;
+    gxi_scope scope;
+    int cu;
+    if (gxi_check_gone(call, graph, "launch")) return gxi_failed_with();
+    if (GXI_LOAD(&graph->is.graph.exec)) return GPUEXEC_OK;
+    if (gxi_enter(call, graph->cu_context, &scope)) return gxi_failed_with();
+    cu = GXI_TRY_MAKE(exec, cuGraphInstantiateWithFlags, (&exec, gxi_recorded_of(graph)->native, 0));
+    gxi_leave(&scope);
+    if (cu) return gxi_fail_cu(call, NULL, "cannot instantiate the graph captured at %s", gxi_place(graph->where));
+    gxi_lock(&gxi_tables);
+    if ((kept = graph->is.graph.exec) == NULL) GXI_STORE(&graph->is.graph.exec, exec);
+    gxi_unlock(&gxi_tables);
+    if (kept) GXI_BESIDE(cuGraphExecDestroy, (exec));                /* another thread was first */
+    return GPUEXEC_OK;
+}
+/* cu: what the driver returned on the fast path, -1 if that was not tried. */
+static GXI_NOINLINE gpuexec_result gxi_graph_launch_else(const char *where, gpuexec_graph graph, gpuexec_stream stream,
+                                                         int cu) {
+    gxi_slot *g, *s;
+    gxi_scope scope;
+    GXI_CALL_ON(stream, gpuexec_graph_launch);
+    if (!(g = gxi_begin_with_graph(call, graph))) return gxi_failed_with();
+    if (stream.id == GXI_CURRENT && !(call->stream = stream.id = gxi_current_stream(call, g->context)))
+        return gxi_failed_with();
+    if (!(s = gxi_find_stream(call, stream)) ||
+        gxi_check_capture(call, s, "launch a graph", "capture the calls of the graph again instead") ||
+        gxi_graph_instantiate(call, g)) return gxi_failed_with();
+    if (cu >= 0) gxi_said(call, "cuGraphLaunch", cu);
+    else {
+        if (gxi_enter_stream(call, s, &scope)) return gxi_failed_with();
+        cu = GXI_TRY(cuGraphLaunch, (GXI_LOAD(&g->is.graph.exec), s->is.stream.native));
+        gxi_leave(&scope);
+    }
+    return cu == 0 ? GPUEXEC_OK
+        : gxi_fail_cu(call, cu == GXI_INVALID_VALUE ? "free the memory that the graph allocates before launching it "
+                      "again" : NULL, "cannot launch the graph captured at %s", gxi_place(g->where));
+}
+GPUEXEC_API gpuexec_result gpuexec_graph_launch_at(const char *where, gpuexec_graph graph, gpuexec_stream stream) {
+    const gxi_slot *g = gxi_peek_inline(graph.id, GXI_GRAPH);
+    gxi_slot *s = gxi_peek_inline(stream.id, GXI_STREAM);
+    struct CUgraphExec_st *exec;
+    int cu = -1;
+    if (g && s && gxi_is_plain(s) && !g->borrowed && !s->adopted && (exec = GXI_LOAD(&g->is.graph.exec)) != NULL &&
+        !GXI_LOAD(&g->is.graph.info->made->gone)) {
+        cu = gxi.cu.cuGraphLaunch(exec, s->is.stream.native);
+        if (cu == 0) return GPUEXEC_OK;
+    }
+    return gxi_graph_launch_else(where, graph, stream, cu);
+}
+GPUEXEC_API gpuexec_result gpuexec_graph_prepare_at(const char *where, gpuexec_graph graph, gpuexec_stream stream) {
+    gxi_slot *g, *s;
+    gxi_scope scope;
+    int cu;
+    GXI_CALL_ON(stream, gpuexec_graph_prepare);
+    if (!(g = gxi_begin_with_graph(call, graph)) || !(s = gxi_find_stream(call, stream)) ||
+        gxi_check_capture(call, s, "upload a graph", "pass a stream that does not capture") ||
+        gxi_graph_instantiate(call, g) || gxi_enter_stream(call, s, &scope)) return gxi_failed_with();
+    cu = GXI_TRY(cuGraphUpload, (GXI_LOAD(&g->is.graph.exec), s->is.stream.native));
+    gxi_leave(&scope);
+    return cu ? gxi_fail_cu(call, NULL, "cannot upload the graph captured at %s", gxi_place(g->where)) : GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_graph_update_at(const char *where, gpuexec_graph graph, gpuexec_graph other) {
+    static const char *const differs[] = {       /* CU_GRAPH_EXEC_UPDATE_ERROR_*, from 1 on */
+        "the driver does not say how they differ", "they do not have the same nodes and dependencies",
+        "a node has another type", "a kernel node has another kernel, which this driver cannot exchange",
+        "a node differs in what cannot be changed, such as the kind of memory of a copy, or the rows of a fill",
+        "a node cannot be updated", "a kernel node has another kernel, which cannot be exchanged",
+        "a kernel node has other launch attributes, such as a cooperative launch" };
+    gxi_slot *g, *o;
+    gxi_recorded *old;
+    gxi_update info;
+    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, cu;
+    GXI_CALL(gpuexec_graph_update, GXI_MAKES);
+    if (!(g = gxi_begin_with_graph(call, graph)) || !(o = gxi_get(call, other.id, GXI_GRAPH, "the other graph")))
+        return gxi_failed_with();
+    if (!GXI_HAS(cuGraphExecUpdate))
+        return gxi_fail(call, GPUEXEC_OLD_DRIVER, "install a newer NVIDIA driver, or launch the other graph instead",
+                        "updating a graph needs a driver for CUDA 12.0 or later; this driver supports CUDA %d.%d",
+                        gxi.version / 1000, gxi.version % 1000 / 10);
+    if (gxi_check_gone(call, o, "update from") ||
+        (!GXI_LOAD(&g->is.graph.exec) && gxi_graph_instantiate(call, g))) return gxi_failed_with();
+    old = gxi_recorded_of(g);
+    memset(&info, 0, sizeof info);
+    gxi_exchange_mode(&mode);
+    cu = GXI_TRY(cuGraphExecUpdate, (g->is.graph.exec, gxi_recorded_of(o)->native, &info));
+    gxi_exchange_mode(&mode);
+    if (cu == GXI_GRAPH_EXEC_UPDATE_FAILURE) {
+        gxi_text t = { 0, 0, 0, 0 };
+        if (info.node) gxi_add_node_of(&t, call, gxi_recorded_of(o)->native, info.node);
+        gxi_fail(call, GPUEXEC_GRAPH_DIFFERS, "launch the other graph instead",
+                 "the graph captured at %s cannot take over the one captured at %s: %s%s%s", gxi_place(g->where),
+                 gxi_place(o->where), differs[info.result >= 1 && info.result <= 8 ? info.result - 1 : 0],
+                 t.p ? "; there, " : "", t.p ? t.p : "");
+        gxi_text_free(&t);
+        return GPUEXEC_GRAPH_DIFFERS;
+    }
+    if (cu) return gxi_fail_cu(call, NULL, "cannot update the graph captured at %s", gxi_place(g->where));
+    gxi_lock(&gxi_graphs_mutex);
+    gxi_recorded_of(o)->users++;
+    gxi_unlock(&gxi_graphs_mutex);
+    g->is.graph.info->made = gxi_recorded_of(o);
+    if (gxi_recorded_leave(old)) {
+        GXI_BESIDE(cuGraphDestroy, (old->native));
+        gxi_recorded_free(old);
+    }
+    return GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_graph_get_info_at(const char *where, gpuexec_graph graph, gpuexec_graph_info *info) {
+    struct CUgraphNode_st **nodes;
+    size_t i, count;
+    gxi_slot *g;
+    int cu;
+    GXI_CALL(gpuexec_graph_get_info, GXI_QUERIES);
+    if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
+    memset(info, 0, sizeof *info);
+    if (!(g = gxi_begin_with_graph(call, graph))) return gxi_failed_with();
+    info->instantiated = GXI_LOAD(&g->is.graph.exec) != NULL;
+    nodes = gxi_nodes(call, gxi_recorded_of(g)->native, &count, &cu);
+    for (i = 0; nodes && cu == 0 && i < count; i++) {
+        int type = -1;
+        cu = GXI_TRY(cuGraphNodeGetType, (nodes[i], &type));
+        *(type == GXI_GRAPH_NODE_TYPE_KERNEL ? &info->kernels : type == GXI_GRAPH_NODE_TYPE_MEMCPY ? &info->copies
+          : type == GXI_GRAPH_NODE_TYPE_MEMSET ? &info->fills : &info->others) += 1;
+    }
+    gxi_free(nodes);
+    info->nodes = count;
+    return gxi_fail_nodes(call, cu);
+}
+GPUEXEC_API size_t gpuexec_graph_text(gpuexec_graph graph, char *text, size_t bytes) {
+    GXI_CALL_NO_PLACE(gpuexec_graph_text, GXI_QUERIES);
+    return gxi_graph_write(call, graph, text, bytes, 0);
+}
+GPUEXEC_API size_t gpuexec_graph_dot(gpuexec_graph graph, char *text, size_t bytes) {
+    GXI_CALL_NO_PLACE(gpuexec_graph_dot, GXI_QUERIES);
+    return gxi_graph_write(call, graph, text, bytes, 1);
+}
+GPUEXEC_API struct CUgraph_st *gpuexec_graph_native(gpuexec_graph graph) {
+    const gxi_slot *slot = gxi_queried("gpuexec_graph_native", graph.id, GXI_GRAPH, "the graph");
+    return slot ? gxi_recorded_of(slot)->native : NULL;
+}
+GPUEXEC_API struct CUgraphExec_st *gpuexec_graph_exec_native(gpuexec_graph graph) {
+    const gxi_slot *slot = gxi_queried("gpuexec_graph_exec_native", graph.id, GXI_GRAPH, "the graph");
+    return slot ? GXI_LOAD(&slot->is.graph.exec) : NULL;
+}
+GPUEXEC_API gpuexec_result gpuexec_graph_destroy_at(const char *where, gpuexec_graph graph) {
+    GXI_CALL(gpuexec_graph_destroy, GXI_CLEANS);
+    return gxi_destroy_handle(call, graph.id, GXI_GRAPH, "the graph");
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-capture   Captures, as the list gxi.capture. Before each call that would break a capture, the driver is
+   queried, or the thread's capture mode relaxed: see gxi_captures and gxi_enter. */
 
 typedef struct gxi_capture {
     uint64_t     stream;                         /* handle id */
@@ -10357,14 +10916,13 @@ typedef struct gxi_capture {
     const char  *broken_by, *broken_at;          /* the call of gpuexec that broke it; NULL: none */
     struct gxi_capture *next;
 } gxi_capture;
-/* A free or an unload that waits until no capture is open. The memory has left the table of allocations. */
+/* A free or an unload that waits until no capture is open. */
 typedef struct gxi_postponed {
-    uint64_t            what, context;           /* an address or a module's handle id; a handle id */
-    int                 kind;                    /* a gpuexec_memory_kind, with GXI_POOLED; -1: a module */
-    const char         *where;
+    gxi_range            range;                  /* no longer in the table of allocations */
+    uint64_t             module, context;        /* module: a handle id; 0: memory */
+    const char          *where;
     struct gxi_postponed *next;
 } gxi_postponed;
-struct gxi_graph { struct CUgraph_st *native; };
 
 /* Frees and unloads what was postponed: all if no capture is open, otherwise only in that context, which is closed. */
 static gpuexec_result gxi_do_postponed(const gxi_call *caller, uint64_t context) {
@@ -10382,20 +10940,16 @@ static gpuexec_result gxi_do_postponed(const gxi_call *caller, uint64_t context)
         gxi_unlock(&gxi_tables);
         if (!p) return result;
         slot = gxi_peek(p->context, GXI_CONTEXT);
-        module.id = p->what;
+        module.id = p->module;
+        own.where = p->where;
         if (!slot || gxi_context_is_gone(call, slot)) {}             /* with its objects */
-        else if (p->kind < 0) {
-            if (p->context != context && gxi_peek(p->what, GXI_MODULE)) gpuexec_module_unload_at(p->where, module);
+        else if (p->module) {
+            if (p->context != context && gxi_peek(p->module, GXI_MODULE)) gpuexec_module_unload_at(p->where, module);
         } else if (gxi_enter(call, slot->cu_context, &scope)) result = gxi_failed_with();
         else {
-            gxi_range range;
-            memset(&range, 0, sizeof range);
-            range.lo = p->what;
-            range.kind = (gpuexec_memory_kind)(p->kind & ~GXI_POOLED);
-            range.pooled = p->kind & GXI_POOLED;
-            if (gxi_free_range(call, &range, 1))
+            if (gxi_free_range(call, &p->range, 1))
                 result = gxi_fail_cu(call, NULL, "cannot free 0x%llx, which was freed during a capture at %s",
-                                     (unsigned long long)p->what, gxi_place(p->where));
+                                     (unsigned long long)p->range.lo, gxi_place(p->where));
             gxi_leave(&scope);
         }
         gxi_free(p);
@@ -10421,29 +10975,15 @@ static void gxi_note_broken(const gxi_call *call) {
     }
     gxi_unlock(&gxi_tables);
 }
-static gpuexec_result gxi_check_captures(gxi_call *call, const gxi_slot *context) {
-    const gxi_capture *c;
-    const char *where = NULL;
-    int found = 0;
-    gxi_lock(&gxi_tables);
-    for (c = gxi.capture; c && !found; c = c->next) {
-        const gxi_slot *stream = gxi_peek(c->stream, GXI_STREAM);
-        found = stream && stream->cu_context == context->cu_context;
-        where = c->where;
-    }
-    gxi_unlock(&gxi_tables);
-    if (!found) return GPUEXEC_OK;
-    return gxi_fail(call, GPUEXEC_CAPTURING, "end the capture first, or wait for another stream or an event",
-                    "cannot wait for the context: one of its streams captures, since %s", gxi_place(where));
-}
 /* Lists a free or an unload. 0: it must happen now. */
-static int gxi_postpone(const gxi_call *call, uint64_t what, int kind, uint64_t context) {
+static int gxi_postpone(const gxi_call *call, const gxi_range *range, uint64_t module) {
     gxi_postponed *p = (gxi_postponed *)gxi_realloc(NULL, sizeof *p);
     if (!p) return 0;
+    memset(p, 0, sizeof *p);
+    if (range) p->range = *range;
+    p->module = module;
+    p->context = range ? range->context : gxi_slot_at(gxi_index_of(module))->context;
     gxi_lock(&gxi_tables);
-    p->what = what;
-    p->context = context;
-    p->kind = kind;
     p->where = gxi_keep_held(call->where);
     p->next = gxi.postponed;
     gxi.postponed = p;
@@ -10499,7 +11039,6 @@ GPUEXEC_API gpuexec_result gpuexec_capture_begin_at(const char *where, gpuexec_s
     memset(c, 0, sizeof *c);
     c->stream = stream.id;
     GXI_STORE(&gxi.note_broken, &gxi_note_broken);
-    GXI_STORE(&gxi.check_captures, &gxi_check_captures);
     GXI_STORE(&gxi.postpone, &gxi_postpone);
     GXI_STORE(&gxi.end_captures, &gxi_end_captures);
     if (!(c->where = gxi_keep(where)) && where) {
@@ -10520,38 +11059,6 @@ GPUEXEC_API gpuexec_result gpuexec_capture_begin_at(const char *where, gpuexec_s
     return gxi_fail_cu(call, NULL, "the stream cannot begin a capture");
 }
 
-static uint64_t gxi_graph_new(gxi_call *call, const gxi_slot *stream, struct CUgraph_st *native) {
-    gxi_slot *context = gxi_get(call, stream->context, GXI_CONTEXT, "the stream's context");
-    gxi_graph *info = context ? (gxi_graph *)gxi_realloc(NULL, sizeof *info) : NULL;
-    gxi_slot made;
-    uint64_t id = 0;
-    if (info) {
-        memset(info, 0, sizeof *info);
-        info->native = native;
-        made = gxi_made(context, context->id, 0);
-        made.is.graph.info = info;
-        id = gxi_new(call, GXI_GRAPH, &made, &gxi_context_of(context)->first[GXI_GRAPH]);
-    } else if (context) gxi_fail_memory(call, "keep the graph");
-    if (!id) {
-        gxi_free(info);
-        GXI_BESIDE(cuGraphDestroy, (native));
-    }
-    return id;
-}
-static int gxi_graph_end(gxi_call *call, gxi_slot *old) {
-    struct CUgraphExec_st *exec = old->is.graph.exec;
-    gxi_graph *info = old->is.graph.info;
-    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, cu = 0;
-    gxi_exchange_mode(&mode);
-    if (exec && !old->adopted) cu = GXI_TRY(cuGraphExecDestroy, (exec));
-    if (!old->adopted) {
-        if (cu) GXI_BESIDE(cuGraphDestroy, (info->native));
-        else cu = GXI_TRY(cuGraphDestroy, (info->native));
-    }
-    gxi_exchange_mode(&mode);
-    gxi_free(info);
-    return cu;
-}
 /* Why the driver returned no graph. */
 static GXI_COLD void gxi_fail_capture(gxi_call *call, const gxi_capture *c) {
     const char *since = gxi_place(c->where);
@@ -10601,6 +11108,7 @@ GPUEXEC_API gpuexec_graph gpuexec_capture_end_at(const char *where, gpuexec_stre
 }
 /* Before a context is closed: nothing can wait for its work while one of its streams captures. */
 static gpuexec_result gxi_end_captures(gxi_call *call, const gxi_slot *context, int gone) {
+    gpuexec_result result = GPUEXEC_OK, freed;
     gxi_slot *stream;
     gxi_capture c;
     for (stream = gxi_first(&gxi_context_of(context)->first[GXI_STREAM]); stream; stream = gxi_after(stream)) {
@@ -10608,8 +11116,12 @@ static gpuexec_result gxi_end_captures(gxi_call *call, const gxi_slot *context, 
         if (!gxi_capture_take(stream->id, &c) || gone) continue;
         GXI_BESIDE(cuStreamEndCapture, (stream->is.stream.native, &native));
         if (native) GXI_BESIDE(cuGraphDestroy, (native));
+        if (!result)
+            result = gxi_fail(call, GPUEXEC_CAPTURING, "end it before: gpuexec_capture_end", "closing the context: the "
+                              "capture begun at %s was still open; its graph is lost", gxi_place(c.where));
     }
-    return gxi_do_postponed(call, context->id);
+    freed = gxi_do_postponed(call, context->id);
+    return result ? result : freed;
 }
 
 GPUEXEC_API gpuexec_capture_scope gpuexec_capture_scope_begin_at(const char *where, gpuexec_stream stream,
@@ -10631,139 +11143,6 @@ GPUEXEC_API int gpuexec_stream_is_capturing(gpuexec_stream stream) {
     const gxi_slot *slot;
     GXI_CALL_NO_PLACE(gpuexec_stream_is_capturing, GXI_QUERIES);
     return (slot = gxi_begin_with_stream(call, stream)) != NULL && gxi_capture_status(call, slot) != 0;
-}
-
-/* --- graphs ------------------------------------------------------------------------------------------------------- */
-
-static gxi_slot *gxi_begin_with_graph(gxi_call *call, gpuexec_graph graph) {
-    return gxi_begin_with(call, graph.id, GXI_GRAPH, "the graph");
-}
-/* Instantiates the graph unless that was done. */
-static gpuexec_result gxi_graph_instantiate(gxi_call *call, gxi_slot *graph) {
-    struct CUgraphExec_st *exec = NULL, *kept;
-    gxi_scope scope;
-    int cu;
-    if (GXI_LOAD(&graph->is.graph.exec)) return GPUEXEC_OK;
-    if (gxi_enter(call, graph->cu_context, &scope)) return gxi_failed_with();
-    cu = GXI_TRY_MAKE(exec, cuGraphInstantiateWithFlags, (&exec, graph->is.graph.info->native, 0));
-    gxi_leave(&scope);
-    if (cu) return gxi_fail_cu(call, NULL, "cannot instantiate the graph captured at %s", gxi_place(graph->where));
-    gxi_lock(&gxi_tables);
-    if ((kept = graph->is.graph.exec) == NULL) GXI_STORE(&graph->is.graph.exec, exec);
-    gxi_unlock(&gxi_tables);
-    if (kept) GXI_BESIDE(cuGraphExecDestroy, (exec));                /* another thread was first */
-    return GPUEXEC_OK;
-}
-/* cu: what the driver returned on the fast path, -1 if that was not tried. */
-static GXI_NOINLINE gpuexec_result gxi_graph_launch_else(const char *where, gpuexec_graph graph, gpuexec_stream stream,
-                                                         int cu) {
-    gxi_slot *g, *s;
-    gxi_scope scope;
-    GXI_CALL_ON(stream, gpuexec_graph_launch);
-    if (!(g = gxi_begin_with_graph(call, graph))) return gxi_failed_with();
-    if (stream.id == GXI_CURRENT && !(call->stream = stream.id = gxi_current_stream(call, g->context)))
-        return gxi_failed_with();
-    if (!(s = gxi_find_stream(call, stream)) ||
-        gxi_check_capture(call, s, "launch a graph", "capture the calls of the graph again instead") ||
-        gxi_graph_instantiate(call, g)) return gxi_failed_with();
-    if (cu >= 0) gxi_said(call, "cuGraphLaunch", cu);
-    else {
-        if (gxi_enter_stream(call, s, &scope)) return gxi_failed_with();
-        cu = GXI_TRY(cuGraphLaunch, (GXI_LOAD(&g->is.graph.exec), s->is.stream.native));
-        gxi_leave(&scope);
-    }
-    return cu == 0 ? GPUEXEC_OK
-        : gxi_fail_cu(call, cu == GXI_INVALID_VALUE ? "free the memory that the graph allocates before launching it "
-                      "again" : NULL, "cannot launch the graph captured at %s", gxi_place(g->where));
-}
-GPUEXEC_API gpuexec_result gpuexec_graph_launch_at(const char *where, gpuexec_graph graph, gpuexec_stream stream) {
-    const gxi_slot *g = gxi_peek_inline(graph.id, GXI_GRAPH);
-    gxi_slot *s = gxi_peek_inline(stream.id, GXI_STREAM);
-    struct CUgraphExec_st *exec;
-    int cu = -1;
-    if (g && s && gxi_is_plain(s) && !g->borrowed && !s->adopted && (exec = GXI_LOAD(&g->is.graph.exec)) != NULL) {
-        cu = gxi.cu.cuGraphLaunch(exec, s->is.stream.native);
-        if (cu == 0) return GPUEXEC_OK;
-    }
-    return gxi_graph_launch_else(where, graph, stream, cu);
-}
-GPUEXEC_API gpuexec_result gpuexec_graph_prepare_at(const char *where, gpuexec_graph graph, gpuexec_stream stream) {
-    gxi_slot *g, *s;
-    gxi_scope scope;
-    int cu;
-    GXI_CALL_ON(stream, gpuexec_graph_prepare);
-    if (!(g = gxi_begin_with_graph(call, graph)) || !(s = gxi_find_stream(call, stream)) ||
-        gxi_check_capture(call, s, "upload a graph", "pass a stream that does not capture") ||
-        gxi_graph_instantiate(call, g) || gxi_enter_stream(call, s, &scope)) return gxi_failed_with();
-    cu = GXI_TRY(cuGraphUpload, (GXI_LOAD(&g->is.graph.exec), s->is.stream.native));
-    gxi_leave(&scope);
-    return cu ? gxi_fail_cu(call, NULL, "cannot upload the graph captured at %s", gxi_place(g->where)) : GPUEXEC_OK;
-}
-GPUEXEC_API gpuexec_result gpuexec_graph_update_at(const char *where, gpuexec_graph graph, gpuexec_graph other) {
-    static const char *const differs[] = {       /* CU_GRAPH_EXEC_UPDATE_ERROR_*, from 1 on */
-        "the driver does not say how they differ", "they do not have the same nodes and dependencies",
-        "a node has another type", "a kernel node has another kernel, which this driver cannot exchange",
-        "a node differs in what cannot be changed, such as the kind of memory of a copy, or the rows of a fill",
-        "a node cannot be updated", "a kernel node has another kernel, which cannot be exchanged",
-        "a kernel node has other launch attributes, such as a cooperative launch" };
-    gxi_slot *g, *o;
-    gxi_update info;
-    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, cu;
-    GXI_CALL(gpuexec_graph_update, GXI_MAKES);
-    if (!(g = gxi_begin_with_graph(call, graph)) || !(o = gxi_get(call, other.id, GXI_GRAPH, "the other graph")))
-        return gxi_failed_with();
-    if (!GXI_HAS(cuGraphExecUpdate))
-        return gxi_fail(call, GPUEXEC_OLD_DRIVER, "install a newer NVIDIA driver, or launch the other graph instead",
-                        "updating a graph needs a driver for CUDA 12.0 or later; this driver supports CUDA %d.%d",
-                        gxi.version / 1000, gxi.version % 1000 / 10);
-    if (gxi_graph_instantiate(call, g)) return gxi_failed_with();
-    memset(&info, 0, sizeof info);
-    gxi_exchange_mode(&mode);
-    cu = GXI_TRY(cuGraphExecUpdate, (g->is.graph.exec, o->is.graph.info->native, &info));
-    gxi_exchange_mode(&mode);
-    if (cu == 0) return GPUEXEC_OK;
-    if (cu != GXI_GRAPH_EXEC_UPDATE_FAILURE)
-        return gxi_fail_cu(call, NULL, "cannot update the graph captured at %s", gxi_place(g->where));
-    return gxi_fail(call, GPUEXEC_GRAPH_DIFFERS, "launch the other graph instead",
-                    "the graph captured at %s cannot take over the one captured at %s: %s", gxi_place(g->where),
-                    gxi_place(o->where), differs[info.result >= 1 && info.result <= 8 ? info.result - 1 : 0]);
-}
-GPUEXEC_API gpuexec_result gpuexec_graph_get_info_at(const char *where, gpuexec_graph graph, gpuexec_graph_info *info) {
-    struct CUgraphNode_st **nodes;
-    size_t i, count = 0;
-    gxi_slot *g;
-    int cu;
-    GXI_CALL(gpuexec_graph_get_info, GXI_QUERIES);
-    if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
-    memset(info, 0, sizeof *info);
-    if (!(g = gxi_begin_with_graph(call, graph))) return gxi_failed_with();
-    info->instantiated = GXI_LOAD(&g->is.graph.exec) != NULL;
-    cu = GXI_TRY(cuGraphGetNodes, (g->is.graph.info->native, NULL, &count));
-    info->nodes = count;
-    if (cu == 0 && count == 0) return GPUEXEC_OK;
-    if (cu) return gxi_fail_cu(call, NULL, "cannot query the graph");
-    if (!(nodes = (struct CUgraphNode_st **)gxi_realloc(NULL, count * sizeof *nodes)))
-        return gxi_fail_memory(call, "query the graph");
-    cu = GXI_TRY(cuGraphGetNodes, (g->is.graph.info->native, nodes, &count));
-    for (i = 0; cu == 0 && i < count; i++) {
-        int type = -1;
-        cu = GXI_TRY(cuGraphNodeGetType, (nodes[i], &type));
-        *(type == 0 ? &info->kernels : type == 1 ? &info->copies : type == 2 ? &info->fills : &info->others) += 1;
-    }
-    gxi_free(nodes);
-    return cu ? gxi_fail_cu(call, NULL, "cannot query the graph") : GPUEXEC_OK;
-}
-GPUEXEC_API struct CUgraph_st *gpuexec_graph_native(gpuexec_graph graph) {
-    const gxi_slot *slot = gxi_queried("gpuexec_graph_native", graph.id, GXI_GRAPH, "the graph");
-    return slot ? slot->is.graph.info->native : NULL;
-}
-GPUEXEC_API struct CUgraphExec_st *gpuexec_graph_exec_native(gpuexec_graph graph) {
-    const gxi_slot *slot = gxi_queried("gpuexec_graph_exec_native", graph.id, GXI_GRAPH, "the graph");
-    return slot ? GXI_LOAD(&slot->is.graph.exec) : NULL;
-}
-GPUEXEC_API gpuexec_result gpuexec_graph_destroy_at(const char *where, gpuexec_graph graph) {
-    GXI_CALL(gpuexec_graph_destroy, GXI_CLEANS);
-    return gxi_destroy_handle(call, graph.id, GXI_GRAPH, "the graph");
 }
 
 #if defined(GPUEXEC_NO_MULTI)

@@ -5,12 +5,12 @@
     For copies CUDA promises nothing; the same measurement with copies within the device's memory shows what happens.
 
     Prints, on the CPU device (lower numbers mean higher priority):
-        kernels   priority  0: 177.085 ms   priority -5: 118.099 ms
-        kernels   priority  0: 181.574 ms   priority  0: 181.986 ms
-        kernels   priority -5: 117.578 ms   priority  0: 182.051 ms
-        copies    priority  0:  17.587 ms   priority -5:  18.128 ms
-        copies    priority  0:  13.708 ms   priority  0:  18.135 ms
-        copies    priority -5:  18.672 ms   priority  0:  17.096 ms
+        kernels   priority  0: 355.997 ms   priority -5: 248.572 ms
+        kernels   priority  0: 369.277 ms   priority  0: 369.512 ms
+        kernels   priority -5: 250.881 ms   priority  0: 367.450 ms
+        copies    priority  0:  36.657 ms   priority -5:  36.470 ms
+        copies    priority  0:  27.254 ms   priority  0:  36.099 ms
+        copies    priority -5:  36.259 ms   priority  0:  38.691 ms
         with kernels, the stream with the higher priority was faster both ways round
         all results are correct
 */

@@ -163,7 +163,7 @@ int main(void) {
            "| call | the driver's | gpuexec | ratio |\n|---|---|---|---|\n", rounds, bursts);
     row("record an event", record_raw, record_ours, 100);
     row("let a stream wait for an event", wait_raw, wait_ours, 100);
-    row("let a stream wait for another (gpuexec_stream_wait_stream against a record and a wait)", join_raw, join_ours, 50);
+    row("let a stream wait for another, against a record and a wait", join_raw, join_ours, 50);
     row("GPUEXEC_STREAM_SCOPE against a record and a wait", inside_raw, inside_ours, 50);
     row("query a completed event", query_raw, query_ours, 200);
     row("wait for a completed event", waited_raw, waited_ours, 200);

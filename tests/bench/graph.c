@@ -1,5 +1,5 @@
-/* graph.c - the cost of captures and graphs for the calling thread: gpuexec against the driver's own calls, with the same
-   kernel. The context is current, which gpuexec does not need. */
+/* graph.c - the cost of captures and graphs for the calling thread: gpuexec against the driver's own calls, with the
+   same kernel. The context is current, which gpuexec does not need. */
 #include "bench.h"
 
 enum { ROUNDS = 20, BURSTS = 6, NODES = 1000 };
@@ -48,7 +48,8 @@ static gpuexec_graph our_capture(int nodes) {
     gpuexec_graph graph;
     GPUEXEC_CAPTURE(stream, &graph) {
         int i;
-        for (i = 0; i < nodes; i++) gpuexec_launch(kernel, stream, gpuexec_grid(4, 256, 0), GPUEXEC_ARGS(a, b, n, factor));
+        for (i = 0; i < nodes; i++)
+            gpuexec_launch(kernel, stream, gpuexec_grid(4, 256, 0), GPUEXEC_ARGS(a, b, n, factor));
     }
     return graph;
 }

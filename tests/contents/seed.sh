@@ -1,10 +1,9 @@
 # Sourced by run.sh. Checks the tables of tests/seed_002.md: the last cell of a row names files of the repository and
-# tests in them (`FILE: TEST, TEST; FILE`), or is empty if the counterpart is "none: REASON". The files of graphs are
-# checked as soon as the header has the section graph.
+# tests in them (`FILE: TEST, TEST; FILE`), or is empty if the counterpart is "none: REASON".
 
 # Prints the violations, then `N passed, N failed`: one check for each file or test that a row names.
 check_seed() {
-    awk -F ' *[|] *' -v graphs="$(grep -c '^   >>graph ' gpuexec.h)" '
+    awk -F ' *[|] *' '
         function wrong(what) { print "wrong " NR " " what }
         /^\| [SR] \|/ {
             rows++
@@ -13,7 +12,6 @@ check_seed() {
             n = split($5, files, /; */)
             for (i = 1; i <= n; i++) {
                 m = split(files[i], parts, /: */)
-                if (parts[1] ~ /^(tests\/unit\/graph|examples\/graph_[a-z_]*)\.c$/ && !graphs) continue
                 if (m == 1) print "file " NR " " parts[1]
                 m = split(m > 1 ? parts[2] : "", tests, /, */)
                 for (k = 1; k <= m; k++) print "test " NR " " parts[1] " " tests[k]

@@ -131,6 +131,10 @@ static void *fault_symbol(void *library, const char *name);
 #define PASS_cuThreadExchangeStreamCaptureMode (mode)
 #define PASS_cuGraphGetNodes (graph, nodes, count)
 #define PASS_cuGraphNodeGetType (node, type)
+#define PASS_cuGraphNodeGetDependencies (node, before, count)
+#define PASS_cuGraphKernelNodeGetParams (node, params)
+#define PASS_cuGraphMemcpyNodeGetParams (node, params)
+#define PASS_cuGraphMemsetNodeGetParams (node, params)
 #define PASS_cuGraphInstantiateWithFlags (exec, graph, flags)
 #define PASS_cuGraphUpload (exec, stream)
 #define PASS_cuGraphLaunch (exec, stream)
@@ -405,6 +409,20 @@ static const struct { const char *function; int row; } fault_tolerated[] = {
     { "", ROW_cuStreamIsCapturing },                     /* then the driver finds what a capture forbids */
     { "gpuexec_context_close", ROW_cuStreamEndCapture },             /* nothing needs the graph */
     { "gpuexec_context_close", ROW_cuGraphDestroy },
+    { "gpuexec_graph_text", ROW_cuGraphNodeGetType },                /* the line of that node then says less */
+    { "gpuexec_graph_text", ROW_cuGraphKernelNodeGetParams },
+    { "gpuexec_graph_text", ROW_cuGraphMemcpyNodeGetParams },
+    { "gpuexec_graph_text", ROW_cuGraphMemsetNodeGetParams },
+    { "gpuexec_graph_dot", ROW_cuGraphNodeGetType },
+    { "gpuexec_graph_dot", ROW_cuGraphKernelNodeGetParams },
+    { "gpuexec_graph_dot", ROW_cuGraphMemcpyNodeGetParams },
+    { "gpuexec_graph_dot", ROW_cuGraphMemsetNodeGetParams },
+    { "gpuexec_graph_update", ROW_cuGraphDestroy },      /* of the CUgraph that the other one replaces */
+    { "gpuexec_free", ROW_cuGraphGetNodes },             /* launches then do not notice that the memory is gone */
+    { "gpuexec_free", ROW_cuGraphNodeGetType },
+    { "gpuexec_free", ROW_cuGraphKernelNodeGetParams },
+    { "gpuexec_free", ROW_cuGraphMemcpyNodeGetParams },
+    { "gpuexec_free", ROW_cuGraphMemsetNodeGetParams },
     { "gpuexec_free", ALLOCATION },                      /* it is then not postponed */
     { "gpuexec_module_unload", ALLOCATION },
     { "", ROW_cuCtxGetCurrent },                         /* then it is pushed */
@@ -921,16 +939,24 @@ FLOW(stream) {
     CLEAN(gpuexec_context_close(ctx));
 }
 
-static gpuexec_graph fault_capture(gpuexec_stream s, gpuexec_ptr p, unsigned value) {
+static gpuexec_graph fault_capture(gpuexec_kernel add, gpuexec_stream s, gpuexec_ptr p, unsigned value) {
+    uint32_t by = 1;
     gpuexec_graph graph = { 0 };
-    GPUEXEC_CAPTURE(s, &graph) (void)gpuexec_fill32(s, p, value, N);
+    GPUEXEC_CAPTURE(s, &graph) {
+        (void)gpuexec_fill32(s, p, value, N);
+        (void)gpuexec_copy(s, p, p + N * 2, N * 2);
+        (void)gpuexec_launch(add, s, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(p, by, by));
+    }
     return graph;
 }
 FLOW(graph) {
+    char text[1000];
+    size_t length;
     uint32_t got[N];
     gpuexec_context ctx;
     gpuexec_stream s;
     gpuexec_module mod;
+    gpuexec_kernel add;
     gpuexec_graph graph, other;
     gpuexec_graph_info info;
     gpuexec_ptr p, q;
@@ -938,12 +964,15 @@ FLOW(graph) {
     MAKE(ctx, gpuexec_context_open(0, NULL));
     MAKE(s, gpuexec_stream_create(ctx, NULL));
     MAKE(mod, gpuexec_module_load(ctx, fault_ptx, 0, NULL));
+    MAKE(add, gpuexec_kernel_get(mod, "add"));
     GET(p, gpuexec_alloc(ctx, sizeof got));
     GET(q, gpuexec_alloc(ctx, sizeof got));
-    VALUE(GXI_MAKES, "gpuexec_capture_end(s)", graph, fault_capture(s, p, 7), gpuexec_ok(graph));
-    VALUE(GXI_MAKES, "gpuexec_capture_end(s)", other, fault_capture(s, q, 9), gpuexec_ok(other));
+    VALUE(GXI_MAKES, "gpuexec_capture_end(s)", graph, fault_capture(add, s, p, 7), gpuexec_ok(graph));
+    VALUE(GXI_MAKES, "gpuexec_capture_end(s)", other, fault_capture(add, s, q, 9), gpuexec_ok(other));
     QUERY(gpuexec_graph_get_info(graph, &info));
     EQUAL(info.fills, 1);
+    READ(length, gpuexec_graph_text(graph, text, sizeof text), length > 0);
+    READ(length, gpuexec_graph_dot(graph, text, sizeof text), length > 0);
     WORK(gpuexec_graph_prepare(graph, s));
     WORK(gpuexec_graph_launch(graph, s));
     WORK(gpuexec_copy_out(s, got, p, sizeof got));
@@ -957,7 +986,7 @@ FLOW(graph) {
         EQUAL(got[N - 1], 9);
     }
     CLEAN(gpuexec_graph_destroy(other));
-    WORK(gpuexec_capture_begin(s, NULL));                /* which the context's end ends */
+    CLEAN(gpuexec_free(q));                              /* reads what the graph uses */
     CLEAN(gpuexec_free(p));
     CLEAN(gpuexec_module_unload(mod));
     CLEAN(gpuexec_context_close(ctx));
@@ -1241,8 +1270,12 @@ FLOW(refused) {
     REFUSED(GXI_CLEANS, gpuexec_free(p));
     REFUSED(GXI_CLEANS, gpuexec_event_destroy((gpuexec_event){ s.id }));
     gpuexec_take_error();
+    GET(p, gpuexec_alloc(ctx, 64));
+    WORK(gpuexec_capture_begin(s, NULL));
+    CLEAN(gpuexec_free(p));
+    CLEAN(gpuexec_module_unload(mod));
     CLEAN(gpuexec_linker_destroy(linker));
-    CLEAN(gpuexec_context_close(ctx));
+    REFUSED(GXI_CLEANS, gpuexec_context_close(ctx));     /* it ends the capture, and frees */
 }
 
 /* Rows of GXI_DRIVER that no flow reaches, and why. */

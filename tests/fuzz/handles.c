@@ -13,7 +13,7 @@
 enum { CONTEXT = GXI_CONTEXT, MODULE = GXI_MODULE, KERNEL = GXI_KERNEL, STREAM = GXI_STREAM, EVENT = GXI_EVENT,
        LINKER = GXI_LINKER, PARAMS = GXI_PARAMS, PREPARED = GXI_PREPARED, BARRIER = GXI_BARRIER, GRAPH = GXI_GRAPH,
        KINDS = GXI_KINDS };
-enum { KEPT = 8, HOST = 1 << 16, USES = 110, ENDS = 45 };
+enum { KEPT = 8, HOST = 1 << 16, USES = 111, ENDS = 45 };
 
 static uint64_t   pool[KINDS][KEPT];                     /* handles, some of them stale;
                                                             the same for the arrays below */
@@ -399,6 +399,9 @@ static void use(struct fuzz_source *s) {
     CALL: (void)gpuexec_stream_is_capturing(S); break;
     CALL: CALL: RESULT(gpuexec_graph_launch(G, S)); break;
     CALL: RESULT(gpuexec_graph_prepare(G, S)); RESULT(gpuexec_graph_get_info(G, &graph)); break;
+    CALL: FAILS(== 0, gpuexec_graph_text(G, line, fuzz_byte(s)));
+          FAILS(== 0, gpuexec_graph_dot(G, line, fuzz_byte(s)));
+          break;
     CALL: RESULT(gpuexec_device_get_info(N(4) - 1, &device));
           RESULT(gpuexec_device_get_attribute(N(4) - 1, N(200), &x));
           (void)gpuexec_device_can_access_peer(N(4) - 1, N(4) - 1);

@@ -43,7 +43,8 @@ interop() {
 }
 torch() {
     has_gpu || { skip "PyTorch: no GPU here"; return; }
-    ${CC:-cc} -std=c99 -O2 -shared -fPIC tests/nvcc/torch_capture.c -o "$out/plugin.so" -ldl -lpthread >"$out/log" 2>&1 ||
+    ${CC:-cc} -std=c99 -O2 -shared -fPIC tests/nvcc/torch_capture.c -o "$out/plugin.so" -ldl -lpthread \
+        >"$out/log" 2>&1 ||
         { bad "torch_capture.c does not compile"; return; }
     python3 tests/nvcc/torch_capture.py "$out/plugin.so" >"$out/log" 2>&1
     case $? in

@@ -1,5 +1,6 @@
-/* torch_capture.c - the plugin of torch_capture.py: enqueues work on PyTorch's stream by gpuexec, which knows nothing of
-   PyTorch, and captures work of PyTorch in a graph of gpuexec. Each function returns NULL or the text of a failure. */
+/* torch_capture.c - the plugin of torch_capture.py: enqueues work on PyTorch's stream by gpuexec, which knows nothing
+   of PyTorch, and captures work of PyTorch in a graph of gpuexec. Each function returns NULL or the text of a
+   failure. */
 #define GPUEXEC_IMPLEMENTATION
 #include "../../gpuexec.h"
 

@@ -154,6 +154,10 @@ TEST(a_graph_can_be_updated) {
     setting       s = begin();
     gpuexec_graph graph = captured(&s, 5, 3, 7), other = captured(&s, 6, 3, 10), longer = captured(&s, 6, 4, 10);
     gpuexec_graph kind = { 0 };
+    if (gpuexec_driver_version() < 12000) {
+        CHECK_REFUSED(gpuexec_graph_update(graph, other), GPUEXEC_OLD_DRIVER, "needs a driver for CUDA 12.0 or later");
+        return;
+    }
     CHECK_OK(gpuexec_graph_update(graph, other));                            /* also before it was instantiated */
     CHECK_OK(gpuexec_graph_destroy(other));
     CHECK_OK(gpuexec_graph_launch(graph, s.stream));
@@ -193,7 +197,7 @@ TEST(what_a_capture_refuses) {
         CHECK_FAILED(gpuexec_stream_query(s.stream), GPUEXEC_CAPTURING, "cannot query the stream", capturing);
         CHECK_FAILED(gpuexec_stream_get_info(s.stream, &info), GPUEXEC_CAPTURING, capturing);
         CHECK_FAILED(gpuexec_stream_destroy(s.stream), GPUEXEC_CAPTURING, "cannot destroy the stream", capturing);
-        CHECK_FAILED(gpuexec_context_sync(s.ctx), GPUEXEC_CAPTURING, "one of its streams captures, since", "graph.c:");
+        CHECK_FAILED(gpuexec_context_sync(s.ctx), GPUEXEC_CAPTURING, "its stream created at", "captures");
         CHECK_FAILED(gpuexec_event_sync(e), GPUEXEC_CAPTURING, "the event was last recorded in a capture");
         CHECK_FAILED(gpuexec_event_query(e), GPUEXEC_CAPTURING, "the event was last recorded in a capture");
         CHECK(gpuexec_event_elapsed_ms(before, e) < 0);
@@ -268,10 +272,12 @@ TEST(broken_captures) {
     gpuexec_graph  graph = { 0 };
     gpuexec_dims   empty = gpuexec_grid(0, 32, 0);
     uint32_t       n = WORDS, one = 1;
+    int            skipped = 1;
     CHECK_NOT_MADE(gpuexec_capture_end(s.stream), GPUEXEC_BAD_ARGUMENT, "the stream does not capture");
     CHECK_REFUSED(gpuexec_capture_begin(legacy, NULL), GPUEXEC_BAD_ARGUMENT,
                   "the legacy default stream cannot capture");
-    GPUEXEC_CAPTURE(legacy, &graph) CHECK(!"the block is skipped");
+    GPUEXEC_CAPTURE(legacy, &graph) skipped = 0;
+    CHECK(skipped);
     CHECK_NOT_MADE(graph, GPUEXEC_BAD_ARGUMENT, "the legacy default stream cannot capture");
 
     GPUEXEC_CAPTURE(s.stream, &graph) {                                      /* a launch that fails */
@@ -378,7 +384,8 @@ TEST(a_context_is_closed_during_a_capture) {
     CHECK_OK(gpuexec_capture_begin(s.stream, NULL));
     CHECK_OK(add_to(&s, s.stream, 1));
     CHECK_OK(gpuexec_free(s.data));
-    CHECK_OK(gpuexec_context_close(s.ctx));
+    CHECK_FAILED(gpuexec_context_close(s.ctx), GPUEXEC_CAPTURING, "closing the context: the capture begun at",
+                 "graph.c:", "was still open");
     CHECK_NOT_MADE(gpuexec_capture_end(s.stream), GPUEXEC_STALE_HANDLE, "the stream is stale");
     s = begin();
     CHECK_EQ(value(&s), 0);
@@ -414,4 +421,111 @@ TEST(the_capture_of_another_library) {
     GPUEXEC_CAPTURE(adopted, &graph) CHECK_OK(add_to(&s, adopted, 3));
     CHECK_OK(gpuexec_graph_launch(graph, adopted));
     CHECK_EQ(value(&s), 3);
+}
+
+/* Memory and kernels that a graph uses must exist as long as it is launched. */
+TEST(what_a_graph_uses_is_gone) {
+    setting        s = begin();
+    gpuexec_graph  graph, fresh;
+    gpuexec_module mod = gpuexec_module_load_file(s.ctx, "kernels/saxpy.ptx", NULL);
+    gpuexec_kernel saxpy = gpuexec_kernel_get(mod, "saxpy");
+    gpuexec_ptr    p[5], unused = gpuexec_alloc(s.ctx, BYTES);
+    uint32_t      *pinned = (uint32_t *)gpuexec_alloc_pinned(s.ctx, BYTES), one = 1;
+    int            n = WORDS, use, prepared;
+    float          a = 2;
+    for (use = 0; use < 6; use++) for (prepared = 0; prepared < 2; prepared++) {
+        static const char *const texts[] = { "node 0 uses the 2048 bytes of device memory at 0x", "node 0 uses the ",
+                                             "node 1 uses the 2048", "node 2 uses the 2048", "node 3 uses the 2048",
+                                             "node 4 uses the 2048 bytes of pinned memory at 0x" };
+        int i;
+        for (i = 0; i < 5; i++) CHECK_OK(gpuexec_fill_now(s.ctx, p[i] = gpuexec_alloc(s.ctx, BYTES), 0, BYTES));
+        GPUEXEC_CAPTURE(s.stream, &graph) {
+            CHECK_OK(gpuexec_copy(s.stream, p[0], p[1], BYTES));                         /* node 0 */
+            CHECK_OK(gpuexec_fill32(s.stream, p[2] + 4, 1, 4));                          /* 1 */
+            CHECK_OK(gpuexec_launch(s.kernel, s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(p[3], one, one)));
+            CHECK_OK(gpuexec_launch(saxpy, s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(a, p[4], p[0], n)));
+            CHECK_OK(gpuexec_copy_in(s.stream, p[0], pinned, BYTES));
+        }
+        CHECK_MADE(graph);
+        if (prepared) CHECK_OK(gpuexec_graph_prepare(graph, s.stream));
+        CHECK_OK(gpuexec_free(unused));
+        unused = gpuexec_alloc(s.ctx, BYTES);
+        if (prepared) CHECK_OK(gpuexec_graph_launch(graph, s.stream));
+        CHECK_OK(gpuexec_context_sync(s.ctx));
+        CHECK_OK(use < 5 ? gpuexec_free(p[use]) : gpuexec_free_pinned(pinned));
+        CHECK_REFUSED(gpuexec_graph_launch(graph, s.stream), GPUEXEC_STALE_HANDLE, "cannot launch the graph captured",
+                      texts[use], "allocated at", "which were freed at", "graph.c:", "until the graph's last launch");
+        CHECK_REFUSED(gpuexec_graph_prepare(graph, s.stream), GPUEXEC_STALE_HANDLE, texts[use]);
+        if (use < 5) p[use] = gpuexec_alloc(s.ctx, BYTES);
+        else pinned = (uint32_t *)gpuexec_alloc_pinned(s.ctx, BYTES);
+        GPUEXEC_CAPTURE(s.stream, &fresh) {
+            CHECK_OK(gpuexec_copy(s.stream, p[0], p[1], BYTES));
+            CHECK_OK(gpuexec_fill32(s.stream, p[2] + 4, 1, 4));
+            CHECK_OK(gpuexec_launch(s.kernel, s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(p[3], one, one)));
+            CHECK_OK(gpuexec_launch(saxpy, s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(a, p[4], p[0], n)));
+            CHECK_OK(gpuexec_copy_in(s.stream, p[0], pinned, BYTES));
+        }
+        if (prepared && gpuexec_driver_version() >= 12000) {
+            CHECK_REFUSED(gpuexec_graph_update(fresh, graph), GPUEXEC_STALE_HANDLE, "cannot update from the graph");
+            CHECK_OK(gpuexec_graph_update(graph, fresh));                    /* then it can be launched again */
+            CHECK_OK(gpuexec_graph_destroy(fresh));
+            CHECK_OK(gpuexec_graph_launch(graph, s.stream));
+        } else {
+            CHECK_OK(gpuexec_graph_launch(fresh, s.stream));
+            CHECK_OK(gpuexec_graph_destroy(fresh));
+        }
+        CHECK_OK(gpuexec_context_sync(s.ctx));
+        CHECK_OK(gpuexec_graph_destroy(graph));
+        for (i = 0; i < 5; i++) CHECK_OK(gpuexec_free(p[i]));
+    }
+    graph = captured(&s, 1, 1, 1);
+    p[0] = gpuexec_alloc(s.ctx, BYTES);
+    GPUEXEC_CAPTURE(s.stream, &fresh) {
+        CHECK_OK(gpuexec_launch(saxpy, s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(a, s.data, s.data, n)));
+        CHECK_OK(gpuexec_module_unload(mod));                                /* happens when the capture ends */
+    }
+    CHECK_REFUSED(gpuexec_graph_launch(fresh, s.stream), GPUEXEC_STALE_HANDLE,
+                  "node 0 launches kernel \"saxpy\", which was unloaded at", "graph.c:");
+    GPUEXEC_CAPTURE(s.stream, &fresh) {
+        CHECK_OK(gpuexec_fill(s.stream, p[0], 1, BYTES));
+        CHECK_OK(gpuexec_free(p[0]));
+    }
+    CHECK_REFUSED(gpuexec_graph_launch(fresh, s.stream), GPUEXEC_STALE_HANDLE, "which were freed at");
+    CHECK_OK(gpuexec_graph_launch(graph, s.stream));
+    CHECK_EQ(value(&s), 2);
+}
+
+TEST(a_graph_as_text) {
+    setting        s = begin();
+    gpuexec_stream other = gpuexec_stream_create(s.ctx, NULL);
+    gpuexec_graph  graph = { 0 };
+    char           text[2000], part[20];
+    size_t         length;
+    GPUEXEC_CAPTURE(s.stream, &graph) {
+        CHECK_OK(gpuexec_fill32(s.stream, s.data, 0x2a, WORDS));
+        CHECK_OK(gpuexec_stream_wait_stream(other, s.stream));
+        CHECK_OK(add_to(&s, s.stream, 1));
+        CHECK_OK(gpuexec_copy_out(other, s.host, s.data, 64));
+        CHECK_OK(gpuexec_stream_wait_stream(s.stream, other));
+        CHECK_OK(gpuexec_copy(s.stream, s.data, s.data + 1024, 512));
+    }
+    length = gpuexec_graph_text(graph, text, sizeof text);
+    CHECK_EQ(length, strlen(text));
+    CHECK_TEXT(text, "graph captured at", "graph.c:", "nodes: 4\n", "0: fill of 2.0 KiB (2048 bytes) at device 0x",
+               "with 0x2a\n", "kernel \"add\", grid 4 x 1 x 1, block 128 x 1 x 1, 0 bytes of dynamic shared memory; "
+               "after 0\n", "copy of 64 bytes from device 0x", "to host 0x", "3: copy of 512 bytes", "; after ");
+    CHECK_EQ(gpuexec_graph_text(graph, part, sizeof part), length);
+    CHECK_EQ(strlen(part), sizeof part - 1);
+    CHECK_EQ(gpuexec_graph_text(graph, NULL, 0), length);
+    length = gpuexec_graph_dot(graph, text, sizeof text);
+    CHECK_EQ(length, strlen(text));
+    CHECK_TEXT(text, "digraph {\n", "    n0 [label=\"fill of 2.0 KiB", "[label=\"kernel 'add', grid 4", "n0 -> n1;\n",
+               "n0 -> n2;\n", "n1 -> n3;\n", "n2 -> n3;\n");
+    CHECK_OK(gpuexec_graph_destroy(graph));
+    CHECK_EQ(gpuexec_graph_text(graph, text, sizeof text), 0);
+    CHECK_EQ(*text, 0);
+    CHECK_TEXT(gpuexec_error_text(), "the graph is stale");
+    GPUEXEC_CAPTURE(s.stream, &graph) { }
+    length = gpuexec_graph_text(graph, text, sizeof text);
+    CHECK_TEXT(text, "nodes: 0\n");
 }
