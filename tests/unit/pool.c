@@ -163,6 +163,19 @@ TEST(a_graph_that_leaves_memory_to_the_program) {
     CHECK_OK(gpuexec_context_close(s.ctx));                          /* frees it the fourth time */
 }
 
+/* A graph that uses memory from before the capture is not launched after that was freed. */
+TEST(a_graph_whose_memory_was_freed) {
+    setting       s = begin();
+    gpuexec_graph g = { 0 };
+    gpuexec_ptr   p = gpuexec_alloc_on(s.stream, BYTES);
+    GPUEXEC_CAPTURE(s.stream, &g) CHECK_OK(gpuexec_fill32(s.stream, p, 7, WORDS));
+    CHECK_OK(gpuexec_graph_launch(g, s.stream));
+    CHECK_OK(gpuexec_free_on(s.stream, p));
+    CHECK_REFUSED(gpuexec_graph_launch(g, s.stream), GPUEXEC_STALE_HANDLE, "uses the 2048 bytes of device memory at 0x",
+                  "allocated at ", "which were freed at ", "pool.c:");
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+}
+
 TEST(the_allocation_is_known) {
     setting s = begin();
     gpuexec_ptr p = gpuexec_alloc_on(s.stream, 100);
