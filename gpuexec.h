@@ -114,9 +114,9 @@
         take it: afterwards the thread can enqueue work again. Check every one of these calls; gcc and clang warn if you
         do not. gpuexec_take_error() takes the failure without waiting.
       - Calls that create an object are not refused, so that you can try an alternative. Take the first failure before
-        you launch the alternative. Six such calls are refused nevertheless: gpuexec_stream_record and gpuexec_alloc_on,
-        because they enqueue work, gpuexec_linker_load, _image and _save, because an input may be missing, and
-        gpuexec_capture_end, because the graph lacks what was refused.
+        you launch the alternative. Six such calls are refused nevertheless: gpuexec_stream_record and
+        gpuexec_alloc_on, because they enqueue work, gpuexec_linker_load, _image and _save, because an input may be
+        missing, and gpuexec_capture_end, because the graph lacks what was refused.
       - Queries (marked "A query." below) and clean-up (free, destroy, unload, close) return their failures but never
         latch them. Clean-up is never refused, and does nothing for {0} and for failed handles.
       - Each thread has its own latch. A wait first returns the failure that is latched on its own thread, even if
@@ -331,10 +331,10 @@
           gpuexec_copy_in(gpuexec_stream_legacy(ctx), x, host_x, bytes);        // or a call of the CUDA runtime
           gpuexec_stream_wait_stream(s, gpuexec_stream_legacy(ctx));            // without this, x is incomplete
           gpuexec_launch(saxpy, s, dims, GPUEXEC_ARGS(a, x, y, n));
-      A graph (>>graph) pays if the same short kernels are launched repeatedly. On an H200, a launch takes the host 3 us,
-      and the device is idle after a shorter kernel. In a graph of 1,000 empty kernels, each takes 0.54 us in one chain,
-      and 0.24 us in four chains side by side. Making the graph costs about 5 us for each kernel, so it pays from the
-      third launch on. Longer kernels gain little: their launches already overlap with the device's work.
+      A graph (>>graph) pays if the same short kernels are launched repeatedly. On an H200, a launch takes the host
+      3 us, and the device is idle after a shorter kernel. In a graph of 1,000 empty kernels, each takes 0.54 us in one
+      chain, and 0.24 us in four chains side by side. Making the graph costs about 5 us for each kernel, so it pays from
+      the third launch on. Longer kernels gain little: their launches already overlap with the device's work.
       In gpuexec's repository, examples/scoped_streams.c, async_pipeline.c and priorities.c measure these rules, and
       tests/seed_002.md lists programs and tests for more of them.
 
@@ -7533,8 +7533,7 @@ static gpuexec_result gxi_release(gxi_call *call, uint64_t address, gpuexec_memo
         gxi_leave(&scope);
         return gxi_fail_raced(call, address, registered ? "unregistered" : "freed");
     }
-    cu = GXI_LOAD(&gxi.captures) && GXI_LOAD(&gxi.postpone)(call, &range, 0) ? 0
-        : gxi_free_range(call, &range, 1);
+    cu = GXI_LOAD(&gxi.captures) && GXI_LOAD(&gxi.postpone)(call, &range, 0) ? 0 : gxi_free_range(call, &range, 1);
     gxi_leave(&scope);
     return cu && cu != GXI_DEINITIALIZED
         ? gxi_fail_cu(call, NULL, registered ? "cannot unregister 0x%llx" : "cannot free 0x%llx",
@@ -8557,7 +8556,7 @@ static GXI_NOINLINE gpuexec_result gxi_free_on(const char *where, gpuexec_stream
         return gxi_check_release(call, address, GPUEXEC_MEMORY_DEVICE, &range) ? gxi_failed_with()
             : gxi_fail_raced(call, address, "freed");
     }
-    if (GXI_LOAD(&gxi.graphs_lose) && !captures && range.pooled != GXI_OF_GRAPH)
+    if (!captures && range.pooled != GXI_OF_GRAPH && GXI_LOAD(&gxi.graphs_lose))
         GXI_LOAD(&gxi.graphs_lose)(call, &range, NULL);
     cu = GXI_TRY(cuMemFreeAsync, (address, slot->is.stream.native));
     gxi_leave(&scope);
@@ -8570,8 +8569,8 @@ GPUEXEC_API gpuexec_result gpuexec_free_on_at(const char *where, gpuexec_stream 
     gxi_range range;
     int cu;
     if (!context || s->adopted || GXI_LOAD(&gxi.graphs_lose) || !GXI_HAS(cuCtxGetId) ||
-        gxi.cu.cuCtxGetId(s->cu_context, &id) ||
-        id != gxi_context_of(context)->id || !gxi_range_remove(address, GPUEXEC_MEMORY_DEVICE, where, &range))
+        gxi.cu.cuCtxGetId(s->cu_context, &id) || id != gxi_context_of(context)->id ||
+        !gxi_range_remove(address, GPUEXEC_MEMORY_DEVICE, where, &range))
         return gxi_free_on(where, stream, address);
     cu = gxi.cu.cuMemFreeAsync(address, s->is.stream.native);
     return cu || range.pooled == GXI_OF_GRAPH ? gxi_free_on_else(where, address, &range, cu, 0) : GPUEXEC_OK;
