@@ -18,6 +18,7 @@
         >>memory      device and pinned memory, copies, fills
         >>stream      queues of work
         >>current     the stream that a thread uses in a context if a call names none
+        >>pool        device memory allocated and freed in the order of a stream
         >>event       points in a stream: order and time
         >>launch      grids, arguments, launching
         >>params      packed parameters, prepared launches
@@ -36,7 +37,7 @@
         >>begin       finding and starting the driver
         >>object      handles and their slots, the table of allocations
         >>impl-setup, impl-device, impl-context, impl-image, impl-module, impl-link, impl-memory, impl-stream,
-        >>impl-current, impl-event, impl-transfer, impl-launch, impl-params, impl-graph,
+        >>impl-current, impl-pool, impl-event, impl-transfer, impl-launch, impl-params, impl-graph,
         >>impl-capture, impl-barrier, impl-multi
 
     --------------------------------------------------------------------------------------------------------------------
@@ -113,20 +114,20 @@
         take it: afterwards the thread can enqueue work again. Check every one of these calls; gcc and clang warn if you
         do not. gpuexec_take_error() takes the failure without waiting.
       - Calls that create an object are not refused, so that you can try an alternative. Take the first failure before
-        you launch the alternative. Five such calls are refused nevertheless: gpuexec_stream_record, because it enqueues
-        work, gpuexec_linker_load, _image and _save, because an input may be missing, and gpuexec_capture_end, because
-        the graph lacks what was refused.
+        you launch the alternative. Six such calls are refused nevertheless: gpuexec_stream_record and
+        gpuexec_alloc_on, because they enqueue work, gpuexec_linker_load, _image and _save, because an input may be
+        missing, and gpuexec_capture_end, because the graph lacks what was refused.
       - Queries (marked "A query." below) and clean-up (free, destroy, unload, close) return their failures but never
         latch them. Clean-up is never refused, and does nothing for {0} and for failed handles.
       - Each thread has its own latch. A wait first returns the failure that is latched on its own thread, even if
         another stream caused it. If you use several streams and want to continue after a failure, end each batch of
         calls with gpuexec_take_error(): it reports whether the whole batch was enqueued.
-      - Other threads also receive failures. If a launch, copy, fill, record or stream wait fails or is refused, its
-        stream is marked. The next gpuexec_stream_sync of that stream, or gpuexec_context_sync, returns the failure, on
-        any thread that has not latched a failure. Taking the failure on the thread where it occurred clears the marks.
-        gpuexec_shutdown returns a failure that no thread has taken and no wait has returned. A failed handle carries
-        its reason to other threads. The 0 of a failed gpuexec_alloc cannot: check it before you pass it to another
-        thread.
+      - Other threads also receive failures. If a launch, copy, fill, record, stream wait or gpuexec_alloc_on fails or
+        is refused, its stream is marked. The next gpuexec_stream_sync of that stream, or gpuexec_context_sync, returns
+        the failure, on any thread that has not latched a failure. Taking the failure on the thread where it occurred
+        clears the marks. gpuexec_shutdown returns a failure that no thread has taken and no wait has returned. A failed
+        handle carries its reason to other threads. The 0 of a failed gpuexec_alloc cannot: check it before you pass it
+        to another thread.
       - gpuexec_error_text() describes the last failure of this thread: the place in your program, the cause with its
         numbers, the driver's result, and, if one is known, the cure (what to change). gpuexec_error_detail() has the
         same in parts. For driver calls that your program makes itself, gpuexec_driver_check() records a failure in the
@@ -219,7 +220,8 @@
       kernels can access the other device's memory directly. Pinned and registered memory counts as pinned on every
       device. A copy that runs past the end of an allocation made by gpuexec, or whose source and destination partly
       overlap, is refused before the driver sees it.
-      gpuexec_alloc and gpuexec_free may synchronize the device: call them before the loop, not in it. To retry with a
+      gpuexec_alloc and gpuexec_free may synchronize the device: call them before the loop, not in it; for memory that
+      only a few calls need, see MEMORY IN STREAM ORDER. To retry with a
       smaller size when memory runs out:
           if (gpuexec_take_error() != GPUEXEC_OK) return 1;   // otherwise the loop would take an earlier failure
           while (!(p = gpuexec_alloc(ctx, bytes)) && gpuexec_error_detail()->result == GPUEXEC_OUT_OF_DEVICE_MEMORY) {
@@ -242,6 +244,22 @@
       and streams created with the default desc also synchronize with the legacy default stream; a stream with
       .non_blocking does not. The _now copies use the legacy default stream. If blocks from two streams wait for room on
       the device, those from the stream with the higher priority start first; priorities have no other effect.
+
+    MEMORY IN STREAM ORDER (>>pool)
+      gpuexec_alloc_on and gpuexec_free_on allocate and free at a point of a stream, without waiting, and cost less than
+      a launch. Use them for memory that only some work on a stream needs, also in a loop:
+          gpuexec_ptr sums = gpuexec_alloc_on(s, bytes);
+          gpuexec_launch(add, s, dims, GPUEXEC_ARGS(data, sums, n));
+          gpuexec_launch(scale, s, dims, GPUEXEC_ARGS(data, sums, n));
+          gpuexec_free_on(s, sums);
+      The memory is valid between these two points. Work on other streams that uses it must wait for the stream of the
+      allocation, and the stream of the free must wait for that work. Otherwise it may read or overwrite another
+      allocation, because the pool gives freed memory to the next one; neither gpuexec nor the driver detects this.
+      gpuexec has one pool for each device; the device's default pool, which other libraries use, is not touched. The
+      pool keeps what was freed until gpuexec_shutdown, or until the last context on its device is closed. Memory that
+      stays allocated, and memory for other devices' kernels, is better allocated with gpuexec_alloc.
+      In a capture, both calls become nodes: each launch of the graph allocates the memory again, at the same address.
+      If the capture does not free it, call gpuexec_free_on after each launch.
 
     OVERLAPPING WORK, a guide to streams (>>stream, >>current, >>event)
       There are three levels. Each needs more care than the one before: go on only if a measurement shows that the
@@ -313,10 +331,10 @@
           gpuexec_copy_in(gpuexec_stream_legacy(ctx), x, host_x, bytes);        // or a call of the CUDA runtime
           gpuexec_stream_wait_stream(s, gpuexec_stream_legacy(ctx));            // without this, x is incomplete
           gpuexec_launch(saxpy, s, dims, GPUEXEC_ARGS(a, x, y, n));
-      A graph (>>graph) pays if the same short kernels are launched repeatedly. On an H200, a launch takes the host 3 us,
-      and the device is idle after a shorter kernel. In a graph of 1,000 empty kernels, each takes 0.54 us in one chain,
-      and 0.24 us in four chains side by side. Making the graph costs about 5 us for each kernel, so it pays from the
-      third launch on. Longer kernels gain little: their launches already overlap with the device's work.
+      A graph (>>graph) pays if the same short kernels are launched repeatedly. On an H200, a launch takes the host
+      3 us, and the device is idle after a shorter kernel. In a graph of 1,000 empty kernels, each takes 0.54 us in one
+      chain, and 0.24 us in four chains side by side. Making the graph costs about 5 us for each kernel, so it pays from
+      the third launch on. Longer kernels gain little: their launches already overlap with the device's work.
       In gpuexec's repository, examples/scoped_streams.c, async_pipeline.c and priorities.c measure these rules, and
       tests/seed_002.md lists programs and tests for more of them.
 
@@ -430,10 +448,9 @@
       same object. But no thread may destroy an object while another thread uses it, and no other call may run during
       gpuexec_shutdown.
 
-    NOT SUPPORTED in this version: graphs that are built node by node, stream-ordered pools, allocation of managed
-    memory, 3D copies, inter-process handles, textures, LTO-IR and CUDA C source as inputs. On a GPU,
-    gpuexec_driver_symbol() and the native handles let you make the driver's own calls. The CPU device supports few of
-    these calls.
+    NOT SUPPORTED in this version: graphs that are built node by node, allocation of managed memory, 3D copies,
+    inter-process handles, textures, LTO-IR and CUDA C source as inputs. On a GPU, gpuexec_driver_symbol() and the
+    native handles let you make the driver's own calls. The CPU device supports few of these calls.
 */
 #ifndef GPUEXEC_H
 #define GPUEXEC_H
@@ -1118,7 +1135,8 @@ GPUEXEC_API gpuexec_ptr gpuexec_alloc_at(const char *where, gpuexec_context cont
 GPUEXEC_API gpuexec_ptr gpuexec_alloc_pitched_at(const char *where, gpuexec_context context, size_t width_bytes,
                                                  size_t height, unsigned element_bytes, size_t *pitch);
 
-/* Frees memory from gpuexec_alloc or gpuexec_alloc_pitched; 0 is ignored. Waits for work that may use it. cuMemFree. */
+/* Frees memory from gpuexec_alloc, gpuexec_alloc_pitched or gpuexec_alloc_on; 0 is ignored. Waits for work that may use
+   it. cuMemFree; for memory from gpuexec_alloc_on, cuCtxSynchronize first. */
 GPUEXEC_API gpuexec_result gpuexec_free_at(const char *where, gpuexec_ptr address);
 
 /* Allocates page-locked host memory, uninitialized. Copies use it without staging, and kernels can access it through
@@ -1342,7 +1360,8 @@ GPUEXEC_API gpuexec_result gpuexec_stream_destroy_at(const char *where, gpuexec_
    >>current   Each thread has a current stream in each context: at first the context's own stream. GPUEXEC_CURRENT in
    place of a stream means the current stream of the calling thread: for a launch, in the kernel's context; for a copy
    or fill, in the context of the destination, or of the source if the destination is host memory; for
-   gpuexec_event_record, in the event's context. All other calls refuse it: pass gpuexec_context_stream(context). */
+   gpuexec_event_record, in the event's context; for gpuexec_alloc_on, in the thread's current context; for
+   gpuexec_free_on, in the allocation's context. All other calls refuse it: pass gpuexec_context_stream(context). */
 
 #ifdef __cplusplus
 #  define GPUEXEC_CURRENT (gpuexec_stream{ 0x14 })
@@ -1391,6 +1410,25 @@ GPUEXEC_API void gpuexec_stream_scope_end(gpuexec_stream_scope *scope);        /
 #else
 #  define GXI_STREAM_SCOPE_TYPE gpuexec_stream_scope
 #endif
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>pool   Device memory allocated and freed in the order of a stream. */
+
+/* Allocates device memory on the stream's device, uninitialized and aligned to at least 256 bytes. Work enqueued later
+   on this stream can use it; work on other streams, and copies without a stream, must wait for this point. On
+   GPUEXEC_CURRENT, the thread's current context decides (gpuexec_context_push, or another library's cuCtxSetCurrent or
+   cudaSetDevice); GPUEXEC_BAD_ARGUMENT if there is none, or gpuexec has no handle for it. Returns 0 if it fails, or is
+   refused; GPUEXEC_BAD_ARGUMENT for 0 bytes, GPUEXEC_NOT_SUPPORTED if the device has no memory pools. Free it with
+   gpuexec_free_on or gpuexec_free; otherwise it is freed when the stream's context is closed. Kernels on other devices
+   cannot access it, even after gpuexec_peer_enable. cuMemAllocFromPoolAsync; the first call on a device also
+   cuMemPoolCreate and cuMemPoolSetAttribute. */
+GPUEXEC_API gpuexec_ptr gpuexec_alloc_on_at(const char *where, gpuexec_stream stream, size_t bytes);
+
+/* Frees memory from gpuexec_alloc_on, gpuexec_alloc or gpuexec_alloc_pitched once all work enqueued so far on the
+   stream has finished; does not wait. Work on other streams that uses the memory must have finished, or the stream must
+   wait for it first. 0 is ignored. The stream can be any on the device; GPUEXEC_CURRENT is the current one of the
+   context in which the memory was allocated. Clean-up: not refused, latches nothing. cuMemFreeAsync. */
+GPUEXEC_API gpuexec_result gpuexec_free_on_at(const char *where, gpuexec_stream stream, gpuexec_ptr address);
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>event   Points in streams. */
@@ -2106,6 +2144,8 @@ template <class T> GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::t
 #define gpuexec_alloc(...)                  gpuexec_alloc_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_alloc_pitched(...)          gpuexec_alloc_pitched_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_free(...)                   gpuexec_free_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_alloc_on(...)               gpuexec_alloc_on_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_free_on(...)                gpuexec_free_on_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_alloc_pinned(...)           gpuexec_alloc_pinned_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_free_pinned(...)            gpuexec_free_pinned_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_register(...)               gpuexec_register_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -2498,6 +2538,12 @@ typedef struct gxi_memcpy2d {                    /* CUDA_MEMCPY2D */
     size_t to_pitch;
     size_t width, height;
 } gxi_memcpy2d;
+typedef struct gxi_pool_properties {             /* CUmemPoolProps */
+    int type, handle_types, location_type, location;
+    void *security;
+    size_t max_bytes;
+    unsigned char zeros[56];
+} gxi_pool_properties;
 typedef struct gxi_launch_attribute {            /* CUlaunchAttribute, with the values used here */
     int id, padding;
     union { int number; unsigned blocks[3]; uint64_t space[8]; } value;
@@ -2618,6 +2664,13 @@ typedef struct gxi_update {                      /* CUgraphExecUpdateResultInfo 
     ROW(REQUIRED, cuMemAllocPitch,            3020, \
         (gpuexec_ptr *address, size_t *pitch, size_t width, size_t height, unsigned element)) \
     ROW(REQUIRED, cuMemFree,                  3020, (gpuexec_ptr address)) \
+    ROW(REQUIRED, cuMemPoolCreate,           11020, (void **pool, const struct gxi_pool_properties *properties)) \
+    ROW(REQUIRED, cuMemPoolDestroy,          11020, (void *pool)) \
+    ROW(REQUIRED, cuMemPoolSetAttribute,     11020, (void *pool, int attribute, void *value)) \
+    ROW(REQUIRED, cuMemPoolGetAttribute,     11020, (void *pool, int attribute, void *value)) \
+    ROW(REQUIRED, cuMemAllocFromPoolAsync,   11020, \
+        (gpuexec_ptr *address, size_t bytes, void *pool, struct CUstream_st *stream)) \
+    ROW(REQUIRED, cuMemFreeAsync,            11020, (gpuexec_ptr address, struct CUstream_st *stream)) \
     ROW(REQUIRED, cuMemGetInfo,               3020, (size_t *available, size_t *total)) \
     ROW(REQUIRED, cuMemHostAlloc,             2020, (void **memory, size_t bytes, unsigned flags)) \
     ROW(REQUIRED, cuMemFreeHost,              2000, (void *memory)) \
@@ -2754,7 +2807,7 @@ enum {
     GXI_DEV_INTEGRATED = 18, GXI_DEV_L2_CACHE_SIZE = 38, GXI_DEV_MAX_THREADS_PER_MULTIPROCESSOR = 39,
     GXI_DEV_ASYNC_ENGINE_COUNT = 40, GXI_DEV_COMPUTE_CAPABILITY_MAJOR = 75, GXI_DEV_COMPUTE_CAPABILITY_MINOR = 76,
     GXI_DEV_COOPERATIVE_LAUNCH = 95, GXI_DEV_COOPERATIVE_MULTI_DEVICE_LAUNCH = 96,
-    GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97, GXI_DEV_CLUSTER_LAUNCH = 120,
+    GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97, GXI_DEV_MEMORY_POOLS_SUPPORTED = 115, GXI_DEV_CLUSTER_LAUNCH = 120,
 
     GXI_STREAM_CAPTURE_MODE_GLOBAL = 0, GXI_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1, GXI_STREAM_CAPTURE_MODE_RELAXED = 2,
     GXI_STREAM_CAPTURE_STATUS_INVALIDATED = 2,
@@ -2762,6 +2815,8 @@ enum {
     GXI_STREAM_NON_BLOCKING = 1, GXI_EVENT_BLOCKING_SYNC = 1, GXI_EVENT_DISABLE_TIMING = 2,
     GXI_MEMHOSTALLOC_PORTABLE = 1, GXI_MEMHOSTALLOC_DEVICEMAP = 2,
     GXI_MEMORYTYPE_HOST = 1, GXI_MEMORYTYPE_DEVICE = 2,
+    GXI_MEM_ALLOCATION_TYPE_PINNED = 1, GXI_MEM_LOCATION_TYPE_DEVICE = 1, GXI_MEMPOOL_ATTR_RELEASE_THRESHOLD = 4,
+    GXI_MEMPOOL_ATTR_RESERVED_MEM_CURRENT = 5, GXI_MEMPOOL_ATTR_USED_MEM_CURRENT = 7,
     GXI_POINTER_CONTEXT = 1, GXI_POINTER_MEMORY_TYPE = 2, GXI_POINTER_DEVICE_POINTER = 3, GXI_POINTER_HOST_POINTER = 4,
     GXI_POINTER_IS_MANAGED = 8, GXI_POINTER_DEVICE_ORDINAL = 9,
     GXI_HOST_MEMORY_ALREADY_REGISTERED = 712
@@ -2839,9 +2894,13 @@ typedef struct gxi_range {                       /* one of gpuexec's allocations
     uint64_t            lo, bytes, context;      /* context: handle id */
     const char         *where;
     gpuexec_memory_kind kind;
+    int                 pooled;                  /* GXI_POOLED, GXI_OF_GRAPH or 0 */
     struct gxi_range   *next, **from;            /* in its context's list */
 } gxi_range;
 enum { GXI_FREED_KEPT = 4 };
+/* from a pool: the driver frees it without waiting; or from a capture: it belongs to the graph, and each launch may
+   allocate it */
+enum { GXI_POOLED = 16, GXI_OF_GRAPH = 32 };
 /* fixed size, so that freeing never fails for lack of memory */
 typedef struct gxi_freed { gxi_range was; const char *where; char place[GXI_PLACE]; } gxi_freed;
 typedef struct gxi_leaf {                        /* a leaf of the table of allocations: see >>object */
@@ -2852,6 +2911,7 @@ static const char *const gxi_memory_kinds[] = { "pageable", "device", "pinned", 
 static const char *const gxi_memory_verbs[] = { "found", "allocated", "allocated", "registered", "allocated" };
 
 struct gxi_slot;
+struct gxi_context;
 enum { GXI_CHUNK_SLOTS = 256, GXI_CHUNKS = 4096 };   /* a million objects; >>object explains how ids address them */
 
 typedef struct gxi_state {
@@ -2894,11 +2954,14 @@ typedef struct gxi_state {
     /* copies of `where` strings, each stored once: a hash table with places_cap entries, a power of 2 */
     char              **places;
     size_t              nplaces, places_cap;
+    const char         *recent[16];              /* of these, by the caller's pointer */
     uint64_t            freed_count;
     gxi_freed           freed[GXI_FREED_KEPT];   /* the last allocations freed, by freed_count */
     gxi_leaf          **leaves;                  /* sorted by address, none empty */
     uint64_t           *firsts;                  /* the first address of each leaf: contiguous, for the search */
     size_t              nleaves, leaves_cap;
+    gxi_leaf           *spare_leaf;              /* for the next allocation, or NULL */
+    gxi_range          *spare;
     uint32_t            first[16];               /* by kind: lists of the objects that no other object owns */
     /* Hooks that sections below provide to sections above, each set with the first object that needs it; atomic: */
     gpuexec_result    (*close_context)(gxi_call *call, struct gxi_slot *slot);
@@ -2917,6 +2980,7 @@ typedef struct gxi_state {
     int               (*postpone)(const gxi_call *call, const gxi_range *range, uint64_t module);
     void              (*note_broken)(const gxi_call *call);          /* a call failed: it may have broken a capture */
     gpuexec_result    (*context_ends[2])(gxi_call *call, uint64_t context);        /* before its objects are closed */
+    int               (*leave_pool)(gxi_call *call, struct gxi_context *context);  /* after its memory was freed */
     struct gxi_capture *capture;                 /* the first of the open captures; guarded by gxi_tables */
     struct gxi_postponed *postponed;             /* newest first; guarded by gxi_tables */
     struct gxi_recorded *recorded;               /* the CUgraphs; guarded by gxi_graphs_mutex */
@@ -3015,8 +3079,10 @@ static uint64_t gxi_hash(const void *data, size_t bytes) {           /* FNV-1a *
 /* A copy of a place that outlives the call: the caller's string disappears when its library is unloaded. gxi_tables is
    held. NULL: no memory. */
 static const char *gxi_keep_held(const char *where) {
+    const char **const recent = &gxi.recent[(uintptr_t)where / 8 % 16];
     size_t i, k;
     if (!where) return NULL;
+    if (*recent && strcmp(*recent, where) == 0) return *recent;
     if (gxi.nplaces * 2 >= gxi.places_cap) {
         const size_t cap = gxi.places_cap ? gxi.places_cap * 2 : 64;
         char **fresh = (char **)gxi_realloc(NULL, cap * sizeof *fresh);
@@ -3034,10 +3100,10 @@ static const char *gxi_keep_held(const char *where) {
     }
     i = (size_t)gxi_hash(where, strlen(where)) & (gxi.places_cap - 1);
     for (; gxi.places[i]; i = (i + 1) & (gxi.places_cap - 1))
-        if (strcmp(gxi.places[i], where) == 0) return gxi.places[i];
+        if (strcmp(gxi.places[i], where) == 0) return *recent = gxi.places[i];
     gxi.places[i] = gxi_copy_string(where);
     gxi.nplaces += gxi.places[i] != NULL;
-    return gxi.places[i];
+    return *recent = gxi.places[i];
 }
 /* The end of a place, which has the line number, cut to fit the buffer. */
 static GXI_NOINLINE const char *gxi_copy_place(char *out, size_t size, const char *where) {
@@ -3611,7 +3677,12 @@ static void gxi_forget(void) {
     gxi_free(gxi.places);
     gxi.places = NULL;
     gxi.nplaces = gxi.places_cap = 0;
+    memset(gxi.recent, 0, sizeof gxi.recent);
     gxi.freed_count = 0;
+    gxi_free(gxi.spare_leaf);
+    gxi_free(gxi.spare);
+    gxi.spare_leaf = NULL;
+    gxi.spare = NULL;
     gxi_unlock(&gxi_tables);
 }
 
@@ -3984,6 +4055,8 @@ struct gxi_context {
     unsigned long long id;                       /* the driver's id of it; 0: not known */
     uint32_t first[16];                          /* by kind: lists of the objects it owns */
     gxi_range *ranges;                           /* its allocations */
+    void *pool;                                  /* CUmemoryPool that the contexts on a device share, NULL until one
+                                                    needs it; atomic, set with gxi_tables held */
     gxi_wait_event *wait_events;                 /* for gpuexec_stream_wait_stream; guarded by gxi_tables */
     unsigned nwait_events, wait_events_cap;
     int refused;                                 /* atomic: some of its streams are marked */
@@ -4222,8 +4295,8 @@ static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsi
                         "%s was never created: the handle is {0}", is);
     if (id == GXI_CURRENT)
         return gxi_fail(call, GPUEXEC_BAD_HANDLE, "pass gpuexec_context_stream(context)",
-                        "%s is GPUEXEC_CURRENT, but only launches, copies, fills and gpuexec_event_record take that",
-                        is);
+                        "%s is GPUEXEC_CURRENT, but only launches, copies, fills, gpuexec_event_record, "
+                        "gpuexec_alloc_on and gpuexec_free_on take that", is);
     if (found == 0 || found >= GXI_KINDS || (id & 0x10))
         return gxi_fail(call, GPUEXEC_BAD_HANDLE, NULL,
                         "%s is not a gpuexec handle: 0x%016llx; it may be uninitialized memory", is,
@@ -4410,7 +4483,9 @@ static gxi_leaf *gxi_leaf_new(size_t place) {
         gxi.firsts = firsts;
         gxi.leaves_cap = cap;
     }
-    if ((leaf = (gxi_leaf *)gxi_realloc(NULL, sizeof *leaf)) == NULL) return NULL;
+    leaf = gxi.spare_leaf ? gxi.spare_leaf : (gxi_leaf *)gxi_realloc(NULL, sizeof *leaf);
+    gxi.spare_leaf = NULL;
+    if (!leaf) return NULL;
     leaf->count = 0;
     memmove(gxi.leaves + place + 1, gxi.leaves + place, (gxi.nleaves - place) * sizeof *gxi.leaves);
     memmove(gxi.firsts + place + 1, gxi.firsts + place, (gxi.nleaves - place) * sizeof *gxi.firsts);
@@ -4448,15 +4523,17 @@ static void gxi_add_last_allocations(gxi_text *t) {
     gxi_unlock(&gxi_tables);
 }
 /* Removes the range that begins at lo from table and list, and records that it was freed: a kernel may still have its
-   address. NULL if there is none. gxi_tables is held. */
-static gxi_range *gxi_range_out(uint64_t lo, const char *where) {
+   address. 0 if there is none of that kind; PAGEABLE: of any. gxi_tables is held. */
+static int gxi_range_out(uint64_t lo, gpuexec_memory_kind kind, const char *where, gxi_range *out) {
     const size_t place = gxi_leaves_below(lo) - 1;
     gxi_leaf *leaf = place < gxi.nleaves ? gxi.leaves[place] : NULL;
     const unsigned i = leaf ? gxi_entries_below(leaf, lo) - 1 : 0;
     gxi_freed *freed;
     gxi_range *r;
-    if (!leaf || leaf->at[i].lo != lo) return NULL;
+    if (!leaf || leaf->at[i].lo != lo) return 0;
     r = leaf->at[i].range;
+    if (kind && r->kind != kind) return 0;
+    *out = *r;
     freed = &gxi.freed[gxi.freed_count++ % GXI_FREED_KEPT];
     freed->was = *r;
     freed->where = gxi_copy_place(freed->place, sizeof freed->place, where);
@@ -4467,24 +4544,30 @@ static gxi_range *gxi_range_out(uint64_t lo, const char *where) {
         gxi.nleaves--;
         memmove(gxi.leaves + place, gxi.leaves + place + 1, (gxi.nleaves - place) * sizeof *gxi.leaves);
         memmove(gxi.firsts + place, gxi.firsts + place + 1, (gxi.nleaves - place) * sizeof *gxi.firsts);
-        gxi_free(leaf);
+        gxi_free(gxi.spare_leaf);
+        gxi.spare_leaf = leaf;
     }
     if (r->from) *r->from = r->next;
     if (r->next) r->next->from = r->from;
-    return r;
+    gxi_free(gxi.spare);
+    gxi.spare = r;
+    return 1;
 }
 /* Returns 0 without memory. */
-static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const char *where, gpuexec_memory_kind kind) {
-    gxi_range *r = (gxi_range *)gxi_realloc(NULL, sizeof *r);
+static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const char *where, gpuexec_memory_kind kind,
+                         int pooled) {
     const gxi_slot *owner;
+    gxi_range *r, old;
     size_t place;
     const char *kept;
     int ok;
     gxi_lock(&gxi_tables);
     kept = gxi_keep_held(where);
-    ok = r && (kept || !where);
     /* the driver returned this address again: an earlier range there was freed with a destroyed context */
-    gxi_free(gxi_range_out(lo, NULL));
+    gxi_range_out(lo, GPUEXEC_MEMORY_PAGEABLE, NULL, &old);
+    r = gxi.spare ? gxi.spare : (gxi_range *)gxi_realloc(NULL, sizeof *r);
+    gxi.spare = NULL;
+    ok = r && (kept || !where);
     place = gxi_leaves_below(lo);
     place -= place > 0;
     if (ok && gxi.nleaves == 0) ok = gxi_leaf_new(0) != NULL;
@@ -4506,6 +4589,7 @@ static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const ch
         r->context = context;
         r->where = kept;
         r->kind = kind;
+        r->pooled = pooled;
         GXI_STORE(&gxi.add_allocations, &gxi_add_last_allocations);
         if ((owner = gxi_peek(context, GXI_CONTEXT)) != NULL) {
             r->from = &gxi_context_of(owner)->ranges;
@@ -4513,9 +4597,8 @@ static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const ch
             if (r->next) r->next->from = &r->next;
             *r->from = r;
         }
-    }
+    } else gxi.spare = r;
     gxi_unlock(&gxi_tables);
-    if (!ok) gxi_free(r);
     return ok;
 }
 /* Finds a range that overlaps these bytes, the last one if there are several. */
@@ -4531,24 +4614,21 @@ static int gxi_range_touching(uint64_t address, uint64_t bytes, gxi_range *out) 
 }
 /* Finds the range that contains the address. */
 static int gxi_range_find(uint64_t address, gxi_range *out) { return gxi_range_touching(address, 1, out); }
-/* 0 if another thread has removed it. */
-static int gxi_range_remove(uint64_t lo, const char *where) {
-    gxi_range *r;
+/* 0 if no range of that kind begins there. */
+static int gxi_range_remove(uint64_t lo, gpuexec_memory_kind kind, const char *where, gxi_range *out) {
+    int found;
     gxi_lock(&gxi_tables);
-    r = gxi_range_out(lo, where);
+    found = gxi_range_out(lo, kind, where, out);
     gxi_unlock(&gxi_tables);
-    gxi_free(r);
-    return r != NULL;
+    return found;
 }
 /* Removes one range of that context; 0 if there is none left. */
 static int gxi_range_take(const gxi_slot *context, gxi_range *out, const char *where) {
-    gxi_range *r;
+    const gxi_range *r;
     gxi_lock(&gxi_tables);
     r = gxi_context_of(context)->ranges;
-    if (r) r = gxi_range_out(r->lo, where);
-    if (r) *out = *r;
+    if (r) gxi_range_out(r->lo, GPUEXEC_MEMORY_PAGEABLE, where, out);
     gxi_unlock(&gxi_tables);
-    gxi_free(r);
     return r != NULL;
 }
 /* --- working in an object's context ------------------------------------------------------------------------------- */
@@ -4681,7 +4761,7 @@ GPUEXEC_API void *gpuexec_driver_symbol(const char *name, int version) {
         gxi_fail(call, GPUEXEC_NOT_FOUND,
                  "check the spelling (omit suffixes such as _v2 or _ptsz); a GPU's driver may have it",
                  "the CPU device has no \"%s\": it implements the calls that gpuexec makes and few others, but no "
-                 "graphs, pools, textures or inter-process handles (its driver version is %d.%d)",
+                 "graphs, textures or inter-process handles (its driver version is %d.%d)",
                  name, gxi.version / 1000, gxi.version % 1000 / 10);
     else
         gxi_fail(call, GPUEXEC_NOT_FOUND,
@@ -5381,14 +5461,12 @@ GPUEXEC_API gpuexec_result gpuexec_context_sync_at(const char *where, gpuexec_co
     GXI_CALL(gpuexec_context_sync, GXI_WAITS);
     if (!(slot = gxi_begin_in(call, context, &scope))) return gxi_take();
     stream = GXI_LOAD(&gxi.capturing) ? GXI_LOAD(&gxi.capturing)(call, slot->cu_context) : NULL;
-    if (stream) {
+    if (stream)
         gxi_fail(call, GPUEXEC_CAPTURING, "end the capture first, or wait for another stream or an event",
                  "cannot wait for the context: its stream created at %s captures", gxi_place(stream->where));
-        gxi_leave(&scope);
-        return gxi_take();
-    }
-    cu = GXI_TRY_VOID(cuCtxSynchronize);
+    cu = stream ? 0 : GXI_TRY_VOID(cuCtxSynchronize);
     gxi_leave(&scope);
+    if (stream) return gxi_take();
     gxi_waited(call, cu, slot, "the context");
     return gxi_take_of_context(call, slot);
 }
@@ -5401,24 +5479,26 @@ static int gxi_context_end(gxi_call *call, gxi_slot *old) {
     return cu;
 }
 
-static int gxi_free_range(gxi_call *call, const gxi_range *range) {
+/* wait: for the current context's work, unless the driver does that itself. */
+static int gxi_free_range(gxi_call *call, const gxi_range *range, int wait) {
     void *const host = (void *)(uintptr_t)range->lo;
+    const int waited = range->pooled && wait ? GXI_TRY_VOID(cuCtxSynchronize) : 0;
     int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, cu;
     if (GXI_LOAD(&gxi.graphs_lose)) GXI_LOAD(&gxi.graphs_lose)(call, range, NULL);
     gxi_exchange_mode(&mode);
-    cu = range->kind == GPUEXEC_MEMORY_PINNED        ? GXI_TRY(cuMemFreeHost, (host))
-         : range->kind == GPUEXEC_MEMORY_REGISTERED ? GXI_TRY(cuMemHostUnregister, (host))
-                                                    : GXI_TRY(cuMemFree, (range->lo));
+    cu = waited                                        ? GXI_BESIDE(cuMemFree, (range->lo))  /* a kernel failed */
+         : range->kind == GPUEXEC_MEMORY_PINNED        ? GXI_TRY(cuMemFreeHost, (host))
+           : range->kind == GPUEXEC_MEMORY_REGISTERED ? GXI_TRY(cuMemHostUnregister, (host))
+                                                      : GXI_TRY(cuMemFree, (range->lo));
     gxi_exchange_mode(&mode);
-    return cu;
+    return waited ? waited : cu;
 }
 /* Destroyed outside gpuexec, or by the end of the process. */
 static int gxi_context_is_gone(const gxi_call *call, const gxi_slot *context) {
     gxi_call own = *call;                        /* so that results here do not replace the caller's */
     return gxi_is_destroyed(&own, context->cu_context, &gxi_context_of(context)->id) || own.cu == GXI_DEINITIALIZED;
 }
-/* Waits for the work in a context about to be closed; in an adopted one, or while others capture, only for our streams.
-   */
+/* Waits for the work of a context before its end: in an adopted one, or if others capture, only for our streams. */
 static gpuexec_result gxi_context_drain(gxi_call *call, const gxi_slot *slot) {
     gpuexec_result result = GPUEXEC_OK;
     const gxi_slot *child;
@@ -5440,6 +5520,7 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
     gxi_slot *child;
     unsigned turn, kind, i;
     gxi_range range;
+    int cu;
     const int gone = gxi_context_is_gone(call, slot);                /* with all its objects */
     const gpuexec_result ended = GXI_LOAD(&gxi.captures) ? GXI_LOAD(&gxi.end_captures)(call, slot, gone) : GPUEXEC_OK;
     const int entered = !gone && (result = gxi_enter(call, slot->cu_context, &scope)) == GPUEXEC_OK;
@@ -5463,11 +5544,16 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
         }
     }
     while (gxi_range_take(slot, &range, call->where)) {
-        const int cu = gone ? 0 : gxi_free_range(call, &range);
+        cu = 0;
+        if (range.pooled == GXI_OF_GRAPH || (range.pooled && gone)) GXI_BESIDE(cuMemFree, (range.lo));   /* it may be
+                                                                       freed, or the context, which it outlives */
+        else if (!gone) cu = gxi_free_range(call, &range, slot->adopted);
         if (cu && cu != GXI_DEINITIALIZED && !result)
             result = gxi_fail_cu(call, NULL, "closing the context: cannot free memory %s at %s",
                                  gxi_memory_verbs[range.kind], gxi_place(range.where));
     }
+    if (info->pool && (cu = GXI_LOAD(&gxi.leave_pool)(call, info)) != 0 && cu != GXI_DEINITIALIZED && !result)
+        result = gxi_fail_cu(call, NULL, "closing the context: cannot destroy its memory pool");
     gxi_leave(&scope);
     if (gone && info->origin == GXI_PRIMARY) GXI_BESIDE(cuDevicePrimaryCtxRelease, (info->device));
     if (gone) slot->adopted = 1;
@@ -5498,6 +5584,7 @@ static void gxi_report_leaks(void) {
     }
     for (at = 0; at < gxi.nleaves; at++) for (i = 0; i < gxi.leaves[at]->count; i++) {
         const gxi_range *r = gxi.leaves[at]->at[i].range;
+        if (r->pooled == GXI_OF_GRAPH) continue;
         snprintf(line, sizeof line, "gpuexec: leak: %llu bytes of %s memory at 0x%llx, %s at %s\n",
                  (unsigned long long)r->bytes, gxi_memory_kinds[r->kind], (unsigned long long)r->lo,
                  gxi_memory_verbs[r->kind], gxi_place(r->where));
@@ -7267,9 +7354,12 @@ static void gxi_add_bytes(gxi_text *t, uint64_t bytes) {             /* "8.0 GiB
     else gxi_add(t, "%.1f %s (%llu bytes)", x, units[u], (unsigned long long)bytes);
 }
 
-static GXI_COLD void gxi_fail_alloc(gxi_call *call, int cu, const gxi_slot *context, size_t bytes, int pinned) {
+/* With the context current. pool: that the memory is from, or NULL. */
+static GXI_COLD void gxi_fail_alloc(gxi_call *call, int cu, const gxi_slot *context, size_t bytes, int pinned,
+                                    void *pool) {
     gxi_text t = { 0, 0, 0, 0 };
     size_t available = 0, total = 0;
+    uint64_t reserved = 0, used = 0;
     gxi_add(&t, "cannot allocate ");
     gxi_add_bytes(&t, bytes);
     if (pinned) gxi_add(&t, " of pinned host memory");
@@ -7288,6 +7378,14 @@ static GXI_COLD void gxi_fail_alloc(gxi_call *call, int cu, const gxi_slot *cont
             gxi_add(&t, " of ");
             gxi_add_bytes(&t, total);
             gxi_add(&t, " are free");
+        }
+        if (pool && GXI_BESIDE(cuMemPoolGetAttribute, (pool, GXI_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved)) == 0 &&
+            GXI_BESIDE(cuMemPoolGetAttribute, (pool, GXI_MEMPOOL_ATTR_USED_MEM_CURRENT, &used)) == 0) {
+            gxi_add(&t, "; gpuexec's pool has reserved ");
+            gxi_add_bytes(&t, reserved);
+            gxi_add(&t, ", of which ");
+            gxi_add_bytes(&t, used);
+            gxi_add(&t, " are in use");
         }
         gxi_fail_cu(call,
                     "request less, free memory that is not needed, or work in parts; "
@@ -7333,9 +7431,10 @@ static gpuexec_ptr gxi_alloc(gxi_call *call, gpuexec_context context, size_t wid
     if (gxi_enter(call, slot->cu_context, &scope)) return 0;
     cu = gxi_alloc_cu(call, width, rows, element, pitch, &address);
     if (cu) {
-        gxi_fail_alloc(call, cu, slot, width * rows, 0);
+        gxi_fail_alloc(call, cu, slot, width * rows, 0, NULL);
         address = 0;
-    } else if (!gxi_range_add(address, pitch ? *pitch * rows : width, context.id, call->where, GPUEXEC_MEMORY_DEVICE)) {
+    } else if (!gxi_range_add(address, pitch ? *pitch * rows : width, context.id, call->where, GPUEXEC_MEMORY_DEVICE,
+                              0)) {
         GXI_BESIDE(cuMemFree, (address));
         gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot record an allocation of %lu bytes",
                  (unsigned long)(width * rows));
@@ -7374,9 +7473,9 @@ GPUEXEC_API void *gpuexec_alloc_pinned_at(const char *where, gpuexec_context con
     if (gxi_enter(call, slot->cu_context, &scope)) return NULL;
     cu = GXI_TRY_MAKE(memory, cuMemHostAlloc, (&memory, bytes, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP));
     if (cu) {
-        gxi_fail_alloc(call, cu, slot, bytes, 1);
+        gxi_fail_alloc(call, cu, slot, bytes, 1, NULL);
         memory = NULL;
-    } else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, where, GPUEXEC_MEMORY_PINNED)) {
+    } else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, where, GPUEXEC_MEMORY_PINNED, 0)) {
         GXI_BESIDE(cuMemFreeHost, (memory));
         gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot record an allocation of %lu bytes",
                  (unsigned long)bytes);
@@ -7386,47 +7485,57 @@ GPUEXEC_API void *gpuexec_alloc_pinned_at(const char *where, gpuexec_context con
     return memory;
 }
 
-static gpuexec_result gxi_release(gxi_call *call, uint64_t address, gpuexec_memory_kind kind) {
+/* Finds the allocation that begins at the address; fails unless it has that kind. */
+static gpuexec_result gxi_check_release(gxi_call *call, uint64_t address, gpuexec_memory_kind kind, gxi_range *range) {
     static const char *const makers[] = { "", "gpuexec_alloc", "gpuexec_alloc_pinned", "gpuexec_register" };
     static const char *const cures[] = { "", "free it with gpuexec_free", "free it with gpuexec_free_pinned",
                                          "unregister it with gpuexec_unregister" };
     const int registered = kind == GPUEXEC_MEMORY_REGISTERED;
-    gxi_range range;
-    gxi_slot *slot;
-    gxi_scope scope;
-    int cu;
-    if (address == 0) return GPUEXEC_OK;
     if (gxi_begin(call)) return gxi_failed_with();
-    if (!gxi_range_find(address, &range))
+    if (!gxi_range_find(address, range))
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                         registered ? "unregister it only once; memory from another library must be released by that "
                                      "library"
                         : "free it only once, with the counterpart of the function that allocated it; memory from "
                           "another library must be freed by that library", "0x%llx is not from %s, or was already %s",
                         (unsigned long long)address, makers[kind], registered ? "unregistered" : "freed");
-    if (range.kind != kind)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cures[range.kind], "0x%llx is %s memory (%s at %s)",
-                        (unsigned long long)address, gxi_memory_kinds[range.kind], gxi_memory_verbs[range.kind],
-                        gxi_place(range.where));
-    if (range.lo != address)
+    if (range->kind != kind)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cures[range->kind], "0x%llx is %s memory (%s at %s)",
+                        (unsigned long long)address, gxi_memory_kinds[range->kind], gxi_memory_verbs[range->kind],
+                        gxi_place(range->where));
+    if (range->lo != address)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass the address at which the memory begins",
                         "0x%llx is %llu byte%s after the beginning of the %llu bytes of %s memory at 0x%llx (%s at %s)",
-                        (unsigned long long)address, (unsigned long long)(address - range.lo),
-                        gxi_s(address - range.lo), (unsigned long long)range.bytes, gxi_memory_kinds[range.kind],
-                        (unsigned long long)range.lo, gxi_memory_verbs[range.kind], gxi_place(range.where));
+                        (unsigned long long)address, (unsigned long long)(address - range->lo),
+                        gxi_s(address - range->lo), (unsigned long long)range->bytes, gxi_memory_kinds[range->kind],
+                        (unsigned long long)range->lo, gxi_memory_verbs[range->kind], gxi_place(range->where));
+    return GPUEXEC_OK;
+}
+static gpuexec_result gxi_fail_raced(gxi_call *call, uint64_t address, const char *done) {
+    return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "0x%llx was %s by another thread at the same time",
+                    (unsigned long long)address, done);
+}
+static gpuexec_result gxi_release(gxi_call *call, uint64_t address, gpuexec_memory_kind kind) {
+    const int registered = kind == GPUEXEC_MEMORY_REGISTERED;
+    gxi_range range;
+    gxi_slot *slot;
+    gxi_scope scope;
+    int cu;
+    if (address == 0) return GPUEXEC_OK;
+    if (gxi_check_release(call, address, kind, &range)) return gxi_failed_with();
+    if (range.pooled == GXI_OF_GRAPH)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "free it with gpuexec_free_on, in the capture or after a launch",
+                        "0x%llx was allocated in a capture, at %s, and belongs to the graph",
+                        (unsigned long long)address, gxi_place(range.where));
     if (!(slot = gxi_get(call, range.context, GXI_CONTEXT, "the memory's context")) ||
         gxi_enter(call, slot->cu_context, &scope))
         /* a destroyed context must not be entered; after another failure, the memory can still be freed later */
         return gxi_failed_with();
-    if (!gxi_range_remove(address, call->where)) {
+    if (!gxi_range_remove(address, kind, call->where, &range)) {
         gxi_leave(&scope);
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, registered ?
-                        "0x%llx was unregistered by another thread at the same time"
-                        : "0x%llx was freed by another thread at the same time",
-                        (unsigned long long)address);
+        return gxi_fail_raced(call, address, registered ? "unregistered" : "freed");
     }
-    cu = GXI_LOAD(&gxi.captures) && GXI_LOAD(&gxi.postpone)(call, &range, 0) ? 0
-        : gxi_free_range(call, &range);
+    cu = GXI_LOAD(&gxi.captures) && GXI_LOAD(&gxi.postpone)(call, &range, 0) ? 0 : gxi_free_range(call, &range, 1);
     gxi_leave(&scope);
     return cu && cu != GXI_DEINITIALIZED
         ? gxi_fail_cu(call, NULL, registered ? "cannot unregister 0x%llx" : "cannot free 0x%llx",
@@ -7488,7 +7597,7 @@ GPUEXEC_API gpuexec_result gpuexec_register_at(const char *where, gpuexec_contex
                  "%lu bytes at %p are already page-locked, in full or in part", (unsigned long)bytes, memory);
     else if (cu)
         result = gxi_fail_cu(call, NULL, "cannot page-lock %lu bytes at %p", (unsigned long)bytes, memory);
-    else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, where, GPUEXEC_MEMORY_REGISTERED)) {
+    else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, where, GPUEXEC_MEMORY_REGISTERED, 0)) {
         GXI_BESIDE(cuMemHostUnregister, (memory));
         result = gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL,
                           "out of host memory: cannot record %lu registered bytes",
@@ -8132,6 +8241,17 @@ GPUEXEC_API gpuexec_result gpuexec_stream_destroy_at(const char *where, gpuexec_
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-current   A thread's record lists the streams that it made current, one for each context. */
 
+/* The newest handle of that context; 0: none. */
+static uint64_t gxi_context_with(const struct CUctx_st *native) {
+    const gxi_slot *context;
+    uint64_t id = 0;
+    gxi_lock(&gxi_tables);
+    for (context = gxi_first_held(&gxi.first[GXI_CONTEXT]); context && !id; context = gxi_next_held(context))
+        if (context->cu_context == native) id = context->id;
+    gxi_unlock(&gxi_tables);
+    return id;
+}
+
 /* The stream that this thread made current in the context; 0: none, it uses the context's own stream. */
 static uint64_t gxi_current_set(uint64_t context) {
     const gxi_use *use = gxi_use_of(context);
@@ -8265,6 +8385,199 @@ GPUEXEC_API void gpuexec_stream_scope_end(gpuexec_stream_scope *scope) {
     before = gxi_current_slot(use);
     if ((slot && slot == before) || (slot && before && gxi_stream_waits_fast(before, slot, use, &tried))) return;
     gxi_scope_join_else(scope, tried);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-pool   The contexts on a device share one pool: each keeps its handle, and the last one to be closed destroys
+   it. The driver frees a destroyed pool's memory once nothing in it is allocated. */
+
+/* The pool of the context's device, from another context if this one has not used it; `made`, or NULL, if there is
+   none. */
+static void *gxi_pool_share(gxi_context *info, void *made) {
+    const gxi_slot *other;
+    void *pool;
+    gxi_lock(&gxi_tables);
+    pool = info->pool;
+    for (other = gxi_first_held(&gxi.first[GXI_CONTEXT]); other && !pool; other = gxi_next_held(other))
+        if (gxi_context_of(other)->device == info->device) pool = gxi_context_of(other)->pool;
+    if (!pool) pool = made;
+    GXI_STORE(&info->pool, pool);
+    gxi_unlock(&gxi_tables);
+    return pool;
+}
+/* Destroys the pool if no other context uses it. */
+static int gxi_pool_leave(gxi_call *call, gxi_context *info) {
+    const gxi_slot *other;
+    void *pool;
+    gxi_lock(&gxi_tables);
+    pool = info->pool;
+    GXI_STORE(&info->pool, NULL);
+    for (other = gxi_first_held(&gxi.first[GXI_CONTEXT]); other && pool; other = gxi_next_held(other))
+        if (gxi_context_of(other)->pool == pool) pool = NULL;
+    gxi_unlock(&gxi_tables);
+    return pool ? GXI_TRY(cuMemPoolDestroy, (pool)) : 0;
+}
+/* NULL after a failure */
+static void *gxi_pool(gxi_call *call, const gxi_slot *context) {
+    gxi_context *const info = gxi_context_of(context);
+    void *pool = GXI_LOAD(&info->pool), *made = NULL;
+    uint64_t keep_all = UINT64_MAX;
+    gxi_pool_properties properties;
+    int supported = 0, mode = GXI_STREAM_CAPTURE_MODE_RELAXED;
+    if (pool || (pool = gxi_pool_share(info, NULL)) != NULL) return pool;
+    if (gxi_attribute(call, info->device, GXI_DEV_MEMORY_POOLS_SUPPORTED, &supported)) {
+        gxi_fail_cu(call, NULL, "cannot query whether device %d has memory pools", info->ordinal);
+        return NULL;
+    }
+    if (!supported) {
+        gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "use gpuexec_alloc and gpuexec_free",
+                 "device %d has no memory pools: CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED is 0", info->ordinal);
+        return NULL;
+    }
+    memset(&properties, 0, sizeof properties);
+    properties.type = GXI_MEM_ALLOCATION_TYPE_PINNED;
+    properties.location_type = GXI_MEM_LOCATION_TYPE_DEVICE;
+    properties.location = info->device;
+    gxi_exchange_mode(&mode);
+    if (GXI_TRY_MAKE(made, cuMemPoolCreate, (&made, &properties))) made = NULL;
+    /* by default, each wait of the host would return unused memory to the system, which takes milliseconds */
+    else if (GXI_TRY(cuMemPoolSetAttribute, (made, GXI_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep_all))) {
+        GXI_BESIDE(cuMemPoolDestroy, (made));
+        made = NULL;
+    }
+    gxi_exchange_mode(&mode);
+    if (!made) {
+        gxi_fail_cu(call, NULL, "cannot create a memory pool on device %d", info->ordinal);
+        return NULL;
+    }
+    GXI_STORE(&gxi.leave_pool, &gxi_pool_leave);
+    pool = gxi_pool_share(info, made);
+    if (pool != made) GXI_BESIDE(cuMemPoolDestroy, (made));          /* another thread was first */
+    return pool;
+}
+/* The current stream of this thread in its current context. 0 after a failure. */
+static uint64_t gxi_current_in_current(gxi_call *call) {
+    const unsigned depth = gxi_audit_depth();
+    struct CUctx_st *native;
+    char is[80] = "no context is current on this thread";
+    uint64_t id = 0;
+    if (gxi_begin(call) || gxi_current(call, &native)) return 0;
+    /* several handles may refer to it: the one that was pushed, or the newest */
+    if (native && depth && depth <= GXI_AUDIT_DEPTH && gxi_audit.pushes[depth - 1].native == native &&
+        gxi_peek(gxi_audit.pushes[depth - 1].context, GXI_CONTEXT))
+        id = gxi_audit.pushes[depth - 1].context;
+    else if (native) id = gxi_context_with(native);
+    if (id) return gxi_current_stream(call, id);
+    if (native) snprintf(is, sizeof is, "gpuexec has no handle for the current context, %p", (void *)native);
+    gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+             "push a context first (gpuexec_context_push), or pass gpuexec_context_stream(context)",
+             "GPUEXEC_CURRENT names no stream here: %s", is);
+    return 0;
+}
+/* The checked way. cu and address: what the driver returned on the fast path, where 0 means that there was no memory to
+   record the allocation; cu -1: that was not tried. */
+static GXI_NOINLINE gpuexec_ptr gxi_alloc_on(const char *where, gpuexec_stream stream, size_t bytes, int cu,
+                                             gpuexec_ptr address) {
+    const int tried = cu;
+    gxi_slot *slot, *context;
+    gxi_scope scope;
+    void *pool;
+    int pooled;
+    GXI_CALL_ON(stream, gpuexec_alloc_on);
+    if (stream.id == GXI_CURRENT && !(call->stream = stream.id = gxi_current_in_current(call))) return 0;
+    if (!(slot = gxi_begin_with_stream(call, stream)) ||
+        !(context = gxi_get(call, slot->context, GXI_CONTEXT, "the stream's context")) ||
+        gxi_check_alloc(call, bytes, 1, 0, 0) || !(pool = gxi_pool(call, context)) ||
+        gxi_enter_relaxed(call, slot, &scope))
+        return 0;
+    pooled = gxi_captures(call, slot) ? GXI_OF_GRAPH : GXI_POOLED;
+    if (cu >= 0) gxi_said(call, "cuMemAllocFromPoolAsync", cu);
+    else cu = GXI_TRY_MAKE(address, cuMemAllocFromPoolAsync, (&address, bytes, pool, slot->is.stream.native));
+    if (cu) {
+        gxi_call own = *call;
+        gxi_scope inside;
+        memset(&inside, 0, sizeof inside);
+        own.kind = GXI_QUERIES;                  /* entering the context is only for the text */
+        gxi_enter(&own, slot->cu_context, &inside);
+        gxi_fail_alloc(call, cu, context, bytes, 0, pool);
+        gxi_leave(&inside);
+        address = 0;
+    } else if (tried == 0 || !gxi_range_add(address, bytes, context->id, where, GPUEXEC_MEMORY_DEVICE, pooled)) {
+        GXI_BESIDE(cuMemFreeAsync, (address, slot->is.stream.native));
+        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot record an allocation of %lu bytes",
+                 (unsigned long)bytes);
+        address = 0;
+    }
+    gxi_leave(&scope);
+    return address;
+}
+GPUEXEC_API gpuexec_ptr gpuexec_alloc_on_at(const char *where, gpuexec_stream stream, size_t bytes) {
+    const gxi_slot *s = gxi_peek_inline(stream.id, GXI_STREAM);
+    const gxi_slot *context = s && gxi_is_plain(s) ? gxi_peek_inline(s->context, GXI_CONTEXT) : NULL;
+    void *pool = context && !s->adopted ? GXI_LOAD(&gxi_context_of(context)->pool) : NULL;
+    gpuexec_ptr address = 0;
+    int cu = -1, mode = GXI_STREAM_CAPTURE_MODE_RELAXED;             /* for captures of other libraries */
+    if (pool && bytes - 1 < GXI_MOST_MEMORY) {
+        gxi_exchange_mode(&mode);
+        cu = gxi.cu.cuMemAllocFromPoolAsync(&address, bytes, pool, s->is.stream.native);
+        gxi_exchange_mode(&mode);
+        if (cu == 0 && address &&
+            gxi_range_add(address, bytes, context->id, where, GPUEXEC_MEMORY_DEVICE, GXI_POOLED))
+            return address;
+        if (cu == 0 && !address) cu = GXI_MADE_NOTHING;
+    }
+    return gxi_alloc_on(where, stream, bytes, cu, address);
+}
+/* cu: what the driver returned for the range, which has left the table. */
+static GXI_NOINLINE gpuexec_result gxi_free_on_else(const char *where, gpuexec_ptr address, const gxi_range *range,
+                                                    int cu, int captures) {
+    GXI_CALL(gpuexec_free_on, GXI_CLEANS);
+    gxi_said(call, "cuMemFreeAsync", cu);
+    /* still allocated, because the driver has refused it; or the next launch of its graph allocates it again */
+    if (cu == GXI_INVALID_VALUE || (range->pooled == GXI_OF_GRAPH && !captures))
+        gxi_range_add(address, range->bytes, range->context, range->where, range->kind, range->pooled);
+    if (cu == 0 || cu == GXI_DEINITIALIZED) return GPUEXEC_OK;
+    return gxi_fail_cu(call, captures ? "free it after the capture, where only memory that was allocated in a capture "
+                       "can be freed" : NULL, "cannot free 0x%llx on the stream", (unsigned long long)address);
+}
+static GXI_NOINLINE gpuexec_result gxi_free_on(const char *where, gpuexec_stream stream, gpuexec_ptr address) {
+    gxi_range range;
+    gxi_slot *slot;
+    gxi_scope scope;
+    int cu, captures;
+    GXI_CALL(gpuexec_free_on, GXI_CLEANS);
+    if (address == 0) return GPUEXEC_OK;
+    if (stream.id == GXI_CURRENT &&
+        (gxi_check_release(call, address, GPUEXEC_MEMORY_DEVICE, &range) ||
+         !(stream.id = gxi_current_stream(call, range.context))))
+        return gxi_failed_with();
+    if (!(slot = gxi_begin_with_stream(call, stream)) || gxi_enter_relaxed(call, slot, &scope))
+        return gxi_failed_with();
+    captures = gxi_captures(call, slot);
+    /* before the driver's call: once that has freed it, another thread may allocate at the same address */
+    if (!gxi_range_remove(address, GPUEXEC_MEMORY_DEVICE, where, &range)) {
+        gxi_leave(&scope);
+        return gxi_check_release(call, address, GPUEXEC_MEMORY_DEVICE, &range) ? gxi_failed_with()
+            : gxi_fail_raced(call, address, "freed");
+    }
+    if (!captures && range.pooled != GXI_OF_GRAPH && GXI_LOAD(&gxi.graphs_lose))
+        GXI_LOAD(&gxi.graphs_lose)(call, &range, NULL);
+    cu = GXI_TRY(cuMemFreeAsync, (address, slot->is.stream.native));
+    gxi_leave(&scope);
+    return gxi_free_on_else(where, address, &range, cu, captures);
+}
+GPUEXEC_API gpuexec_result gpuexec_free_on_at(const char *where, gpuexec_stream stream, gpuexec_ptr address) {
+    const gxi_slot *s = gxi_peek_inline(stream.id, GXI_STREAM);
+    const gxi_slot *context = s && gxi_is_plain(s) ? gxi_peek_inline(s->context, GXI_CONTEXT) : NULL;
+    unsigned long long id = 0;                   /* like all clean-up, it first checks that the context still exists */
+    gxi_range range;
+    int cu;
+    if (!context || s->adopted || GXI_LOAD(&gxi.graphs_lose) || !GXI_HAS(cuCtxGetId) ||
+        gxi.cu.cuCtxGetId(s->cu_context, &id) || id != gxi_context_of(context)->id ||
+        !gxi_range_remove(address, GPUEXEC_MEMORY_DEVICE, where, &range))
+        return gxi_free_on(where, stream, address);
+    cu = gxi.cu.cuMemFreeAsync(address, s->is.stream.native);
+    return cu || range.pooled == GXI_OF_GRAPH ? gxi_free_on_else(where, address, &range, cu, 0) : GPUEXEC_OK;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -8711,17 +9024,11 @@ static uint64_t gxi_context_of_side(gxi_call *call, const gxi_side *side) {
     int what = GXI_POINTER_CONTEXT;
     struct CUctx_st *native = NULL;
     void *value = &native;
-    const gxi_slot *context;
     gxi_range range;
-    uint64_t id = 0;
     if (side->context || side->host) return side->context;
     if (gxi_range_find(side->address, &range)) return range.context;
     if (GXI_TRY(cuPointerGetAttributes, (1, &what, &value, side->address)) || !native) return 0;
-    gxi_lock(&gxi_tables);
-    for (context = gxi_first_held(&gxi.first[GXI_CONTEXT]); context && !id; context = gxi_next_held(context))
-        if (context->cu_context == native) id = context->id;
-    gxi_unlock(&gxi_tables);
-    return id;
+    return gxi_context_with(native);
 }
 /* The stream of a copy or fill on GPUEXEC_CURRENT: the current one of the destination's context; if the destination is
    host memory, of the source's. 0 after a failure. */
@@ -10648,7 +10955,7 @@ static gpuexec_result gxi_do_postponed(const gxi_call *caller, uint64_t context)
             if (p->context != context && gxi_peek(p->module, GXI_MODULE)) gpuexec_module_unload_at(p->where, module);
         } else if (gxi_enter(call, slot->cu_context, &scope)) result = gxi_failed_with();
         else {
-            if (gxi_free_range(call, &p->range))
+            if (gxi_free_range(call, &p->range, 1))
                 result = gxi_fail_cu(call, NULL, "cannot free 0x%llx, which was freed during a capture at %s",
                                      (unsigned long long)p->range.lo, gxi_place(p->where));
             gxi_leave(&scope);

@@ -8,7 +8,7 @@
 BEGIN {
     n = split("FUNC_ FUNC_ATTRIBUTE_ DEV_ DEVICE_ATTRIBUTE_ POINTER_ POINTER_ATTRIBUTE_ JIT_ JIT_ " \
               "STREAM_ STREAM_ GRAPH_NODE_ GRAPH_NODE_ EVENT_ EVENT_ MEMHOSTALLOC_ MEMHOSTALLOC_ " \
-              "MEMORYTYPE_ MEMORYTYPE_", word, " ")
+              "MEMORYTYPE_ MEMORYTYPE_ MEM_ MEM_ MEMPOOL_ MEMPOOL_", word, " ")
     for (i = 1; i < n; i += 2) { prefix[++prefixes] = word[i]; full[prefixes] = word[i + 1] }
     n = split("SUCCESS CUDA_SUCCESS SYMBOL_NOT_FOUND CUDA_ERROR_NOT_FOUND " \
               "CU_NOT_READY CUDA_ERROR_NOT_READY CU_NOT_SUPPORTED CUDA_ERROR_NOT_SUPPORTED " \

@@ -57,6 +57,7 @@ static int find(const char *name, void **out) {
         { "cuDeviceGetAttribute", (entry)large }, { "cuFuncGetAttribute", (entry)function_attribute },
         { "cuDeviceGetCount", (entry)large }, { "cuMemAlloc", (entry)address }, { "cuEventCreate", (entry)handle },
         { "cuStreamEndCapture", (entry)captured }, { "cuGraphInstantiateWithFlags", (entry)handle },
+        { "cuMemPoolCreate", (entry)handle }, { "cuMemAllocFromPoolAsync", (entry)address },
     };
     union { entry function; void *pointer; } u = { nothing };
     size_t i;

@@ -10,6 +10,8 @@ static int (*raw_launch)(struct CUfunc_st *, unsigned, unsigned, unsigned, unsig
 static int (*raw_record)(struct CUevent_st *, struct CUstream_st *);
 static int (*raw_graph)(struct CUgraphExec_st *, struct CUstream_st *);
 static int (*raw_wait)(struct CUstream_st *, struct CUevent_st *, unsigned);
+static int (*raw_take)(gpuexec_ptr *, size_t, void *, struct CUstream_st *);
+static int (*raw_give)(gpuexec_ptr, struct CUstream_st *);
 
 static gpuexec_kernel     fn;
 static gpuexec_stream     s, other;
@@ -20,7 +22,7 @@ static struct CUfunc_st   *native_function;
 static struct CUstream_st *native_stream, *native_other;
 static struct CUevent_st  *native_event;
 static struct CUgraphExec_st *native_graph;
-static gpuexec_ptr        x = 1, y = 2;
+static gpuexec_ptr        x = 1, y = 2, memory;
 static int                n = 1000;
 static float              a = 3;
 static void              *params[4] = { &x, &y, &n, &a };
@@ -34,7 +36,9 @@ static void              *params[4] = { &x, &y, &n, &a };
     X(raw_wait, raw_wait(native_other, native_event, 0)) X(wait, gpuexec_stream_wait_event(other, event)) \
     X(raw_both, raw_record(native_event, native_stream); raw_wait(native_other, native_event, 0)) \
     X(scope, GPUEXEC_STREAM_SCOPE(other) { }) X(wait_stream, gpuexec_stream_wait_stream(other, s)) \
-    X(raw_graph, raw_graph(native_graph, native_stream)) X(graph, gpuexec_graph_launch(graph, s))
+    X(raw_graph, raw_graph(native_graph, native_stream)) X(graph, gpuexec_graph_launch(graph, s)) \
+    X(raw_alloc, raw_take(&memory, 4096, native_function, native_stream); raw_give(memory, native_stream)) \
+    X(alloc, memory = gpuexec_alloc_on(s, 4096); gpuexec_free_on(s, memory))
 
 #define LOOP(name, call) static void do_##name(int count) { for (int i = 0; i < count; i++) { call; } }
 KINDS(LOOP)
@@ -49,12 +53,13 @@ static void *entry(const char *name, int version) {
 
 int main(int argc, char **argv) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    void           *entries[4];
+    void           *entries[6];
     size_t          i;
     fn       = gpuexec_kernel_get(gpuexec_module_load(ctx, ".version 7.0", 0, NULL), "k");
     s        = gpuexec_context_stream(ctx);
     other    = gpuexec_stream_create(ctx, NULL);
     event    = gpuexec_event_create(ctx, NULL);
+    gpuexec_alloc(ctx, 256);
     prepared = gpuexec_prepare(fn, s, gpuexec_grid_for((size_t)n, 256), GPUEXEC_ARGS(x, y, n, a));
     native_function = gpuexec_kernel_native(fn);
     native_stream   = gpuexec_stream_native(s);
@@ -67,10 +72,14 @@ int main(int argc, char **argv) {
     entries[1] = entry("cuEventRecord", 2000);
     entries[2] = entry("cuStreamWaitEvent", 3020);
     entries[3] = entry("cuGraphLaunch", 10000);
+    entries[4] = entry("cuMemAllocFromPoolAsync", 11020);
+    entries[5] = entry("cuMemFreeAsync", 11020);
     memcpy(&raw_launch, &entries[0], sizeof entries[0]);
     memcpy(&raw_record, &entries[1], sizeof entries[1]);
     memcpy(&raw_wait, &entries[2], sizeof entries[2]);
     memcpy(&raw_graph, &entries[3], sizeof entries[3]);
+    memcpy(&raw_take, &entries[4], sizeof entries[4]);
+    memcpy(&raw_give, &entries[5], sizeof entries[5]);
     for (i = 0; argc == 3 && i < sizeof kinds / sizeof kinds[0]; i++) {
         if (strcmp(argv[1], kinds[i].name) != 0) continue;
         kinds[i].run(1);                         /* the first time makes all checks and creates what is kept */

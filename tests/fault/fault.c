@@ -86,6 +86,12 @@ static void *fault_symbol(void *library, const char *name);
 #define PASS_cuMemAlloc (address, bytes)
 #define PASS_cuMemAllocPitch (address, pitch, width, height, element)
 #define PASS_cuMemFree (address)
+#define PASS_cuMemPoolCreate (pool, properties)
+#define PASS_cuMemPoolDestroy (pool)
+#define PASS_cuMemPoolSetAttribute (pool, attribute, value)
+#define PASS_cuMemPoolGetAttribute (pool, attribute, value)
+#define PASS_cuMemAllocFromPoolAsync (address, bytes, pool, stream)
+#define PASS_cuMemFreeAsync (address, stream)
 #define PASS_cuMemGetInfo (available, total)
 #define PASS_cuMemHostAlloc (memory, bytes, flags)
 #define PASS_cuMemFreeHost (memory)
@@ -153,7 +159,7 @@ static const char *const fault_manners[2][3] = {
     { "an allocation fails once", "an allocation fails, and the flow goes on", "no memory, permanently" }
 };
 
-enum { FAULT_OBJECTS = 11, GRAPHS = 9 };
+enum { FAULT_OBJECTS = 12, GRAPHS = 9 };
 static struct {
     fault_source source;
     fault_manner manner;
@@ -197,12 +203,15 @@ static const struct { unsigned char row; signed char change; unsigned char objec
     { ROW_cuEventCreate, 1, 5 }, { ROW_cuEventDestroy, -1, 5 }, { ROW_cuMemAlloc, 1, 6 }, { ROW_cuMemAllocPitch, 1, 6 },
     { ROW_cuMemFree, -1, 6 }, { ROW_cuMemHostAlloc, 1, 7 }, { ROW_cuMemFreeHost, -1, 7 },
     { ROW_cuMemHostRegister, 1, 7 }, { ROW_cuMemHostUnregister, -1, 7 }, { ROW_cuCtxPopCurrent, -1, 255 },
+    { ROW_cuMemAllocFromPoolAsync, 1, 6 }, { ROW_cuMemFreeAsync, -1, 6 }, { ROW_cuMemPoolCreate, 1, 11 },
+    { ROW_cuMemPoolDestroy, -1, 11 },
     { ROW_cuStreamBeginCapture, 1, 8 }, { ROW_cuStreamEndCapture, -1, 8 }, { ROW_cuGraphDestroy, -1, GRAPHS },
     { ROW_cuGraphInstantiateWithFlags, 1, 10 }, { ROW_cuGraphExecDestroy, -1, 10 }
     };
 static const char *const fault_object_names[FAULT_OBJECTS] = {
     "retains of primary contexts", "counts of contexts", "modules", "link states", "streams", "events",
-    "pieces of device memory", "pieces of page-locked memory", "captures", "graphs", "instantiated graphs"
+    "pieces of device memory", "pieces of page-locked memory", "captures", "graphs", "instantiated graphs",
+    "memory pools"
 };
 static int fault_change(int row) {                       /* an index of fault_objects, or -1 */
     int i = (int)(sizeof fault_objects / sizeof *fault_objects);
@@ -853,6 +862,42 @@ FLOW(memory) {
     if (fault.fired && fault.seen == 0) gpuexec_unregister(registered);
 }
 
+#define TAKE(v, call)               VALUE(GXI_WORKS, #call, v, call, v != 0)
+FLOW(pool) {
+    gpuexec_context ctx, made, adopted;
+    gpuexec_stream s, t, legacy;
+    gpuexec_ptr a, b, c, left;
+    uint32_t got[2] = { 0, 0 };
+    MAKE(ctx, gpuexec_context_open(0, NULL));
+    MAKE(made, gpuexec_context_create(0, NULL));
+    MAKE(adopted, gpuexec_context_from_native(gpuexec_context_native(made)));
+    MAKE(s, gpuexec_stream_create(ctx, NULL));
+    MAKE(t, gpuexec_stream_create(adopted, NULL));
+    TAKE(a, gpuexec_alloc_on(s, 64));
+    MAKE(legacy, gpuexec_stream_legacy(ctx));
+    TAKE(b, gpuexec_alloc_on(legacy, 64));
+    TAKE(left, gpuexec_alloc_on(t, 64));                 /* freed with its context */
+    WORK(gpuexec_fill(s, a, 1, 64));
+    WORK(gpuexec_copy_out(s, got, a, 4));
+    WAIT(gpuexec_stream_sync(s));
+    CLEAN(gpuexec_free_on(s, a));
+    TAKE(c, gpuexec_alloc_on(s, 64));
+    WORK(gpuexec_fill(s, c, 2, 64));
+    WORK(gpuexec_copy_out(s, got + 1, c, 4));
+    WAIT(gpuexec_stream_sync(s));
+    EQUAL(got[0], 0x01010101);
+    EQUAL(got[1], 0x02020202);
+    CLEAN(gpuexec_free(c));
+    CLEAN(gpuexec_free_on(legacy, b));
+    PUSH(gpuexec_context_push(ctx));
+    TAKE(a, gpuexec_alloc_on(GPUEXEC_CURRENT, 64));
+    POP(gpuexec_context_pop(ctx));
+    CLEAN(gpuexec_free_on(GPUEXEC_CURRENT, a));
+    CLEAN(gpuexec_context_close(adopted));
+    CLEAN(gpuexec_context_close(made));
+    CLEAN(gpuexec_context_close(ctx));
+}
+
 static void fault_called(void *user) { *(volatile int *)user = 1; }
 FLOW(stream) {
     static volatile int called;
@@ -1214,6 +1259,7 @@ FLOW(refused) {
     REFUSED(GXI_MAKES, fault_of(gpuexec_linker_load(linker)));
     REFUSED(GXI_MAKES, gpuexec_alloc(ctx, (size_t)1 << 50) ? GPUEXEC_OK : fault_last());
     REFUSED(GXI_WORKS, gpuexec_copy_in(s, p, &n, 4));
+    REFUSED(GXI_WORKS, gpuexec_alloc_on(s, (size_t)1 << 50) ? GPUEXEC_OK : fault_last());
     REFUSED(GXI_WORKS, gpuexec_launch(add, s, gpuexec_grid(1, 4096, 0), GPUEXEC_ARGS(p, n, n)));
     REFUSED(GXI_WAITS, gpuexec_stream_sync(dead));
     REFUSED(GXI_WORKS, gpuexec_launch(add, s, gpuexec_grid(1, 4096, 0), GPUEXEC_ARGS(p, n, n)));

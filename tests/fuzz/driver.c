@@ -24,7 +24,7 @@ enum { ARGUMENTS = 12, KEPT = 8, HOST = 1 << 17, HALF = HOST / 2 };
      x     kernel parameters                    y   a launch's configuration           Y   two devices' launches
      j     a CUDA_MEMCPY2D                      d   device                             u U 0 to 4, 0 to 2
      v     1                                    q   7                                  B O 4 nodes, room for 0 to 16
-     H     h, aligned for any struct */
+     H     h, aligned for any struct            D   a CUmemPoolProps */
 static const struct { const char *name, *arguments; } calls[] = {
     { "cuInit", "n" }, { "cuDriverGetVersion", "o" }, { "cuGetErrorName", "No" }, { "cuGetErrorString", "No" },
     { "cuGetExportTable", "oo" }, { "cuGetProcAddress", "koNn" }, { "cuGetProcAddress_v2", "koNno" },
@@ -114,6 +114,7 @@ static const struct { const char *name, *arguments; } calls[] = {
     { "cuGraphMemsetNodeGetParams", "2H" }, { "cuGraphHostNodeGetParams", "2H" },
     { "cuGraphMemAllocNodeGetParams", "2H" }, { "cuGraphMemFreeNodeGetParams", "2o" },
     { "cuGraphEventRecordNodeGetEvent", "2o" }, { "cuGraphEventWaitNodeGetEvent", "2o" },
+    { "cuMemPoolCreate", "PD" }, { "cuMemPoolCreate", "PH" }, { "cuMemPoolDestroy", "p" },
 };
 enum { CALLS = sizeof calls / sizeof *calls };
 /* kinds of which some are kept, and the letters for new ones; the last one: addresses */
@@ -210,6 +211,7 @@ struct room {                                            /* the objects that the
     struct { void *function; unsigned grid[3], block[3], shared; void *stream; void **params; } launches[2];
     struct { size_t x, y; unsigned type; const void *host; uint64_t device; void *array; size_t pitch; } sides[2];
     uint64_t copy[16];                                   /* CUDA_MEMCPY2D: the two sides, width, height */
+    struct { unsigned type, handle_types, location, device; void *security; size_t most, rest[7]; } pool;
     const char *text;
 };
 
@@ -291,6 +293,12 @@ static uint64_t argument(struct fuzz_source *s, char letter, struct room *r, uns
         r->copy[14] = fuzz_number(s) % 256;
         r->copy[15] = fuzz_number(s) % 64;
         return AT(r->copy);
+    case 'D':
+        r->pool.type = 1 + fuzz_byte(s) / 240;
+        r->pool.location = 1 + fuzz_byte(s) / 240;
+        r->pool.device = fuzz_byte(s) % 2 + fuzz_byte(s) / 240;
+        r->pool.most = fuzz_byte(s) % 2 ? fuzz_number(s) % (1 << 20) : 0;
+        return AT(&r->pool);
     default: return 0;
     }
 }

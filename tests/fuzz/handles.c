@@ -13,7 +13,7 @@
 enum { CONTEXT = GXI_CONTEXT, MODULE = GXI_MODULE, KERNEL = GXI_KERNEL, STREAM = GXI_STREAM, EVENT = GXI_EVENT,
        LINKER = GXI_LINKER, PARAMS = GXI_PARAMS, PREPARED = GXI_PREPARED, BARRIER = GXI_BARRIER, GRAPH = GXI_GRAPH,
        KINDS = GXI_KINDS };
-enum { KEPT = 8, HOST = 1 << 16, USES = 109, ENDS = 44 };
+enum { KEPT = 8, HOST = 1 << 16, USES = 111, ENDS = 45 };
 
 static uint64_t   pool[KINDS][KEPT];                     /* handles, some of them stale;
                                                             the same for the arrays below */
@@ -282,6 +282,7 @@ static void use(struct fuzz_source *s) {
     CALL: FAILS(< 0, gpuexec_kernel_cooperative_blocks(K, (unsigned)fuzz_number(s), fuzz_number(s))); break;
     CALL: CALL: ADDRESS(gpuexec_alloc(C, fuzz_number(s) % (1 << 20))); break;
     CALL: ADDRESS(gpuexec_alloc(C, fuzz_number(s))); break;
+    CALL: CALL: ADDRESS(gpuexec_alloc_on(fuzz_byte(s) % 4 ? S : GPUEXEC_CURRENT, fuzz_number(s) % (1 << 20))); break;
     CALL: n = fuzz_number(s) % 5000;
           m = fuzz_number(s) % 5000;
           ADDRESS(gpuexec_alloc_pitched(C, n, m, fuzz_byte(s) % 17, &n));
@@ -424,6 +425,7 @@ static void alone(struct fuzz_source *s) {
     CALL: CALL: RESULT(gpuexec_context_close(C)); break;
     CALL: CALL: RESULT(gpuexec_module_unload(M)); break;
     CALL: RESULT(gpuexec_free(address_of(s))); break;
+    CALL: RESULT(gpuexec_free_on(fuzz_byte(s) % 4 ? S : GPUEXEC_CURRENT, address_of(s))); break;
     CALL: RESULT(gpuexec_free_pinned((void *)(uintptr_t)get(pinned, fuzz_byte(s)))); break;
     CALL: RESULT(gpuexec_free_pinned((void *)(uintptr_t)fuzz_number(s))); break;
     CALL: RESULT(gpuexec_unregister(host + fuzz_number(s) % HOST)); break;

@@ -16,10 +16,10 @@ SIM_EXPORT void simgpu_end_contexts(void);
 SIM_EXPORT void simgpu_end_contexts(void) {
     pthread_mutex_lock(&sim_lock);
     while (sim_contexts.next != &sim_contexts) sim_context_kill(SIM_OWNER(sim_context, sim_contexts.next));
+    sim_pools_end();
     for (int i = 0; i < sim_device_count; i++) {
-        uint64_t used, pool, most;
+        const uint64_t used = sim_mem_used(&sim_devices[i]);
         sim_devices[i].primary_count = sim_devices[i].primary_flags = 0;
-        sim_mem_usage(&sim_devices[i], &used, &pool, &most);
         if (used) {
             fprintf(stderr, "device %d has %llu bytes allocated without a context\n", i, (unsigned long long)used);
             abort();

@@ -1038,18 +1038,18 @@ TEST(the_table_of_allocations) {
         const uint32_t at = test_random(&random) % PLACES, by = test_random(&random) % 256;
         const int phase = step / 40000 % 2;          /* grows to nearly all, shrinks to nearly none */
         if (size[at] && (phase || by < 32)) {
-            if (!gxi_range_remove(base + 256 * at, NULL)) wrong++;
+            if (!gxi_range_remove(base + 256 * at, GPUEXEC_MEMORY_DEVICE, NULL, &r)) wrong++;
             size[at] = 0;
             live--;
         } else if (!size[at] && (!phase || by < 32)) {
             size[at] = (unsigned char)(1 + by % 255);
-            if (!gxi_range_add(base + 256 * at, size[at], ctx.id, NULL, GPUEXEC_MEMORY_DEVICE)) wrong++;
+            if (!gxi_range_add(base + 256 * at, size[at], ctx.id, NULL, GPUEXEC_MEMORY_DEVICE, 0)) wrong++;
             live++;
         }
         if (!size[at] != !gxi_range_find(base + 256 * at, &r)) wrong++;
         if ((by < size[at]) != gxi_range_find(base + 256 * at + by, &r)) wrong++;
         if (by < size[at] && (r.lo != base + 256 * at || r.bytes != size[at])) wrong++;
-        if (!size[at] && gxi_range_remove(base + 256 * at, NULL)) wrong++;
+        if (!size[at] && gxi_range_remove(base + 256 * at, GPUEXEC_MEMORY_DEVICE, NULL, &r)) wrong++;
     }
     CHECK_EQ(wrong, 0);
     while (gxi_range_take(gxi_peek(ctx.id, GXI_CONTEXT), &r, NULL)) live--;
@@ -1063,8 +1063,8 @@ TEST(an_address_that_the_driver_gives_out_again) {
     gpuexec_context first = gpuexec_context_open(0, NULL), second = gpuexec_context_create(0, NULL);
     const uint64_t at = 0x7000000000000000u;
     gxi_range r;
-    CHECK(gxi_range_add(at, 64, first.id, NULL, GPUEXEC_MEMORY_DEVICE));
-    CHECK(gxi_range_add(at, 128, second.id, NULL, GPUEXEC_MEMORY_DEVICE));
+    CHECK(gxi_range_add(at, 64, first.id, NULL, GPUEXEC_MEMORY_DEVICE, 0));
+    CHECK(gxi_range_add(at, 128, second.id, NULL, GPUEXEC_MEMORY_DEVICE, 0));
     CHECK(!gxi_range_take(gxi_peek(first.id, GXI_CONTEXT), &r, NULL));
     CHECK(gxi_range_find(at + 100, &r) && r.context == second.id && r.bytes == 128);
     CHECK(gxi_range_take(gxi_peek(second.id, GXI_CONTEXT), &r, NULL) && r.bytes == 128);

@@ -627,3 +627,52 @@ TEST(parameter_lists) {
     CHECK_EQ(gxi_ptx_params("(.param .u32 a /* never ends", sizes, offsets, types, 4), -1);
     CHECK_EQ(gxi_ptx_params("(.param .u32 a", sizes, offsets, types, 4), -1);
 }
+
+/* --- memory in stream order --------------------------------------------------------------------------------------- */
+
+static int GXI_CUDA free_on_a_stream(gpuexec_ptr address, struct CUstream_st *stream) {
+    (void)address;
+    (void)stream;
+    return answer;
+}
+
+/* The driver did not free it: it is still known. */
+TEST(a_free_that_the_driver_refuses) {
+    setting t = set_up_on(0, UNIT_PTX, "count", 0);
+    int (GXI_CUDA *const real)(gpuexec_ptr, struct CUstream_st *) = gxi.cu.cuMemFreeAsync;
+    gpuexec_stream legacy = gpuexec_stream_legacy(t.ctx);
+    gpuexec_ptr p = gpuexec_alloc_on(t.stream, 64);
+    gpuexec_pointer_info info;
+    int i;
+    gxi.cu.cuMemFreeAsync = free_on_a_stream;
+    answer = GXI_INVALID_VALUE;
+    for (i = 0; i < 2; i++) {
+        CHECK_FAILED(gpuexec_free_on(i ? legacy : t.stream, p), GPUEXEC_BAD_ARGUMENT, "cannot free 0x", "on the stream",
+                     "cuMemFreeAsync returned CUDA_ERROR_INVALID_VALUE");
+        CHECK_OK(gpuexec_pointer_get_info(p, &info));
+        CHECK_EQ(info.ours, 1);
+        CHECK_TEXT(info.where, "played.c:");
+    }
+    gxi.cu.cuMemFreeAsync = real;
+    CHECK_OK(gpuexec_free_on(t.stream, p));
+    CHECK_OK(gpuexec_stream_sync(t.stream));
+    gxi.cu.cuMemFreeAsync = free_on_a_stream;
+    answer = GXI_DEINITIALIZED;                          /* the process ends: everything is freed */
+    CHECK_OK(gpuexec_free_on(t.stream, gpuexec_alloc_on(t.stream, 64)));
+}
+
+static int GXI_CUDA nothing_from_a_pool(gpuexec_ptr *address, size_t bytes, void *pool, struct CUstream_st *stream) {
+    (void)bytes;
+    (void)pool;
+    (void)stream;
+    *address = 0;
+    return 0;
+}
+TEST(an_allocation_without_an_address) {
+    setting t = set_up_on(0, UNIT_PTX, "count", 0);
+    CHECK_OK(gpuexec_free_on(t.stream, gpuexec_alloc_on(t.stream, 64)));
+    gxi.cu.cuMemAllocFromPoolAsync = nothing_from_a_pool;
+    CHECK_EQ(gpuexec_alloc_on(t.stream, 64), 0);
+    CHECK_TEXT(gpuexec_error_text(), "cuMemAllocFromPoolAsync returned CUDA_SUCCESS, but no object");
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_DRIVER_ERROR);
+}

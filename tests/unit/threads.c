@@ -327,9 +327,24 @@ static void barriers(one *me) {   /* every wait in its context reports a broken 
     CHECK_OK(gpuexec_barrier_destroy(own));
     CHECK_OK(gpuexec_context_close(ctx));
 }
+static void in_stream_order(one *me) {           /* closing the contexts races for the device's pool */
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_stream own = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr p = gpuexec_alloc_on(own, 4096), q = gpuexec_alloc_on(me->all->stream, 4096);
+    uint32_t out = 0;
+    CHECK(p && q && p != q);
+    CHECK_OK(gpuexec_fill32(own, p, me->number, 1024));
+    CHECK_OK(gpuexec_fill(me->all->stream, q, 1, 4096));
+    CHECK_OK(gpuexec_copy_out(own, &out, p, 4));
+    CHECK_OK(gpuexec_free_on(me->all->stream, q));
+    CHECK_OK(gpuexec_stream_sync(own));
+    CHECK_EQ(out, me->number);
+    if (me->number % 2) CHECK_OK(gpuexec_free_on(own, p));
+    CHECK_OK(gpuexec_context_close(ctx));
+}
 static void (*const doings[])(one *) = { on_the_shared_stream, on_a_stream_of_its_own, in_a_context_of_its_own,
                                          with_a_module_of_its_own, events, pushes, failures, prepared, addresses,
-                                         barriers };
+                                         barriers, in_stream_order };
 static void *live(void *user) {
     one *me = (one *)user;
     const uint32_t n = sizeof doings / sizeof *doings;

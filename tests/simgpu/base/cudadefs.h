@@ -275,16 +275,18 @@ typedef struct {
     size_t width, height;
 } CUDA_MEMSET_NODE_PARAMS;
 typedef struct { void (*fn)(void *); void *userData; } CUDA_HOST_NODE_PARAMS;
-enum { CU_MEM_ALLOCATION_TYPE_PINNED = 1, CU_MEM_LOCATION_TYPE_DEVICE = 1 };
+enum { CU_MEM_ALLOCATION_TYPE_PINNED = 1, CU_MEM_LOCATION_TYPE_DEVICE = 1,
+       CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED = 115 };
 typedef struct {
-    struct {
-        int allocType, handleTypes;
-        struct { int type, id; } location;
-        void *win32SecurityAttributes;
-        size_t maxSize;
-        unsigned short usage;
-        unsigned char reserved[54];
-    } poolProps;
+    int allocType, handleTypes;
+    struct { int type, id; } location;
+    void *win32SecurityAttributes;
+    size_t maxSize;
+    unsigned short usage;
+    unsigned char reserved[54];
+} CUmemPoolProps;
+typedef struct {
+    CUmemPoolProps poolProps;
     const void *accessDescs;
     size_t accessDescCount, bytesize;
     CUdeviceptr dptr;

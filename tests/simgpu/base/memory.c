@@ -24,7 +24,7 @@ struct range {
     struct sim_range r;
     bool fresh;                                   /* being poisoned: lookups do not find it yet */
     bool freeing;                                 /* a stream-ordered free is queued; memory of a graph: not claimed */
-    bool absent, reserved;                        /* memory of a graph: not there now; a graph has the address */
+    bool absent, reserved;                        /* of a pool or graph: not there now; which has the address */
 };
 #define LEAF 256                                  /* moving half of one is cheap; a million ranges need 4000 of them */
 struct leaf {                                     /* neighbours, ordered by address; never empty */
@@ -40,7 +40,7 @@ struct sim_heap {
     struct { uint64_t hi; struct leaf *leaf; } *leaves;           /* of the ranges, sorted by address;
                                                                      hi: the end of its last range */
     size_t count, cap;
-    uint64_t used, pool, pool_high;
+    uint64_t used;
 };
 static struct sim_heap heaps[SIM_MAX_DEVICES];
 static struct sim_heap host;                      /* pinned and registered memory; only its ranges are used */
@@ -192,7 +192,7 @@ static bool find(struct sim_device *viewer, uint64_t address, uint64_t bytes, bo
     pthread_rwlock_rdlock(&table_lock);
     const struct range *range = lookup(heap_of(address), address);
     bool found = range && bytes <= range->r.hi - address && visible(viewer, &range->r);
-    if (found && range->absent) found = range->freeing ? unclaimed : claimed;
+    if (found && range->absent) found = range->freeing ? unclaimed && range->r.kind == SIM_MEM_GRAPH : claimed;
     if (found) {
         *out = range->r;
         out->generation = __atomic_load_n(&sim_mem_generation, __ATOMIC_ACQUIRE);
@@ -303,23 +303,24 @@ static void poison(const struct sim_heap *heap, uint64_t at, uint64_t bytes) {
     memset(bytes_at(heap, at), POISON, bytes < POISON_MOST ? bytes : POISON_MOST);
 }
 
-int sim_mem_alloc(struct sim_device *device, struct sim_context *context, uint64_t bytes, enum sim_mem_kind kind,
-                  uint64_t *address) {
+uint64_t sim_mem_cost(uint64_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
+
+static int alloc(struct sim_device *device, struct sim_context *context, struct sim_pool *pool, uint64_t bytes,
+                 enum sim_mem_kind kind, uint64_t *address) {
     struct sim_heap *heap = device->heap;
     struct range *range = NULL;
     int result = CUDA_ERROR_OUT_OF_MEMORY;
     if (!bytes || bytes > device->memory) return result;
-    uint64_t cost = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    uint64_t cost = sim_mem_cost(bytes);
     pthread_rwlock_wrlock(&table_lock);
     uint64_t at = heap->used + cost <= device->memory ? place(heap, bytes) : 0;
     if (at && open_granules(heap, at, at + bytes, true)) {
         struct sim_range r = { .lo = at, .hi = at + bytes, .delta = heap->delta, .kind = kind, .device = device,
-                               .context = kind == SIM_MEM_POOL || kind == SIM_MEM_GRAPH ? NULL : context,
-                               .id = next_id++ };
+                               .context = context, .pool = pool, .id = next_id++ };
         if ((range = insert(heap, &r, true)) != NULL) {
-            range->freeing = range->absent = range->reserved = kind == SIM_MEM_GRAPH;
+            range->freeing = range->absent = kind == SIM_MEM_GRAPH;
+            range->reserved = !context;
             heap->used += cost;
-            if (kind == SIM_MEM_POOL && (heap->pool += cost) > heap->pool_high) heap->pool_high = heap->pool;
             *address = at;
             result = CUDA_SUCCESS;
         } else open_granules(heap, at, at + bytes, false);
@@ -331,6 +332,11 @@ int sim_mem_alloc(struct sim_device *device, struct sim_context *context, uint64
     range->fresh = false;
     pthread_rwlock_unlock(&table_lock);
     return result;
+}
+
+int sim_mem_alloc(struct sim_device *device, struct sim_context *context, uint64_t bytes, enum sim_mem_kind kind,
+                  uint64_t *address) {
+    return alloc(device, context, NULL, bytes, kind, address);
 }
 
 int sim_mem_add_host(struct sim_context *context, void *p, uint64_t bytes, enum sim_mem_kind kind, unsigned flags) {
@@ -366,11 +372,9 @@ static void give_back(const struct sim_range *r) {
     if (r->kind == SIM_MEM_PINNED) munmap((void *)(uintptr_t)r->lo, r->hi - r->lo);
     if (!r->device) return;
     struct sim_heap *heap = r->device->heap;
-    uint64_t cost = (r->hi - r->lo + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     pthread_rwlock_wrlock(&table_lock);
     open_granules(heap, r->lo, r->hi, false);
-    heap->used -= cost;
-    if (r->kind == SIM_MEM_POOL) heap->pool -= cost;
+    heap->used -= sim_mem_cost(r->hi - r->lo);
     pthread_rwlock_unlock(&table_lock);
 }
 
@@ -394,10 +398,10 @@ bool sim_mem_remove(uint64_t address) {
     return true;
 }
 
-/* ---- memory of graphs ---- */
+/* ---- memory of pools and graphs ---- */
 
-int sim_mem_reserve(struct sim_device *device, uint64_t bytes, uint64_t *address) {
-    return sim_mem_alloc(device, NULL, bytes, SIM_MEM_GRAPH, address);
+int sim_mem_reserve(struct sim_device *device, struct sim_pool *pool, uint64_t bytes, uint64_t *address) {
+    return alloc(device, NULL, pool, bytes, pool ? SIM_MEM_POOL : SIM_MEM_GRAPH, address);
 }
 
 bool sim_mem_claim(uint64_t address) {
@@ -465,16 +469,9 @@ void sim_mem_remove_context(struct sim_context *context) {
     }
 }
 
-void sim_mem_usage(struct sim_device *device, uint64_t *used, uint64_t *pool, uint64_t *pool_high) {
+uint64_t sim_mem_used(struct sim_device *device) {
     pthread_rwlock_rdlock(&table_lock);
-    *used = device->heap->used;
-    *pool = device->heap->pool;
-    *pool_high = device->heap->pool_high;
+    uint64_t used = device->heap->used;
     pthread_rwlock_unlock(&table_lock);
-}
-
-void sim_mem_reset_pool_high(struct sim_device *device) {
-    pthread_rwlock_wrlock(&table_lock);
-    device->heap->pool_high = device->heap->pool;
-    pthread_rwlock_unlock(&table_lock);
+    return used;
 }

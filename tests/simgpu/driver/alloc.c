@@ -13,6 +13,7 @@ static int device_alloc(CUdeviceptr *out, uint64_t bytes) {
     pthread_mutex_unlock(&sim_lock);
     int result = sim_mem_alloc(c->device, c, bytes, SIM_MEM_DEVICE, &address);
     pthread_mutex_lock(&sim_lock);
+    if (result && sim_pools_shrink(c->device)) result = sim_mem_alloc(c->device, c, bytes, SIM_MEM_DEVICE, &address);
     if (result) return result;
     if (sim_context_at(handle) != c) {
         sim_mem_remove(address);
@@ -56,14 +57,13 @@ SIM_API(cuMemFree_v2, (CUdeviceptr address), (address), SIM_HEALTHY | SIM_UNSAFE
     pthread_mutex_unlock(&sim_lock);
     sim_mem_remove(address);
     pthread_mutex_lock(&sim_lock);
+    if (r.pool) sim_pool_freed(&r);
     return result;
 }
 
 SIM_API(cuMemGetInfo_v2, (size_t *available, size_t *total), (available, total), SIM_CTX) {
     struct sim_device *d = sim_self.context->device;
-    uint64_t used, pool, high;
-    sim_mem_usage(d, &used, &pool, &high);
-    if (available) *available = d->memory - used;
+    if (available) *available = d->memory - sim_mem_used(d);
     if (total) *total = d->memory;
     return CUDA_SUCCESS;
 }
@@ -173,149 +173,6 @@ SIM_API(cuMemHostGetFlags, (unsigned *flags, void *p), (flags, p), SIM_CTX) {
     return CUDA_SUCCESS;
 }
 
-/* ---- stream-ordered memory: allocated at the call, freed when the free is next in stream order; the pool keeps
-   nothing. In a capture, both become nodes, and the graph has the address. ---- */
-
-static void appear(void *address, int error) {
-    (void)error;
-    sim_mem_appear((uintptr_t)address);
-}
-static void free_now(void *address, int error) {
-    (void)error;
-    sim_mem_remove((uintptr_t)address);
-}
-static void unreserve(struct sim_op *op) { sim_mem_unreserve((uintptr_t)op->data); }
-
-static int take_node(struct sim_stream *s, int type, struct sim_op *op) {
-    struct sim_work work = { .type = type, .op = op };
-    sim_work_in(&work, s->context);
-    return sim_capture_take(s, work);
-}
-
-static struct sim_op *call_with(uint64_t address, void (*function)(void *, int)) {
-    struct sim_op *op = sim_op_new(SIM_OP_CALL);
-    if (!op) return NULL;
-    op->function = function;
-    op->data = SIM_HANDLE(address);
-    return op;
-}
-
-static int capture_alloc(uint64_t *address, size_t bytes, struct sim_device *d, struct sim_stream *s) {
-    int result = sim_mem_reserve(d, bytes, address);
-    if (result) return result;
-    struct sim_op *op = call_with(*address, appear);
-    if (!op) {
-        sim_mem_unreserve(*address);
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    op->release = unreserve;
-    op->dst.device = d;
-    op->width = bytes;
-    return take_node(s, CU_GRAPH_NODE_TYPE_MEM_ALLOC, op);
-}
-
-static int pool_alloc(CUdeviceptr *out, size_t bytes, struct sim_device *device, struct sim_stream *s) {
-    struct sim_device *d = device ? device : s->context->device;
-    uint64_t address = 0;
-    int result = s->capture ? CUDA_SUCCESS : sim_capture_forbids();
-    if (result) return result;
-    if (!out) return CUDA_ERROR_INVALID_VALUE;
-    if (bytes && s->capture) result = capture_alloc(&address, bytes, d, s);
-    else if (bytes) {
-        result = sim_mem_alloc(d, d->primary, bytes, SIM_MEM_POOL, &address);
-        if (result && s->last && !s->last->done && bytes <= d->memory) {          /* queued frees may make room */
-            sim_op_wait(s->last);
-            result = sim_mem_alloc(d, d->primary, bytes, SIM_MEM_POOL, &address);
-        }
-    }
-    if (!result) *out = address;                  /* 0 bytes are not an error, as measured */
-    return result;
-}
-
-SIM_API_STREAM(cuMemAllocAsync, _ptsz, (CUdeviceptr *out, size_t bytes, void *stream), (out, bytes, stream),
-               SIM_HEALTHY) {
-    struct sim_stream *s;
-    int result = sim_stream_use(stream, &s);
-    return result ? result : pool_alloc(out, bytes, NULL, s);
-}
-
-SIM_API_STREAM(cuMemAllocFromPoolAsync, _ptsz, (CUdeviceptr *out, size_t bytes, void *pool, void *stream),
-               (out, bytes, pool, stream), SIM_HEALTHY) {
-    struct sim_stream *s;
-    struct sim_device *d = sim_get(SIM_H_POOL, pool);
-    int result = sim_stream_use(stream, &s);
-    if (result) return result;
-    return d ? pool_alloc(out, bytes, d, s) : CUDA_ERROR_INVALID_VALUE;
-}
-
-/* Only memory that a graph allocates, and no second time in the same graph. */
-static int capture_free(CUdeviceptr address, struct sim_stream *s) {
-    const struct sim_graph *g = s->capture->graph;
-    struct sim_range r;
-    if (!sim_mem_find_for_call(address, 1, true, &r) || r.lo != address || r.kind != SIM_MEM_GRAPH)
-        return CUDA_ERROR_INVALID_VALUE;
-    for (unsigned i = 0; i < g->n; i++) {
-        const struct sim_work *w = &g->nodes[i]->work;
-        if (w->type == CU_GRAPH_NODE_TYPE_MEM_FREE && (uintptr_t)w->op->data == address)
-            return CUDA_ERROR_INVALID_VALUE;
-    }
-    struct sim_op *op = call_with(address, free_now);
-    return op ? take_node(s, CU_GRAPH_NODE_TYPE_MEM_FREE, op) : CUDA_ERROR_OUT_OF_MEMORY;
-}
-
-SIM_API_STREAM(cuMemFreeAsync, _ptsz, (CUdeviceptr address, void *stream), (address, stream), SIM_HEALTHY) {
-    struct sim_stream *s;
-    struct sim_range r;
-    int result = sim_stream_use(stream, &s);
-    if (result) return result;
-    if (!address) return CUDA_ERROR_INVALID_VALUE;
-    if (s->capture) return capture_free(address, s);
-    struct sim_op *op = call_with(address, free_now);
-    if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
-    if (!sim_mem_mark_freeing(address, &r)) {
-        sim_op_unref(op);
-        return CUDA_ERROR_INVALID_VALUE;
-    }
-    return sim_stream_submit(s, op);
-}
-
-/* the pool keeps nothing to trim */
-SIM_API(cuMemPoolTrimTo, (void *pool, size_t keep), (pool, keep), SIM_HEALTHY | SIM_UNSAFE) {
-    (void)keep;
-    return sim_get(SIM_H_POOL, pool) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-static bool is_reuse(int attribute) {
-    return attribute >= CU_MEMPOOL_ATTR_REUSE_FIRST && attribute <= CU_MEMPOOL_ATTR_REUSE_LAST;
-}
-
-SIM_API(cuMemPoolSetAttribute, (void *pool, int attribute, void *value), (pool, attribute, value), SIM_HEALTHY) {
-    struct sim_device *d = sim_get(SIM_H_POOL, pool);
-    if (!d || !value) return CUDA_ERROR_INVALID_VALUE;
-    if (is_reuse(attribute)) d->pool_reuse[attribute - CU_MEMPOOL_ATTR_REUSE_FIRST] = *(int *)value;
-    else if (attribute == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD) d->pool_threshold = *(uint64_t *)value;
-    else if ((attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH || attribute == CU_MEMPOOL_ATTR_USED_MEM_HIGH)
-             && !*(uint64_t *)value)
-        sim_mem_reset_pool_high(d);
-    else return CUDA_ERROR_INVALID_VALUE;
-    return CUDA_SUCCESS;
-}
-
-SIM_API(cuMemPoolGetAttribute, (void *pool, int attribute, void *value), (pool, attribute, value), SIM_HEALTHY) {
-    struct sim_device *d = sim_get(SIM_H_POOL, pool);
-    uint64_t used, now, high;
-    if (!d || !value) return CUDA_ERROR_INVALID_VALUE;
-    sim_mem_usage(d, &used, &now, &high);
-    if (is_reuse(attribute)) *(int *)value = d->pool_reuse[attribute - CU_MEMPOOL_ATTR_REUSE_FIRST];
-    else if (attribute == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD) *(uint64_t *)value = d->pool_threshold;
-    else if (attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT || attribute == CU_MEMPOOL_ATTR_USED_MEM_CURRENT)
-        *(uint64_t *)value = now;
-    else if (attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH || attribute == CU_MEMPOOL_ATTR_USED_MEM_HIGH)
-        *(uint64_t *)value = high;
-    else return CUDA_ERROR_INVALID_VALUE;
-    return CUDA_SUCCESS;
-}
-
 /* ---- pointer attributes ---- */
 
 /* r is NULL for memory that is not ours: then every attribute is 0, except that the memory is the host's, as
@@ -358,7 +215,7 @@ static int describe(void *out, int attribute, CUdeviceptr address, const struct 
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: *(uint64_t *)out = 0; break;
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS: *(int *)out = r ? 3 : 0; break;
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
-        *(void **)out = r && r->kind == SIM_MEM_POOL ? SIM_HANDLE(r->device->pool_handle) : NULL; break;
+        *(void **)out = r && r->pool ? SIM_HANDLE(r->pool->handle) : NULL; break;
     default: return CUDA_ERROR_INVALID_VALUE;
     }
     return CUDA_SUCCESS;

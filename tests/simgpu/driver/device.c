@@ -91,6 +91,20 @@ static int visible_devices(int *list, int count) {
     return n;
 }
 
+struct sim_pool *sim_pools;
+
+struct sim_pool *sim_pool_new(struct sim_device *device) {
+    struct sim_pool *p = calloc(1, sizeof *p);
+    if (!p || !(p->handle = sim_handle_new(SIM_H_POOL, p))) {
+        free(p);
+        return NULL;
+    }
+    p->device = device;
+    p->reuse[0] = p->reuse[1] = p->reuse[2] = 1;
+    p->next = sim_pools;
+    return sim_pools = p;
+}
+
 int sim_devices_start(void) {
     const char *text = getenv("SIMGPU_DEVICES");
     int count = text && *text ? atoi(text) : 1;
@@ -104,11 +118,10 @@ int sim_devices_start(void) {
     if (count <= 0) return count ? CUDA_ERROR_INVALID_DEVICE : CUDA_ERROR_NO_DEVICE;
     for (int i = sim_device_count; i < count; i++) {
         struct sim_device *d = &sim_devices[i];
-        *d = (struct sim_device) { .ordinal = i, .number = list[i], .memory = memory, .pool_reuse = { 1, 1, 1 } };
+        *d = (struct sim_device) { .ordinal = i, .number = list[i], .memory = memory };
         device_setting(d);
         if (!sim_mem_start(d, memory)) return CUDA_ERROR_OUT_OF_MEMORY;
-        d->pool_handle = sim_handle_new(SIM_H_POOL, d);
-        if (!d->pool_handle) return CUDA_ERROR_OUT_OF_MEMORY;
+        if (!(d->pool = sim_pool_new(d))) return CUDA_ERROR_OUT_OF_MEMORY;
         sim_device_count = i + 1;
     }
     return CUDA_SUCCESS;
@@ -255,11 +268,11 @@ SIM_API(cuDeviceGetP2PAttribute, (int *value, int attribute, CUdevice a, CUdevic
     return CUDA_SUCCESS;
 }
 
-/* The only memory pool of a device: it is both the default and the current pool. */
+/* A device's default pool is also its current one: there is no cuDeviceSetMemPool. */
 static int pool(void **out, CUdevice device) {
     if (!out) return CUDA_ERROR_INVALID_VALUE;
     if (!device_at(device)) return CUDA_ERROR_INVALID_DEVICE;
-    *out = SIM_HANDLE(sim_devices[device].pool_handle);
+    *out = SIM_HANDLE(sim_devices[device].pool->handle);
     return CUDA_SUCCESS;
 }
 SIM_API(cuDeviceGetDefaultMemPool, (void **out, CUdevice device), (out, device), SIM_INIT) { return pool(out, device); }

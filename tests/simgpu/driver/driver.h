@@ -15,6 +15,7 @@
      function.c  functions, and how many blocks of them a multiprocessor has room for
      library.c   libraries and kernels, which need no context
      launch.c    occupancy, kernel launches; staged.c: those of CUDA before 4.0
+     pool.c      memory pools: allocate and free in stream order
      alloc.c     memory: allocate, free, describe; copy.c: copy, fill, wait for values
      graphs.c    cuGraph: building and describing graphs; exec.c: executable graphs
      start.c     cuInit, cuGetProcAddress; missing.c: entry points that are not implemented
@@ -60,6 +61,17 @@ void sim_link_remove(struct sim_link *link);
          name = SIM_OWNER(type, name->link.next))
 
 struct sim_set { void **at; unsigned n, cap; };   /* of nodes: their handles */
+
+struct sim_pool {
+    struct sim_pool *next;                        /* in sim_pools */
+    uint64_t handle;                              /* 0: destroyed, but some of its memory is in use */
+    struct sim_device *device;
+    uint64_t threshold, most;                     /* most: that it may reserve, 0: no limit */
+    uint64_t used, used_high, reserved, reserved_high;
+    int reuse[3];
+    struct sim_kept *kept;                        /* freed, the last one first */
+};
+extern struct sim_pool *sim_pools;
 
 struct sim_stream {
     struct sim_link link;
@@ -228,6 +240,7 @@ int  sim_context_need(void);                                             /* find
 /* device.c */
 int  sim_devices_start(void);                                            /* [lock] creates the devices, from
                                                                             the environment */
+struct sim_pool *sim_pool_new(struct sim_device *device);                /* NULL: no memory */
 bool sim_peers(const struct sim_device *a, const struct sim_device *b);  /* whether kernels of one can get
                                                                             access to the other's memory */
 int sim_device_attribute(struct sim_device *device, int attribute, int *value);   /* 1: unknown */
@@ -329,6 +342,11 @@ bool sim_stream_idle(struct sim_stream *stream);                         /* an o
 int  sim_stream_run(struct sim_stream *stream, struct sim_op *op);       /* submits and waits; the
                                                                             calling thread does the work */
 int  sim_stream_wait(struct sim_stream *stream);                         /* for all work on it */
+/* pool.c */
+void sim_pool_freed(const struct sim_range *r);                          /* its bytes are no longer there */
+bool sim_pools_shrink(struct sim_device *device);                        /* returns what they keep to the device; false:
+                                                                            nothing */
+void sim_pools_end(void);                                                /* also destroys those that are not default */
 /* event.c */
 void sim_event_set(struct sim_event *event, struct sim_op *op);          /* recorded by this operation; takes over the
                                                                             reference */

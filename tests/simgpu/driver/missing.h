@@ -66,7 +66,7 @@ R(cuMemExportToShareableHandle, 10020) R(cuMemFree, 2000) R(cuMemGetAccess, 1002
 R(cuMemGetAllocationGranularity, 10020) R(cuMemGetAllocationPropertiesFromHandle, 10020)
 R(cuMemGetDefaultMemPool, 13000) R(cuMemGetHandleForAddressRange, 11070) R(cuMemGetInfo, 2000) R(cuMemGetMemPool, 13000)
 R(cuMemHostGetDevicePointer, 2020) R(cuMemImportFromShareableHandle, 10020) R(cuMemMap, 10020)
-T(cuMemMapArrayAsync, 11010, _ptsz) R(cuMemPoolCreate, 11020) R(cuMemPoolDestroy, 11020)
+T(cuMemMapArrayAsync, 11010, _ptsz)
 R(cuMemPoolExportPointer, 11020) R(cuMemPoolExportToShareableHandle, 11020) R(cuMemPoolGetAccess, 11020)
 R(cuMemPoolImportFromShareableHandle, 11020) R(cuMemPoolImportPointer, 11020) R(cuMemPoolSetAccess, 11020)
 T(cuMemPrefetchAsync, 8000, _ptsz) U(cuMemPrefetchAsync, 12020, cuMemPrefetchAsync_v2, _ptsz)

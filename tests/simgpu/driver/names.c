@@ -66,7 +66,8 @@ const struct sim_name sim_names[] = {
     R(cuMemHostRegister, 4000) S(cuMemHostRegister, 6050, cuMemHostRegister_v2) R(cuMemHostUnregister, 4000)
     R(cuMemAllocManaged, 6000) T(cuMemAllocAsync, 11020, _ptsz) T(cuMemAllocFromPoolAsync, 11020, _ptsz)
     T(cuMemFreeAsync, 11020, _ptsz) R(cuMemPoolSetAttribute, 11020) R(cuMemPoolGetAttribute, 11020)
-    R(cuMemPoolTrimTo, 11020) R(cuPointerGetAttribute, 4000) R(cuPointerGetAttributes, 7000)
+    R(cuMemPoolTrimTo, 11020) R(cuMemPoolCreate, 11020) R(cuMemPoolDestroy, 11020) R(cuPointerGetAttribute, 4000)
+    R(cuPointerGetAttributes, 7000)
 
     T(cuMemcpy, 4000, _ptds) T(cuMemcpyAsync, 4000, _ptsz) T(cuMemcpyPeer, 4000, _ptds)
     T(cuMemcpyPeerAsync, 4000, _ptsz) U(cuMemcpyHtoD, 3020, cuMemcpyHtoD_v2, _ptds)

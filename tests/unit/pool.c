@@ -1,0 +1,521 @@
+/* pool.c - memory in the order of a stream: gpuexec_alloc_on, gpuexec_free_on, and the pools behind them. */
+#include "../test.h"
+
+enum { WORDS = 512, BYTES = WORDS * 4, ROUNDS = 20 };
+enum { THRESHOLD = 4, RESERVED, RESERVED_HIGH, USED, USED_HIGH };        /* CUmemPool_attribute */
+
+/* The driver's own calls. */
+#define CALLS(X) \
+    X(cuPointerGetAttribute, 4000, (void *, int, gpuexec_ptr)) X(cuDeviceGetDefaultMemPool, 11020, (void **, int)) \
+    X(cuMemPoolCreate, 11020, (void **, const int *)) X(cuMemPoolDestroy, 11020, (void *)) \
+    X(cuMemPoolGetAttribute, 11020, (void *, int, void *)) X(cuMemPoolSetAttribute, 11020, (void *, int, void *)) \
+    X(cuMemPoolTrimTo, 11020, (void *, size_t)) X(cuMemFree, 3020, (gpuexec_ptr)) \
+    X(cuMemAllocFromPoolAsync, 11020, (gpuexec_ptr *, size_t, void *, void *)) \
+    X(cuMemAllocAsync, 11020, (gpuexec_ptr *, size_t, void *)) X(cuMemFreeAsync, 11020, (gpuexec_ptr, void *)) \
+    X(cuCtxCreate, 3020, (struct CUctx_st **, unsigned, int)) \
+    X(cuCtxDestroy, 4000, (struct CUctx_st *))
+#define POINTER(name, version, parameters) int (*name) parameters;
+static struct { CALLS(POINTER) } cu;
+
+static void find_calls(void) {
+    void *symbol;
+#define FIND(name, version, parameters) \
+    symbol = gpuexec_driver_symbol(#name, version); \
+    memcpy(&cu.name, &symbol, sizeof symbol);
+    CALLS(FIND)
+}
+static uint64_t attribute(void *pool, int which) {
+    uint64_t value = 0;
+    CHECK_EQ(cu.cuMemPoolGetAttribute(pool, which, &value), 0);
+    return value;
+}
+static void *pool_of(gpuexec_ptr p) {
+    void *pool = NULL;
+    CHECK_EQ(cu.cuPointerGetAttribute(&pool, 17, p), 0);         /* CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE */
+    return pool;
+}
+
+static setting begin(void) {
+    setting s = set_up(UNIT_PTX, "add", BYTES);
+    s.gate = gate_make(s.ctx, s.mod);
+    s.host = (uint32_t *)gpuexec_alloc_pinned(s.ctx, BYTES);
+    CHECK_OK(gpuexec_free_on(s.stream, gpuexec_alloc_on(s.stream, 4)));          /* creates the pool */
+    find_calls();
+    return s;
+}
+
+static gpuexec_result add_to(const setting *s, gpuexec_stream stream, gpuexec_ptr p, uint32_t by) {
+    uint32_t n = WORDS;
+    return gpuexec_launch(s->kernel, stream, gpuexec_grid_for(n, 128), GPUEXEC_ARGS(p, by, n));
+}
+
+/* The host only enqueues: memory of all rounds is allocated and freed behind the gate. */
+TEST(memory_between_two_points_of_a_stream) {
+    setting  s = begin();
+    uint32_t i;
+    gate_close(s.gate, s.stream);
+    for (i = 0; i < ROUNDS; i++) {
+        gpuexec_ptr p = gpuexec_alloc_on(s.stream, BYTES), q = gpuexec_alloc_on(s.stream, BYTES + 4 * i);
+        CHECK(p && q && p != q && p % 256 == 0);
+        CHECK_OK(gpuexec_fill32(s.stream, p, i, WORDS));
+        CHECK_OK(gpuexec_copy(s.stream, q, p, BYTES));
+        CHECK_OK(gpuexec_free_on(s.stream, p));
+        CHECK_OK(add_to(&s, s.stream, q, 100));
+        CHECK_OK(gpuexec_copy_out(s.stream, s.host + i, q + 4 * i, 4));
+        CHECK_OK(gpuexec_free_on(s.stream, q));
+    }
+    CHECK_RESULT(gpuexec_stream_query(s.stream), GPUEXEC_NOT_READY);
+    gate_open(s.gate);
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+    for (i = 0; i < ROUNDS; i++) CHECK_EQ(s.host[i], 100 + i);
+}
+
+/* Work on other streams waits for the allocation, and the free for it. */
+TEST(streams_share_memory) {
+    setting        s = begin();
+    gpuexec_stream other = gpuexec_stream_create(s.ctx, NULL);
+    uint32_t       i;
+    for (i = 0; i < ROUNDS; i++) {
+        gpuexec_ptr p = gpuexec_alloc_on(s.stream, BYTES);
+        CHECK_OK(gpuexec_fill32(s.stream, p, i, WORDS));
+        CHECK_OK(gpuexec_stream_wait_stream(other, s.stream));
+        CHECK_OK(add_to(&s, other, p, 1));
+        CHECK_OK(gpuexec_copy_out(other, s.host + i, p, 4));
+        if (i % 2) CHECK_OK(gpuexec_stream_wait_stream(s.stream, other));
+        CHECK_OK(gpuexec_free_on(i % 2 ? s.stream : other, p));
+    }
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+    CHECK_OK(gpuexec_stream_sync(other));
+    for (i = 0; i < ROUNDS; i++) CHECK_EQ(s.host[i], 1 + i);
+}
+
+TEST(all_kinds_of_streams) {
+    setting s = begin();
+    const gpuexec_stream streams[] = { gpuexec_stream_legacy(s.ctx), gpuexec_stream_per_thread(s.ctx),
+                                       gpuexec_context_stream(s.ctx),
+                                       gpuexec_stream_from_native(s.ctx, gpuexec_stream_native(s.stream)) };
+    int i;
+    for (i = 0; i < 4; i++) {
+        gpuexec_ptr p = gpuexec_alloc_on(streams[i], BYTES);
+        CHECK_OK(gpuexec_fill32(streams[i], p, 5, WORDS));
+        CHECK_OK(add_to(&s, streams[i], p, 2));
+        CHECK_OK(gpuexec_copy_out(streams[i], s.host, p, BYTES));
+        CHECK_OK(gpuexec_free_on(streams[i], p));
+        CHECK_OK(gpuexec_stream_sync(streams[i]));
+        CHECK_EQ(s.host[WORDS - 1], 7);
+    }
+}
+
+/* In a capture, both become nodes; what was allocated before it cannot be freed there, and stays allocated. The first
+   allocation creates the pool. */
+TEST(in_a_capture) {
+    setting       s = set_up(UNIT_PTX, "add", BYTES);
+    gpuexec_stream other = gpuexec_stream_create(s.ctx, NULL);
+    gpuexec_graph g = { 0 };
+    gpuexec_ptr   p = 0, before = gpuexec_alloc(s.ctx, BYTES);
+    uint32_t      host[2] = { 0, 0 };
+    int           i;
+    GPUEXEC_CAPTURE(s.stream, &g) {
+        p = gpuexec_alloc_on(s.stream, BYTES);
+        CHECK(p && p != before);
+        CHECK_FAILED(gpuexec_free_on(s.stream, before), GPUEXEC_BAD_ARGUMENT, "cannot free 0x", "on the stream",
+                     "cuMemFreeAsync", "free it after the capture");
+        CHECK_FAILED(gpuexec_free(p), GPUEXEC_BAD_ARGUMENT, "was allocated in a capture, at ", "pool.c:",
+                     "belongs to the graph", "gpuexec_free_on");
+        CHECK_OK(gpuexec_free_on(other, gpuexec_alloc_on(other, BYTES)));        /* does not break the capture */
+        CHECK_OK(gpuexec_fill32(s.stream, p, 1, WORDS));
+        CHECK_OK(add_to(&s, s.stream, p, 2));
+        CHECK_OK(gpuexec_copy(s.stream, before, p, BYTES));
+        CHECK_OK(gpuexec_free_on(s.stream, p));
+        CHECK_OK(add_to(&s, s.stream, s.data, 1));
+    }
+    CHECK_MADE(g);
+    for (i = 0; i < 3; i++) CHECK_OK(gpuexec_graph_launch(g, s.stream));
+    CHECK_OK(gpuexec_copy_out(s.stream, host, before, 4));
+    CHECK_OK(gpuexec_copy_out(s.stream, host + 1, s.data, 4));
+    CHECK_OK(gpuexec_free_on(s.stream, before));
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+    CHECK_EQ(host[0], 3);
+    CHECK_EQ(host[1], 3);
+    CHECK_OK(gpuexec_graph_destroy(g));
+}
+
+/* Each launch allocates the memory again. */
+TEST(a_graph_that_leaves_memory_to_the_program) {
+    setting       s = begin();
+    gpuexec_graph g = { 0 };
+    gpuexec_ptr   p = 0, q = gpuexec_alloc_on(s.stream, BYTES);
+    int           i;
+    GPUEXEC_CAPTURE(s.stream, &g) {
+        p = gpuexec_alloc_on(s.stream, BYTES);
+        CHECK_OK(gpuexec_fill32(s.stream, p, 7, WORDS));
+        CHECK_OK(gpuexec_free(q));                                   /* after the capture */
+    }
+    for (i = 0; i < 3; i++) {
+        CHECK_OK(gpuexec_graph_launch(g, s.stream));
+        CHECK_OK(add_to(&s, s.stream, p, (uint32_t)i));
+        CHECK_OK(gpuexec_copy_out(s.stream, s.host + i, p, 4));
+        CHECK_OK(gpuexec_free_on(s.stream, p));
+    }
+    CHECK_OK(gpuexec_graph_launch(g, s.stream));
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+    for (i = 0; i < 3; i++) CHECK_EQ(s.host[i], 7 + i);
+    CHECK_OK(gpuexec_context_close(s.ctx));                          /* frees it the fourth time */
+}
+
+TEST(a_graph_whose_memory_is_freed_on_a_stream) {
+    setting     s = begin();
+    gpuexec_ptr p[2];
+    int         i;
+    p[0] = gpuexec_alloc_on(s.stream, BYTES);
+    p[1] = gpuexec_alloc(s.ctx, BYTES);
+    for (i = 0; i < 2; i++) {
+        gpuexec_graph g = { 0 };
+        GPUEXEC_CAPTURE(s.stream, &g) CHECK_OK(gpuexec_fill32(s.stream, p[i], 7, WORDS));
+        CHECK_OK(gpuexec_graph_launch(g, s.stream));
+        CHECK_OK(gpuexec_free_on(s.stream, p[i]));
+        CHECK_REFUSED(gpuexec_graph_launch(g, s.stream), GPUEXEC_STALE_HANDLE, "node 0 uses the 2048 bytes",
+                      "which were freed at ", "pool.c:");
+    }
+}
+
+TEST(the_allocation_is_known) {
+    setting s = begin();
+    gpuexec_ptr p = gpuexec_alloc_on(s.stream, 100);
+    gpuexec_pointer_info i;
+    CHECK_OK(gpuexec_pointer_get_info(p + 99, &i));
+    CHECK_EQ(i.kind, GPUEXEC_MEMORY_DEVICE);
+    CHECK_EQ(i.base, p);
+    CHECK_EQ(i.bytes, 100);
+    CHECK_EQ(i.device_address, p + 99);
+    CHECK_EQ(i.ours, 1);
+    CHECK_TEXT(i.where, "pool.c:");
+    CHECK_REFUSED(gpuexec_fill(s.stream, p, 0, 101), GPUEXEC_BAD_ARGUMENT, "only 100 bytes remain", "pool.c:");
+    CHECK_REFUSED(gpuexec_copy_in(s.stream, p + 4, s.host, 100), GPUEXEC_BAD_ARGUMENT, "only 96 bytes remain");
+    CHECK_OK(gpuexec_free_on(s.stream, p));
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+}
+
+static void open_later(void *word) {
+    test_sleep_ms(30);
+    __atomic_store_n((uint32_t *)word, 1, __ATOMIC_RELAXED);
+}
+TEST(both_ways_to_free) {
+    setting s = begin();
+    gpuexec_stream_desc free_of_the_others = { 0 };
+    gpuexec_stream other;
+    gpuexec_ptr    p = gpuexec_alloc_on(s.stream, BYTES), q = gpuexec_alloc(s.ctx, BYTES);
+    free_of_the_others.non_blocking = 1;
+    other = gpuexec_stream_create(s.ctx, &free_of_the_others);
+    gate_close(s.gate, s.stream);
+    CHECK_OK(add_to(&s, s.stream, p, 1));
+    CHECK_OK(gpuexec_stream_host_function(other, open_later, s.gate.word));
+    CHECK_OK(gpuexec_free(p));                                   /* waits */
+    CHECK_OK(gpuexec_stream_query(s.stream));
+    CHECK_OK(gpuexec_fill(s.stream, q, 1, BYTES));
+    CHECK_OK(gpuexec_free_on(s.stream, q));
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+    CHECK_FAILED(gpuexec_free(q), GPUEXEC_BAD_ARGUMENT, "is not from gpuexec_alloc, or was already freed");
+}
+
+TEST(wrong_frees) {
+    setting s = begin();
+    gpuexec_ptr    p = gpuexec_alloc_on(s.stream, 100);
+    gpuexec_stream none = { 0 }, dead = gpuexec_stream_create(s.ctx, NULL);
+    CHECK_OK(gpuexec_stream_destroy(dead));
+    CHECK_OK(gpuexec_free_on(s.stream, 0));
+    CHECK_OK(gpuexec_free_on(none, 0));
+    CHECK_FAILED(gpuexec_free_on(s.stream, p + 1), GPUEXEC_BAD_ARGUMENT,
+                 "is 1 byte after the beginning of the 100 bytes", "pass the address at which the memory begins");
+    CHECK_FAILED(gpuexec_free_on(s.stream, (uintptr_t)s.host), GPUEXEC_BAD_ARGUMENT, "is pinned memory",
+                 "gpuexec_free_pinned");
+    CHECK_FAILED(gpuexec_free_on(none, p), GPUEXEC_BAD_HANDLE, "the stream was never created");
+    CHECK_FAILED(gpuexec_free_on(dead, p), GPUEXEC_STALE_HANDLE, "the stream is stale");
+    CHECK_OK(gpuexec_free_on(s.stream, p));
+    CHECK_FAILED(gpuexec_free_on(s.stream, p), GPUEXEC_BAD_ARGUMENT, "was already freed");
+    CHECK_FAILED(gpuexec_free_on(GPUEXEC_CURRENT, p), GPUEXEC_BAD_ARGUMENT, "was already freed");
+    CHECK_REFUSED(gpuexec_fill(s.stream, p, 0, 0x7FFFFFFF), GPUEXEC_BAD_ARGUMENT, "the destination");
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+}
+
+/* A failure is latched and marks the stream; clean-up is not refused. */
+TEST(wrong_allocations) {
+    setting s = begin();
+    const gpuexec_stream none = { 0 };
+    gpuexec_ptr p = gpuexec_alloc_on(s.stream, 100);
+    CHECK_EQ(gpuexec_alloc_on(s.stream, 0), 0);
+    CHECK_TEXT(gpuexec_error_text(), "gpuexec_alloc_on: cannot allocate 0 bytes");
+    CHECK_EQ(gpuexec_alloc_on(s.stream, 100), 0);
+    CHECK_TEXT(gpuexec_error_text(), "cannot allocate 0 bytes", "because of this failure, gpuexec_alloc_on at",
+               "was refused");
+    CHECK_OK(gpuexec_free_on(s.stream, p));
+    CHECK_RESULT(gpuexec_stream_sync(s.stream), GPUEXEC_BAD_ARGUMENT);
+    CHECK_EQ(gpuexec_alloc_on(none, 100), 0);
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_HANDLE);
+    CHECK_EQ(gpuexec_alloc_on(s.stream, (size_t)1 << 61), 0);
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY);
+    p = gpuexec_alloc_on(s.stream, 2048);
+    CHECK_EQ(gpuexec_alloc_on(s.stream, (size_t)1 << 50), 0);
+    CHECK_TEXT(gpuexec_error_text(), "cannot allocate 1.0 PiB (1125899906842624 bytes) of device memory on device 0: ",
+               " are free; gpuexec's pool has reserved ", " bytes), of which ", " are in use",
+               "cuMemAllocFromPoolAsync returned CUDA_ERROR_OUT_OF_MEMORY", "request less");
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY);
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+    CHECK(gpuexec_alloc_on(s.stream, 100) != 0);
+    CHECK_OK(gpuexec_free(p));
+}
+
+/* GPUEXEC_CURRENT: for an allocation in the current context, for a free in that of the memory. */
+TEST(on_the_current_stream) {
+    setting s = begin();
+    gpuexec_context made = gpuexec_context_create(0, NULL);
+    gpuexec_stream  own = gpuexec_context_stream(s.ctx), mine = gpuexec_stream_create(s.ctx, NULL);
+    struct CUctx_st *foreign = NULL;
+    gpuexec_ptr p;
+    CHECK_EQ(gpuexec_alloc_on(GPUEXEC_CURRENT, 100), 0);
+    CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_CURRENT names no stream here: no context is current on this thread",
+               "gpuexec_context_push", "gpuexec_context_stream(context)");
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
+    CHECK_EQ(cu.cuCtxCreate(&foreign, 0, 0), 0);
+    CHECK_EQ(gpuexec_alloc_on(GPUEXEC_CURRENT, 100), 0);
+    CHECK_TEXT(gpuexec_error_text(), "gpuexec has no handle for the current context");
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
+    CHECK_EQ(cu.cuCtxDestroy(foreign), 0);
+    CHECK_OK(gpuexec_context_set_stream(s.ctx, mine));
+    GPUEXEC_CONTEXT_SCOPE(s.ctx) {
+        gate_close(s.gate, mine);
+        p = gpuexec_alloc_on(GPUEXEC_CURRENT, BYTES);
+        CHECK_OK(gpuexec_fill(GPUEXEC_CURRENT, p, 7, BYTES));
+        CHECK_OK(gpuexec_stream_query(own));
+        CHECK_RESULT(gpuexec_stream_query(mine), GPUEXEC_NOT_READY);
+        gate_open(s.gate);
+    }
+    GPUEXEC_CONTEXT_SCOPE(made) CHECK_OK(gpuexec_free_on(GPUEXEC_CURRENT, p));
+    CHECK_OK(gpuexec_stream_sync(mine));
+    GPUEXEC_CONTEXT_SCOPE(made) p = gpuexec_alloc_on(GPUEXEC_CURRENT, BYTES);
+    CHECK_OK(gpuexec_context_close(s.ctx));
+    CHECK_OK(gpuexec_fill(GPUEXEC_CURRENT, p, 1, BYTES));        /* it is in the other context */
+    CHECK_OK(gpuexec_stream_sync(gpuexec_context_stream(made)));
+    CHECK_OK(gpuexec_free_on(gpuexec_context_stream(made), p));
+}
+
+TEST(a_pool_for_each_device) {
+    setting s = begin();
+    gpuexec_context made = gpuexec_context_create(0, NULL);
+    gpuexec_stream  t = gpuexec_stream_create(made, NULL);
+    gpuexec_ptr     p = gpuexec_alloc_on(s.stream, BYTES), q = gpuexec_alloc_on(t, BYTES);
+    void           *pool = pool_of(p), *usual = NULL;
+    CHECK_EQ(cu.cuDeviceGetDefaultMemPool(&usual, 0), 0);
+    CHECK(pool && pool == pool_of(q) && pool != usual);
+    CHECK(attribute(pool, THRESHOLD) == UINT64_MAX);
+    CHECK_EQ(attribute(usual, THRESHOLD), 0);
+    CHECK_EQ(attribute(usual, USED_HIGH), 0);
+    CHECK(attribute(pool, USED) >= 2 * BYTES);
+    CHECK(attribute(pool, RESERVED) >= attribute(pool, USED));
+    CHECK_OK(gpuexec_context_close(s.ctx));                      /* frees p; the pool remains */
+    CHECK_OK(gpuexec_fill(t, q, 1, BYTES));
+    CHECK_OK(gpuexec_stream_sync(t));
+    CHECK(pool_of(q) == pool && pool_of(gpuexec_alloc_on(t, BYTES)) == pool);
+    CHECK_OK(gpuexec_context_close(made));
+    if (on_cpu_device()) CHECK_EQ(cu.cuMemPoolTrimTo(pool, 0), 1);               /* destroyed; a GPU may crash */
+}
+
+static char lines[4000];
+static void keep_lines(void *user, gpuexec_log_level level, const char *text) {
+    (void)user;
+    if (level == GPUEXEC_LOG_WARNING) snprintf(lines + strlen(lines), sizeof lines - strlen(lines), "%s", text);
+}
+TEST(leaks_are_reported) {
+    gpuexec_setup_desc desc = { 0 };
+    gpuexec_context ctx;
+    gpuexec_stream  s;
+    lines[0] = 0;
+    desc.log = keep_lines;
+    desc.report_leaks = 1;
+    CHECK_OK(gpuexec_setup(&desc));
+    ctx = gpuexec_context_open(0, NULL);
+    s = gpuexec_stream_create(ctx, NULL);
+    CHECK(gpuexec_alloc_on(s, 12345) != 0);
+    CHECK_OK(gpuexec_free_on(s, gpuexec_alloc_on(s, 54321)));
+    CHECK_OK(gpuexec_shutdown());
+    CHECK_TEXT(lines, "leak: 12345 bytes of device memory at 0x", "allocated at ", "pool.c:");
+    CHECK(strstr(lines, "54321") == NULL);
+}
+
+/* The owner destroys its context: the memory outlives it, and gpuexec frees it. */
+TEST(a_context_that_its_owner_destroys) {
+    setting s = begin();
+    gpuexec_context owner = gpuexec_context_create(0, NULL),
+                    adopted = gpuexec_context_from_native(gpuexec_context_native(owner));
+    gpuexec_stream  t = gpuexec_stream_create(adopted, NULL);
+    gpuexec_ptr     p = gpuexec_alloc_on(t, BYTES);
+    void           *pool = pool_of(p);
+    const uint64_t  used = attribute(pool, USED);
+    CHECK_OK(gpuexec_stream_sync(t));
+    CHECK_OK(gpuexec_context_close(owner));
+    CHECK_FAILED(gpuexec_free_on(t, p), GPUEXEC_STALE_HANDLE, "was destroyed outside gpuexec");
+    CHECK_EQ(gpuexec_alloc_on(t, BYTES), 0);
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_STALE_HANDLE);
+    CHECK(attribute(pool, USED) < used);
+    CHECK_OK(gpuexec_free_on(s.stream, gpuexec_alloc_on(s.stream, BYTES)));
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+}
+
+TEST_ALONE(a_device_without_pools) {
+    gpuexec_context ctx;
+    gpuexec_stream  s;
+    gpuexec_ptr p = 0;
+    void *pool = NULL;
+    const int props[22] = { 1, 0, 1, 0 };
+    if (!on_cpu_device()) SKIP("not on the CPU device");
+    setenv("SIMGPU_DEVICE_0", "115=0", 1);
+    ctx = gpuexec_context_open(0, NULL);
+    s = gpuexec_stream_create(ctx, NULL);
+    CHECK_EQ(gpuexec_alloc_on(s, 100), 0);
+    CHECK_TEXT(gpuexec_error_text(), "device 0 has no memory pools: CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED is 0",
+               "use gpuexec_alloc and gpuexec_free");
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NOT_SUPPORTED);
+    find_calls();
+    CHECK_EQ(cu.cuMemPoolCreate(&pool, props), 801);
+    CHECK_EQ(cu.cuMemAllocAsync(&p, 100, gpuexec_stream_native(s)), 801);
+    p = gpuexec_alloc(ctx, 100);
+    CHECK_OK(gpuexec_free_on(s, p));
+}
+
+/* --- pools of the CPU device -------------------------------------------------------------------------------------- */
+
+static void *make_pool(uint64_t threshold, size_t most) {
+    int   props[22] = { 1, 0, 1, 0 };                            /* CUmemPoolProps: pinned, of device 0 */
+    void *pool = NULL;
+    memcpy(&props[6], &most, sizeof most);
+    CHECK_EQ(cu.cuMemPoolCreate(&pool, props), 0);
+    CHECK_EQ(cu.cuMemPoolSetAttribute(pool, THRESHOLD, &threshold), 0);
+    return pool;
+}
+static gpuexec_ptr take(void *pool, size_t bytes, void *stream) {
+    gpuexec_ptr p = 0;
+    CHECK_EQ(cu.cuMemAllocFromPoolAsync(&p, bytes, pool, stream), 0);
+    return p;
+}
+
+/* A stream gets back what it has freed, also before the free has run; other streams get other memory. */
+TEST(freed_memory_of_the_same_stream) {
+    if (!on_cpu_device()) SKIP("not on the CPU device");
+    if (getenv("SIMGPU_SCHEDULE")) SKIP("an adversary may give it other memory");
+    setting     s = begin();
+    void       *a = gpuexec_stream_native(s.stream), *b = gpuexec_stream_native(gpuexec_context_stream(s.ctx));
+    void       *pool = make_pool(UINT64_MAX, 0);
+    gpuexec_ptr p = take(pool, BYTES, a), q, r;
+    CHECK_EQ(cu.cuMemFreeAsync(p, a), 0);
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+    CHECK(cu.cuMemFreeAsync(p, a) == 1 && cu.cuMemFree(p) == 1);
+    q = take(pool, BYTES, b);
+    CHECK(q != p);
+    CHECK(take(pool, BYTES, a) == p);
+    gate_close(s.gate, s.stream);
+    CHECK_OK(gpuexec_fill32(s.stream, p, 7, WORDS));
+    CHECK_OK(gpuexec_copy_out(s.stream, s.host, p, 4));
+    CHECK_EQ(cu.cuMemFreeAsync(p, a), 0);
+    CHECK(cu.cuMemFreeAsync(p, a) == 1);
+    r = take(pool, BYTES, a);
+    CHECK(r == p);
+    CHECK_EQ(attribute(pool, USED), 2 * BYTES);
+    CHECK_OK(gpuexec_fill32(s.stream, p, 8, 1));
+    CHECK_OK(gpuexec_copy_out(s.stream, s.host + 1, p, 8));
+    gate_open(s.gate);
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+    CHECK_EQ(s.host[0], 7);
+    CHECK_EQ(s.host[1], 8);
+    CHECK_EQ(s.host[2], 0xCDCDCDCD);                             /* new memory, although it was not given back */
+    CHECK_EQ(cu.cuMemFree(q), 0);
+    CHECK_EQ(cu.cuMemPoolDestroy(pool), 0);
+    CHECK_EQ(cu.cuMemFreeAsync(p, a), 0);
+}
+
+TEST(accounts_of_a_pool) {
+    if (!on_cpu_device()) SKIP("not on the CPU device");
+    if (getenv("SIMGPU_SCHEDULE")) SKIP("an adversary may give it other memory");
+    setting     s = begin();
+    void       *a = gpuexec_stream_native(s.stream), *pool = make_pool(4096, 1 << 20), *usual = NULL;
+    gpuexec_ptr p = take(pool, 4096, a), q = take(pool, 1000, a), r = 0;
+    uint64_t    zero = 0;
+    size_t      before = 0, after = 0;
+    CHECK_EQ(attribute(pool, USED), 4096 + 1024);
+    CHECK_EQ(attribute(pool, RESERVED), 4096 + 1024);
+    CHECK_EQ(cu.cuMemAllocFromPoolAsync(&r, (1 << 20) - 4096, pool, a), 2);      /* more than its maximum */
+    CHECK_EQ(cu.cuMemFreeAsync(q, a), 0);
+    CHECK_EQ(cu.cuMemFreeAsync(p, a), 0);
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+    CHECK_EQ(attribute(pool, USED), 0);
+    CHECK_EQ(attribute(pool, RESERVED), 4096);                   /* the threshold */
+    CHECK_EQ(attribute(pool, USED_HIGH), 4096 + 1024);
+    CHECK_EQ(attribute(pool, RESERVED_HIGH), 4096 + 1024);
+    CHECK_EQ(cu.cuMemPoolSetAttribute(pool, USED_HIGH, &zero), 0);
+    CHECK_EQ(cu.cuMemPoolSetAttribute(pool, RESERVED_HIGH, &zero), 0);
+    CHECK_EQ(attribute(pool, USED_HIGH), 0);
+    CHECK_EQ(attribute(pool, RESERVED_HIGH), 4096);
+    CHECK_EQ(cu.cuMemPoolSetAttribute(pool, USED, &zero), 1);
+    CHECK_OK(gpuexec_context_get_memory(s.ctx, &before, NULL));
+    CHECK_EQ(cu.cuMemPoolTrimTo(pool, 0), 0);
+    CHECK_OK(gpuexec_context_get_memory(s.ctx, &after, NULL));
+    CHECK_EQ(after - before, 4096);
+    CHECK_EQ(attribute(pool, RESERVED), 0);
+    p = take(pool, 4096, a);
+    CHECK_EQ(cu.cuMemPoolDestroy(pool), 0);                      /* at once; the memory remains */
+    CHECK_EQ(cu.cuMemPoolDestroy(pool), 1);
+    CHECK_EQ(cu.cuMemAllocFromPoolAsync(&r, 8, pool, a), 1);
+    CHECK_OK(gpuexec_fill(s.stream, p, 1, 4096));
+    CHECK_EQ(cu.cuMemFreeAsync(p, a), 0);
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+    CHECK_OK(gpuexec_context_get_memory(s.ctx, &before, NULL));
+    CHECK_EQ(after, before);
+    CHECK_EQ(cu.cuDeviceGetDefaultMemPool(&usual, 0), 0);
+    CHECK_EQ(cu.cuMemPoolDestroy(usual), 1);
+}
+
+/* What a pool keeps is returned when there is no other memory. */
+TEST_ALONE(little_memory) {
+    gpuexec_context ctx;
+    gpuexec_stream  s;
+    gpuexec_ptr p;
+    if (!on_cpu_device()) SKIP("not on the CPU device");
+    setenv("SIMGPU_MEMORY", "1M", 1);
+    ctx = gpuexec_context_open(0, NULL);
+    s = gpuexec_stream_create(ctx, NULL);
+    CHECK_OK(gpuexec_free_on(s, gpuexec_alloc_on(s, 600 << 10)));
+    CHECK_OK(gpuexec_free_on(s, gpuexec_alloc_on(s, 700 << 10)));
+    CHECK_OK(gpuexec_stream_sync(s));
+    p = gpuexec_alloc(ctx, 800 << 10);
+    CHECK(p != 0);
+    CHECK_EQ(gpuexec_alloc_on(s, 500 << 10), 0);
+    CHECK_TEXT(gpuexec_error_text(), "cannot allocate 500.0 KiB (512000 bytes)", "224.0 KiB (229376 bytes) of 1.0 MiB",
+               "gpuexec's pool has reserved 0 bytes, of which 0 bytes are in use");
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY);
+    CHECK_OK(gpuexec_free_on(s, p));
+    CHECK(gpuexec_alloc_on(s, 500 << 10) != 0);                  /* waits for the free */
+}
+
+/* With SIMGPU_SCHEDULE, another stream may get memory as soon as its free has run. */
+TEST_ALONE(freed_memory_under_schedules) {
+    size_t  bytes;
+    int     reused = 0, rounds = 0;
+    setting s;
+    void   *a, *b, *pool;
+    if (!on_cpu_device()) SKIP("not on the CPU device");
+    setenv("SIMGPU_SCHEDULE", "1", 1);
+    s = begin();
+    a = gpuexec_stream_native(s.stream);
+    b = gpuexec_stream_native(gpuexec_context_stream(s.ctx));
+    pool = make_pool(UINT64_MAX, 0);
+    for (bytes = 512; bytes <= 512 * ROUNDS; bytes += 512, rounds++) {
+        gpuexec_ptr p = take(pool, bytes, a), q;
+        gate_close(s.gate, s.stream);
+        CHECK_EQ(cu.cuMemFreeAsync(p, a), 0);
+        q = take(pool, bytes, b);
+        CHECK(q != p);                                           /* the free has not run */
+        gate_open(s.gate);
+        CHECK_OK(gpuexec_stream_sync(s.stream));
+        reused += take(pool, bytes, b) == p;
+    }
+    CHECK(reused > 0 && reused < rounds);
+}
