@@ -1755,6 +1755,7 @@ typedef struct gpuexec_capture_desc {
 
        call of gpuexec                              stream that captures or joined  other stream  legacy stream
        launch, copy, fill, host function, record    recorded                        as usual      refused
+       gpuexec_alloc_on, _free_on                   recorded                        as usual      refused
        functions whose names end in _now            -                               -             refused
        wait for a stream or an event in the capture recorded                        joins         refused
        wait for a stream or an event outside        refused                         as usual      refused
