@@ -1755,6 +1755,7 @@ typedef struct gpuexec_capture_desc {
 
        call of gpuexec                              stream that captures or joined  other stream  legacy stream
        launch, copy, fill, host function, record    recorded                        as usual      refused
+       gpuexec_alloc_on, _free_on                   recorded                        as usual      refused
        functions whose names end in _now            -                               -             refused
        wait for a stream or an event in the capture recorded                        joins         refused
        wait for a stream or an event outside        refused                         as usual      refused
@@ -5461,14 +5462,12 @@ GPUEXEC_API gpuexec_result gpuexec_context_sync_at(const char *where, gpuexec_co
     GXI_CALL(gpuexec_context_sync, GXI_WAITS);
     if (!(slot = gxi_begin_in(call, context, &scope))) return gxi_take();
     stream = GXI_LOAD(&gxi.capturing) ? GXI_LOAD(&gxi.capturing)(call, slot->cu_context) : NULL;
-    if (stream) {
+    if (stream)
         gxi_fail(call, GPUEXEC_CAPTURING, "end the capture first, or wait for another stream or an event",
                  "cannot wait for the context: its stream created at %s captures", gxi_place(stream->where));
-        gxi_leave(&scope);
-        return gxi_take();
-    }
-    cu = GXI_TRY_VOID(cuCtxSynchronize);
+    cu = stream ? 0 : GXI_TRY_VOID(cuCtxSynchronize);
     gxi_leave(&scope);
+    if (stream) return gxi_take();
     gxi_waited(call, cu, slot, "the context");
     return gxi_take_of_context(call, slot);
 }
@@ -5500,8 +5499,7 @@ static int gxi_context_is_gone(const gxi_call *call, const gxi_slot *context) {
     gxi_call own = *call;                        /* so that results here do not replace the caller's */
     return gxi_is_destroyed(&own, context->cu_context, &gxi_context_of(context)->id) || own.cu == GXI_DEINITIALIZED;
 }
-/* Waits for the work in a context about to be closed; in an adopted one, or while others capture, only for our streams.
-   */
+/* Waits for the work of a context before its end: in an adopted one, or if others capture, only for our streams. */
 static gpuexec_result gxi_context_drain(gxi_call *call, const gxi_slot *slot) {
     gpuexec_result result = GPUEXEC_OK;
     const gxi_slot *child;
