@@ -7943,12 +7943,13 @@ static gpuexec_result gxi_stream_records(gxi_call *call, const gxi_slot *stream,
     }
     return cu ? gxi_fail_cu(call, NULL, "%s", fails) : GPUEXEC_OK;
 }
-/* Before a stream waits for work that is in a capture, or is not: both must be in the same, or in none. */
+/* Before a stream waits for work that is in a capture, or is not: both must be in the same, or in none. Without captures
+   of gpuexec, it is not known which of our streams have joined another library's; then the driver decides. */
 static gpuexec_result gxi_check_join(gxi_call *call, const gxi_slot *stream, int captured, const char *is) {
     if (captured && stream->legacy == 1)
         return gxi_fail(call, GPUEXEC_CAPTURING, "use a stream from gpuexec_stream_create",
                         "%s is in a capture, which the legacy default stream cannot join", is);
-    if (!captured && gxi_captures(call, stream))
+    if (!captured && GXI_LOAD(&gxi.captures) && gxi_captures(call, stream))
         return gxi_fail(call, GPUEXEC_CAPTURING, "wait for it before the capture begins; or let the other stream join "
                         "the capture first: gpuexec_stream_wait_stream(other, stream)",
                         "the stream captures, but %s is outside the capture", is);

@@ -547,12 +547,7 @@ TEST(external_events_connect_a_graph_with_other_work) {
     open_gate(8);
     CHECK_EQ(cu.cuStreamSynchronize(s), 0);
     CHECK_EQ(value_of(word(1)), 4);
-    CHECK_EQ(cu.cuEventDestroy(in), 0);
-    CHECK_EQ(cu.cuEventDestroy(out), 0);
-    CHECK_EQ(cu.cuGraphLaunch(x, s), 0);                           /* the graph keeps its events */
-    CHECK_EQ(cu.cuStreamSynchronize(s), 0);
-    CHECK_EQ(value_of(word(0)), 13);
-    CHECK_EQ(cu.cuGraphExecDestroy(x), 0);
+    CHECK_EQ(cu.cuGraphExecDestroy(x), 0);                         /* before its events */
     finish();
 }
 

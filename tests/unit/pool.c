@@ -342,7 +342,8 @@ TEST(leaks_are_reported) {
     CHECK(strstr(lines, "54321") == NULL);
 }
 
-/* The owner destroys its context: the memory outlives it, and gpuexec frees it. */
+/* The owner destroys its context: the memory outlives it, and gpuexec frees it, though a GPU's driver can refuse that
+   (709), and then keeps it until the pool is destroyed. */
 TEST(a_context_that_its_owner_destroys) {
     setting s = begin();
     gpuexec_context owner = gpuexec_context_create(0, NULL),
@@ -356,7 +357,7 @@ TEST(a_context_that_its_owner_destroys) {
     CHECK_FAILED(gpuexec_free_on(t, p), GPUEXEC_STALE_HANDLE, "was destroyed outside gpuexec");
     CHECK_EQ(gpuexec_alloc_on(t, BYTES), 0);
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_STALE_HANDLE);
-    CHECK(attribute(pool, USED) < used);
+    if (on_cpu_device()) CHECK(attribute(pool, USED) < used);
     CHECK_OK(gpuexec_free_on(s.stream, gpuexec_alloc_on(s.stream, BYTES)));
     CHECK_OK(gpuexec_stream_sync(s.stream));
 }

@@ -279,36 +279,6 @@ static struct difference differs(int result, const struct sim_node *node, const 
     return (struct difference) { result, node, from };
 }
 
-/* As documented: the nodes on which none depends are paired in their order, then the dependencies of each pair in the
-   order of the edges. step_of: of each node, its step + 1; node_of: the reverse; both zeros before. stack: room for all
-   nodes. */
-static struct difference pair(const struct exec *x, const struct sim_graph *g, unsigned *step_of, unsigned *node_of,
-                              struct sim_node **stack) {
-    unsigned depth = sim_graph_ends(g, stack);
-    if (depth != x->nends)
-        return differs(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, depth > x->nends ? stack[x->nends] : NULL, NULL);
-    for (unsigned i = 0; i < depth; i++) {
-        step_of[stack[i]->index] = x->ends[i] + 1;
-        node_of[x->ends[i]] = stack[i]->index + 1;
-    }
-    while (depth) {
-        const struct sim_node *node = stack[--depth];
-        const struct step *step = &x->steps[step_of[node->index] - 1];
-        if (node->before.n != step->nbefore) return differs(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, node, NULL);
-        for (unsigned k = 0; k < node->before.n; k++) {
-            struct sim_node *before = node->before.at[k];
-            const unsigned n = before->index, s = step->before[k];
-            if (step_of[n] != (node_of[s] ? s + 1 : 0) || (node_of[s] && node_of[s] != n + 1))
-                return differs(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, node, before);
-            if (step_of[n]) continue;
-            step_of[n] = s + 1;
-            node_of[s] = n + 1;
-            stack[depth++] = before;
-        }
-    }
-    return differs(CU_GRAPH_EXEC_UPDATE_SUCCESS, NULL, NULL);
-}
-
 static bool same_ends(const struct sim_op *a, const struct sim_op *b) {
     return a->dst.device == b->dst.device && a->src.device == b->src.device;
 }
@@ -339,11 +309,39 @@ static int compare(const struct exec *x, const struct sim_work *from, const stru
     }
 }
 
-static struct difference apply(struct exec *x, const struct sim_graph *g, const unsigned *step_of) {
-    for (unsigned i = 0; i < g->nodes.n; i++) {
-        const int result = compare(x, &x->steps[step_of[i] - 1].work, &g->nodes.at[i]->work);
-        if (result) return differs(result, g->nodes.at[i], NULL);
+/* As documented: the nodes on which none depends are paired in their order, then the dependencies of each pair in the
+   order of the edges; each pair is compared when its dependencies come next, as measured. step_of: of each node, its step + 1; node_of: the reverse; both zeros before. stack: room for all
+   nodes. */
+static struct difference pair(const struct exec *x, const struct sim_graph *g, unsigned *step_of, unsigned *node_of,
+                              struct sim_node **stack) {
+    unsigned depth = sim_graph_ends(g, stack);
+    if (depth != x->nends)
+        return differs(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, depth > x->nends ? stack[x->nends] : NULL, NULL);
+    for (unsigned i = 0; i < depth; i++) {
+        step_of[stack[i]->index] = x->ends[i] + 1;
+        node_of[x->ends[i]] = stack[i]->index + 1;
     }
+    while (depth) {
+        const struct sim_node *node = stack[--depth];
+        const struct step *step = &x->steps[step_of[node->index] - 1];
+        const int result = compare(x, &step->work, &node->work);
+        if (result) return differs(result, node, NULL);
+        if (node->before.n != step->nbefore) return differs(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, node, NULL);
+        for (unsigned k = 0; k < node->before.n; k++) {
+            struct sim_node *before = node->before.at[k];
+            const unsigned n = before->index, s = step->before[k];
+            if (step_of[n] != (node_of[s] ? s + 1 : 0) || (node_of[s] && node_of[s] != n + 1))
+                return differs(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, node, before);
+            if (step_of[n]) continue;
+            step_of[n] = s + 1;
+            node_of[s] = n + 1;
+            stack[depth++] = before;
+        }
+    }
+    return differs(CU_GRAPH_EXEC_UPDATE_SUCCESS, NULL, NULL);
+}
+
+static void apply(struct exec *x, const struct sim_graph *g, const unsigned *step_of) {
     for (unsigned i = 0; i < g->nodes.n; i++) {
         struct sim_work *work = &x->steps[step_of[i] - 1].work;
         struct sim_op *old = work->op;
@@ -351,7 +349,6 @@ static struct difference apply(struct exec *x, const struct sim_graph *g, const 
         if (work->op) sim_op_ref(work->op);
         sim_op_unref(old);
     }
-    return differs(CU_GRAPH_EXEC_UPDATE_SUCCESS, NULL, NULL);
 }
 
 static int update(void *exec, void *graph, struct difference *d) {
@@ -365,7 +362,7 @@ static int update(void *exec, void *graph, struct difference *d) {
     struct sim_node **stack = calloc(x->n + 1u, sizeof *stack);
     *d = pairs && stack ? pair(x, g, pairs, pairs + x->n, stack) : differs(CU_GRAPH_EXEC_UPDATE_ERROR, NULL, NULL);
     const bool no_memory = d->result == CU_GRAPH_EXEC_UPDATE_ERROR;
-    if (!d->result) *d = apply(x, g, pairs);
+    if (!d->result) apply(x, g, pairs);
     free(pairs);
     free(stack);
     if (no_memory) return CUDA_ERROR_OUT_OF_MEMORY;
