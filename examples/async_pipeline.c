@@ -19,7 +19,7 @@
 #define GPUEXEC_IMPLEMENTATION
 #include "../gpuexec.h"
 
-enum { most = 64, n = 1 << 18, streams = 3 };                       /* pieces; elements in a piece: 1 MiB */
+enum { most = 32, n = 1 << 20, streams = 3 };                       /* pieces; elements in a piece: 4 MiB */
 enum { COPY_IN = 1, COMPUTE = 2, COPY_OUT = 4, ALL = 7 };
 static const unsigned multiplier = 1664525u, increment = 1013904223u;
 
