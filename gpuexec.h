@@ -5499,11 +5499,12 @@ static int gxi_context_is_gone(const gxi_call *call, const gxi_slot *context) {
     gxi_call own = *call;                        /* so that results here do not replace the caller's */
     return gxi_is_destroyed(&own, context->cu_context, &gxi_context_of(context)->id) || own.cu == GXI_DEINITIALIZED;
 }
-/* Waits for the work of a context before its end: in an adopted one, or if others capture, only for our streams. */
+/* Waits for the work of a context before its end: in an adopted one, or if others capture, only for our streams. Without
+   captures of gpuexec, no stream is queried: the owner of an adopted one may have destroyed it. */
 static gpuexec_result gxi_context_drain(gxi_call *call, const gxi_slot *slot) {
     gpuexec_result result = GPUEXEC_OK;
     const gxi_slot *child;
-    if (!slot->adopted && !(GXI_LOAD(&gxi.capturing) && GXI_LOAD(&gxi.capturing)(call, slot->cu_context)))
+    if (!slot->adopted && !(GXI_LOAD(&gxi.captures) && GXI_LOAD(&gxi.capturing)(call, slot->cu_context)))
         return GXI_TRY_VOID(cuCtxSynchronize)
             ? gxi_fail_cu(call, NULL, gxi_is_sticky(call->cu) ? "while waiting for the context's pending work"
                           : "cannot wait for the context's pending work") : GPUEXEC_OK;
@@ -7943,8 +7944,8 @@ static gpuexec_result gxi_stream_records(gxi_call *call, const gxi_slot *stream,
     }
     return cu ? gxi_fail_cu(call, NULL, "%s", fails) : GPUEXEC_OK;
 }
-/* Before a stream waits for work that is in a capture, or is not: both must be in the same, or in none. Without captures
-   of gpuexec, it is not known which of our streams have joined another library's; then the driver decides. */
+/* Before a stream waits for work that is in a capture, or is not: both must be in the same, or in none. Without
+   captures of gpuexec, it is not known which of our streams have joined another library's: the driver decides. */
 static gpuexec_result gxi_check_join(gxi_call *call, const gxi_slot *stream, int captured, const char *is) {
     if (captured && stream->legacy == 1)
         return gxi_fail(call, GPUEXEC_CAPTURING, "use a stream from gpuexec_stream_create",

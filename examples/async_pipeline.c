@@ -91,7 +91,7 @@ int main(void) {
     while (run(ALL).device > 100 && pieces > 8) pieces /= 2;        /* warms up; fewer pieces on a slow device */
     copying = run(COPY_IN).device;
     if ((t = run(COPY_OUT)).device > copying) copying = t.device;
-    while (rounds < 10000 && run(COMPUTE).device < 1.2 * copying) rounds += 1 + rounds / 5;
+    while (rounds < 10000 && run(COMPUTE).device < 1.5 * copying) rounds += 1 + rounds / 5;
     for (attempt = 0; attempt < 3; attempt++)
         for (i = 0; i < 4; i++) {
             t = run(part[i].stages);

@@ -7,12 +7,12 @@
 const char *plugin_open(const char *ptx_path);
 const char *plugin_enqueue(struct CUstream_st *native, float a, gpuexec_ptr x, gpuexec_ptr y, int n);
 const char *plugin_begin(struct CUstream_st *native);
-const char *plugin_end(struct CUstream_st *native);
-const char *plugin_replay(struct CUstream_st *native, int times);
+const char *plugin_end(void);
+const char *plugin_replay(int times);
 const char *plugin_close(void);
 
 static gpuexec_context ctx;
-static gpuexec_stream  side;
+static gpuexec_stream  side, captured;
 static gpuexec_kernel  saxpy;
 static gpuexec_graph   graph;
 
@@ -40,17 +40,17 @@ const char *plugin_enqueue(struct CUstream_st *native, float a, gpuexec_ptr x, g
 }
 
 const char *plugin_begin(struct CUstream_st *native) {
-    gpuexec_capture_begin(gpuexec_stream_from_native(ctx, native), NULL);
+    captured = gpuexec_stream_from_native(ctx, native);
+    gpuexec_capture_begin(captured, NULL);
     return failure();
 }
-const char *plugin_end(struct CUstream_st *native) {
-    graph = gpuexec_capture_end(gpuexec_stream_from_native(ctx, native));
+const char *plugin_end(void) {
+    graph = gpuexec_capture_end(captured);
     return failure();
 }
-const char *plugin_replay(struct CUstream_st *native, int times) {
-    gpuexec_stream stream = gpuexec_stream_from_native(ctx, native);
-    while (times-- > 0) gpuexec_graph_launch(graph, stream);
-    return gpuexec_stream_sync(stream) == GPUEXEC_OK ? NULL : gpuexec_error_text();
+const char *plugin_replay(int times) {
+    while (times-- > 0) gpuexec_graph_launch(graph, captured);
+    return gpuexec_stream_sync(captured) == GPUEXEC_OK ? NULL : gpuexec_error_text();
 }
 const char *plugin_close(void) {
     gpuexec_graph_destroy(graph);

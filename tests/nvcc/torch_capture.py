@@ -68,8 +68,8 @@ with torch.cuda.stream(stream):
     torch.mm(x, x, out=product)
     y.add_(product)
     enqueue(stream, 1, x, y)
-    call("plugin_end", native)
-    call("plugin_replay", native, REPLAYS)
+    call("plugin_end")
+    call("plugin_replay", REPLAYS)
 torch.cuda.synchronize()
 if not torch.equal(y, (x @ x + 3 * x) * REPLAYS):
     sys.exit("a capture of gpuexec around PyTorch: wrong results")

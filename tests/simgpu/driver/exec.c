@@ -310,8 +310,8 @@ static int compare(const struct exec *x, const struct sim_work *from, const stru
 }
 
 /* As documented: the nodes on which none depends are paired in their order, then the dependencies of each pair in the
-   order of the edges; each pair is compared when its dependencies come next, as measured. step_of: of each node, its step + 1; node_of: the reverse; both zeros before. stack: room for all
-   nodes. */
+   order of the edges; each pair is compared when its dependencies come next, as measured. step_of: of each node, its
+   step + 1; node_of: the reverse; both zeros before. stack: room for all nodes. */
 static struct difference pair(const struct exec *x, const struct sim_graph *g, unsigned *step_of, unsigned *node_of,
                               struct sim_node **stack) {
     unsigned depth = sim_graph_ends(g, stack);
