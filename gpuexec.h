@@ -5499,8 +5499,8 @@ static int gxi_context_is_gone(const gxi_call *call, const gxi_slot *context) {
     gxi_call own = *call;                        /* so that results here do not replace the caller's */
     return gxi_is_destroyed(&own, context->cu_context, &gxi_context_of(context)->id) || own.cu == GXI_DEINITIALIZED;
 }
-/* Waits for the work of a context before its end: in an adopted one, or if others capture, only for our streams. Without
-   captures of gpuexec, no stream is queried: the owner of an adopted one may have destroyed it. */
+/* Waits for the work of a context before its end: in an adopted one, or if others capture, only for our streams.
+   Without captures of gpuexec, no stream is queried: the owner of an adopted one may have destroyed it. */
 static gpuexec_result gxi_context_drain(gxi_call *call, const gxi_slot *slot) {
     gpuexec_result result = GPUEXEC_OK;
     const gxi_slot *child;
