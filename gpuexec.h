@@ -4657,8 +4657,10 @@ static gpuexec_result gxi_enter(gxi_call *call, struct CUctx_st *context, gxi_sc
 static GXI_NOINLINE void gxi_leave(const gxi_scope *scope) {
     struct CUctx_st *popped;
     gxi_call own, *const call = &own;            /* so that its result does not replace the caller's */
-    int mode = scope->mode;
-    if (scope->entered) gxi_exchange_mode(&mode);
+    if (scope->entered) {
+        int mode = scope->mode;
+        gxi_exchange_mode(&mode);
+    }
     if (!scope->pushed) return;
     own = *scope->call;
     GXI_TRY(cuCtxPopCurrent, (&popped));
@@ -7523,6 +7525,7 @@ static gpuexec_result gxi_release(gxi_call *call, uint64_t address, gpuexec_memo
     gxi_slot *slot;
     gxi_scope scope;
     int cu;
+    memset(&range, 0, sizeof range);
     if (address == 0) return GPUEXEC_OK;
     if (gxi_check_release(call, address, kind, &range)) return gxi_failed_with();
     if (range.pooled == GXI_OF_GRAPH)
@@ -8549,6 +8552,7 @@ static GXI_NOINLINE gpuexec_result gxi_free_on(const char *where, gpuexec_stream
     gxi_scope scope;
     int cu, captures;
     GXI_CALL(gpuexec_free_on, GXI_CLEANS);
+    memset(&range, 0, sizeof range);
     if (address == 0) return GPUEXEC_OK;
     if (stream.id == GXI_CURRENT &&
         (gxi_check_release(call, address, GPUEXEC_MEMORY_DEVICE, &range) ||
@@ -9556,6 +9560,7 @@ static GXI_COLD gpuexec_result gxi_fail_args(gxi_call *call, const char *kernel,
         gxi_text_free(&sizes);
         return result;
     }
+    if (args->count == 0) return GPUEXEC_OK;                         /* then nothing can differ */
     for (i = 0; i < args->count && args->sizes[i] == known[i + 1]; i++) { }
     if (i == args->count) {
         types = gxi_types_of_args(args);
