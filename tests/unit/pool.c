@@ -271,7 +271,7 @@ TEST(on_the_current_stream) {
     gpuexec_context made = gpuexec_context_create(0, NULL);
     gpuexec_stream  own = gpuexec_context_stream(s.ctx), mine = gpuexec_stream_create(s.ctx, NULL);
     struct CUctx_st *foreign = NULL;
-    gpuexec_ptr p;
+    gpuexec_ptr p = 0;
     CHECK_EQ(gpuexec_alloc_on(GPUEXEC_CURRENT, 100), 0);
     CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_CURRENT names no stream here: no context is current on this thread",
                "gpuexec_context_push", "gpuexec_context_stream(context)");
