@@ -221,8 +221,7 @@
       device. A copy that runs past the end of an allocation made by gpuexec, or whose source and destination partly
       overlap, is refused before the driver sees it.
       gpuexec_alloc and gpuexec_free may synchronize the device: call them before the loop, not in it; for memory that
-      only a few calls need, see MEMORY IN STREAM ORDER. To retry with a
-      smaller size when memory runs out:
+      only a few calls need, see MEMORY IN STREAM ORDER. To retry with a smaller size when memory runs out:
           if (gpuexec_take_error() != GPUEXEC_OK) return 1;   // otherwise the loop would take an earlier failure
           while (!(p = gpuexec_alloc(ctx, bytes)) && gpuexec_error_detail()->result == GPUEXEC_OUT_OF_DEVICE_MEMORY) {
               gpuexec_take_error();
@@ -1770,7 +1769,8 @@ typedef struct gpuexec_capture_desc {
        gpuexec_context_close                        ends the captures of its streams without a graph, and fails
 
    The same holds for streams that another library captures, if they were adopted with gpuexec_stream_from_native; but
-   frees and unloads happen at once. */
+   frees and unloads happen at once, and whether a stream can wait is left to the driver, which breaks the capture if
+   not. gpuexec does not know which other streams have joined such a capture: a sync or query of one breaks it. */
 GPUEXEC_API gpuexec_result gpuexec_capture_begin_at(const char *where, gpuexec_stream stream,
                                                     const gpuexec_capture_desc *desc);
 
@@ -1817,8 +1817,8 @@ GPUEXEC_API int gpuexec_stream_is_capturing(gpuexec_stream stream);
    work begins after all of it. Arguments, addresses and sizes are those of the capture. The first launch instantiates
    the graph (about 3 us for each node). A graph may be launched again while it runs; its launches run one after the
    other. Kernels and memory of the capture must still exist: GPUEXEC_STALE_HANDLE if gpuexec has unloaded or freed one;
-   the text names it, and the file and line that did so. Threads must not use one graph at the same time. cuGraphLaunch.
-   */
+   the text names it, and the file and line that did so. Threads must not use one graph at the same time.
+   cuGraphLaunch. */
 GPUEXEC_API gpuexec_result gpuexec_graph_launch_at(const char *where, gpuexec_graph graph, gpuexec_stream stream);
 
 /* Instantiates the graph and enqueues an upload of it to the device, so that its first launch is as fast as the others.
@@ -4764,7 +4764,7 @@ GPUEXEC_API void *gpuexec_driver_symbol(const char *name, int version) {
         gxi_fail(call, GPUEXEC_NOT_FOUND,
                  "check the spelling (omit suffixes such as _v2 or _ptsz); a GPU's driver may have it",
                  "the CPU device has no \"%s\": it implements the calls that gpuexec makes and few others, but no "
-                 "graphs, textures or inter-process handles (its driver version is %d.%d)",
+                 "textures or inter-process handles (its driver version is %d.%d)",
                  name, gxi.version / 1000, gxi.version % 1000 / 10);
     else
         gxi_fail(call, GPUEXEC_NOT_FOUND,
@@ -5549,8 +5549,8 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
     }
     while (gxi_range_take(slot, &range, call->where)) {
         cu = 0;
-        if (range.pooled == GXI_OF_GRAPH || (range.pooled && gone)) GXI_BESIDE(cuMemFree, (range.lo));   /* it may be
-                                                                       freed, or the context, which it outlives */
+        if (range.pooled == GXI_OF_GRAPH || (range.pooled && gone))
+            GXI_BESIDE(cuMemFree, (range.lo));   /* it may be freed, or the context, which it outlives */
         else if (!gone) cu = gxi_free_range(call, &range, slot->adopted);
         if (cu && cu != GXI_DEINITIALIZED && !result)
             result = gxi_fail_cu(call, NULL, "closing the context: cannot free memory %s at %s",

@@ -89,12 +89,6 @@ static struct entry *entry_of(const struct rnd_form *f) {
     return bsearch(&want, entries, nentries, sizeof *entries, by_key);
 }
 
-/* Whether the list says that this form's results differ from the H200's. */
-bool rnd_list_fails(const struct rnd_form *f) {
-    const struct entry *e = f ? entry_of(f) : NULL;
-    return e && e->status == RND_FAIL;
-}
-
 /* Compares the list with each form's current status; prints the differences and returns their number. */
 unsigned rnd_list_check(const char *path) {
     unsigned wrong = 0;

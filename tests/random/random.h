@@ -96,7 +96,6 @@ bool rnd_follows(const struct rnd_program *p, const bool differs[RND_MAX_SLOTS],
 const char *rnd_status_name(enum rnd_status s);
 void rnd_list_write(FILE *to);
 bool rnd_list_read(const char *path);
-bool rnd_list_fails(const struct rnd_form *f);    /* f may be NULL */
 unsigned rnd_list_check(const char *path);        /* the number of forms that differ */
 
 /* ---- device.c */
