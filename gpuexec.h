@@ -396,9 +396,9 @@
       GPUEXEC_CAPTURE_RELAXED.
       Memory, modules and contexts that a graph uses must exist until its last launch. If gpuexec has freed, unloaded or
       closed one since, gpuexec_graph_launch is refused and names it, and the file and line that did so. Memory of other
-      libraries is not tracked. To change arguments or addresses, capture the changed calls and give the result to the first graph:
-      gpuexec_graph_update is much faster than instantiating the other graph. gpuexec_graph_text and gpuexec_graph_dot
-      show what a graph consists of, gpuexec_graph_get_info only counts.
+      libraries is not tracked. To change arguments or addresses, capture the changed calls and give the result to the
+      first graph: gpuexec_graph_update is much faster than instantiating the other graph. gpuexec_graph_text and
+      gpuexec_graph_dot show what a graph consists of, gpuexec_graph_get_info only counts.
 
     MANY DEVICES (>>multi, >>barrier)
       Contexts on several devices can be open at the same time, and any thread may use all of them.
@@ -867,12 +867,15 @@ GPUEXEC_API void gpuexec_context_scope_end(gpuexec_context_scope *scope);      /
 #ifdef __cplusplus
 #  define GXI_SCOPE_TYPE gxi_context_scope
 #  define GXI_SCOPE_INIT(scope) (scope)
+#  define GXI_SCOPE_NEXT(end, scope) (scope.entered = 2)     /* the destructor ends it */
 #elif defined(__GNUC__)
 #  define GXI_SCOPE_TYPE __attribute__((cleanup(gpuexec_context_scope_end))) gpuexec_context_scope
 #  define GXI_SCOPE_INIT(scope) = scope
+#  define GXI_SCOPE_NEXT(end, scope) (scope.entered = 2)
 #else
 #  define GXI_SCOPE_TYPE gpuexec_context_scope
 #  define GXI_SCOPE_INIT(scope) = scope
+#  define GXI_SCOPE_NEXT(end, scope) end(&scope)
 #endif
 
 /* Writes the calling thread's stack of contexts, as far as gpuexec knows it, into text[bytes]. There is one line for
@@ -1390,8 +1393,8 @@ GPUEXEC_API gpuexec_result gpuexec_context_set_stream_at(const char *where, gpue
 #define GXI_STREAM_SCOPE(stream, join) \
     for (GXI_STREAM_SCOPE_TYPE GXI_CAT(gxi_scope_, __LINE__) \
              GXI_SCOPE_INIT(gpuexec_stream_scope_begin_at(GPUEXEC_HERE, stream, join)); \
-         GXI_CAT(gxi_scope_, __LINE__).entered; \
-         gpuexec_stream_scope_end(&GXI_CAT(gxi_scope_, __LINE__)))
+         GXI_CAT(gxi_scope_, __LINE__).entered == 1; \
+         GXI_SCOPE_NEXT(gpuexec_stream_scope_end, GXI_CAT(gxi_scope_, __LINE__)))
 typedef struct gpuexec_stream_scope {
     gpuexec_context context;
     gpuexec_stream  stream, before;
@@ -2885,8 +2888,14 @@ typedef struct gxi_thread_record {
 enum { GXI_ENDED_KEPT = 1024 };                    /* at most this many */
 #define GXI_LATCH_WITHOUT_TEXT 0xFFFFFFFFu       /* instead of its number if there was no memory for a record */
 
-typedef struct gxi_thread_state { gpuexec_result latched; unsigned epoch; gxi_thread_record *record; } gxi_thread_state;
-static GXI_THREAD gxi_thread_state gxi_thread;   /* record and latched are valid only while epoch is gxi.epoch */
+typedef struct gxi_thread_state {                /* all is valid only while epoch is gxi.epoch */
+    gpuexec_result     latched;
+    unsigned           epoch;
+    gxi_thread_record *record;
+    gxi_use           *use;                      /* of the record: the one that was used last; or &gxi_no_use */
+} gxi_thread_state;
+static gxi_use gxi_no_use = { ~(uint64_t)0, 0, NULL, NULL, 0 };
+static GXI_THREAD gxi_thread_state gxi_thread = { GPUEXEC_OK, 0, NULL, &gxi_no_use };
 static GXI_THREAD gpuexec_error gxi_bare_error;  /* the last failure, if there was no memory for a record */
 enum { GXI_PLACE = 128 };
 static GXI_THREAD char gxi_bare_where[GXI_PLACE];        /* its place */
@@ -3214,6 +3223,7 @@ GXI_THREAD_ENDS(gxi_thread_ends) {
     gxi_thread_record *record = (gxi_thread_record *)p;
     gxi_lock(&gxi_tables);
     if (record && gxi_thread.record == record && gxi_thread.epoch == gxi.epoch) {
+        gxi_thread.use = &gxi_no_use;
         gxi_thread.record = NULL;                /* later destructors of this thread may call the library */
         if (gxi.give_back) gxi.give_back(record);
         record->ended = record->latched && gxi.ended < GXI_ENDED_KEPT;
@@ -3241,6 +3251,7 @@ GXI_AT_UNLOAD(gxi_unload) {
         own = gxi_thread.record;
     if (own) {
         gxi_record_unlink(own);
+        gxi_thread.use = &gxi_no_use;
         gxi_thread.record = NULL;
     }
 #endif
@@ -3266,6 +3277,7 @@ static gxi_thread_record *gxi_record(void) {                         /* NULL: no
         gxi_thread.latched = GPUEXEC_OK;
         gxi_bare_error.result = GPUEXEC_OK;
     }
+    gxi_thread.use = &gxi_no_use;
     gxi_thread.record = NULL;
     record = (gxi_thread_record *)gxi_realloc(NULL, sizeof *record);
     if (!record) return NULL;
@@ -8013,13 +8025,18 @@ GPUEXEC_API gpuexec_result gpuexec_stream_wait_event_at(const char *where, gpuex
 /* --- a stream waits for another: on an event of the context that only this thread uses. cuStreamWaitEvent takes the
    record at the time of the call, so that the event can be recorded again when it has returned. --- */
 
-/* This thread's entry for a context; NULL: none. */
-GXI_HOT gxi_use *gxi_use_of(uint64_t context) {
-    const gxi_thread_record *record = gxi_thread.record;
+static GXI_NOINLINE gxi_use *gxi_use_find(uint64_t context) {
+    gxi_thread_record *record = gxi_thread.record;
     unsigned i;
     if (!record || gxi_thread.epoch != GXI_LOAD(&gxi.epoch)) return NULL;
-    for (i = 0; i < record->nuses; i++) if (record->uses[i].context == context) return &record->uses[i];
+    for (i = 0; i < record->nuses; i++)
+        if (record->uses[i].context == context) return gxi_thread.use = &record->uses[i];
     return NULL;
+}
+/* This thread's entry for a context; NULL: none. */
+GXI_HOT gxi_use *gxi_use_of(uint64_t context) {
+    gxi_use *use = gxi_thread.use;
+    return gxi_thread.epoch == GXI_LOAD(&gxi.epoch) && use->context == context ? use : gxi_use_find(context);
 }
 /* The same; creates it. NULL: no memory. */
 static gxi_use *gxi_use_make(uint64_t context) {
@@ -8027,6 +8044,7 @@ static gxi_use *gxi_use_make(uint64_t context) {
     gxi_thread_record *record = use ? NULL : gxi_record();
     unsigned i, open = 0;
     if (use || !record) return use;
+    gxi_thread.use = &gxi_no_use;
     for (i = 0; i < record->nuses; i++)                                  /* contexts may have been closed since */
         if (gxi_peek(record->uses[i].context, GXI_CONTEXT)) record->uses[open++] = record->uses[i];
     record->nuses = open;
@@ -8338,22 +8356,27 @@ GPUEXEC_API gpuexec_result gpuexec_context_set_stream_at(const char *where, gpue
     return gxi_current_change(call, context.id, stream.id);
 }
 
-/* The checked way into a scope. before: the stream to wait for, or 0. */
-static GXI_NOINLINE void gxi_scope_begin_else(gpuexec_stream_scope *scope, gxi_tried tried) {
-    const char *where = scope->where;
+/* The checked way into a scope. */
+static GXI_NOINLINE gpuexec_stream_scope gxi_scope_begin_else(const char *where, gpuexec_stream stream, int join,
+                                                              gxi_tried tried) {
+    gpuexec_stream_scope scope = { { 0 }, { 0 }, { 0 }, 0, 0, 0, 0, 0 };
     gxi_slot *slot, *before;
     uint64_t known;
     GXI_CALL(GPUEXEC_STREAM_SCOPE, GXI_MAKES);
-    if (!(slot = gxi_begin_with_stream(call, scope->stream))) return;
-    scope->context.id = slot->context;
-    scope->before.id = gxi_current_set(slot->context);
-    known = scope->join ? gxi_current_stream(call, slot->context) : gxi_current_known(slot->context);
-    if (scope->join && !known) return;
-    if (known && known != scope->stream.id) {    /* 0: nothing was enqueued on the context's own stream so far */
+    if (!(slot = gxi_begin_with_stream(call, stream))) return scope;
+    scope.context.id = slot->context;
+    scope.stream = stream;
+    scope.before.id = gxi_current_set(slot->context);
+    scope.where = where;
+    scope.join = join;
+    known = join ? gxi_current_stream(call, slot->context) : gxi_current_known(slot->context);
+    if (join && !known) return scope;
+    if (known && known != stream.id) {           /* 0: nothing was enqueued on the context's own stream so far */
         before = gxi_get(call, known, GXI_STREAM, "the stream that was current");
-        if (!before || gxi_stream_waits_for(call, slot, before, tried)) return;
+        if (!before || gxi_stream_waits_for(call, slot, before, tried)) return scope;
     }
-    scope->entered = gxi_current_change(call, slot->context, scope->stream.id) == GPUEXEC_OK;
+    scope.entered = gxi_current_change(call, slot->context, stream.id) == GPUEXEC_OK;
+    return scope;
 }
 static GXI_NOINLINE void gxi_scope_join_else(const gpuexec_stream_scope *scope, gxi_tried tried) {
     const char *where = scope->where;
@@ -8375,42 +8398,38 @@ GXI_HOT gxi_slot *gxi_current_slot(gxi_use *use) {
 }
 GPUEXEC_API gpuexec_stream_scope gpuexec_stream_scope_begin_at(const char *where, gpuexec_stream stream, int join) {
     gxi_slot *slot = gxi_peek_inline(stream.id, GXI_STREAM), *before;
-    gxi_use *use;
     gxi_tried tried = { NULL, 0 };
     gpuexec_stream_scope scope;
+    gxi_use *use;
     scope.stream = stream;
     scope.where = where;
     scope.join = join;
-    if (slot && (use = gxi_use_of(slot->context)) != NULL && (before = gxi_current_slot(use)) != NULL &&
-        before != slot && gxi_stream_waits_fast(slot, before, use, &tried)) {
-        scope.context.id = use->context;
-        scope.before.id = use->stream;
-        scope.before_slot = before;
-        scope.ends = use->ends;
-        scope.entered = 1;
-        use->stream = slot->id;
-        use->current = slot;
-        return scope;
-    }
-    scope.context.id = scope.before.id = scope.ends = 0;
-    scope.before_slot = NULL;
-    scope.entered = 0;
-    gxi_scope_begin_else(&scope, tried);
+    if (!slot || (use = gxi_use_of(slot->context)) == NULL || (before = gxi_current_slot(use)) == NULL ||
+        before == slot || !gxi_stream_waits_fast(slot, before, use, &tried))
+        return gxi_scope_begin_else(where, stream, join, tried);
+    scope.context.id = use->context;
+    scope.before.id = use->stream;
+    scope.before_slot = use->current;
+    scope.ends = use->ends;
+    scope.entered = 1;
+    use->stream = slot->id;
+    use->current = slot;
     return scope;
 }
-GPUEXEC_API void gpuexec_stream_scope_end(gpuexec_stream_scope *scope) {
-    gxi_use *use = scope->entered ? gxi_use_of(scope->context.id) : NULL;
-    const gxi_slot *slot, *before;
+static GXI_NOINLINE void gxi_scope_join(const gpuexec_stream_scope *scope, gxi_use *use) {
+    const gxi_slot *slot = gxi_peek(scope->stream.id, GXI_STREAM), *before = gxi_current_slot(use);
     gxi_tried tried = { NULL, 0 };
-    scope->entered = 0;
-    if (!use) return;
-    use->stream = scope->before.id;
-    use->current = scope->ends == use->ends ? (gxi_slot *)scope->before_slot : NULL;
-    if (!scope->join) return;
-    slot = gxi_peek_inline(scope->stream.id, GXI_STREAM);
-    before = gxi_current_slot(use);
     if ((slot && slot == before) || (slot && before && gxi_stream_waits_fast(before, slot, use, &tried))) return;
     gxi_scope_join_else(scope, tried);
+}
+GPUEXEC_API void gpuexec_stream_scope_end(gpuexec_stream_scope *scope) {
+    gxi_use *use;
+    if (!scope->entered) return;
+    scope->entered = 0;
+    if ((use = gxi_use_of(scope->context.id)) == NULL) return;
+    use->stream = scope->before.id;
+    use->current = scope->ends == use->ends ? (gxi_slot *)scope->before_slot : NULL;
+    if (scope->join) gxi_scope_join(scope, use);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
