@@ -60,8 +60,8 @@ fuzzers: $(FUZZERS) $(BUILD)/fuzz/words
 # floating-point exceptions; without them, lane operations vectorise. Line numbers only for sanitizers, or with
 # SIM_DEBUG=-g: they cost the compiler a tenth of its time.
 SIM_DEBUG  = $(if $(SAN_FLAGS),-g1)
-SIM_CFLAGS = -std=gnu99 -O2 $(SIM_DEBUG) -fPIC -fvisibility=hidden -ffp-contract=off -fno-math-errno -fno-trapping-math \
-    -pthread $(WARN) $(SAN_FLAGS)
+SIM_CFLAGS = -std=gnu99 -O2 $(SIM_DEBUG) -fPIC -fvisibility=hidden -ffp-contract=off -fno-math-errno \
+    -fno-trapping-math -pthread $(WARN) $(SAN_FLAGS)
 $(BUILD)/simgpu/%.o: tests/simgpu/%.c
 	@mkdir -p $(@D)
 	$(call step,compile) $(CC) $(SIM_CFLAGS) $(DEPEND) -c $< -o $@

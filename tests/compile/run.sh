@@ -2,8 +2,9 @@
 # Compiles the header as its users do: languages, standards, compilers, ways of linking; and checks the resulting
 # symbols. Everything is compiled under the strict flags with -Werror, and nothing may be printed. CC and CXX name the
 # compilers; TEST_VERBOSE=1 lists each step. The programs run on the device that GPUEXEC_DRIVER names. MATRIX=1 uses
-# every gcc and clang of the machine, tcc, all standards and more combinations (a minute on two cores); MATRIX=windows is mingw-w64 and wine alone. The work is divided into parts, the functions
-# below with their arguments, and this script runs itself for each of them, as many at a time as there are cores.
+# every gcc and clang of the machine, tcc, all standards and more combinations (a minute on two cores); MATRIX=windows
+# is mingw-w64 and wine alone. The work is divided into parts, the functions below with their arguments, and this script
+# runs itself for each of them, as many at a time as there are cores.
 cd "$(dirname "$0")/../.." || exit 1
 here=tests/compile
 strict='-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wcast-qual -Wundef -Werror'

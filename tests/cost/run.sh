@@ -19,7 +19,8 @@ export GPUEXEC_DRIVER="$out/driver.so"
 "$out/launches" all 1 || fail "it does not run"
 
 valgrind --tool=callgrind --callgrind-out-file="$out/counts" "$out/launches" all 10000 >"$out/said" 2>&1 &&
-    callgrind_annotate --inclusive=yes --threshold=100 "$out/counts" >"$out/functions" || fail "valgrind does not run it"
+    callgrind_annotate --inclusive=yes --threshold=100 "$out/counts" >"$out/functions" ||
+    fail "valgrind does not run it"
 each() { # KIND: the instructions of one, from a line such as " 1,234 (5.6%)  launches.c:do_KIND [/tmp/launches]"
     echo $(( $(sed -n "s/^ *\([0-9,]*\) .*:do_$1 .*/\1/p" "$out/functions" | tr -d ,) / 10000 ))
 }
