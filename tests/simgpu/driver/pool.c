@@ -242,8 +242,7 @@ SIM_API_STREAM(cuMemAllocFromPoolAsync, _ptsz, (CUdeviceptr *out, size_t bytes, 
 static int capture_free(CUdeviceptr address, struct sim_stream *s) {
     const struct sim_graph *g = s->capture->graph;
     struct sim_range r;
-    if (sim_mem_find_for_call(address, 1, true, &r) ? r.lo != address || r.kind != SIM_MEM_GRAPH :
-                                                      !sim_mem_in_window(address))
+    if (!sim_mem_find_for_call(address, 1, true, &r) || r.lo != address || r.kind != SIM_MEM_GRAPH)
         return CUDA_ERROR_INVALID_VALUE;
     for (unsigned i = 0; i < g->nodes.n; i++) {
         const struct sim_work *w = &g->nodes.at[i]->work;
