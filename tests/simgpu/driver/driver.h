@@ -363,8 +363,8 @@ int  sim_stream_run(struct sim_stream *stream, struct sim_op *op);       /* subm
 int  sim_stream_wait(struct sim_stream *stream);                         /* for all work on it */
 /* pool.c */
 void sim_pool_freed(const struct sim_range *r);                          /* its bytes are no longer there */
-void sim_pools_settle(void);                                             /* the program has waited for work: returns what
-                                                                            they keep above their thresholds */
+void sim_pools_settle(void);                                             /* the program has waited: returns what they
+                                                                            keep above their thresholds */
 bool sim_pools_shrink(struct sim_device *device);                        /* returns what they keep to the device; false:
                                                                             nothing */
 void sim_pools_end(void);                                                /* also destroys those that are not default */

@@ -78,7 +78,8 @@ static int check_nodes(const struct sim_graph *g, int *why, const struct sim_nod
         if (!sim_work_can_run(&(*bad)->work)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
         if (is_memory((*bad)->work.type) && sim_get(SIM_H_EXEC, SIM_HANDLE((*bad)->exec)))
             return CUDA_ERROR_NOT_SUPPORTED;
-        if ((*bad)->work.type == CU_GRAPH_NODE_TYPE_MEMSET && !sim_mem_find_for_call((*bad)->work.op->dst.address, 1, true, &r))
+        if ((*bad)->work.type == CU_GRAPH_NODE_TYPE_MEMSET       /* there must be memory, as measured */
+            && !sim_mem_find_for_call((*bad)->work.op->dst.address, 1, true, &r))
             return CUDA_ERROR_INVALID_VALUE;
     }
     *bad = NULL;

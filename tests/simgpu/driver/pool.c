@@ -1,10 +1,11 @@
 /* pool.c - memory pools: memory that is allocated at the call, and freed when the free is next in stream order. In a
    capture, both become nodes, and the graph has the address.
 
-   A pool reserves memory of its device in steps, and keeps what was freed for allocations of at least half its size: on
-   the stream of the free, from the call that frees it; on a stream that waits for the free, from then on; on others when
-   it has run. In between, its bytes are not there, so that a late access is found. What is above the release threshold
-   goes back to the device when the program waits for work, as documented, or when the device has no other memory. */
+   A pool reserves memory of its device in steps, and keeps what was freed for allocations of half its size or more: for
+   the stream of the free, from the call that frees it; for a stream that waits for the free, from then on; for others
+   when it has run. In between, its bytes are not there, so that a late access is found. What is above the release
+   threshold goes back to the device when the program waits for work, as documented, or when the device has no other
+   memory. */
 #include "driver.h"
 #include "../base/cudadefs.h"
 
@@ -253,7 +254,7 @@ static int capture_free(CUdeviceptr address, struct sim_stream *s) {
     return op ? take_node(s, CU_GRAPH_NODE_TYPE_MEM_FREE, op) : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-/* As measured: memory that is of no pool may be freed again. */
+/* As measured: memory that no pool owns may be freed again. */
 static bool freed_before(CUdeviceptr address) {
     struct sim_range r;
     if (!sim_mem_find_for_call(address, 1, true, &r)) return sim_mem_in_window(address) && !sim_mem_reserved(address);

@@ -243,7 +243,7 @@ SIM_API_STREAM(cuStreamWaitEvent, _ptsz, (void *handle, void *event, unsigned fl
     return sim_stream_submit(s, op);
 }
 
-/* For a query that captures allow, but not on the legacy stream while a blocking one captures; a query that has no place
+/* For a query that captures allow, but not on the legacy stream while a blocking one captures; a query without a place
    for its result fails before that. */
 static int find_allowed(const void *handle, const void *place, struct sim_stream **out) {
     int result = sim_stream_find(handle, out);
