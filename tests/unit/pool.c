@@ -399,8 +399,8 @@ static gpuexec_ptr take(void *pool, size_t bytes, void *stream) {
     return p;
 }
 
-/* A stream gets back what it has freed, also before the free has run, and so does a stream that waits for it; other
-   streams get other memory until then. */
+/* A stream gets back what it has freed, also before the free has run; a stream that waits for it gets it, too; other
+   streams get other memory until the free has run. */
 TEST(freed_memory_is_used_again) {
     if (!on_cpu_device()) SKIP("not on the CPU device");
     if (getenv("SIMGPU_SCHEDULE")) SKIP("an adversary may give it other memory");
@@ -412,6 +412,9 @@ TEST(freed_memory_is_used_again) {
     CHECK_OK(gpuexec_stream_sync(s.stream));
     CHECK(cu.cuMemFreeAsync(p, a) == 1 && cu.cuMemFree(p) == 1);
     CHECK(take(pool, BYTES / 2, b) == p);
+    CHECK_EQ(cu.cuMemFreeAsync(p, b), 0);
+    CHECK_OK(gpuexec_context_sync(s.ctx));
+    CHECK(take(pool, BYTES, b) == p);
     gate_close(s.gate, s.stream);
     CHECK_OK(gpuexec_fill32(s.stream, p, 7, WORDS));
     CHECK_OK(gpuexec_copy_out(s.stream, s.host, p, 4));
