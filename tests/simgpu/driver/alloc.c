@@ -53,7 +53,8 @@ SIM_API(cuMemFree_v2, (CUdeviceptr address), (address), SIM_HEALTHY | SIM_UNSAFE
     if (result) return result;                    /* a kernel failed meanwhile: other
                                                      threads may still use the memory */
     if (r.kind == SIM_MEM_MANAGED) {
-        sim_managed_free(address);
+        struct sim_range now;                     /* its context may have ended meanwhile */
+        if (known(address, &now) && now.id == r.id) sim_managed_free(address);
         return result;
     }
     pthread_mutex_unlock(&sim_lock);
