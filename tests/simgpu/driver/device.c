@@ -121,7 +121,7 @@ int sim_devices_start(void) {
         *d = (struct sim_device) { .ordinal = i, .number = list[i], .memory = memory };
         device_setting(d);
         if (!sim_mem_start(d, memory)) return CUDA_ERROR_OUT_OF_MEMORY;
-        if (!(d->pool = sim_pool_new(d))) return CUDA_ERROR_OUT_OF_MEMORY;
+        if (!(d->pool = d->current_pool = sim_pool_new(d))) return CUDA_ERROR_OUT_OF_MEMORY;
         sim_device_count = i + 1;
     }
     return CUDA_SUCCESS;
@@ -170,7 +170,7 @@ SIM_API(cuDeviceTotalMem_v2, (size_t *bytes, CUdevice device), (bytes, device), 
 /* ---- attributes ----
 
    By number, as in CUdevice_attribute. An attribute of a feature that this library lacks is 0: textures, surfaces,
-   arrays, managed memory, virtual memory. Every unlisted number up to the last one of CUDA 13.0 is 0, too. */
+   arrays, virtual memory. Every unlisted number up to the last one of CUDA 13.0 is 0, too. */
 
 enum { LAST_ATTRIBUTE = 147, PCI_BUS = 33 };
 
@@ -187,6 +187,7 @@ int sim_device_attribute(struct sim_device *device, int attribute, int *value) {
         { 51, 32 }, { 75, SIM_CC_MAJOR }, { 76, SIM_CC_MINOR }, /* pitch, capability */
         { 78, 1 }, { 79, 1 }, { 80, 1 },                        /* priorities, L1 */
         { 81, SIM_SM_SHARED }, { 82, SIM_SM_REGS },             /* per SM */
+        { 83, 1 }, { 89, 1 },                                   /* managed memory, also while the host uses it */
         { 86, 1 }, { 87, 2 },                                   /* atomics on host memory; float:double */
         { 90, 1 }, { 91, 1 },                                   /* preemption, registered pointers */
         { 95, 1 }, { 96, 1 },                                   /* cooperative, also on several devices */
@@ -268,12 +269,16 @@ SIM_API(cuDeviceGetP2PAttribute, (int *value, int attribute, CUdevice a, CUdevic
     return CUDA_SUCCESS;
 }
 
-/* A device's default pool is also its current one: there is no cuDeviceSetMemPool. */
-static int pool(void **out, CUdevice device) {
+static int pool(void **out, CUdevice device, bool current) {
     if (!out) return CUDA_ERROR_INVALID_VALUE;
     if (!device_at(device)) return CUDA_ERROR_INVALID_DEVICE;
-    *out = SIM_HANDLE(sim_devices[device].pool->handle);
+    const struct sim_device *d = &sim_devices[device];
+    *out = SIM_HANDLE((current ? d->current_pool : d->pool)->handle);
     return CUDA_SUCCESS;
 }
-SIM_API(cuDeviceGetDefaultMemPool, (void **out, CUdevice device), (out, device), SIM_INIT) { return pool(out, device); }
-SIM_API(cuDeviceGetMemPool, (void **out, CUdevice device), (out, device), SIM_INIT) { return pool(out, device); }
+SIM_API(cuDeviceGetDefaultMemPool, (void **out, CUdevice device), (out, device), SIM_INIT) {
+    return pool(out, device, false);
+}
+SIM_API(cuDeviceGetMemPool, (void **out, CUdevice device), (out, device), SIM_INIT) {
+    return pool(out, device, true);
+}

@@ -10,13 +10,14 @@
      context.c   contexts, the threads' context stacks, limits, peer access
      stream.c    streams: their order as edges between operations; captures.c: capturing what they are given
      event.c     events
+     managed.c   managed memory: allocate, attach, prefetch, advise
      jit.c       JIT options, kinds of images; devrt.c: the device runtime library; link.c: cuLink
      module.c    modules
      function.c  functions, and how many blocks of them a multiprocessor has room for
      library.c   libraries and kernels, which need no context
      launch.c    occupancy, kernel launches; staged.c: those of CUDA before 4.0
      pool.c      memory pools: allocate and free in stream order
-     alloc.c     memory: allocate, free, describe; copy.c: copy, fill, wait for values
+     alloc.c     memory: allocate, free, describe; copy.c: copy, also in batches, fill, wait for values
      graphs.c    cuGraph: building and describing graphs; exec.c: executable graphs
      start.c     cuInit, cuGetProcAddress; missing.c: entry points that are not implemented
 
@@ -67,7 +68,11 @@ struct sim_pool {
     uint64_t handle;                              /* 0: destroyed, but some of its memory is in use */
     struct sim_device *device;
     uint64_t threshold, most;                     /* most: that it may reserve, 0: no limit */
+    uint64_t held;                                /* by blocks, in use or kept; reserved is this, rounded up */
     uint64_t used, used_high, reserved, reserved_high;
+    unsigned viewers;                             /* bit i: device i may access its memory, too */
+    int handle_types;                             /* that may export it */
+    bool pages, on_host;                          /* pages: the host accesses its memory at the same address */
     int reuse[3];
     struct sim_kept *kept;                        /* freed, the last one first */
 };
@@ -358,9 +363,22 @@ int  sim_stream_run(struct sim_stream *stream, struct sim_op *op);       /* subm
 int  sim_stream_wait(struct sim_stream *stream);                         /* for all work on it */
 /* pool.c */
 void sim_pool_freed(const struct sim_range *r);                          /* its bytes are no longer there */
+void sim_pools_settle(void);                                             /* the program has waited: returns what they
+                                                                            keep above their thresholds */
 bool sim_pools_shrink(struct sim_device *device);                        /* returns what they keep to the device; false:
                                                                             nothing */
 void sim_pools_end(void);                                                /* also destroys those that are not default */
+/* managed.c */
+struct sim_managed {
+    struct sim_link link;                         /* a variable of a module is in no ring */
+    uint64_t address, bytes;
+    unsigned attached;                            /* CU_MEM_ATTACH_... */
+    bool is_variable;
+    struct page *pages;                           /* what was said of each page; NULL: nothing */
+};
+int  sim_managed_variable(struct sim_context *context, uint64_t bytes, uint64_t *address);        /* of a module: 0, 2
+                                                                            or 801. Without sim_lock */
+void sim_managed_free(uint64_t address);                                 /* if managed memory is there */
 /* event.c */
 void sim_event_set(struct sim_event *event, struct sim_op *op);          /* recorded by this operation; takes over the
                                                                             reference */
