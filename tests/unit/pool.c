@@ -695,27 +695,30 @@ static gpuexec_ptr take(void *pool, size_t bytes, void *stream) {
     return p;
 }
 
-/* A stream gets back what it has freed, also before the free has run; other streams get other memory. */
-TEST(freed_memory_of_the_same_stream) {
+/* A stream gets back what it has freed, also before the free has run; a stream that waits for it gets it, too; other
+   streams get other memory until the free has run. */
+TEST(freed_memory_is_used_again) {
     if (!on_cpu_device()) SKIP("not on the CPU device");
     if (getenv("SIMGPU_SCHEDULE")) SKIP("an adversary may give it other memory");
     setting     s = begin();
     void       *a = gpuexec_stream_native(s.stream), *b = gpuexec_stream_native(gpuexec_context_stream(s.ctx));
     void       *pool = make_pool(UINT64_MAX, 0);
-    gpuexec_ptr p = take(pool, BYTES, a), q, r;
+    gpuexec_ptr p = take(pool, BYTES, a), q;
     CHECK_EQ(cu.cuMemFreeAsync(p, a), 0);
     CHECK_OK(gpuexec_stream_sync(s.stream));
     CHECK(cu.cuMemFreeAsync(p, a) == 1 && cu.cuMemFree(p) == 1);
-    q = take(pool, BYTES, b);
-    CHECK(q != p);
-    CHECK(take(pool, BYTES, a) == p);
+    CHECK(take(pool, BYTES / 2, b) == p);
+    CHECK_EQ(cu.cuMemFreeAsync(p, b), 0);
+    CHECK_OK(gpuexec_context_sync(s.ctx));
+    CHECK(take(pool, BYTES, b) == p);
     gate_close(s.gate, s.stream);
     CHECK_OK(gpuexec_fill32(s.stream, p, 7, WORDS));
     CHECK_OK(gpuexec_copy_out(s.stream, s.host, p, 4));
     CHECK_EQ(cu.cuMemFreeAsync(p, a), 0);
     CHECK(cu.cuMemFreeAsync(p, a) == 1);
-    r = take(pool, BYTES, a);
-    CHECK(r == p);
+    q = take(pool, BYTES, b);
+    CHECK(q != p);
+    CHECK(take(pool, BYTES, a) == p);
     CHECK_EQ(attribute(pool, USED), 2 * BYTES);
     CHECK_OK(gpuexec_fill32(s.stream, p, 8, 1));
     CHECK_OK(gpuexec_copy_out(s.stream, s.host + 1, p, 8));
@@ -724,6 +727,12 @@ TEST(freed_memory_of_the_same_stream) {
     CHECK_EQ(s.host[0], 7);
     CHECK_EQ(s.host[1], 8);
     CHECK_EQ(s.host[2], 0xCDCDCDCD);                             /* new memory, although it was not given back */
+    gate_close(s.gate, s.stream);
+    CHECK_EQ(cu.cuMemFreeAsync(p, a), 0);
+    CHECK_OK(gpuexec_stream_wait_stream(gpuexec_context_stream(s.ctx), s.stream));
+    CHECK(take(pool, BYTES, b) == p);
+    gate_open(s.gate);
+    CHECK_OK(gpuexec_context_sync(s.ctx));
     CHECK_EQ(cu.cuMemFree(q), 0);
     CHECK_EQ(cu.cuMemPoolDestroy(pool), 0);
     CHECK_EQ(cu.cuMemFreeAsync(p, a), 0);
@@ -733,29 +742,34 @@ TEST(accounts_of_a_pool) {
     if (!on_cpu_device()) SKIP("not on the CPU device");
     if (getenv("SIMGPU_SCHEDULE")) SKIP("an adversary may give it other memory");
     setting     s = begin();
-    void       *a = gpuexec_stream_native(s.stream), *pool = make_pool(4096, 1 << 20), *usual = NULL;
+    void       *a = gpuexec_stream_native(s.stream), *pool = make_pool(1 << 20, 1 << 20), *usual = NULL;
     gpuexec_ptr p = take(pool, 4096, a), q = take(pool, 1000, a), r = 0;
     uint64_t    zero = 0;
     size_t      before = 0, after = 0;
-    CHECK_EQ(attribute(pool, USED), 4096 + 1024);
-    CHECK_EQ(attribute(pool, RESERVED), 4096 + 1024);
+    CHECK_EQ(attribute(pool, USED), 4096 + 1000);
+    CHECK_EQ(attribute(pool, RESERVED), 1 << 20);                /* a step is larger than its maximum */
     CHECK_EQ(cu.cuMemAllocFromPoolAsync(&r, (1 << 20) - 4096, pool, a), 2);      /* more than its maximum */
     CHECK_EQ(cu.cuMemFreeAsync(q, a), 0);
     CHECK_EQ(cu.cuMemFreeAsync(p, a), 0);
     CHECK_OK(gpuexec_stream_sync(s.stream));
     CHECK_EQ(attribute(pool, USED), 0);
-    CHECK_EQ(attribute(pool, RESERVED), 4096);                   /* the threshold */
-    CHECK_EQ(attribute(pool, USED_HIGH), 4096 + 1024);
-    CHECK_EQ(attribute(pool, RESERVED_HIGH), 4096 + 1024);
+    CHECK_EQ(attribute(pool, RESERVED), 1 << 20);                /* the threshold */
+    CHECK_EQ(attribute(pool, USED_HIGH), 4096 + 1000);
+    CHECK_EQ(attribute(pool, RESERVED_HIGH), 1 << 20);
     CHECK_EQ(cu.cuMemPoolSetAttribute(pool, USED_HIGH, &zero), 0);
     CHECK_EQ(cu.cuMemPoolSetAttribute(pool, RESERVED_HIGH, &zero), 0);
     CHECK_EQ(attribute(pool, USED_HIGH), 0);
-    CHECK_EQ(attribute(pool, RESERVED_HIGH), 4096);
+    CHECK_EQ(attribute(pool, RESERVED_HIGH), 1 << 20);
     CHECK_EQ(cu.cuMemPoolSetAttribute(pool, USED, &zero), 1);
     CHECK_OK(gpuexec_context_get_memory(s.ctx, &before, NULL));
     CHECK_EQ(cu.cuMemPoolTrimTo(pool, 0), 0);
     CHECK_OK(gpuexec_context_get_memory(s.ctx, &after, NULL));
-    CHECK_EQ(after - before, 4096);
+    CHECK_EQ(after - before, 1 << 20);
+    CHECK_EQ(attribute(pool, RESERVED), 0);
+    CHECK_EQ(cu.cuMemPoolSetAttribute(pool, THRESHOLD, &zero), 0);
+    CHECK_EQ(cu.cuMemFreeAsync(take(pool, 64, a), a), 0);
+    CHECK_EQ(attribute(pool, RESERVED), 1 << 20);                /* until the program waits */
+    CHECK_OK(gpuexec_stream_sync(s.stream));
     CHECK_EQ(attribute(pool, RESERVED), 0);
     p = take(pool, 4096, a);
     CHECK_EQ(cu.cuMemPoolDestroy(pool), 0);                      /* at once; the memory remains */
