@@ -90,9 +90,19 @@ static void *fault_symbol(void *library, const char *name);
 #define PASS_cuMemPoolDestroy (pool)
 #define PASS_cuMemPoolSetAttribute (pool, attribute, value)
 #define PASS_cuMemPoolGetAttribute (pool, attribute, value)
+#define PASS_cuMemPoolTrimTo (pool, bytes)
+#define PASS_cuMemPoolSetAccess (pool, access, count)
+#define PASS_cuDeviceGetDefaultMemPool (pool, device)
 #define PASS_cuMemAllocFromPoolAsync (address, bytes, pool, stream)
 #define PASS_cuMemFreeAsync (address, stream)
 #define PASS_cuMemGetInfo (available, total)
+#define PASS_cuMemAllocManaged (address, bytes, flags)
+#define PASS_cuMemPrefetchAsync (address, bytes, device, stream)
+#define PASS_cuMemPrefetchAsync_12020 (address, bytes, location, flags, stream)
+#define PASS_cuMemAdvise (address, bytes, advice, device)
+#define PASS_cuMemAdvise_12020 (address, bytes, advice, location)
+#define PASS_cuMemRangeGetAttributes (values, sizes, attributes, n, address, bytes)
+#define PASS_cuStreamAttachMemAsync (stream, address, bytes, flags)
 #define PASS_cuMemHostAlloc (memory, bytes, flags)
 #define PASS_cuMemFreeHost (memory)
 #define PASS_cuMemHostRegister (memory, bytes, flags)
@@ -204,8 +214,8 @@ static const struct { unsigned char row; signed char change; unsigned char objec
     { ROW_cuEventCreate, 1, 5 }, { ROW_cuEventDestroy, -1, 5 }, { ROW_cuMemAlloc, 1, 6 }, { ROW_cuMemAllocPitch, 1, 6 },
     { ROW_cuMemFree, -1, 6 }, { ROW_cuMemHostAlloc, 1, 7 }, { ROW_cuMemFreeHost, -1, 7 },
     { ROW_cuMemHostRegister, 1, 7 }, { ROW_cuMemHostUnregister, -1, 7 }, { ROW_cuCtxPopCurrent, -1, 255 },
-    { ROW_cuMemAllocFromPoolAsync, 1, 6 }, { ROW_cuMemFreeAsync, -1, 6 }, { ROW_cuMemPoolCreate, 1, 11 },
-    { ROW_cuMemPoolDestroy, -1, 11 },
+    { ROW_cuMemAllocManaged, 1, 6 }, { ROW_cuMemAllocFromPoolAsync, 1, 6 }, { ROW_cuMemFreeAsync, -1, 6 },
+    { ROW_cuMemPoolCreate, 1, 11 }, { ROW_cuMemPoolDestroy, -1, 11 },
     { ROW_cuStreamBeginCapture, 1, 8 }, { ROW_cuStreamEndCapture, -1, 8 }, { ROW_cuGraphDestroy, -1, GRAPHS },
     { ROW_cuGraphInstantiateWithFlags, 1, 10 }, { ROW_cuGraphExecDestroy, -1, 10 }
     };
@@ -240,7 +250,8 @@ static int fault_code(int row) {
 }
 /* Before the driver is called: 1 if the call must be skipped, with the result in *cu. */
 static int fault_before(int row, int *cu) {
-    const int i = fault_change(row), ends = i >= 0 && fault_objects[i].change < 0;
+    const int i = fault_change(row), ends = (i >= 0 && fault_objects[i].change < 0) ||
+        row == ROW_cuStreamSynchronize || row == ROW_cuCtxSynchronize;         /* a wait that fails has waited */
     if (!fault.off) {
         tally->reached[row] = 1;
         __atomic_add_fetch(&fault.calls[row], 1, __ATOMIC_RELAXED);
@@ -266,6 +277,11 @@ static int fault_after(int row, int cu, int injected) {
 }
 
 static gxi_driver fault_real;                            /* the driver's own */
+/* Whether the row is that entry point: its second interface has a row with a suffix. */
+static int fault_is_row(int row, const char *name) {
+    return strncmp(name, gxi_driver_rows[row].name, strcspn(gxi_driver_rows[row].name, "_")) == 0 &&
+        !name[strcspn(gxi_driver_rows[row].name, "_")];
+}
 #define FAULT_ROW(need, name, version, params)                                          \
     static int GXI_CUDA fault_##name params {                                           \
         int injected;                                                                   \
@@ -283,11 +299,11 @@ static const gxi_driver fault_wrapped = {
 /* The driver's cuGetProcAddress; it is replaced to return the wrappers of the entry points that gpuexec.h knows. */
 static int (GXI_CUDA *fault_real_address)(const char *, void **, int, uint64_t, int *);
 static int (GXI_CUDA *fault_real_old_address)(const char *, void **, int, uint64_t);
-static int fault_wrap(const char *name, void **symbol, int cu) {
+static int fault_wrap(const char *name, int version, void **symbol, int cu) {
     int row;
     if (cu || !*symbol) return cu;
     for (row = 0; row < ROWS; row++)
-        if (strcmp(name, gxi_driver_rows[row].name) == 0) {
+        if (fault_is_row(row, name) && gxi_driver_rows[row].version == version) {
             memcpy((char *)&fault_real + (size_t)row * sizeof *symbol, symbol, sizeof *symbol);
             memcpy(symbol, (const char *)&fault_wrapped + (size_t)row * sizeof *symbol, sizeof *symbol);
             break;
@@ -295,10 +311,10 @@ static int fault_wrap(const char *name, void **symbol, int cu) {
     return cu;
 }
 static int GXI_CUDA fault_address(const char *name, void **symbol, int version, uint64_t flags, int *status) {
-    return fault_wrap(name, symbol, fault_real_address(name, symbol, version, flags, status));
+    return fault_wrap(name, version, symbol, fault_real_address(name, symbol, version, flags, status));
 }
 static int GXI_CUDA fault_old_address(const char *name, void **symbol, int version, uint64_t flags) {
-    return fault_wrap(name, symbol, fault_real_old_address(name, symbol, version, flags));
+    return fault_wrap(name, version, symbol, fault_real_old_address(name, symbol, version, flags));
 }
 static void *fault_symbol(void *library, const char *name) {
     void *symbol = dlsym(library, name);
@@ -326,7 +342,9 @@ static void fault_log(void *user, gpuexec_log_level level, const char *text) {
     (void)user;
     if (level != GPUEXEC_LOG_TRACE || fault.off) return;
     for (row = sscanf(text, "gpuexec: %63s =", name) == 1 ? 0 : ROWS;
-         row < ROWS && strcmp(name, gxi_driver_rows[row].name) != 0; row++) {}
+         row < ROWS && !fault_is_row(row, name); row++) {}
+    if (row == ROW_cuMemPrefetchAsync && fault_real.cuMemPrefetchAsync_12020) row = ROW_cuMemPrefetchAsync_12020;
+    if (row == ROW_cuMemAdvise && fault_real.cuMemAdvise_12020) row = ROW_cuMemAdvise_12020;
     if (row < ROWS) __atomic_add_fetch(&fault.traced[row], 1, __ATOMIC_RELAXED);
 }
 
@@ -536,7 +554,8 @@ static int fault_again(gpuexec_result r) {
         if (r != GPUEXEC_OUT_OF_HOST_MEMORY) fault_wrong("returned %s:\n%s", gpuexec_result_name(r), text);
     } else {
         char expected[128];
-        snprintf(expected, sizeof expected, "driver: %s returned", gxi_driver_rows[fault.row].name);
+        snprintf(expected, sizeof expected, "driver: %.*s returned",
+                 (int)strcspn(gxi_driver_rows[fault.row].name, "_"), gxi_driver_rows[fault.row].name);
         /* any of the calls that failed */
         if (fault.manner == PERMANENT) snprintf(expected, sizeof expected, "(719)");
         if (!strstr(text, expected) && !fault_is_tolerated()) fault_wrong("the text lacks \"%s\":\n%s", expected, text);
@@ -900,6 +919,65 @@ FLOW(pool) {
     CLEAN(gpuexec_context_close(ctx));
 }
 
+FLOW(pools) {
+    gpuexec_pool_desc desc = { 0, 0, 1, 1 << 16, 0, 0, 1, 0 }, usual = { 0, 1, 0, 0, 0, 0, 0, 0 };
+    gpuexec_pool_info info = { 0, 0, 0, 0, 0, 0, 0, 0 };
+    gpuexec_context ctx;
+    gpuexec_stream s;
+    gpuexec_pool pool, own, shared;
+    gpuexec_ptr a, b;
+    uint32_t got = 0;
+    MAKE(ctx, gpuexec_context_open(0, NULL));
+    MAKE(s, gpuexec_stream_create(ctx, NULL));
+    MAKE(own, gpuexec_context_pool(ctx));
+    MAKE(pool, gpuexec_pool_create(ctx, &desc));
+    MAKE(shared, gpuexec_pool_create(ctx, &usual));
+    TAKE(a, gpuexec_pool_alloc(pool, s, 64));
+    TAKE(b, gpuexec_pool_alloc(shared, s, 64));
+    WORK(gpuexec_fill(s, a, 1, 64));
+    WORK(gpuexec_copy(s, b, a, 64));
+    WORK(gpuexec_copy_out(s, &got, b, 4));
+    WAIT(gpuexec_stream_sync(s));
+    EQUAL(got, 0x01010101);
+    DO(gpuexec_pool_set_threshold(own, 0));
+    DO(gpuexec_pool_reset_high(pool));
+    QUERY(gpuexec_pool_get_info(pool, &info));
+    EQUAL(info.threshold, 1 << 16);
+    CLEAN(gpuexec_free_on(s, a));
+    CLEAN(gpuexec_free(b));
+    CLEAN(gpuexec_pool_trim(pool, 0));
+    CLEAN(gpuexec_pool_destroy(shared));
+    CLEAN(gpuexec_pool_destroy(pool));
+    MAKE(pool, gpuexec_pool_create(ctx, NULL));
+    TAKE(a, gpuexec_pool_alloc(pool, s, 64));            /* both are freed with the context */
+    CLEAN(gpuexec_context_close(ctx));
+}
+
+FLOW(managed) {
+    gpuexec_managed_info info = { 0, 0, 0, 0, { 0 } };
+    gpuexec_context ctx;
+    gpuexec_stream s;
+    gpuexec_ptr a, b;
+    uint32_t *host;
+    MAKE(ctx, gpuexec_context_open(0, NULL));
+    MAKE(s, gpuexec_stream_create(ctx, NULL));
+    GET(a, gpuexec_alloc_managed(ctx, 8192, NULL));
+    GET(b, gpuexec_alloc_managed(ctx, 64, NULL));        /* freed with the context */
+    GET(host, (uint32_t *)gpuexec_managed_host(a));
+    if (host) *host = 5;
+    WORK(gpuexec_managed_attach(s, a, GPUEXEC_ATTACH_ALL));
+    WORK(gpuexec_managed_prefetch(s, a, 8192, 0));
+    DO(gpuexec_managed_advise(a, 8192, GPUEXEC_PREFERRED, GPUEXEC_HOST));
+    WORK(gpuexec_fill(s, a + 4, 1, 4));
+    WAIT(gpuexec_stream_sync(s));
+    EQUAL(host[0], 5);
+    EQUAL(host[1], 0x01010101);
+    QUERY(gpuexec_managed_get_info(a, 8192, &info));
+    EQUAL(info.preferred, GPUEXEC_HOST);
+    CLEAN(gpuexec_free(a));
+    CLEAN(gpuexec_context_close(ctx));
+}
+
 static void fault_called(void *user) { *(volatile int *)user = 1; }
 FLOW(stream) {
     static volatile int called;
@@ -1134,6 +1212,7 @@ FLOW(left_behind) {
 FLOW_OF(TEST_ALONE_MULTI, peer) {
     gpuexec_context ctx[2];
     gpuexec_stream s;
+    gpuexec_pool pool;
     gpuexec_ptr a, b;
     gpuexec_copy_info copy;
     uint32_t got = 0;
@@ -1154,6 +1233,9 @@ FLOW_OF(TEST_ALONE_MULTI, peer) {
     WORK(gpuexec_copy_out_now(ctx[1], &got, b, 4));
     EQUAL(got, 0x06060606);
     if (fault_reach(1)) CLEAN(gpuexec_peer_disable(ctx[0], ctx[1]));
+    MAKE(pool, gpuexec_context_pool(ctx[1]));
+    if (fault_reach(1)) DO(gpuexec_pool_peer_enable(pool, ctx[0]));
+    if (fault_reach(1)) CLEAN(gpuexec_pool_peer_disable(pool, ctx[0]));
     CLEAN(gpuexec_free(a));
     CLEAN(gpuexec_context_close(ctx[1]));
     CLEAN(gpuexec_context_close(ctx[0]));
@@ -1283,6 +1365,8 @@ FLOW(refused) {
 /* Rows of GXI_DRIVER that no flow reaches, and why. */
 static const struct { int row; const char *why; } fault_unreached[] = {
     { ROW_cuCtxGetApiVersion, "called only without cuCtxGetId" },
+    { ROW_cuMemPrefetchAsync, "called only without its second interface" },
+    { ROW_cuMemAdvise, "called only without its second interface" },
     { ROW_cuOccupancyMaxPotentialClusterSize,
       "called only to explain a refused launch in clusters; if it fails, that sentence is omitted" },
 };
