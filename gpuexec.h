@@ -1205,8 +1205,8 @@ GPUEXEC_API gpuexec_result gpuexec_fill16_at(const char *where, gpuexec_stream s
 GPUEXEC_API gpuexec_result gpuexec_fill32_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, unsigned value,
                                              size_t count);
 
-/* The same for `height` rows of `width_bytes` bytes or `count` words. The address and the pitch must be multiples of the
-   word's size. cuMemsetD2D8Async, cuMemsetD2D16Async, cuMemsetD2D32Async. */
+/* The same for `height` rows of `width_bytes` bytes or `count` words. Address and pitch must be multiples of the word's
+   size. cuMemsetD2D8Async, cuMemsetD2D16Async, cuMemsetD2D32Async. */
 GPUEXEC_API gpuexec_result gpuexec_fill_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, size_t pitch,
                                               unsigned char value, size_t width_bytes, size_t height);
 GPUEXEC_API gpuexec_result gpuexec_fill16_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, size_t pitch,
@@ -1249,7 +1249,7 @@ typedef struct gpuexec_copy_part {
 /* Enqueues `count` copies on a stream, in any mix of directions, except from host to host. They run after the stream's
    earlier work, in no particular order: none may write what another reads or writes. All are checked before the first
    is enqueued. The call is for many small copies, which it makes faster than one call for each:
-   - to and from the host with cuMemcpyBatchAsync (CUDA 12.8; not on the legacy stream),
+   - to and from page-locked host memory with cuMemcpyBatchAsync (CUDA 12.8; not on the legacy stream),
    - of up to 1 MiB between addresses of gpuexec in the stream's context with a kernel of gpuexec's, 170 at a time. The
      first such call in a context loads it, which takes the time of a small gpuexec_module_load,
    - others, and all copies in a capture, as single copies. */
@@ -8915,8 +8915,8 @@ GPUEXEC_API gpuexec_result gpuexec_event_destroy_at(const char *where, gpuexec_e
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-transfer   Copies and fills: one function for all, with or without a stream, for bytes, rows or boxes; and arrays of
-   copies. */
+   >>impl-transfer   Copies and fills: one function for all, with or without a stream, for bytes, rows or boxes; and
+   arrays of copies. */
 
 typedef enum gxi_transfer_kind { GXI_COPY_IN, GXI_COPY_OUT, GXI_COPY, GXI_COPY_PEER, GXI_COPY_HOST, GXI_FILL,
                                  GXI_FILL16, GXI_FILL32 } gxi_transfer_kind;
@@ -9080,8 +9080,9 @@ static gpuexec_result gxi_check_side(gxi_call *call, const gxi_transfer *x, gxi_
                                  x->kind >= GXI_FILL ? "fill" : "copy", (unsigned long long)gxi_span(x, side));
     return GPUEXEC_OK;
 }
-/* Of boxes with the same pitch and slice, the distance is dz * slice + dy * pitch + dx, with |dx| less than the pitch and
-   |dy| than a slice's rows, in at most four ways; they overlap if all three are less than the box in one of them. */
+/* The distance of two boxes with the same pitch and slice is dz * slice + dy * pitch + dx, with |dx| less than the pitch
+   and |dy| less than a slice's rows, in at most four ways. They overlap if in one of these all are less than the
+   box. */
 static gpuexec_result gxi_check_overlap(gxi_call *call, const gxi_transfer *x) {
     const gxi_side *to = &x->sides[GXI_TO], *from = &x->sides[GXI_FROM];
     const uint64_t apart = to->address > from->address ? to->address - from->address : from->address - to->address;
@@ -9420,7 +9421,7 @@ GPUEXEC_API gpuexec_result gpuexec_fill32_2d_now_at(const char *where, gpuexec_c
                            "gpuexec_fill32_2d_now");
 }
 
-/* --- boxes --------------------------------------------------------------------------------------------------------- */
+/* --- boxes -------------------------------------------------------------------------------------------------------- */
 
 /* Sets the address of a side; fails unless exactly one is given. */
 static gpuexec_result gxi_set_address(gxi_call *call, gxi_transfer *x, unsigned i, gpuexec_ptr device, const void *host,
@@ -9493,7 +9494,7 @@ GPUEXEC_API gpuexec_result gpuexec_copy_3d_now_at(const char *where, gpuexec_con
     return gxi_copy_box(call, context.id, 1, copy);
 }
 
-/* --- arrays of copies: between device addresses by a kernel, to and from the host by the driver's batches ----------- */
+/* --- arrays of copies: between device addresses by a kernel, to and from the host by the driver's batches --------- */
 
 enum { GXI_PARTS = 170,                          /* a kernel's parameters have at most 4 KiB */
        GXI_PART_LIMIT = 1 << 20,                 /* bytes: a larger copy gains nothing */
@@ -9534,8 +9535,8 @@ static const char gxi_copier_ptx[] =
     "B:setp.ge.u64 p,k,n;@p bra E;"
     "add.u64 a,f,k;ld.global.u8 r4,[a];add.u64 a,t,k;st.global.u8 [a],r4;add.u64 k,k,s;bra B;"
     "E:ret;}";
-/* That kernel, loaded when a context first needs it. NULL if it cannot be loaded, as without the driver's compiler: then
-   each copy is separate. */
+/* That kernel, loaded when a context first needs it. NULL if it cannot be loaded, as without the driver's compiler; each
+   copy is then separate. */
 static struct CUfunc_st *gxi_copier(const gxi_call *caller, const gxi_slot *context) {
     gxi_context *const info = gxi_context_of(context);
     gxi_call own = *caller, *const call = &own;  /* so that results here do not replace the caller's */
@@ -9586,6 +9587,18 @@ static int gxi_is_near(const gxi_many *m, gxi_side *side) {
     context = gxi_peek(side->found.context, GXI_CONTEXT);
     return context && context->cu_context == m->slot->cu_context;
 }
+/* Whether it is page-locked or device memory, as the side says. The driver's batches take any address: they would write
+   to a freed device address as if it were pageable memory, and read pageable memory later than a copy does. */
+static int gxi_is_known(const gxi_many *m, gxi_side *side) {
+    const gxi_call *const call = m->call;
+    int what = GXI_POINTER_MEMORY_TYPE, type = 0;
+    void *value = &type;
+    if (gxi_find_range(side->address, &side->found))
+        return side->found.kind == GPUEXEC_MEMORY_DEVICE ? !side->host
+            : side->host && side->found.kind != GPUEXEC_MEMORY_MANAGED;
+    return !GXI_BESIDE(cuPointerGetAttributes, (1, &what, &value, side->address)) &&
+        type == (side->host ? GXI_MEMORYTYPE_HOST : GXI_MEMORYTYPE_DEVICE);
+}
 static int gxi_launch_parts(gxi_many *m) {
     gxi_call *const call = m->call;
     const uint64_t blocks = (m->largest + GXI_BLOCK_BYTES - 1) / GXI_BLOCK_BYTES;
@@ -9632,7 +9645,8 @@ static int gxi_enqueue_part(gxi_many *m, size_t i) {
         if (m->largest < x->bytes) m->largest = x->bytes;
         return m->nparts < GXI_PARTS || gxi_launch_parts(m);
     }
-    if (x->kind != GXI_COPY && m->batches) {
+    if (x->kind != GXI_COPY && m->batches && gxi_is_known(m, &x->sides[GXI_TO]) &&
+        gxi_is_known(m, &x->sides[GXI_FROM])) {
         m->to[m->nbatch] = to;
         m->from[m->nbatch] = from;
         m->bytes[m->nbatch] = (size_t)x->bytes;
