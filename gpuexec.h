@@ -1307,10 +1307,14 @@ typedef struct gpuexec_pointer_info {
     int         ours;                       /* 1: gpuexec allocated or registered the memory; 0: other code did */
     const char *where;                      /* if ours is 1, the place of that call: "main.c:12", valid until
                                                gpuexec_shutdown; otherwise NULL */
+    int         pool;                       /* 1: from a memory pool, of any library */
+    int         ipc;                        /* 1: another process allocated it, and gpuexec imported it */
 } gpuexec_pointer_info;
 
-/* Reads what CUDA reports about an address, including memory of other libraries and the CUDA runtime. `address` is a
-   device address, or a host pointer as (uintptr_t)pointer. A query. cuPointerGetAttributes, cuMemGetAddressRange. */
+/* Describes an address, including memory of other libraries and the CUDA runtime. `address` is a device address, or a
+   host pointer as (uintptr_t)pointer. A query. For memory that gpuexec allocated in a context that it opened or created
+   it makes no driver call, and does not notice if that context was destroyed outside gpuexec; the first query of host
+   memory, of an allocation in a capture, and of all other memory: cuPointerGetAttributes, cuMemGetAddressRange. */
 GPUEXEC_API gpuexec_result gpuexec_pointer_get_info_at(const char *where, gpuexec_ptr address,
                                                        gpuexec_pointer_info *info);
 
@@ -2925,7 +2929,7 @@ enum {
     GXI_MEM_ALLOCATION_TYPE_PINNED = 1, GXI_MEM_LOCATION_TYPE_DEVICE = 1, GXI_MEMPOOL_ATTR_RELEASE_THRESHOLD = 4,
     GXI_MEMPOOL_ATTR_RESERVED_MEM_CURRENT = 5, GXI_MEMPOOL_ATTR_USED_MEM_CURRENT = 7,
     GXI_POINTER_CONTEXT = 1, GXI_POINTER_MEMORY_TYPE = 2, GXI_POINTER_DEVICE_POINTER = 3, GXI_POINTER_HOST_POINTER = 4,
-    GXI_POINTER_IS_MANAGED = 8, GXI_POINTER_DEVICE_ORDINAL = 9,
+    GXI_POINTER_IS_MANAGED = 8, GXI_POINTER_DEVICE_ORDINAL = 9, GXI_POINTER_MEMPOOL_HANDLE = 17,
     GXI_HOST_MEMORY_ALREADY_REGISTERED = 712
 };
 #define GXI_STREAM_LEGACY ((struct CUstream_st *)1)      /* CU_STREAM_LEGACY */
@@ -3001,18 +3005,20 @@ typedef struct gxi_range {                       /* one of gpuexec's allocations
     uint64_t            lo, bytes, context;      /* context: handle id */
     const char         *where;
     gpuexec_memory_kind kind;
-    int                 pooled;                  /* GXI_POOLED, GXI_OF_GRAPH or 0 */
+    int                 pooled;                  /* GXI_POOLED, GXI_OF_GRAPH, GXI_IMPORTED or 0 */
+    uint64_t            device;                  /* address for kernels; 0: not known yet, of host memory */
     struct gxi_range   *next, **from;            /* in its context's list */
 } gxi_range;
 enum { GXI_FREED_KEPT = 4 };
 /* from a pool: the driver frees it without waiting; or from a capture: it belongs to the graph, and each launch may
-   allocate it */
-enum { GXI_POOLED = 16, GXI_OF_GRAPH = 32 };
+   allocate it; or from another process */
+enum { GXI_POOLED = 16, GXI_OF_GRAPH = 32, GXI_IMPORTED = 64 };
 /* fixed size, so that freeing never fails for lack of memory */
 typedef struct gxi_freed { gxi_range was; const char *where; char place[GXI_PLACE]; } gxi_freed;
 typedef struct gxi_leaf {                        /* a leaf of the table of allocations: see >>object */
-    unsigned count;
-    struct { uint64_t lo; gxi_range *range; } at[256];
+    unsigned   count;
+    uint64_t   lo[256];
+    gxi_range *range[256];
 } gxi_leaf;
 static const char *const gxi_memory_kinds[] = { "pageable", "device", "pinned", "registered", "managed" };
 static const char *const gxi_memory_verbs[] = { "found", "allocated", "allocated", "registered", "allocated" };
@@ -3067,6 +3073,7 @@ typedef struct gxi_state {
     gxi_leaf          **leaves;                  /* sorted by address, none empty */
     uint64_t           *firsts;                  /* the first address of each leaf: contiguous, for the search */
     size_t              nleaves, leaves_cap;
+    gxi_range          *found;                   /* by the last search, or NULL */
     gxi_leaf           *spare_leaf;              /* for the next allocation, or NULL */
     gxi_range          *spare;
     uint32_t            first[16];               /* by kind: lists of the objects that no other object owns */
@@ -3772,13 +3779,14 @@ static void gxi_forget(void) {
     gxi_text_free(&gxi.sticky_detail.text);
     gxi.sticky = gxi.barriers = 0;
     for (at = 0; at < gxi.nleaves; at++) {
-        for (i = 0; i < gxi.leaves[at]->count; i++) gxi_free(gxi.leaves[at]->at[i].range);
+        for (i = 0; i < gxi.leaves[at]->count; i++) gxi_free(gxi.leaves[at]->range[i]);
         gxi_free(gxi.leaves[at]);
     }
     gxi_free(gxi.leaves);
     gxi_free(gxi.firsts);
     gxi.leaves = NULL;
     gxi.firsts = NULL;
+    gxi.found = NULL;
     gxi.nleaves = gxi.leaves_cap = 0;
     for (place = 0; place < gxi.places_cap; place++) gxi_free(gxi.places[place]);
     gxi_free(gxi.places);
@@ -4554,32 +4562,45 @@ static void gxi_add_last_launches(gxi_text *t) {
 /* --- the table of allocations: by address in leaves of up to 256, so that a search touches few cache lines; and a
    list of allocations for each context --- */
 
-enum { GXI_LEAF = sizeof ((gxi_leaf *)0)->at / sizeof ((gxi_leaf *)0)->at[0] };
+enum { GXI_LEAF = sizeof ((gxi_leaf *)0)->lo / sizeof ((gxi_leaf *)0)->lo[0] };
 
-/* The number of leaves, or of entries in a leaf, that begin at or below the address; gxi_tables is held. */
-static size_t gxi_leaves_below(uint64_t address) {
-    size_t a = 0, b = gxi.nleaves;
+/* The number of addresses at or below that one, in a sorted list. Allocations often have similar distances: the search
+   begins where the address would then be, and widens from there, which touches few cache lines. */
+static size_t gxi_below(const uint64_t *list, size_t count, uint64_t address) {
+    size_t a = 0, b = count, step = 4;
+    if (count > 8 && address > list[0] && address < list[count - 1]) {
+        const double share = (double)(int64_t)(address - list[0]) / (double)(int64_t)(list[count - 1] - list[0]);
+        const size_t guess = (size_t)(int64_t)(share * (double)(count - 1));
+        if (list[guess] <= address) {
+            a = guess + 1;
+            for (; a + step < b && list[a + step] <= address; step *= 4) a += step + 1;
+            if (a + step < b) b = a + step;
+        } else {
+            b = guess;
+            for (; a + step < b && list[b - step - 1] > address; step *= 4) b -= step + 1;
+            if (a + step < b) a = b - step;
+        }
+    }
     while (a < b) {
         const size_t m = a + (b - a) / 2;
-        if (gxi.firsts[m] <= address) a = m + 1;
+        if (list[m] <= address) a = m + 1;
         else b = m;
     }
     return a;
 }
+/* The number of leaves, or of entries in a leaf, that begin at or below the address; gxi_tables is held. */
+static size_t gxi_leaves_below(uint64_t address) { return gxi_below(gxi.firsts, gxi.nleaves, address); }
 static unsigned gxi_entries_below(const gxi_leaf *leaf, uint64_t address) {
-    unsigned a = 0, b = leaf->count;
-    while (a < b) {
-        const unsigned m = a + (b - a) / 2;
-        if (leaf->at[m].lo <= address) a = m + 1;
-        else b = m;
-    }
-    return a;
+    return (unsigned)gxi_below(leaf->lo, leaf->count, address);
 }
 /* The last range that begins at or below the address; gxi_tables is held. */
 static gxi_range *gxi_range_below(uint64_t address) {
-    const size_t leaves = gxi_leaves_below(address);
-    const gxi_leaf *leaf = leaves ? gxi.leaves[leaves - 1] : NULL;
-    return leaf ? leaf->at[gxi_entries_below(leaf, address) - 1].range : NULL;
+    const gxi_leaf *leaf;
+    size_t leaves;
+    if (gxi.found && address - gxi.found->lo < gxi.found->bytes) return gxi.found;
+    leaves = gxi_leaves_below(address);
+    leaf = leaves ? gxi.leaves[leaves - 1] : NULL;
+    return leaf ? gxi.found = leaf->range[gxi_entries_below(leaf, address) - 1] : NULL;
 }
 /* A new leaf at that place, which takes the upper half of the leaf before it; NULL: no memory. */
 static gxi_leaf *gxi_leaf_new(size_t place) {
@@ -4605,8 +4626,9 @@ static gxi_leaf *gxi_leaf_new(size_t place) {
     before = gxi.leaves[place - 1];
     leaf->count = before->count - before->count / 2;
     before->count /= 2;
-    memcpy(leaf->at, before->at + before->count, leaf->count * sizeof *leaf->at);
-    gxi.firsts[place] = leaf->at[0].lo;
+    memcpy(leaf->lo, before->lo + before->count, leaf->count * sizeof *leaf->lo);
+    memcpy(leaf->range, before->range + before->count, leaf->count * sizeof *leaf->range);
+    gxi.firsts[place] = leaf->lo[0];
     return leaf;
 }
 static void gxi_add_range(gxi_text *t, const gxi_range *r, const char *before, const char *after) {
@@ -4640,16 +4662,17 @@ static int gxi_range_out(uint64_t lo, gpuexec_memory_kind kind, const char *wher
     const unsigned i = leaf ? gxi_entries_below(leaf, lo) - 1 : 0;
     gxi_freed *freed;
     gxi_range *r;
-    if (!leaf || leaf->at[i].lo != lo) return 0;
-    r = leaf->at[i].range;
+    if (!leaf || leaf->lo[i] != lo) return 0;
+    r = leaf->range[i];
     if (kind && r->kind != kind) return 0;
     *out = *r;
     freed = &gxi.freed[gxi.freed_count++ % GXI_FREED_KEPT];
     freed->was = *r;
     freed->where = gxi_copy_place(freed->place, sizeof freed->place, where);
     leaf->count--;
-    memmove(leaf->at + i, leaf->at + i + 1, (leaf->count - i) * sizeof *leaf->at);
-    if (leaf->count) gxi.firsts[place] = leaf->at[0].lo;
+    memmove(leaf->lo + i, leaf->lo + i + 1, (leaf->count - i) * sizeof *leaf->lo);
+    memmove(leaf->range + i, leaf->range + i + 1, (leaf->count - i) * sizeof *leaf->range);
+    if (leaf->count) gxi.firsts[place] = leaf->lo[0];
     else {
         gxi.nleaves--;
         memmove(gxi.leaves + place, gxi.leaves + place + 1, (gxi.nleaves - place) * sizeof *gxi.leaves);
@@ -4659,6 +4682,7 @@ static int gxi_range_out(uint64_t lo, gpuexec_memory_kind kind, const char *wher
     }
     if (r->from) *r->from = r->next;
     if (r->next) r->next->from = r->from;
+    if (gxi.found == r) gxi.found = NULL;
     gxi_free(gxi.spare);
     gxi.spare = r;
     return 1;
@@ -4688,11 +4712,13 @@ static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const ch
     if (ok) {
         gxi_leaf *leaf = gxi.leaves[place];
         const unsigned i = gxi_entries_below(leaf, lo);
-        memmove(leaf->at + i + 1, leaf->at + i, (leaf->count - i) * sizeof *leaf->at);
-        leaf->at[i].lo = lo;
-        leaf->at[i].range = r;
+        memmove(leaf->lo + i + 1, leaf->lo + i, (leaf->count - i) * sizeof *leaf->lo);
+        memmove(leaf->range + i + 1, leaf->range + i, (leaf->count - i) * sizeof *leaf->range);
+        leaf->lo[i] = lo;
+        leaf->range[i] = r;
         leaf->count++;
-        gxi.firsts[place] = leaf->at[0].lo;
+        gxi.found = r;
+        gxi.firsts[place] = leaf->lo[0];
         memset(r, 0, sizeof *r);
         r->lo = lo;
         r->bytes = bytes;
@@ -4700,6 +4726,7 @@ static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const ch
         r->where = kept;
         r->kind = kind;
         r->pooled = pooled;
+        if (kind == GPUEXEC_MEMORY_DEVICE || kind == GPUEXEC_MEMORY_MANAGED) r->device = lo;
         GXI_STORE(&gxi.add_allocations, &gxi_add_last_allocations);
         if ((owner = gxi_peek(context, GXI_CONTEXT)) != NULL) {
             r->from = &gxi_context_of(owner)->ranges;
@@ -5697,7 +5724,7 @@ static void gxi_report_leaks(void) {
         gxi_log_line(GPUEXEC_LOG_WARNING, line, sizeof line);
     }
     for (at = 0; at < gxi.nleaves; at++) for (i = 0; i < gxi.leaves[at]->count; i++) {
-        const gxi_range *r = gxi.leaves[at]->at[i].range;
+        const gxi_range *r = gxi.leaves[at]->range[i];
         if (r->pooled == GXI_OF_GRAPH) continue;
         snprintf(line, sizeof line, "gpuexec: leak: %llu bytes of %s memory at 0x%llx, %s at %s\n",
                  (unsigned long long)r->bytes, gxi_memory_kinds[r->kind], (unsigned long long)r->lo,
@@ -7764,28 +7791,58 @@ static struct CUctx_st *gxi_any_context(const gxi_call *call, int ordinal) {
     return NULL;
 }
 
+/* Describes an address from the table alone. 0: the driver must be queried, because the memory is not in the table, may
+   not exist any more, or its address for kernels is not known yet. */
+static int gxi_pointer_of_ours(uint64_t address, gpuexec_pointer_info *info) {
+    const gxi_slot *context = NULL;
+    const gxi_range *r;
+    gxi_lock(&gxi_tables);
+    r = gxi_range_below(address);
+    if (r && address - r->lo < r->bytes && r->pooled != GXI_OF_GRAPH)
+        context = gxi_peek_inline(r->context, GXI_CONTEXT);
+    if (context && (context->adopted || !r->device)) context = NULL;
+    if (context) {
+        info->kind = r->kind;
+        info->device = gxi_context_of(context)->ordinal;
+        info->base = r->lo;
+        info->bytes = (size_t)r->bytes;
+        info->device_address = r->device + (address - r->lo);
+        info->host_address = r->kind == GPUEXEC_MEMORY_DEVICE ? NULL : (void *)(uintptr_t)address;
+        info->ours = 1;
+        info->where = r->where;
+        info->pool = r->pooled == GXI_POOLED;
+        info->ipc = r->pooled == GXI_IMPORTED;
+    }
+    gxi_unlock(&gxi_tables);
+    return context != NULL;
+}
+
 /* Nonzero if the driver cannot describe the address. It knows the kind of memory without a current context, but the
    addresses only in a context with access: the memory's own, or, for memory of a pool, which has none, any of ours on
    its device. */
 static int gxi_pointer(gxi_call *call, uint64_t address, gpuexec_pointer_info *info) {
-    int what[] = { GXI_POINTER_MEMORY_TYPE, GXI_POINTER_IS_MANAGED, GXI_POINTER_DEVICE_ORDINAL, GXI_POINTER_CONTEXT };
+    int what[] = { GXI_POINTER_MEMORY_TYPE, GXI_POINTER_IS_MANAGED, GXI_POINTER_DEVICE_ORDINAL, GXI_POINTER_CONTEXT,
+                   GXI_POINTER_MEMPOOL_HANDLE };
     int where[] = { GXI_POINTER_DEVICE_POINTER, GXI_POINTER_HOST_POINTER }, type = 0, managed = 0, device = -1;
     struct CUctx_st *native = NULL;
-    void *values[4];
-    gxi_range range;
+    void *values[5], *pool = NULL;
+    gxi_range *r, range;
     gxi_scope scope = { 0, 0, 0, 0 };
     int cu;
     memset(info, 0, sizeof *info);
     info->device = -1;
+    if (gxi_pointer_of_ours(address, info)) return gxi_note(call, 0);
     values[0] = &type;
     values[1] = &managed;
     values[2] = &device;
     values[3] = &native;
-    cu = GXI_TRY(cuPointerGetAttributes, (4, what, values, address));
+    values[4] = &pool;
+    cu = GXI_TRY(cuPointerGetAttributes, (5, what, values, address));
     if (cu || !type) return cu;
     info->kind = managed ? GPUEXEC_MEMORY_MANAGED : type == GXI_MEMORYTYPE_HOST ? GPUEXEC_MEMORY_PINNED
         : GPUEXEC_MEMORY_DEVICE;
     info->device = device;
+    info->pool = pool != NULL;
     if (!native) native = gxi_any_context(call, device);
     if (native && (cu = gxi_enter_cu(call, native, &scope)) != 0) return cu;
     values[0] = &info->device_address;
@@ -7803,11 +7860,17 @@ static int gxi_pointer(gxi_call *call, uint64_t address, gpuexec_pointer_info *i
         info->base = range.lo;
         info->bytes = (size_t)range.bytes;
         info->where = range.where;
+        info->ipc = range.pooled == GXI_IMPORTED;
+        gxi_lock(&gxi_tables);
+        r = gxi_range_below(address);
+        if (cu == 0 && r && r->lo == range.lo) r->device = info->device_address - (address - range.lo);
+        gxi_unlock(&gxi_tables);
     }
     return cu;
 }
 GPUEXEC_API gpuexec_result gpuexec_pointer_get_info_at(const char *where, gpuexec_ptr address,
                                                        gpuexec_pointer_info *info) {
+    if (info && GXI_LOAD(&gxi.started) && gxi_pointer_of_ours(address, info)) return GPUEXEC_OK;
     GXI_CALL(gpuexec_pointer_get_info, GXI_QUERIES);
     if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
@@ -9080,9 +9143,9 @@ static gpuexec_result gxi_check_side(gxi_call *call, const gxi_transfer *x, gxi_
                                  x->kind >= GXI_FILL ? "fill" : "copy", (unsigned long long)gxi_span(x, side));
     return GPUEXEC_OK;
 }
-/* The distance of two boxes with the same pitch and slice is dz * slice + dy * pitch + dx, with |dx| less than the pitch
-   and |dy| less than a slice's rows, in at most four ways. They overlap if in one of these all are less than the
-   box. */
+/* The distance of two boxes with the same pitch and slice is dz * slice + dy * pitch + dx, with |dx| less than the
+   pitch and |dy| less than a slice's rows, in at most four ways. They overlap if in one of these all are less than
+   the box. */
 static gpuexec_result gxi_check_overlap(gxi_call *call, const gxi_transfer *x) {
     const gxi_side *to = &x->sides[GXI_TO], *from = &x->sides[GXI_FROM];
     const uint64_t apart = to->address > from->address ? to->address - from->address : from->address - to->address;
@@ -9535,8 +9598,8 @@ static const char gxi_copier_ptx[] =
     "B:setp.ge.u64 p,k,n;@p bra E;"
     "add.u64 a,f,k;ld.global.u8 r4,[a];add.u64 a,t,k;st.global.u8 [a],r4;add.u64 k,k,s;bra B;"
     "E:ret;}";
-/* That kernel, loaded when a context first needs it. NULL if it cannot be loaded, as without the driver's compiler; each
-   copy is then separate. */
+/* That kernel, loaded when a context first needs it. NULL if it cannot be loaded, as without the driver's compiler;
+   each copy is then separate. */
 static struct CUfunc_st *gxi_copier(const gxi_call *caller, const gxi_slot *context) {
     gxi_context *const info = gxi_context_of(context);
     gxi_call own = *caller, *const call = &own;  /* so that results here do not replace the caller's */
