@@ -1143,7 +1143,13 @@ GPUEXEC_API gpuexec_result gpuexec_free_at(const char *where, gpuexec_ptr addres
    it locks pages, so allocate once. cuMemHostAlloc with PORTABLE and DEVICEMAP. */
 GPUEXEC_API void *gpuexec_alloc_pinned_at(const char *where, gpuexec_context context, size_t bytes);
 
-/* Frees memory from gpuexec_alloc_pinned; NULL is ignored. Waits for work that may use it. cuMemFreeHost. */
+/* The same for memory that the host only writes, front to back, and the device reads: it is write-combined, so that
+   copies of it to the device and kernels do not disturb the host's caches. For the host, reading it is very slow, and
+   kernels may have another address for it: gpuexec_pinned_address. cuMemHostAlloc with WRITECOMBINED also. */
+GPUEXEC_API void *gpuexec_alloc_write_combined_at(const char *where, gpuexec_context context, size_t bytes);
+
+/* Frees memory from gpuexec_alloc_pinned or gpuexec_alloc_write_combined; NULL is ignored. Waits for work that may use
+   it. cuMemFreeHost. */
 GPUEXEC_API gpuexec_result gpuexec_free_pinned_at(const char *where, void *memory);
 
 /* Page-locks existing host memory for all devices, until gpuexec_unregister(memory): unregister the memory before you
@@ -2226,6 +2232,7 @@ template <class T> GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::t
 #define gpuexec_alloc_on(...)               gpuexec_alloc_on_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_free_on(...)                gpuexec_free_on_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_alloc_pinned(...)           gpuexec_alloc_pinned_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_alloc_write_combined(...)   gpuexec_alloc_write_combined_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_free_pinned(...)            gpuexec_free_pinned_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_register(...)               gpuexec_register_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_unregister(...)             gpuexec_unregister_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -2923,7 +2930,7 @@ enum {
     GXI_STREAM_CAPTURE_STATUS_INVALIDATED = 2,
     GXI_GRAPH_NODE_TYPE_KERNEL = 0, GXI_GRAPH_NODE_TYPE_MEMCPY = 1, GXI_GRAPH_NODE_TYPE_MEMSET = 2,
     GXI_STREAM_NON_BLOCKING = 1, GXI_EVENT_BLOCKING_SYNC = 1, GXI_EVENT_DISABLE_TIMING = 2,
-    GXI_MEMHOSTALLOC_PORTABLE = 1, GXI_MEMHOSTALLOC_DEVICEMAP = 2,
+    GXI_MEMHOSTALLOC_PORTABLE = 1, GXI_MEMHOSTALLOC_DEVICEMAP = 2, GXI_MEMHOSTALLOC_WRITECOMBINED = 4,
     GXI_MEMORYTYPE_HOST = 1, GXI_MEMORYTYPE_DEVICE = 2,
     GXI_MEMCPY_SRC_ACCESS_ORDER_STREAM = 1,
     GXI_MEM_ALLOCATION_TYPE_PINNED = 1, GXI_MEM_LOCATION_TYPE_DEVICE = 1, GXI_MEMPOOL_ATTR_RELEASE_THRESHOLD = 4,
@@ -7600,23 +7607,23 @@ GPUEXEC_API gpuexec_ptr gpuexec_alloc_pitched_at(const char *where, gpuexec_cont
     return gxi_alloc(call, context, width_bytes, height, element_bytes, pitch);
 }
 
-GPUEXEC_API void *gpuexec_alloc_pinned_at(const char *where, gpuexec_context context, size_t bytes) {
+static void *gxi_alloc_pinned(gxi_call *call, gpuexec_context context, size_t bytes, unsigned flags) {
     void *memory = NULL;
     gxi_slot *slot;
     gxi_scope scope;
     int cu;
-    GXI_CALL(gpuexec_alloc_pinned, GXI_MAKES);
     if (!(slot = gxi_begin_with_context(call, context))) return NULL;
     if (bytes == 0) {
         gxi_check_alloc(call, 0, 1, 0, 0);
         return NULL;
     }
     if (gxi_enter(call, slot->cu_context, &scope)) return NULL;
-    cu = GXI_TRY_MAKE(memory, cuMemHostAlloc, (&memory, bytes, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP));
+    cu = GXI_TRY_MAKE(memory, cuMemHostAlloc,
+                      (&memory, bytes, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP | flags));
     if (cu) {
         gxi_fail_alloc(call, cu, slot, bytes, 1, NULL);
         memory = NULL;
-    } else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, where, GPUEXEC_MEMORY_PINNED, 0)) {
+    } else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, call->where, GPUEXEC_MEMORY_PINNED, 0)) {
         GXI_BESIDE(cuMemFreeHost, (memory));
         gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot record an allocation of %lu bytes",
                  (unsigned long)bytes);
@@ -7624,6 +7631,14 @@ GPUEXEC_API void *gpuexec_alloc_pinned_at(const char *where, gpuexec_context con
     }
     gxi_leave(&scope);
     return memory;
+}
+GPUEXEC_API void *gpuexec_alloc_pinned_at(const char *where, gpuexec_context context, size_t bytes) {
+    GXI_CALL(gpuexec_alloc_pinned, GXI_MAKES);
+    return gxi_alloc_pinned(call, context, bytes, 0);
+}
+GPUEXEC_API void *gpuexec_alloc_write_combined_at(const char *where, gpuexec_context context, size_t bytes) {
+    GXI_CALL(gpuexec_alloc_write_combined, GXI_MAKES);
+    return gxi_alloc_pinned(call, context, bytes, GXI_MEMHOSTALLOC_WRITECOMBINED);
 }
 
 /* Finds the allocation that begins at the address; fails unless it has that kind. */
