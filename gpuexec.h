@@ -5913,7 +5913,8 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
         if (!result) result = other;
     }
     for (i = 0; i < info->nwait_events && !gone; i++) GXI_BESIDE(cuEventDestroy, (info->wait_events[i].native));
-    if (info->copier_module && !gone) GXI_BESIDE(cuModuleUnload, (info->copier_module));
+    if (info->copier_module && !gone && GXI_TRY(cuModuleUnload, (info->copier_module)) && !result)
+        result = gxi_fail_cu(call, NULL, "closing the context: cannot unload the kernel of gpuexec_copy_many");
     for (turn = 1; turn <= GXI_TURNS; turn++) for (kind = 1; kind < GXI_KINDS; kind++) {
         if (gxi_kinds[kind].turn != turn) continue;
         while ((child = gxi_first(&info->first[kind])) != NULL) {
@@ -10357,30 +10358,29 @@ static const char gxi_copier_ptx[] =
     "B:setp.ge.u64 p,k,n;@p bra E;"
     "add.u64 a,f,k;ld.global.u8 r4,[a];add.u64 a,t,k;st.global.u8 [a],r4;add.u64 k,k,s;bra B;"
     "E:ret;}";
-/* That kernel, loaded when a context first needs it. NULL if it cannot be loaded, as without the driver's compiler;
-   each copy is then separate. */
-static struct CUfunc_st *gxi_copier(const gxi_call *caller, const gxi_slot *context) {
+/* That kernel, loaded when a context first needs it. *function is NULL if it cannot be loaded, as without the driver's
+   compiler: each copy is then separate. */
+static gpuexec_result gxi_copier(gxi_call *call, const gxi_slot *context, struct CUfunc_st **function) {
     gxi_context *const info = gxi_context_of(context);
-    gxi_call own = *caller, *const call = &own;  /* so that results here do not replace the caller's */
-    struct CUfunc_st *function = NULL;
     struct CUmod_st *module = NULL;
     gxi_scope scope;
-    if (GXI_LOAD(&info->copier_tried)) return info->copier;
-    own.kind = GXI_QUERIES;
-    if (gxi_enter(call, context->cu_context, &scope)) return NULL;
-    if (GXI_BESIDE(cuModuleLoadDataEx, (&module, gxi_copier_ptx, 0, NULL, NULL))) module = NULL;
-    else if (GXI_BESIDE(cuModuleGetFunction, (&function, module, "copies"))) function = NULL;
-    gxi_lock(&gxi_tables);
-    if (!info->copier_tried) {
-        info->copier = function;
-        info->copier_module = module;
-        module = NULL;
-        GXI_STORE(&info->copier_tried, 1);
+    if (!GXI_LOAD(&info->copier_tried)) {
+        if (gxi_enter(call, context->cu_context, &scope)) return gxi_failed_with();
+        if (GXI_BESIDE(cuModuleLoadDataEx, (&module, gxi_copier_ptx, 0, NULL, NULL))) module = NULL;
+        else if (GXI_BESIDE(cuModuleGetFunction, (function, module, "copies"))) *function = NULL;
+        gxi_lock(&gxi_tables);
+        if (!info->copier_tried) {
+            info->copier = *function;
+            info->copier_module = module;
+            module = NULL;
+            GXI_STORE(&info->copier_tried, 1);
+        }
+        gxi_unlock(&gxi_tables);
+        if (module) GXI_BESIDE(cuModuleUnload, (module));            /* another thread was first */
+        gxi_leave(&scope);
     }
-    gxi_unlock(&gxi_tables);
-    if (module) GXI_BESIDE(cuModuleUnload, (module));                /* another thread was first */
-    gxi_leave(&scope);
-    return info->copier;
+    *function = info->copier;
+    return GPUEXEC_OK;
 }
 
 /* Makes m->x copy i, for texts "copies[i]: ". Returns 0 after a failure. */
@@ -10512,7 +10512,8 @@ static gpuexec_result gxi_copy_many(gxi_call *call, uint64_t on, int now, const 
     m.copier = NULL;
     /* a capture records single copies: its graph knows their memory, and cuMemcpyBatchAsync would break it */
     m.batches = !now && slot->legacy != 1 && GXI_HAS(cuMemcpyBatchAsync) && !gxi_captures(call, slot);
-    if (near > 1 && context && (now || !gxi_captures(call, slot))) m.copier = gxi_copier(call, context);
+    if (near > 1 && context && (now || !gxi_captures(call, slot)))
+        ok = gxi_copier(call, context, &m.copier) == GPUEXEC_OK;
     for (i = 0; i < count && ok; i++) ok = gxi_select(&m, i) && (m.x.bytes == 0 || gxi_enqueue_part(&m, i));
     ok = ok && gxi_launch_parts(&m) && gxi_enqueue_batch(&m);
     if (ok && now && count && GXI_TRY(cuStreamSynchronize, (GXI_STREAM_LEGACY))) {

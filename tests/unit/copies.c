@@ -173,12 +173,13 @@ static void copy_parts(world *w, region *to, int now) {
     }
     CHECK_OK(now ? gpuexec_copy_many_now(w->ctx, parts, n) : gpuexec_copy_many(w->stream, parts, n));
 }
+/* A context fills only memory that it can access: the other device's does that itself, after the copies so far. */
 static void fill_some(world *w, region *to, int now) {
     static const size_t words[] = { 1, 2, 4 };
     const int      which = (int)below(w, 3), rows = (int)below(w, 2);
     const size_t   word = words[which];
     const uint32_t value = test_random(&w->random);
-    const gpuexec_context c = w->ctx;
+    const gpuexec_context c = to == &w->at[OTHER] ? w->other : w->ctx;
     const gpuexec_stream  q = w->stream;
     shape       s = some_shape(w, 1 + rows);
     place       a;
@@ -186,6 +187,10 @@ static void fill_some(world *w, region *to, int now) {
     size_t      n, pitch, h;
     s.width = (s.width + word - 1) / word * word;
     a = some_place(w, to, s, word);
+    if (to == &w->at[OTHER]) {
+        CHECK_OK(gpuexec_stream_sync(q));
+        now = 1;
+    }
     model_fill(&a, value, word, s);
     p = to->device + a.first;
     n = s.width / word;
