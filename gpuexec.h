@@ -16,6 +16,7 @@
         >>module      PTX, cubin and fatbin images; kernels by name
         >>link        several images linked into one module
         >>memory      device and pinned memory, copies, fills
+        >>copies      copies of boxes, arrays of copies
         >>stream      queues of work
         >>current     the stream that a thread uses in a context if a call names none
         >>pool        device memory allocated and freed in the order of a stream, and the pools that it comes from
@@ -36,10 +37,11 @@
         >>core        state, allocator, log, trace
         >>failure     each thread's last failure, the latch, the single function that records every failure
         >>begin       finding and starting the driver
-        >>object      handles and their slots, the table of allocations
+        >>object      handles and their slots
+        >>ranges      the table of allocations
         >>impl-setup, impl-device, impl-context, impl-shutdown, impl-image, impl-module, impl-link, impl-memory,
-        >>impl-stream, impl-current, impl-pool, impl-managed, impl-event, impl-transfer, impl-launch, impl-params,
-        >>impl-graph, impl-capture, impl-barrier, impl-multi
+        >>impl-stream, impl-current, impl-pool, impl-managed, impl-event, impl-transfer, impl-copies, impl-launch,
+        >>impl-params, impl-graph, impl-capture, impl-barrier, impl-multi
 
     --------------------------------------------------------------------------------------------------------------------
     >>start
@@ -216,7 +218,8 @@
       variants have finished when they return. gpuexec_copy_explain reports whether a copy between two addresses would
       be asynchronous, and if not, why. gpuexec_pointer_get_info reports what an address is. Pointers can be exchanged
       with the CUDA runtime in both directions. For matrices with padded rows, use gpuexec_alloc_pitched and the _2d
-      copies.
+      copies. Memory that the host only writes, such as input for a kernel that reads it once, can be write-combined:
+      gpuexec_alloc_write_combined.
       gpuexec_copy always works between devices. With gpuexec_peer_enable the copy does not go through host memory, and
       kernels can access the other device's memory directly. Pinned and registered memory counts as pinned on every
       device. A copy that runs past the end of an allocation made by gpuexec, or whose source and destination partly
@@ -1226,48 +1229,6 @@ GPUEXEC_API gpuexec_result gpuexec_fill16_2d_at(const char *where, gpuexec_strea
 GPUEXEC_API gpuexec_result gpuexec_fill32_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, size_t pitch,
                                                 unsigned value, size_t count, size_t height);
 
-/* One side of a 3-D copy: where its box begins in memory made of slices of rows. */
-typedef struct gpuexec_box {
-    gpuexec_ptr     device;                      /* a device address; or 0, and */
-    const void     *host;                        /* a host pointer. A copy writes to the destination */
-    size_t          pitch;                       /* bytes from the start of one row to the next; 0: width_bytes */
-    size_t          slice_height;                /* rows from the start of one slice to the next; 0: height */
-    size_t          x, y, z;                     /* offset: bytes in the row, rows in the slice, slices */
-    gpuexec_context context;                     /* of both sides, or {0}: as for gpuexec_copy_peer */
-} gpuexec_box;
-typedef struct gpuexec_copy_3d_desc {
-    unsigned    start_canary;
-    gpuexec_box to, from;
-    size_t      width_bytes, height, depth;      /* bytes of a row, rows of a slice, slices; nothing is copied if one is
-                                                    0 */
-    unsigned    end_canary;
-} gpuexec_copy_3d_desc;
-
-/* Enqueues the copy of a box on a stream, between host and device memory in any direction, also between devices. Apart
-   from that, the rules of gpuexec_copy and the _2d copies apply. cuMemcpy3DAsync; between devices cuMemcpy3DPeerAsync;
-   for one slice cuMemcpy2DAsync. */
-GPUEXEC_API gpuexec_result gpuexec_copy_3d_at(const char *where, gpuexec_stream stream,
-                                              const gpuexec_copy_3d_desc *copy);
-
-/* One of an array of copies. Of `to` and `to_host`, one is 0; of `from` and `from_host` also. */
-typedef struct gpuexec_copy_part {
-    gpuexec_ptr to;                              /* a device address */
-    void       *to_host;
-    gpuexec_ptr from;                            /* a device address */
-    const void *from_host;
-    size_t      bytes;
-} gpuexec_copy_part;
-
-/* Enqueues `count` copies on a stream, in any mix of directions, except from host to host. They run after the stream's
-   earlier work, in no particular order: none may write what another reads or writes. All are checked before the first
-   is enqueued. The call is for many small copies, which it makes faster than one call for each:
-   - to and from page-locked host memory with cuMemcpyBatchAsync (CUDA 12.8; not on the legacy stream),
-   - of up to 1 MiB between addresses of gpuexec in the stream's context with a kernel of gpuexec's, 170 at a time. The
-     first such call in a context loads it, which takes the time of a small gpuexec_module_load,
-   - others, and all copies in a capture, as single copies. */
-GPUEXEC_API gpuexec_result gpuexec_copy_many_at(const char *where, gpuexec_stream stream,
-                                                const gpuexec_copy_part *copies, size_t count);
-
 /* The same without a stream: the copy or fill is ordered on the legacy default stream, and has finished when the call
    returns. The calls are refused while a failure is latched, and do not take that failure. cuMemcpyHtoD, cuMemcpyDtoH,
    cuMemcpyDtoD, cuMemsetD8Async. */
@@ -1301,10 +1262,6 @@ GPUEXEC_API gpuexec_result gpuexec_fill16_2d_now_at(const char *where, gpuexec_c
                                                     size_t pitch, unsigned short value, size_t count, size_t height);
 GPUEXEC_API gpuexec_result gpuexec_fill32_2d_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
                                                     size_t pitch, unsigned value, size_t count, size_t height);
-GPUEXEC_API gpuexec_result gpuexec_copy_3d_now_at(const char *where, gpuexec_context context,
-                                                  const gpuexec_copy_3d_desc *copy);
-GPUEXEC_API gpuexec_result gpuexec_copy_many_now_at(const char *where, gpuexec_context context,
-                                                    const gpuexec_copy_part *copies, size_t count);
 
 typedef struct gpuexec_pointer_info {
     gpuexec_memory_kind kind;
@@ -1342,6 +1299,58 @@ typedef struct gpuexec_copy_info {
    nothing. A query. */
 GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_ptr to, gpuexec_ptr from, size_t bytes,
                                                 gpuexec_copy_info *info);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>copies   Copies of boxes and arrays of copies. The rules of gpuexec_copy and the _2d copies apply (>>memory). */
+
+/* One side of a 3-D copy: where its box begins in memory that consists of slices of rows. */
+typedef struct gpuexec_box {
+    gpuexec_ptr     device;                      /* a device address; or */
+    const void     *host;                        /* a host pointer. The other one is 0 */
+    size_t          pitch;                       /* bytes from the start of one row to the next; 0: width_bytes */
+    size_t          slice_height;                /* rows from the start of one slice to the next; 0: height */
+    size_t          x, y, z;                     /* offset: bytes in the row, rows in the slice, slices */
+    gpuexec_context context;                     /* on both sides or on none ({0}): as for gpuexec_copy_peer */
+} gpuexec_box;
+typedef struct gpuexec_copy_3d_desc {
+    unsigned    start_canary;
+    gpuexec_box to, from;
+    size_t      width_bytes, height, depth;      /* bytes of a row, rows of a slice, slices; nothing is copied if one is
+                                                    0 */
+    unsigned    end_canary;
+} gpuexec_copy_3d_desc;
+
+/* Enqueues the copy of a box on a stream, between host and device memory in any direction, also between devices, with
+   or without peer access. _now: the same without a stream, like gpuexec_copy_now. GPUEXEC_BAD_ARGUMENT if the box does
+   not fit into its rows and slices, or these into the allocation. cuMemcpy3DAsync; between devices
+   cuMemcpy3DPeerAsync; for one slice within a device cuMemcpy2DAsync. */
+GPUEXEC_API gpuexec_result gpuexec_copy_3d_at(const char *where, gpuexec_stream stream,
+                                              const gpuexec_copy_3d_desc *copy);
+GPUEXEC_API gpuexec_result gpuexec_copy_3d_now_at(const char *where, gpuexec_context context,
+                                                  const gpuexec_copy_3d_desc *copy);
+
+/* One of an array of copies. Of `to` and `to_host`, one is 0; of `from` and `from_host` also. */
+typedef struct gpuexec_copy_part {
+    gpuexec_ptr to;                              /* a device address */
+    void       *to_host;
+    gpuexec_ptr from;                            /* a device address */
+    const void *from_host;
+    size_t      bytes;
+} gpuexec_copy_part;
+
+/* Enqueues `count` copies on a stream, in any mix of directions except host to host. They run after the stream's
+   earlier work, in no particular order: none may write what another one reads or writes. All are checked before the
+   first is enqueued. _now: the same without a stream, like gpuexec_copy_now. For many small copies this is faster than
+   a call for each:
+   - to and from page-locked host memory with cuMemcpyBatchAsync, for which the driver must support CUDA 12.8, and
+     which the legacy stream does not allow;
+   - up to 1 MiB within the stream's context, between addresses from gpuexec: with a kernel, 170 copies a launch. The
+     first such call in a context loads it (cuModuleLoadDataEx), which takes a few milliseconds;
+   - all others, and all copies in a capture: as separate copies. */
+GPUEXEC_API gpuexec_result gpuexec_copy_many_at(const char *where, gpuexec_stream stream,
+                                                const gpuexec_copy_part *copies, size_t count);
+GPUEXEC_API gpuexec_result gpuexec_copy_many_now_at(const char *where, gpuexec_context context,
+                                                    const gpuexec_copy_part *copies, size_t count);
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>stream   Queues of work. */
@@ -3242,7 +3251,7 @@ enum { GXI_FREED_KEPT = 4 };
 enum { GXI_POOLED = 16, GXI_OF_GRAPH = 32, GXI_IMPORTED = 64 };
 /* fixed size, so that freeing never fails for lack of memory */
 typedef struct gxi_freed { gxi_range was; const char *where; char place[GXI_PLACE]; } gxi_freed;
-typedef struct gxi_leaf {                        /* a leaf of the table of allocations: see >>object */
+typedef struct gxi_leaf {                        /* a leaf of the table of allocations: see >>ranges */
     unsigned   count;
     uint64_t   lo[256];
     gxi_range *range[256];
@@ -4314,7 +4323,7 @@ static GXI_NOINLINE gpuexec_result gxi_check_desc(gxi_call *call, const char *na
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>object   Handles and their slots, failed handles, the table of allocations.
+   >>object   Handles and their slots, failed handles.
    The bits of an id: kind (4 bits from bit 0), 1 for a failed handle (bit 5), slot index (20 bits, so that id & 0x3FC0
    is the slot's byte offset in its chunk of 256), generation of the slot (22 bits), tag of this copy of the library
    (16 bits). A slot holds the id of its object while that is open: one comparison shows that a handle is valid, of that
@@ -4792,8 +4801,9 @@ static void gxi_add_last_launches(gxi_text *t) {
     gxi_unlock(&gxi_tables);
 }
 
-/* --- the table of allocations: by address in leaves of up to 256, so that a search touches few cache lines; and a
-   list of allocations for each context --- */
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>ranges   The table of allocations: by address in leaves of up to 256, so that a search touches few cache lines; and
+   a list of allocations for each context. Working in an object's context. */
 
 enum { GXI_LEAF = sizeof ((gxi_leaf *)0)->lo / sizeof ((gxi_leaf *)0)->lo[0] };
 
@@ -10244,6 +10254,114 @@ GPUEXEC_API gpuexec_result gpuexec_fill32_2d_now_at(const char *where, gpuexec_c
                            "gpuexec_fill32_2d_now");
 }
 
+/* --- whether a copy will be asynchronous -------------------------------------------------------------------------- */
+
+/* 1 if the context has peer access to memory of another device: then it has an address for it. -1 after a failure. */
+static int gxi_reaches(gxi_call *call, const gxi_slot *context, uint64_t address) {
+    int what = GXI_POINTER_DEVICE_POINTER;
+    gpuexec_ptr seen = 0;
+    void *value = &seen;
+    gxi_scope scope;
+    int cu;
+    if (gxi_enter(call, context->cu_context, &scope)) return -1;
+    cu = GXI_TRY(cuPointerGetAttributes, (1, &what, &value, address));
+    gxi_leave(&scope);
+    if (cu == 0 || cu == GXI_INVALID_VALUE) return cu == 0 && seen != 0;
+    gxi_fail_cu(call, NULL, "cannot query whether device %d has peer access to 0x%llx",
+                gxi_context_of(context)->ordinal, (unsigned long long)address);
+    return -1;
+}
+GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_ptr to, gpuexec_ptr from, size_t bytes,
+                                                gpuexec_copy_info *info) {
+    static const char cure[] = "cure: gpuexec_alloc_pinned, or gpuexec_register the whole buffer once";
+    const gxi_transfer x = gxi_transfer_of(GXI_COPY, to, from, bytes);
+    gpuexec_pointer_info what[2];
+    gxi_range range;
+    gxi_text t = { 0, 0, 0, 0 };
+    gxi_slot *slot, *home;
+    int i, odd = -1, host = 0, managed = 0, engines, device, other, can = 0;
+    GXI_CALL_NO_PLACE(gpuexec_copy_explain, GXI_QUERIES);
+    if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
+    memset(info, 0, sizeof *info);
+    if (!(slot = gxi_begin_with(call, stream.id, GXI_STREAM, "the stream")) ||
+        !(home = gxi_get(call, slot->context, GXI_CONTEXT, "the stream's context")))
+        return gxi_failed_with();
+    device = other = gxi_context_of(home)->ordinal;
+    if (gxi_attribute(call, gxi_context_of(home)->device, GXI_DEV_ASYNC_ENGINE_COUNT, &engines))
+        return gxi_fail_device(call, device);
+    for (i = 0; i < 2; i++) {
+        const uint64_t address = x.sides[i].address;
+        if (gxi_pointer(call, address, &what[i]))
+            return gxi_fail_cu(call, NULL, "cannot query pointer 0x%llx", (unsigned long long)address);
+        if (what[i].kind == GPUEXEC_MEMORY_MANAGED) managed = 1;
+        else if (what[i].kind != GPUEXEC_MEMORY_DEVICE) host++;
+        else if (what[i].device != device) other = what[i].device;
+        if (what[i].kind == GPUEXEC_MEMORY_PAGEABLE ? gxi_range_touching(address, bytes ? bytes : 1, &range)
+                                                    : what[i].bytes && bytes > what[i].bytes - (address - what[i].base))
+            odd = i;
+    }
+    info->asynchronous = 1;
+    if (bytes == 0) gxi_add(&t, "0 bytes: nothing is copied");
+    else if (odd >= 0) {
+        info->asynchronous = 0;
+        gxi_add(&t, "%s 0x%llx with its %lu bytes is not within one allocation or registration: such a copy "
+                "is refused", x.sides[odd].is, (unsigned long long)x.sides[odd].address, (unsigned long)bytes);
+    } else if (host == 2) {
+        info->asynchronous = 0;
+        gxi_add(&t, "source and destination are host memory: the driver waits for the stream and copies on the host; "
+                "cure: use memcpy");
+    } else if (what[GXI_FROM].kind == GPUEXEC_MEMORY_PAGEABLE) {
+        info->asynchronous = 0;
+        gxi_add(&t, "the source 0x%llx is pageable host memory: the driver stages it, may wait for the stream, "
+                "and returns when it has read all bytes; %s", (unsigned long long)from, cure);
+    } else if (what[GXI_TO].kind == GPUEXEC_MEMORY_PAGEABLE) {
+        info->asynchronous = 0;
+        gxi_add(&t, "the destination 0x%llx is pageable host memory: the call returns when the copy is done, "
+                "after all earlier work on the stream; %s", (unsigned long long)to, cure);
+    } else if (managed) gxi_add(&t, "managed memory is copied asynchronously, "
+                                "but its pages may have to move between host and device first");
+    else if (host) {
+        info->overlaps = engines > 0;
+        gxi_add(&t, "between page-locked host memory and device %d, %s",
+                what[what[GXI_TO].kind == GPUEXEC_MEMORY_DEVICE ? GXI_TO : GXI_FROM].device,
+                engines ? "by a copy engine, concurrently with kernels"
+                : "but this device has no copy engine that runs concurrently with kernels");
+    } else {
+        info->overlaps = 1;
+        const int same = what[GXI_TO].device == what[GXI_FROM].device;
+        const int reaches = same ? 0
+            : gxi_reaches(call, home, x.sides[what[GXI_TO].device == other ? GXI_TO : GXI_FROM].address);
+        if (reaches < 0) return gxi_failed_with();
+        if (same) gxi_add(&t, "within device %d, sharing its memory's bandwidth with kernels", what[GXI_TO].device);
+        else if (reaches)
+            gxi_add(&t, "directly from device %d to device %d, by peer access", what[GXI_FROM].device,
+                    what[GXI_TO].device);
+        else {
+            int peer = 0;
+            if (gxi_device(call, other, &peer)) return gxi_failed_with();
+            if ((can = gxi_can_access(call, gxi_context_of(home)->device, peer, device, other)) < 0)
+                return gxi_failed_with();
+            gxi_add(&t, "from device %d to device %d through host memory, because ", what[GXI_FROM].device,
+                    what[GXI_TO].device);
+            if (can) gxi_add(&t, "device %d has no peer access to device %d; cure: call gpuexec_peer_enable", device,
+                             other);
+            else gxi_add(&t, "device %d cannot access the memory of device %d", device, other);
+        }
+    }
+    if (slot->legacy && info->asynchronous) {
+        info->overlaps = 0;
+        gxi_add(&t, "; on the legacy stream, which waits for all blocking streams and makes them wait; "
+                "cure: use a stream from gpuexec_stream_create");
+    }
+    if (!t.failed) snprintf(info->why, sizeof info->why, "%s", t.p);
+    else gxi_fail_memory(call, "write the reason");
+    gxi_text_free(&t);
+    return *info->why ? GPUEXEC_OK : GPUEXEC_OUT_OF_HOST_MEMORY;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-copies   Boxes, which >>impl-transfer copies, and arrays of copies. */
+
 /* --- boxes -------------------------------------------------------------------------------------------------------- */
 
 /* Sets the address of a side; fails unless exactly one is given. */
@@ -10535,111 +10653,6 @@ GPUEXEC_API gpuexec_result gpuexec_copy_many_now_at(const char *where, gpuexec_c
                                                     const gpuexec_copy_part *copies, size_t count) {
     GXI_CALL(gpuexec_copy_many_now, GXI_WORKS);
     return gxi_copy_many(call, context.id, 1, copies, count);
-}
-
-/* --- whether a copy will be asynchronous -------------------------------------------------------------------------- */
-
-/* 1 if the context has peer access to memory of another device: then it has an address for it. -1 after a failure. */
-static int gxi_reaches(gxi_call *call, const gxi_slot *context, uint64_t address) {
-    int what = GXI_POINTER_DEVICE_POINTER;
-    gpuexec_ptr seen = 0;
-    void *value = &seen;
-    gxi_scope scope;
-    int cu;
-    if (gxi_enter(call, context->cu_context, &scope)) return -1;
-    cu = GXI_TRY(cuPointerGetAttributes, (1, &what, &value, address));
-    gxi_leave(&scope);
-    if (cu == 0 || cu == GXI_INVALID_VALUE) return cu == 0 && seen != 0;
-    gxi_fail_cu(call, NULL, "cannot query whether device %d has peer access to 0x%llx",
-                gxi_context_of(context)->ordinal, (unsigned long long)address);
-    return -1;
-}
-GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_ptr to, gpuexec_ptr from, size_t bytes,
-                                                gpuexec_copy_info *info) {
-    static const char cure[] = "cure: gpuexec_alloc_pinned, or gpuexec_register the whole buffer once";
-    const gxi_transfer x = gxi_transfer_of(GXI_COPY, to, from, bytes);
-    gpuexec_pointer_info what[2];
-    gxi_range range;
-    gxi_text t = { 0, 0, 0, 0 };
-    gxi_slot *slot, *home;
-    int i, odd = -1, host = 0, managed = 0, engines, device, other, can = 0;
-    GXI_CALL_NO_PLACE(gpuexec_copy_explain, GXI_QUERIES);
-    if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
-    memset(info, 0, sizeof *info);
-    if (!(slot = gxi_begin_with(call, stream.id, GXI_STREAM, "the stream")) ||
-        !(home = gxi_get(call, slot->context, GXI_CONTEXT, "the stream's context")))
-        return gxi_failed_with();
-    device = other = gxi_context_of(home)->ordinal;
-    if (gxi_attribute(call, gxi_context_of(home)->device, GXI_DEV_ASYNC_ENGINE_COUNT, &engines))
-        return gxi_fail_device(call, device);
-    for (i = 0; i < 2; i++) {
-        const uint64_t address = x.sides[i].address;
-        if (gxi_pointer(call, address, &what[i]))
-            return gxi_fail_cu(call, NULL, "cannot query pointer 0x%llx", (unsigned long long)address);
-        if (what[i].kind == GPUEXEC_MEMORY_MANAGED) managed = 1;
-        else if (what[i].kind != GPUEXEC_MEMORY_DEVICE) host++;
-        else if (what[i].device != device) other = what[i].device;
-        if (what[i].kind == GPUEXEC_MEMORY_PAGEABLE ? gxi_range_touching(address, bytes ? bytes : 1, &range)
-                                                    : what[i].bytes && bytes > what[i].bytes - (address - what[i].base))
-            odd = i;
-    }
-    info->asynchronous = 1;
-    if (bytes == 0) gxi_add(&t, "0 bytes: nothing is copied");
-    else if (odd >= 0) {
-        info->asynchronous = 0;
-        gxi_add(&t, "%s 0x%llx with its %lu bytes is not within one allocation or registration: such a copy "
-                "is refused", x.sides[odd].is, (unsigned long long)x.sides[odd].address, (unsigned long)bytes);
-    } else if (host == 2) {
-        info->asynchronous = 0;
-        gxi_add(&t, "source and destination are host memory: the driver waits for the stream and copies on the host; "
-                "cure: use memcpy");
-    } else if (what[GXI_FROM].kind == GPUEXEC_MEMORY_PAGEABLE) {
-        info->asynchronous = 0;
-        gxi_add(&t, "the source 0x%llx is pageable host memory: the driver stages it, may wait for the stream, "
-                "and returns when it has read all bytes; %s", (unsigned long long)from, cure);
-    } else if (what[GXI_TO].kind == GPUEXEC_MEMORY_PAGEABLE) {
-        info->asynchronous = 0;
-        gxi_add(&t, "the destination 0x%llx is pageable host memory: the call returns when the copy is done, "
-                "after all earlier work on the stream; %s", (unsigned long long)to, cure);
-    } else if (managed) gxi_add(&t, "managed memory is copied asynchronously, "
-                                "but its pages may have to move between host and device first");
-    else if (host) {
-        info->overlaps = engines > 0;
-        gxi_add(&t, "between page-locked host memory and device %d, %s",
-                what[what[GXI_TO].kind == GPUEXEC_MEMORY_DEVICE ? GXI_TO : GXI_FROM].device,
-                engines ? "by a copy engine, concurrently with kernels"
-                : "but this device has no copy engine that runs concurrently with kernels");
-    } else {
-        info->overlaps = 1;
-        const int same = what[GXI_TO].device == what[GXI_FROM].device;
-        const int reaches = same ? 0
-            : gxi_reaches(call, home, x.sides[what[GXI_TO].device == other ? GXI_TO : GXI_FROM].address);
-        if (reaches < 0) return gxi_failed_with();
-        if (same) gxi_add(&t, "within device %d, sharing its memory's bandwidth with kernels", what[GXI_TO].device);
-        else if (reaches)
-            gxi_add(&t, "directly from device %d to device %d, by peer access", what[GXI_FROM].device,
-                    what[GXI_TO].device);
-        else {
-            int peer = 0;
-            if (gxi_device(call, other, &peer)) return gxi_failed_with();
-            if ((can = gxi_can_access(call, gxi_context_of(home)->device, peer, device, other)) < 0)
-                return gxi_failed_with();
-            gxi_add(&t, "from device %d to device %d through host memory, because ", what[GXI_FROM].device,
-                    what[GXI_TO].device);
-            if (can) gxi_add(&t, "device %d has no peer access to device %d; cure: call gpuexec_peer_enable", device,
-                             other);
-            else gxi_add(&t, "device %d cannot access the memory of device %d", device, other);
-        }
-    }
-    if (slot->legacy && info->asynchronous) {
-        info->overlaps = 0;
-        gxi_add(&t, "; on the legacy stream, which waits for all blocking streams and makes them wait; "
-                "cure: use a stream from gpuexec_stream_create");
-    }
-    if (!t.failed) snprintf(info->why, sizeof info->why, "%s", t.p);
-    else gxi_fail_memory(call, "write the reason");
-    gxi_text_free(&t);
-    return *info->why ? GPUEXEC_OK : GPUEXEC_OUT_OF_HOST_MEMORY;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------

@@ -141,8 +141,9 @@ int main(void) {
     begin = microseconds();
     check(gpuexec_copy_many(stream, parts, COPIES));
     check(gpuexec_stream_sync(stream));
-    printf("\n## Arrays of copies\n\nThe first gpuexec_copy_many between device addresses, which loads its kernel: %.0f us."
-           "\n\nmicroseconds of one of 1,000 copies from and to pinned memory, with the wait; interleaved\n\n"
+    printf("\n## Arrays of copies\n\n"
+           "The first gpuexec_copy_many between device addresses, which loads its kernel: %.0f us.\n\n"
+           "microseconds of one of 1,000 copies from and to pinned memory, with the wait; interleaved\n\n"
            "| copies | the driver's single calls | gpuexec's single calls | the driver's batch | gpuexec_copy_many | "
            "its ratio to the first |\n|---|---|---|---|---|---|\n", microseconds() - begin);
     for (i = 0; i < 3; i++)
