@@ -251,3 +251,242 @@ TEST_MULTI(random_programs_of_copies) {
     for (seed = 1; seed <= PROGRAMS; seed++) random_program(&w, seed);
     free(w.at[PAGEABLE].host);
 }
+
+/* ---- which boxes overlap ---- */
+
+/* Whether two boxes of one shape, pitch and slice have a byte in common, byte by byte. */
+static int have_common_bytes(size_t a, size_t b, shape s, size_t pitch, size_t rows) {
+    static unsigned char seen[BYTES];
+    size_t x, y, z;
+    memset(seen, 0, sizeof seen);
+    for (z = 0; z < s.depth; z++) for (y = 0; y < s.height; y++) for (x = 0; x < s.width; x++)
+        seen[a + (z * rows + y) * pitch + x] = 1;
+    for (z = 0; z < s.depth; z++) for (y = 0; y < s.height; y++) for (x = 0; x < s.width; x++)
+        if (seen[b + (z * rows + y) * pitch + x]) return 1;
+    return 0;
+}
+TEST(only_boxes_that_overlap_are_refused) {
+    world    w = begin();
+    unsigned i, overlap = 0, wrong = 0;
+    for (i = 0; i < 3000; i++) {
+        gpuexec_copy_3d_desc c;
+        shape  s = { 1 + below(&w, 5), 1 + below(&w, 3), 1 + below(&w, 3) };
+        size_t pitch = s.width + below(&w, 4), rows = s.height + below(&w, 3), a = below(&w, 100), b = below(&w, 100);
+        int    both = a != b && have_common_bytes(a, b, s, pitch, rows);
+        memset(&c, 0, sizeof c);
+        c.to.device = w.at[DEVICE].device + a;
+        c.from.device = w.at[DEVICE].device + b;
+        c.to.pitch = c.from.pitch = pitch;
+        c.to.slice_height = c.from.slice_height = rows;
+        c.width_bytes = s.width;
+        c.height = s.height;
+        c.depth = s.depth;
+        overlap += (unsigned)both;
+        wrong += (gpuexec_copy_3d(w.stream, &c) != GPUEXEC_OK) != both;
+        if (both) wrong += gpuexec_take_error() != GPUEXEC_BAD_ARGUMENT;
+    }
+    CHECK_EQ(wrong, 0);
+    CHECK(overlap > 300 && overlap < 2700);
+    free(w.at[PAGEABLE].host);
+}
+
+/* ---- what is refused, and with which words ---- */
+
+static gpuexec_copy_3d_desc good_box(const world *w) {
+    gpuexec_copy_3d_desc c;
+    memset(&c, 0, sizeof c);
+    c.to.device = w->at[DEVICE].device;
+    c.to.pitch = 20;
+    c.to.slice_height = 10;
+    c.from.host = w->at[PINNED].host;
+    c.width_bytes = 16;
+    c.height = 8;
+    c.depth = 4;
+    return c;
+}
+#define BOX(...) \
+    do { \
+        CHECK_REFUSED(gpuexec_copy_3d(w.stream, &c), GPUEXEC_BAD_ARGUMENT, "gpuexec_copy_3d", __VA_ARGS__); \
+        c = good_box(&w); \
+    } while (0)
+TEST(boxes_that_are_refused) {
+    world w = begin();
+    gpuexec_copy_3d_desc c = good_box(&w);
+    CHECK_OK(gpuexec_copy_3d(w.stream, &c));
+    CHECK_REFUSED(gpuexec_copy_3d(w.stream, NULL), GPUEXEC_BAD_ARGUMENT, "the copy is NULL");
+    c.start_canary = 1;
+    BOX("gpuexec_copy_3d_desc was not zero-initialized");
+    c.to.x = 5;
+    BOX("4 slices of 8 rows of 16 bytes", "to.x (5) and width_bytes (16) exceed to.pitch (20)", "cure:");
+    c.from.x = 1;
+    BOX("from.x (1) and width_bytes (16) exceed from.pitch (16)", "0 means width_bytes");
+    c.to.y = 3;
+    BOX("to.y (3) and height (8) exceed to.slice_height (10)", "cure:");
+    c.from.y = 1;
+    BOX("from.y (1) and height (8) exceed from.slice_height (8)");
+    c.to.slice_height = 7;
+    BOX("to.y (0) and height (8) exceed to.slice_height (7)");
+    c.to.host = c.from.host;
+    BOX("the destination has both a device address and a host pointer", "cure:");
+    c.from.host = NULL;
+    BOX("the source has neither a device address nor a host pointer");
+    c.to.z = 27;
+    BOX("the copy needs 756", "only 600 bytes remain");
+    c.to.pitch = (size_t)1 << 61;
+    BOX("no memory is that large");
+    c.to.z = (size_t)1 << 58;
+    BOX("no memory is that large");
+    c.depth = (size_t)1 << 60;
+    BOX("no memory is that large");
+    c.from.host = NULL;
+    c.from.device = w.at[DEVICE].device + 8;
+    c.from.pitch = 20;
+    c.from.slice_height = 10;
+    BOX("overlap");
+    c.depth = 0;
+    c.to.x = 1000;
+    CHECK_OK(gpuexec_copy_3d(w.stream, &c));                         /* nothing to copy */
+    CHECK_OK(gpuexec_stream_sync(w.stream));
+    free(w.at[PAGEABLE].host);
+}
+TEST(words_that_are_not_aligned) {
+    world w = begin();
+    const gpuexec_ptr p = w.at[DEVICE].device;
+    CHECK_REFUSED(gpuexec_fill16_2d(w.stream, p + 1, 20, 1, 2, 2), GPUEXEC_BAD_ARGUMENT, "not a multiple of 2");
+    CHECK_REFUSED(gpuexec_fill16_2d(w.stream, p, 21, 1, 2, 2), GPUEXEC_BAD_ARGUMENT, "pitch of the destination is 21",
+                  "not a multiple of 2");
+    CHECK_REFUSED(gpuexec_fill32_2d(w.stream, p, 22, 1, 2, 2), GPUEXEC_BAD_ARGUMENT, "22", "not a multiple of 4");
+    CHECK_REFUSED(gpuexec_fill32_2d(w.stream, p, 12, 1, 4, 2), GPUEXEC_BAD_ARGUMENT,
+                  "is 12 bytes, less than the 16 of a row");
+    CHECK_REFUSED(gpuexec_fill32_2d_now(w.ctx, p, 1000, 1, 250, 7), GPUEXEC_BAD_ARGUMENT, "only 6000 bytes remain",
+                  "the fill needs 7000");
+    free(w.at[PAGEABLE].host);
+}
+
+/* ---- arrays of copies ---- */
+
+TEST(arrays_that_are_refused) {
+    world w = begin();
+    gpuexec_copy_part parts[3];
+    unsigned char     got[16];
+    unsigned          i;
+    memset(parts, 0, sizeof parts);
+    for (i = 0; i < 3; i++) {
+        parts[i].to = w.at[DEVICE].device + 16 * i;
+        parts[i].from = w.at[OTHER].device;
+        parts[i].bytes = 16;
+    }
+    CHECK_OK(gpuexec_fill_now(w.ctx, w.at[DEVICE].device, 7, BYTES));
+    CHECK_OK(gpuexec_copy_many(w.stream, NULL, 0));
+    CHECK_REFUSED(gpuexec_copy_many(w.stream, NULL, 3), GPUEXEC_BAD_ARGUMENT, "copies is NULL");
+    parts[2].to = 0;
+    CHECK_REFUSED(gpuexec_copy_many(w.stream, parts, 3), GPUEXEC_BAD_ARGUMENT, "copies[2]: cannot copy 16 bytes",
+                  "the destination has neither", "to_host");
+    parts[2].to_host = w.at[PINNED].host;
+    parts[1].from_host = w.at[PINNED].host;
+    CHECK_REFUSED(gpuexec_copy_many(w.stream, parts, 3), GPUEXEC_BAD_ARGUMENT, "copies[1]: ", "the source has both");
+    parts[1].from = 0;
+    parts[1].to = 0;
+    parts[1].to_host = w.at[PAGEABLE].host;
+    CHECK_REFUSED(gpuexec_copy_many(w.stream, parts, 3), GPUEXEC_BAD_ARGUMENT, "copies[1]: ", "use memcpy");
+    parts[1].bytes = 0;
+    parts[2].to_host = NULL;
+    parts[2].to = w.at[DEVICE].device + BYTES - 15;
+    CHECK_REFUSED(gpuexec_copy_many(w.stream, parts, 3), GPUEXEC_BAD_ARGUMENT, "copies[2]: ",
+                  "only 15 bytes remain", "the copy needs 16", "copies.c:");
+    CHECK_REFUSED(gpuexec_copy_many_now(w.ctx, parts, 3), GPUEXEC_BAD_ARGUMENT, "copies[2]: ");
+    CHECK_OK(gpuexec_copy_out_now(w.ctx, got, w.at[DEVICE].device, 16));
+    for (i = 0; i < 16; i++) CHECK_EQ(got[i], 7);                    /* none of them was made */
+    free(w.at[PAGEABLE].host);
+}
+
+/* All sizes and alignments between device addresses, more than one launch of the kernel takes, and larger than it
+   takes. */
+TEST(many_copies_within_the_device) {
+    enum { each = 5000, count = 400, large = 3 << 20 };
+    world w = begin();
+    const size_t       bytes = (size_t)each * count + large;
+    gpuexec_ptr        from = gpuexec_alloc(w.ctx, bytes), to = gpuexec_alloc(w.ctx, bytes);
+    unsigned char     *model = (unsigned char *)malloc(bytes), *source = (unsigned char *)malloc(bytes);
+    gpuexec_copy_part *parts = (gpuexec_copy_part *)calloc(count + 1, sizeof *parts);
+    size_t             i;
+    if (!CHECK(model && source && parts)) return;
+    for (i = 0; i < bytes; i++) source[i] = (unsigned char)(test_random(&w.random) >> 8);
+    memset(model, 5, bytes);
+    CHECK_OK(gpuexec_fill_now(w.ctx, to, 5, bytes));
+    CHECK_OK(gpuexec_copy_in_now(w.ctx, from, source, bytes));
+    for (i = 0; i < count; i++) {
+        const size_t a = i * each + (i % 3 ? 0 : i % 16), b = (count - 1 - i) * each + (i % 4 ? 0 : i % 16);
+        parts[i].to = to + a;
+        parts[i].from = from + b;
+        parts[i].bytes = i % 5 == 0 ? i % 40 : each - 16 - i % 16;
+        memcpy(model + a, source + b, parts[i].bytes);
+    }
+    parts[count].to = to + (size_t)each * count;
+    parts[count].from = from + (size_t)each * count;
+    parts[count].bytes = large;
+    memcpy(model + (size_t)each * count, source + (size_t)each * count, large);
+    CHECK_OK(gpuexec_copy_many(w.stream, parts, count + 1));
+    CHECK_OK(gpuexec_copy_out(w.stream, source, to, bytes));
+    CHECK_OK(gpuexec_stream_sync(w.stream));
+    CHECK_EQ(memcmp(source, model, bytes), 0);
+    free(model);
+    free(source);
+    free(parts);
+    free(w.at[PAGEABLE].host);
+}
+
+/* A capture records them, and the graph knows their memory; the stream of another library's capture also takes them. */
+TEST(arrays_in_captures) {
+    world             w = begin();
+    gpuexec_stream    adopted = gpuexec_stream_from_native(w.ctx, gpuexec_stream_native(w.stream));
+    gpuexec_ptr       p = gpuexec_alloc(w.ctx, 256);
+    gpuexec_copy_part parts[3];
+    gpuexec_graph     g = { 0 };
+    unsigned char     got[3] = { 0, 0, 0 };
+    unsigned          i, round;
+    memset(parts, 0, sizeof parts);
+    for (i = 0; i < 3; i++) {
+        parts[i].to = p + i;
+        parts[i].from_host = w.at[PINNED].host + i * 100;
+        parts[i].bytes = 1;
+    }
+    parts[1].from_host = NULL;
+    parts[1].from = w.at[DEVICE].device;
+    CHECK_OK(gpuexec_fill_now(w.ctx, w.at[DEVICE].device, 40, 4));
+    for (round = 0; round < 2; round++) {
+        GPUEXEC_CAPTURE(w.stream, &g) CHECK_OK(gpuexec_copy_many(round ? adopted : w.stream, parts, 3));
+        CHECK_MADE(g);
+        w.at[PINNED].host[0] = (unsigned char)(round + 1);
+        w.at[PINNED].host[200] = (unsigned char)(round + 3);
+        CHECK_OK(gpuexec_graph_launch(g, w.stream));
+        CHECK_OK(gpuexec_copy_out(w.stream, got, p, 3));
+        CHECK_OK(gpuexec_stream_sync(w.stream));
+        CHECK_EQ(got[0], round + 1);
+        CHECK_EQ(got[1], 40);
+        CHECK_EQ(got[2], round + 3);
+    }
+    CHECK_OK(gpuexec_free(p));
+    CHECK_REFUSED(gpuexec_graph_launch(g, w.stream), GPUEXEC_STALE_HANDLE, "256 bytes of device memory",
+                  "were freed at");
+    free(w.at[PAGEABLE].host);
+}
+
+/* On GPUEXEC_CURRENT, the destination of the first copy selects the stream. */
+TEST(arrays_on_the_current_stream) {
+    world             w = begin();
+    gpuexec_copy_part part;
+    unsigned char     got = 0;
+    memset(&part, 0, sizeof part);
+    part.to = w.at[DEVICE].device + 8;
+    part.from_host = w.at[PINNED].host;
+    part.bytes = 1;
+    *w.at[PINNED].host = 77;
+    CHECK_OK(gpuexec_copy_many(GPUEXEC_CURRENT, &part, 1));
+    CHECK_OK(gpuexec_copy_out(GPUEXEC_CURRENT, &got, part.to, 1));
+    CHECK_OK(gpuexec_stream_sync(gpuexec_context_stream(w.ctx)));
+    CHECK_EQ(got, 77);
+    part.from_host = NULL;
+    CHECK_REFUSED(gpuexec_copy_many(GPUEXEC_CURRENT, &part, 1), GPUEXEC_BAD_ARGUMENT, "copies[0]: ", "the source has");
+    free(w.at[PAGEABLE].host);
+}
