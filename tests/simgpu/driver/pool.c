@@ -7,6 +7,7 @@
    what they keep. */
 #include "driver.h"
 #include "../base/cudadefs.h"
+#include <unistd.h>
 
 struct sim_kept {                                 /* a freed block */
     struct sim_kept *next;
@@ -52,8 +53,11 @@ static void settle(struct sim_pool *p) {
     struct sim_pool **at = &sim_pools;
     while (*at != p) at = &(*at)->next;
     *at = p->next;
+    if (p->imported) close(p->file);
     free(p);
 }
+void sim_pool_entered(struct sim_pool *p, uint64_t bytes) { use_more(p, sim_mem_cost(bytes), sim_mem_cost(bytes)); }
+
 bool sim_pools_shrink(struct sim_device *device) {
     bool any = false;
     for (struct sim_pool *p = sim_pools; p; p = p->next) if (p->device == device) any |= shrink(p, 0);
@@ -69,11 +73,17 @@ static struct sim_kept *keep(const struct sim_range *r, uint64_t stream) {      
 void sim_pool_freed(const struct sim_range *r) {
     const uint64_t cost = sim_mem_cost(r->hi - r->lo);
     r->pool->used -= cost;
-    if (!keep(r, 0)) {
+    if (r->pool->imported) r->pool->reserved -= cost;
+    else if (!keep(r, 0)) {
         r->pool->reserved -= cost;
         sim_mem_unreserve(r->lo);
     }
     settle(r->pool);
+}
+static void has_left(struct sim_op *op) {         /* workspace: the imported pool */
+    struct sim_pool *p = op->workspace;
+    p->reserved -= sim_mem_cost(op->width);
+    settle(p);
 }
 static void has_freed(struct sim_op *op) {        /* workspace: the block, unless it was allocated again */
     struct sim_kept *k = op->workspace;
@@ -161,6 +171,7 @@ static int pool_alloc(CUdeviceptr *out, size_t bytes, struct sim_pool *p, struct
     if (!out) return CUDA_ERROR_INVALID_VALUE;
     sim_device_attribute(p->device, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, &supported);
     if (!supported) return CUDA_ERROR_NOT_SUPPORTED;
+    if (p->imported) return sim_because(CUDA_ERROR_INVALID_VALUE, "a pool of another process cannot allocate here");
     if (bytes && s->capture) result = capture_alloc(&address, bytes, p->device, s);
     else if (bytes && (at = reusable(p, bytes, s))) result = reuse(at, s, &address);
     else if (bytes) {
@@ -220,8 +231,8 @@ SIM_API_STREAM(cuMemFreeAsync, _ptsz, (CUdeviceptr address, void *stream), (addr
         sim_op_unref(op);
         return CUDA_ERROR_INVALID_VALUE;
     }
-    struct sim_kept *k = r.pool ? keep(&r, s->id) : NULL;
-    if (r.pool && !k) {
+    struct sim_kept *k = r.pool && !r.pool->imported ? keep(&r, s->id) : NULL;
+    if (r.pool && !k && !r.pool->imported) {
         sim_mem_claim(address);
         sim_op_unref(op);
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -231,6 +242,11 @@ SIM_API_STREAM(cuMemFreeAsync, _ptsz, (CUdeviceptr address, void *stream), (addr
         k->freed = op;
         op->workspace = k;
         op->release = has_freed;
+    } else if (r.pool) {
+        r.pool->used -= sim_mem_cost(r.hi - r.lo);
+        op->width = r.hi - r.lo;
+        op->workspace = r.pool;
+        op->release = has_left;
     }
     return sim_stream_submit(s, op);
 }
@@ -245,9 +261,10 @@ SIM_API(cuMemPoolCreate, (void **pool, const CUmemPoolProps *props), (pool, prop
         return CUDA_ERROR_INVALID_VALUE;
     struct sim_device *d = &sim_devices[props->location.id];
     sim_device_attribute(d, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, &supported);
-    if (!supported || props->handleTypes) return CUDA_ERROR_NOT_SUPPORTED;           /* handles for other processes */
+    if (!supported || props->handleTypes & ~CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) return CUDA_ERROR_NOT_SUPPORTED;
     struct sim_pool *p = sim_pool_new(d);
     if (!p) return CUDA_ERROR_OUT_OF_MEMORY;
+    p->handle_types = props->handleTypes;
     p->most = props->maxSize;
     *pool = SIM_HANDLE(p->handle);
     return CUDA_SUCCESS;
