@@ -315,6 +315,86 @@ static int library_comes_and_goes(void) {
     X(begin_to_graph_null_nodes, cu.capture_to(now.t, now.graph, NULL, NULL, 1, now.mode)) \
     X(begin_to_this_graph, cu.capture_to(now.t, graph_now(), NULL, NULL, 0, now.mode))
 
+/* What the answers to these left open. */
+static int unload_library(void) {                /* loaded while this thread was not restricted */
+    void *l = NULL;
+    int   mode = 2, result;
+    cu.exchange_mode(&mode);
+    result = cu.library_load(&l, module_text, NULL, NULL, 0, NULL, NULL, 0);
+    cu.exchange_mode(&mode);
+    return result ? -1 : cu.library_unload(l);
+}
+static int load_library(void) {
+    void *l = NULL;
+    return cu.library_load(&l, module_text, NULL, NULL, 0, NULL, NULL, 0);
+}
+static int edge_now(int remove) {                /* between two empty nodes of the graph that the capture fills */
+    void *g = graph_now(), *a = NULL, *b = NULL;
+    int   result = cu.add_empty(&a, g, NULL, 0);
+    if (!result) result = cu.add_empty(&b, g, &a, 1);
+    if (result) return -1;
+    return remove ? cu.remove_edges(g, &a, &b, 1) : cu.add_edges(g, &b, &a, 1);
+}
+static int update_to_now(void) {
+    update info;
+    void  *x = NULL;
+    int    result;
+    if (cu.instantiate(&x, now.graph, 0)) return -1;
+    work_on(now.s);                              /* two kernels in a chain, as in now.graph */
+    result = cu.exec_update(x, graph_now(), &info);
+    return 100 * result + info.result;
+}
+static int launch_with(void **params, void **extra) {
+    return cu.launch(now.store, 1, 1, 1, 1, 1, 1, 0, now.s, params, extra);
+}
+static int launch_bytes(size_t bytes) {
+    static unsigned char buffer[256];
+    void *extra[5];
+    extra[0] = (void *)(uintptr_t)1;
+    extra[1] = buffer;
+    extra[2] = (void *)(uintptr_t)2;
+    extra[3] = &bytes;
+    extra[4] = NULL;
+    return launch_with(NULL, extra);
+}
+static int launch_both(void) {
+    uint32_t value = 1;
+    void    *params[2], *extra[1];
+    params[0] = &memory[0];
+    params[1] = &value;
+    extra[0] = NULL;
+    return launch_with(params, extra);
+}
+static int free_freed_in_capture(int of_pool) {
+    ptr p = 0;
+    int mode = 2;
+    cu.exchange_mode(&mode);
+    if (of_pool) cu.alloc_async(&p, 4096, now.t); else cu.alloc(&p, 4096);
+    if (of_pool) cu.free_async(p, now.t); else cu.free(p);
+    cu.exchange_mode(&mode);
+    return cu.free_async(p, now.s);
+}
+static unsigned long long any_id;
+#define LEFT(X) \
+    X(library_load, load_library()) X(library_unload, unload_library()) X(library_unload_null, cu.library_unload(NULL)) \
+    X(graph_destroy_now, cu.graph_destroy(graph_now())) X(add_edge_now, edge_now(0)) X(remove_edge_now, edge_now(1)) \
+    X(update_to_now, update_to_now()) X(exec_update_null, cu.exec_update(now.exec, NULL, NULL)) \
+    X(stream_id_legacy, cu.stream_id(NULL, &any_id)) X(stream_device_legacy, cu.stream_device(NULL, any_ints)) \
+    X(stream_id, cu.stream_id(now.s, &any_id)) X(stream_device, cu.stream_device(now.s, any_ints)) \
+    X(stream_priority_legacy_to_null, cu.stream_priority(NULL, NULL)) \
+    X(launch_both, launch_both()) X(launch_bytes_too_many, launch_bytes(200)) X(launch_bytes_too_few, launch_bytes(4)) \
+    X(fill_pageable, cu.fill_32((ptr)(uintptr_t)pageable, 0, 4, now.s)) X(fill_odd, cu.fill_32(memory[0] + 1, 0, 4, \
+                                                                                             now.s)) \
+    X(fill_2d_pitch_small, cu.fill_2d(memory[0], 2, 0, 4, 4, now.s)) \
+    X(free_async_freed, free_freed_in_capture(0)) X(free_async_freed_of_pool, free_freed_in_capture(1)) \
+    X(free_async_wild, cu.free_async(16, now.s)) X(free_async_null, cu.free_async(0, now.s)) \
+    X(free_async_null_other, cu.free_async(0, now.t)) X(alloc_async_to_null_other, cu.alloc_async(NULL, 64, now.t)) \
+    X(alloc_async_to_null, cu.alloc_async(NULL, 64, now.s)) \
+    X(wait_null_external, cu.wait_event(now.s, NULL, 1)) X(wait_null_other, cu.wait_event(now.t, NULL, 0)) \
+    X(wait_other_invalid, (broken(), cu.wait_event(now.t, now.outer, 0))) \
+    X(upload_null, cu.graph_upload(NULL, now.s)) X(begin_legacy_bad_mode, cu.begin_capture(NULL, 9)) \
+    X(end_there_fork_unjoined, (fork_and_work(), there(end_there)))
+
 typedef struct row { const char *name; int (*call)(void); } row;
 #define ROW(name, call) static int do_##name(void) { return call; }
 TABLE(ROW)
@@ -322,11 +402,17 @@ TABLE(ROW)
 #define ROW(name, call) static int more_##name(void) { return call; }
 MORE(ROW)
 #undef ROW
+#define ROW(name, call) static int left_##name(void) { return call; }
+LEFT(ROW)
+#undef ROW
 #define ROW(name, call) { #name, do_##name },
 static const row table[] = { TABLE(ROW) };
 #undef ROW
 #define ROW(name, call) { #name, more_##name },
 static const row more[] = { MORE(ROW) };
+#undef ROW
+#define ROW(name, call) { #name, left_##name },
+static const row left[] = { LEFT(ROW) };
 #undef ROW
 
 static void *captured(void) {                    /* a graph of two kernels, in a chain */
@@ -1092,6 +1178,130 @@ static void more_life(void) {
     PROBE("own_graph_destroy", cu.graph_destroy(g));
 }
 
+static void left_in_thread_local(void) { calls_of(left, COUNT(left), 1, 1); }
+static void left_in_relaxed(void) { calls_of(left, COUNT(left), 2, 1); }
+static void left_in_blocking(void) { calls_of(left, COUNT(left), 1, 0); }
+
+static int digit(const void *node, void *const *of, size_t n) {
+    size_t i;
+    for (i = 0; i < n; i++) if (of[i] == node) return (int)i + 1;
+    return 9;
+}
+static void left_lists(void) {
+    void  *g = NULL, *h = NULL, *nodes[4] = { NULL, NULL, NULL, NULL }, *list[8], *x = NULL, *to = NULL;
+    size_t n, i;
+    int    k, value;
+    update info;
+    open_one();
+    cu.graph(&g, 0);
+    PROBE("nodes_empty_room_0", (n = 0, cu.graph_nodes(g, list, &n) * 100 + (int)n));
+    PROBE("edges_empty_room_0", (n = 0, cu.graph_edges(g, list, list + 4, &n) * 100 + (int)n));
+    for (k = 0; k < 4; k++) cu.add_empty(&nodes[k], g, NULL, 0);
+    PROBE("before_none_room_0", (n = 0, cu.node_before(nodes[0], list, &n) * 100 + (int)n));
+    PROBE("nodes_room_0", (n = 0, cu.graph_nodes(g, list, &n) * 100 + (int)n));
+    PROBE("roots_room_0", (n = 0, cu.graph_roots(g, list, &n) * 100 + (int)n));
+    /* 1 -> 4, 1 -> 2, 3 -> 2, 1 -> 3 in this order */
+    cu.add_edges(g, &nodes[0], &nodes[3], 1);
+    cu.add_edges(g, &nodes[0], &nodes[1], 1);
+    cu.add_edges(g, &nodes[2], &nodes[1], 1);
+    cu.add_edges(g, &nodes[0], &nodes[2], 1);
+    PROBE("edges_room_0", (n = 0, cu.graph_edges(g, list, list + 4, &n) * 100 + (int)n));
+    PROBE("after_room_0", (n = 0, cu.node_after(nodes[0], list, &n) * 100 + (int)n));
+    PROBE("after", (n = 4, cu.node_after(nodes[0], list, &n), value = 0,
+                    digit(list[0], nodes, 4) * 100 + digit(list[1], nodes, 4) * 10 + digit(list[2], nodes, 4)));
+    PROBE("before", (n = 4, cu.node_before(nodes[1], list, &n), digit(list[0], nodes, 4) * 10
+                                                                    + digit(list[1], nodes, 4)));
+    n = 4;
+    cu.graph_edges(g, list, list + 4, &n);
+    for (i = 0, value = 0; i < 4; i++) value = value * 100 + digit(list[i], nodes, 4) * 10 + digit(list[4 + i], nodes, 4);
+    PROBE("edges", value);
+    cu.graph_clone(&h, g);
+    n = 4;
+    cu.graph_nodes(h, nodes, &n);
+    n = 4;
+    cu.graph_edges(h, list, list + 4, &n);
+    for (i = 0, value = 0; i < 4; i++) value = value * 100 + digit(list[i], nodes, 4) * 10 + digit(list[4 + i], nodes, 4);
+    PROBE("edges_of_clone", value);
+    /* a kernel and a fill end the graph; in h a node after the kernel came and went */
+    prepare(1);
+    for (k = 0; k < 2; k++) {
+        void *s = NULL, *t = NULL, *e = fresh_event(), *made[2] = { NULL, NULL };
+        cu.stream(&s, 1, 0);
+        cu.stream(&t, 1, 0);
+        cu.begin_capture(s, 1);
+        cu.record(e, s);
+        cu.wait_event(t, e, 0);
+        work_on(s);
+        cu.fill_32(memory[0], 1, 4, t);
+        cu.record(e, t);
+        cu.wait_event(s, e, 0);
+        cu.end_capture(s, k ? &h : &g);
+        n = 2;
+        cu.graph_nodes(k ? h : g, made, &n);
+        if (!k) continue;
+        cu.add_empty(&to, h, &made[0], 1);
+        cu.node_destroy(to);
+    }
+    cu.instantiate(&x, g, 0);
+    PROBE("update_ends", cu.exec_update(x, h, &info));
+    PROBE("update_ends_result", info.result);
+}
+
+/* What a launch does after an update to another graph's memory; a captured fill of no memory. */
+static void left_launches(void) {
+    void    *s = NULL, *g = NULL, *h = NULL, *x = NULL, *y = NULL;
+    ptr      p = 0, q = 0;
+    int      what;
+    uint32_t got = 0;
+    update   info;
+    open_one();
+    cu.stream(&s, 1, 0);
+    cu.begin_capture(s, 1);
+    cu.alloc_async(&p, 64, s);
+    cu.fill_32(p, 5, 4, s);
+    cu.end_capture(s, &g);
+    cu.begin_capture(s, 1);
+    cu.alloc_async(&q, 64, s);
+    cu.fill_32(q, 6, 4, s);
+    cu.end_capture(s, &h);
+    PROBE("other_address", p != q);
+    cu.instantiate(&x, g, 0);
+    PROBE("update", cu.exec_update(x, h, &info) * 100 + info.result);
+    PROBE("instantiate_the_other", cu.instantiate(&y, h, 0));
+    PROBE("launch", cu.graph_launch(x, s));
+    PROBE("sync", cu.stream_sync(s));
+    PROBE("type_of_first", (what = 77, cu.pointer(&what, 2, p) * 100 + what));
+    PROBE("type_of_second", (what = 77, cu.pointer(&what, 2, q) * 100 + what));
+    PROBE("value_of_second", (cu.to_host(&got, q, 4), (int)got));
+    PROBE("free_first", cu.free(p));
+    PROBE("free_second", cu.free(q));
+    cu.begin_capture(s, 1);
+    cu.alloc_async(&q, 1 << 24, s);
+    cu.fill_32(q, 7, 4, s);
+    cu.end_capture(s, &h);
+    PROBE("update_other_size", cu.exec_update(x, h, &info) * 100 + info.result);
+    PROBE("launch_other_size", cu.graph_launch(x, s));
+    PROBE("sync_other_size", cu.stream_sync(s));
+}
+static void fills_of(ptr address) {
+    void *s = NULL, *g = NULL, *x = NULL;
+    open_one();
+    cu.stream(&s, 1, 0);
+    cu.begin_capture(s, 1);
+    PROBE("fill", cu.fill_32(address, 1, 4, s));
+    cu.end_capture(s, &g);
+    PROBE("instantiate", cu.instantiate(&x, g, 0));
+    PROBE("launch", cu.graph_launch(x, s));
+    PROBE("sync", cu.stream_sync(s));
+}
+static void left_wild(void) { fills_of(16); }
+static void left_pageable(void) { fills_of((ptr)(uintptr_t)pageable); }
+
+const group left_capture_groups[] = {
+    { "left_thread", left_in_thread_local, 1 }, { "left_relaxed", left_in_relaxed, 1 },
+    { "left_blocking", left_in_blocking, 1 }, { "left_lists", left_lists, 1 }, { "left_launches", left_launches, 1 },
+    { "left_wild", left_wild, 1 }, { "left_pageable", left_pageable, 1 },    { NULL, NULL, 0 }
+};
 const group more_capture_groups[] = {
     { "more_global", more_in_global, 1 }, { "more_thread", more_in_thread_local, 1 },
     { "more_relaxed", more_in_relaxed, 1 }, { "more_blocking", more_in_blocking, 1 }, { "more_edges", graph_edges, 1 },

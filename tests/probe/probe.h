@@ -143,7 +143,9 @@ enum { MAX_DYNAMIC = 8, CARVEOUT = 9 };              /* CUfunction_attribute */
     X(stream_sync, "cuStreamSynchronize", (void *)) X(stream_query, "cuStreamQuery", (void *)) \
     X(wait_event, "cuStreamWaitEvent", (void *, void *, unsigned)) \
     X(stream_context, "cuStreamGetCtx", (void *, void **)) X(stream_flags, "cuStreamGetFlags", (void *, unsigned *)) \
-    X(stream_priority, "cuStreamGetPriority", (void *, int *)) X(event, "cuEventCreate", (void **, unsigned)) \
+    X(stream_priority, "cuStreamGetPriority", (void *, int *)) \
+    X(stream_id, "cuStreamGetId", (void *, unsigned long long *)) \
+    X(stream_device, "cuStreamGetDevice", (void *, int *)) X(event, "cuEventCreate", (void **, unsigned)) \
     X(event_destroy, "cuEventDestroy_v2", (void *)) \
     X(record, "cuEventRecord", (void *, void *)) X(event_sync, "cuEventSynchronize", (void *)) \
     X(event_query, "cuEventQuery", (void *)) \
@@ -186,7 +188,8 @@ extern calls cu;                                     /* NULL: the driver lacks t
 /* devices: the number it needs; others are hidden, since each costs time */
 typedef struct group { const char *name; void (*run)(void); int devices; } group;
 extern const group device_groups[], context_groups[], stream_groups[], memory_groups[], module_groups[], link_groups[],
-    library_groups[], launch_groups[], cluster_groups[], capture_groups[], more_capture_groups[], basic_groups[];
+    library_groups[], launch_groups[], cluster_groups[], capture_groups[], more_capture_groups[],
+    left_capture_groups[], basic_groups[];
 
 /* PROBE: a call's CUresult, or any small number. If a probe ended the process or never returned, its answer is
    "crashed" or "hung": the group runs again without it. */

@@ -66,8 +66,9 @@ enum sim_space {
 #define SIM_WINDOW_CODE   0x0004000000000000ull   /* a function's address is this + 16 * (1 + function id) */
 #define SIM_WINDOW_OFFSET 0x0000ffffffffffffull   /* the bits of an address inside its window */
 
-struct sim_context;                               /* driver/driver.h; base/ uses these two only to name an owner */
+struct sim_context;                               /* driver/driver.h; base/ uses these three only to name an owner */
 struct sim_pool;
+struct sim_managed;
 
 #define SIM_MAX_DEVICES 8
 
@@ -95,8 +96,9 @@ enum sim_mem_kind {
     SIM_MEM_DEVICE,
     SIM_MEM_MODULE,                               /* a module's globals: cuMemFree refuses them */
     SIM_MEM_PINNED, SIM_MEM_REGISTERED,
+    SIM_MEM_IMPORTED,                             /* another process allocated it */
     SIM_MEM_POOL, SIM_MEM_GRAPH,                  /* its address belongs to a pool or a graph; the bytes come and go */
-    SIM_MEM_IMPORTED                              /* another process allocated it */
+    SIM_MEM_MANAGED                               /* the host and all devices access it at one address */
 };
 
 struct sim_range {                                /* a copy of an entry of the table */
@@ -106,6 +108,7 @@ struct sim_range {                                /* a copy of an entry of the t
     struct sim_device *device;                    /* owner; NULL: host memory */
     struct sim_context *context;                  /* the context that allocated it; NULL: of a pool or graph */
     struct sim_pool *pool;
+    struct sim_managed *managed;
     uint64_t generation;                          /* of the table, when the copy was made */
     unsigned flags;                               /* of the host allocation */
     uint64_t id;                                  /* unique number of the allocation */
@@ -131,6 +134,9 @@ int  sim_mem_alloc(struct sim_device *device, struct sim_context *context, uint6
                    uint64_t *address);
 /* Adds host memory: 0 or 2; 712 if it overlaps registered memory, 1 if pinned. */
 int  sim_mem_add_host(struct sim_context *context, void *host, uint64_t bytes, enum sim_mem_kind kind, unsigned flags);
+/* Managed memory, poisoned: 0 or 2. It takes nothing of the device's memory. */
+int  sim_mem_add_managed(struct sim_context *context, struct sim_device *device, struct sim_managed *managed,
+                         uint64_t bytes, uint64_t *address);
 /* Zeroed pages for SIM_MEM_PINNED, or NULL. sim_mem_remove frees them; drop_pages, if they were never added. */
 void *sim_mem_pages(uint64_t bytes);
 void sim_mem_drop_pages(void *pages, uint64_t bytes);

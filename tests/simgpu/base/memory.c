@@ -197,7 +197,7 @@ static void take_out(struct sim_heap *heap, struct spot spot) {
 bool sim_mem_in_window(uint64_t address) { return heap_of(address) != &host; }
 
 static bool visible(const struct sim_device *viewer, const struct sim_range *r) {
-    if (!viewer || !r->device || r->device == viewer) return true;
+    if (!viewer || !r->device || r->device == viewer || r->kind == SIM_MEM_MANAGED) return true;
     return r->kind != SIM_MEM_POOL && r->kind != SIM_MEM_GRAPH
            && (__atomic_load_n(&viewer->peers, __ATOMIC_RELAXED) >> r->device->ordinal & 1);
 }
@@ -226,8 +226,7 @@ bool sim_mem_find_for_call(uint64_t address, uint64_t bytes, bool captures, stru
 bool sim_mem_mark_freeing(uint64_t address, struct sim_range *out) {
     pthread_rwlock_wrlock(&table_lock);
     struct range *range = lookup_from(address);
-    bool ok = range && !range->freeing && (range->r.kind == SIM_MEM_DEVICE || range->r.kind == SIM_MEM_POOL
-                                           || range->r.kind == SIM_MEM_GRAPH
+    bool ok = range && !range->freeing && (range->r.kind == SIM_MEM_DEVICE || range->r.kind >= SIM_MEM_POOL
                                            || (range->r.kind == SIM_MEM_IMPORTED && range->r.pool));
     if (ok) {
         range->freeing = true;
@@ -395,6 +394,22 @@ void *sim_mem_pages(uint64_t bytes) {
 
 void sim_mem_drop_pages(void *pages, uint64_t bytes) { munmap(pages, bytes); }
 
+int sim_mem_add_managed(struct sim_context *context, struct sim_device *device, struct sim_managed *managed,
+                        uint64_t bytes, uint64_t *address) {
+    void *p = sim_mem_pages(bytes);
+    if (!p) return CUDA_ERROR_OUT_OF_MEMORY;
+    memset(p, POISON, bytes < POISON_MOST ? bytes : POISON_MOST);
+    struct sim_range r = { .lo = (uintptr_t)p, .hi = (uintptr_t)p + bytes, .kind = SIM_MEM_MANAGED, .device = device,
+                           .context = context, .managed = managed };
+    pthread_rwlock_wrlock(&table_lock);
+    r.id = next_id++;
+    const bool ok = insert(&host, &r, false);
+    pthread_rwlock_unlock(&table_lock);
+    if (!ok) munmap(p, bytes);
+    *address = r.lo;
+    return ok ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
 /* Waits for every quantum and slice that may still use a range that has left the table. */
 static void settle(void) {
     pthread_rwlock_wrlock(&use_lock);
@@ -407,9 +422,9 @@ static void unmap(const struct sim_range *r) {
 }
 
 static void give_back(const struct sim_range *r) {
-    if (r->kind == SIM_MEM_PINNED) munmap((void *)(uintptr_t)r->lo, r->hi - r->lo);
+    if (r->kind == SIM_MEM_PINNED || r->kind == SIM_MEM_MANAGED) munmap((void *)(uintptr_t)r->lo, r->hi - r->lo);
     if (r->kind == SIM_MEM_IMPORTED) unmap(r);
-    if (!r->device || r->kind == SIM_MEM_IMPORTED) return;
+    if (!r->device || r->kind == SIM_MEM_MANAGED || r->kind == SIM_MEM_IMPORTED) return;
     struct sim_heap *heap = r->device->heap;
     pthread_rwlock_wrlock(&table_lock);
     open_granules(heap, r->lo, r->hi, false);

@@ -37,12 +37,7 @@ SIM_API(cuMemAllocPitch_v2, (CUdeviceptr *out, size_t *pitch, size_t width, size
     return result;
 }
 
-SIM_API(cuMemAllocManaged, (CUdeviceptr *out, size_t bytes, unsigned flags), (out, bytes, flags),
-        SIM_CTX | SIM_UNSAFE) {
-    (void)bytes;
-    (void)flags;
-    return out ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
-}
+static bool known(uint64_t address, struct sim_range *r) { return sim_mem_find_for_call(address, 1, false, r); }
 
 /* Waits for the device's work as a GPU does, so that nothing in flight loses its memory. For pool memory a GPU need not
    wait, and lazy streams do not. */
@@ -50,10 +45,16 @@ SIM_API(cuMemFree_v2, (CUdeviceptr address), (address), SIM_HEALTHY | SIM_UNSAFE
     struct sim_range r;
     if (!address)
         return sim_context_need() == CUDA_ERROR_CONTEXT_IS_DESTROYED ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_SUCCESS;
+    if (known(address, &r) && r.kind == SIM_MEM_MANAGED && r.managed->is_variable) return CUDA_ERROR_INVALID_VALUE;
     if (!sim_mem_mark_freeing(address, &r)) return CUDA_ERROR_INVALID_VALUE;
-    int result = sim_settings.lazy_ns && r.kind == SIM_MEM_POOL ? CUDA_SUCCESS : sim_drain(NULL, r.device);
+    int result = sim_settings.lazy_ns && r.kind == SIM_MEM_POOL ? CUDA_SUCCESS :
+                 sim_drain(NULL, r.kind == SIM_MEM_MANAGED ? NULL : r.device);
     if (result) return result;                    /* a kernel failed meanwhile: other
                                                      threads may still use the memory */
+    if (r.kind == SIM_MEM_MANAGED) {
+        sim_managed_free(address);
+        return result;
+    }
     pthread_mutex_unlock(&sim_lock);
     sim_mem_remove(address);
     pthread_mutex_lock(&sim_lock);
@@ -67,8 +68,6 @@ SIM_API(cuMemGetInfo_v2, (size_t *available, size_t *total), (available, total),
     if (total) *total = d->memory;
     return CUDA_SUCCESS;
 }
-
-static bool known(uint64_t address, struct sim_range *r) { return sim_mem_find_for_call(address, 1, false, r); }
 
 SIM_API(cuMemGetAddressRange_v2, (CUdeviceptr *base, size_t *bytes, CUdeviceptr address), (base, bytes, address),
         SIM_CTX) {
@@ -192,6 +191,7 @@ static int describe(void *out, int attribute, CUdeviceptr address, const struct 
         break;
     }
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+        device &= r && r->kind != SIM_MEM_MANAGED;
         *(void **)out = !device ? SIM_HANDLE(address) : NULL;
         if (device) return CUDA_ERROR_INVALID_VALUE;
         break;
@@ -202,8 +202,8 @@ static int describe(void *out, int attribute, CUdeviceptr address, const struct 
     case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
     case CU_POINTER_ATTRIBUTE_BUFFER_ID: *(unsigned long long *)out = r ? r->id : 0; break;
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: *(int *)out = device; break;
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED: *(int *)out = r && r->kind == SIM_MEM_MANAGED; break;
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE: *(int *)out = r && r->kind == SIM_MEM_DEVICE; break;
-    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE: *(int *)out = 0; break;
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:

@@ -62,7 +62,7 @@ static unsigned *peer_of(struct sim_context *me, const struct sim_context *other
 }
 
 bool sim_context_reaches(struct sim_context *c, const struct sim_range *r) {
-    return !r->device || r->device == c->device || (r->context && peer_of(c, r->context));
+    return !r->device || r->device == c->device || r->kind == SIM_MEM_MANAGED || (r->context && peer_of(c, r->context));
 }
 
 /* Kernels of a device may access every peer that any of its contexts enabled. */

@@ -21,13 +21,15 @@ struct side {
     struct sim_range range;                       /* if it is in the table */
     bool pageable, host;
 };
-struct block { size_t width, height; };
+struct block { size_t width, height, depth; };
 
 static bool look(const struct sim_stream *s, struct side *side, struct block b, bool must_be_known) {
     struct sim_range *r = &side->range;
     size_t bytes;                                 /* from the first byte of the first row to the last of the last */
     uint64_t address = side->end.address;
-    if (__builtin_mul_overflow(b.height - 1, side->end.pitch, &bytes) || __builtin_add_overflow(bytes, b.width, &bytes))
+    size_t slices;
+    if (__builtin_mul_overflow(b.height - 1, side->end.pitch, &bytes) || __builtin_add_overflow(bytes, b.width, &bytes)
+        || __builtin_mul_overflow(b.depth - 1, side->end.slice, &slices) || __builtin_add_overflow(bytes, slices, &bytes))
         return false;
     side->end.in_table = sim_mem_find_for_call(address, bytes, s->capture != NULL, r);
     side->pageable = !side->end.in_table;
@@ -39,15 +41,36 @@ static bool look(const struct sim_stream *s, struct side *side, struct block b, 
     return !must_be_known && address && !sim_mem_in_window(address) && address + bytes > address;
 }
 
-static int copy(struct sim_stream *s, struct side to, struct side from, struct block b, bool async) {
-    struct sim_op *op = sim_op_new(SIM_OP_COPY);
-    if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
+static struct sim_op *new_move(enum sim_op_kind kind, struct side to, struct block b) {
+    struct sim_op *op = sim_op_new(kind);
+    if (!op) return NULL;
     op->dst = to.end;
-    op->src = from.end;
     op->width = b.width;
     op->height = b.height;
+    op->depth = b.depth;
+    return op;
+}
+
+/* Reads the source now. False: no memory. */
+static bool stage(struct sim_op *op) {
+    const size_t rows = op->height * op->depth;
+    if (!(op->staged = malloc(op->width * rows))) return false;
+    for (size_t i = 0; i < rows; i++)
+        memcpy((char *)op->staged + i * op->width, SIM_HANDLE(op->src.address + i / op->height * op->src.slice
+                                                              + i % op->height * op->src.pitch), op->width);
+    return true;
+}
+
+static bool at_once(const struct sim_stream *s, const struct side *to) {
+    return sim_settings.lazy_ns && to->end.device == s->context->device && to->range.kind != SIM_MEM_MANAGED;
+}
+
+static int copy(struct sim_stream *s, struct side to, struct side from, struct block b, bool async) {
+    struct sim_op *op = new_move(SIM_OP_COPY, to, b);
+    if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
+    op->src = from.end;
     if (s->capture) return sim_stream_submit(s, op);
-    if (sim_settings.lazy_ns && !async && to.end.device == s->context->device) {
+    if (!async && at_once(s, &to)) {
         int result = from.pageable ? sim_stream_wait(s) : CUDA_SUCCESS;
         if (result) {
             sim_op_unref(op);
@@ -55,10 +78,7 @@ static int copy(struct sim_stream *s, struct side to, struct side from, struct b
         }
         async = from.pageable || from.end.device == to.end.device;
     }
-    if (async && from.pageable && !to.pageable && (sim_settings.lazy_ns || !sim_stream_idle(s))
-        && (op->staged = malloc(b.width * b.height)))
-        for (size_t i = 0; i < b.height; i++)
-            memcpy((char *)op->staged + i * b.width, (char *)(uintptr_t)from.end.address + i * from.end.pitch, b.width);
+    if (async && from.pageable && !to.pageable && (sim_settings.lazy_ns || !sim_stream_idle(s))) (void)stage(op);
     if (!async || to.pageable || (to.host && from.host) || (from.pageable && !op->staged)) return sim_stream_run(s, op);
     return sim_stream_submit(s, op);
 }
@@ -72,7 +92,7 @@ enum { TO_KNOWN = 1, FROM_KNOWN = 2, ASYNC = 4 };
 
 static int copy_1d(uint64_t to, uint64_t from, size_t bytes, void *stream, int how) {
     struct sim_stream *s;
-    struct block b = { bytes, 1 };
+    struct block b = { bytes, 1, 1 };
     struct side dst = { .end = { .address = to } }, src = { .end = { .address = from } };
     int result = find_stream(stream, how & ASYNC, &s);
     if (result || !bytes) return result;
@@ -124,33 +144,41 @@ SIM_API_STREAM(cuMemcpyPeerAsync, _ptsz,
     return copy_1d(to, from, n, stream, TO_KNOWN | FROM_KNOWN | ASYNC);
 }
 
-/* ---- two dimensions ---- */
+/* ---- two and three dimensions ---- */
 
-static int side_2d(const struct sim_stream *s, struct side *side, unsigned type, const void *host, CUdeviceptr device,
-                   const void *array, size_t pitch, size_t x, size_t y, struct block b) {
-    if (type == CU_MEMORYTYPE_ARRAY && array) return CUDA_ERROR_NOT_SUPPORTED;
-    if (type == CU_MEMORYTYPE_ARRAY) return CUDA_ERROR_INVALID_VALUE;
-    if (type < CU_MEMORYTYPE_HOST || type > CU_MEMORYTYPE_UNIFIED) return CUDA_ERROR_INVALID_VALUE;
-    if (!pitch) pitch = x + b.width;
-    if (pitch < x + b.width) return CUDA_ERROR_INVALID_VALUE;
-    side->end = (struct sim_end) { .address = (type == CU_MEMORYTYPE_HOST ? (uintptr_t)host : device) + y * pitch + x,
-                                  .pitch = pitch };
-    return look(s, side, b, type == CU_MEMORYTYPE_DEVICE) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+struct part { const void *host, *array; CUdeviceptr device; size_t x, y, z, pitch, height; unsigned type; };
+
+/* The bytes that a structure names as its source or destination. */
+#define PART(c, side, z, rows) ((struct part) { c->side##Host, c->side##Array, c->side##Device, c->side##XInBytes, \
+                                                c->side##Y, z, c->side##Pitch, rows, c->side##MemoryType })
+
+static int find_part(const struct sim_stream *s, struct side *side, struct part p, struct block b) {
+    if (p.type == CU_MEMORYTYPE_ARRAY)            /* there are no arrays */
+        return p.array ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
+    if (p.type < CU_MEMORYTYPE_HOST || p.type > CU_MEMORYTYPE_UNIFIED) return CUDA_ERROR_INVALID_VALUE;
+    if (!p.pitch) p.pitch = p.x + b.width;
+    if (!p.height) p.height = p.y + b.height;
+    if (p.pitch < p.x + b.width || p.height < p.y + b.height) return CUDA_ERROR_INVALID_VALUE;
+    const uint64_t start = p.type == CU_MEMORYTYPE_HOST ? (uintptr_t)p.host : p.device;
+    side->end = (struct sim_end) { .address = start + (p.z * p.height + p.y) * p.pitch + p.x, .pitch = p.pitch,
+                                   .slice = p.height * p.pitch };
+    return look(s, side, b, p.type == CU_MEMORYTYPE_DEVICE) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+static int copy_part(struct sim_stream *s, struct part dst, struct part src, struct block b, bool async) {
+    struct side to, from;
+    if (!b.width || !b.height || !b.depth) return CUDA_SUCCESS;
+    int result = find_part(s, &to, dst, b);
+    if (!result) result = find_part(s, &from, src, b);
+    return result ? result : copy(s, to, from, b, async);
 }
 
 static int copy_2d(const CUDA_MEMCPY2D *c, void *stream, bool async) {
     struct sim_stream *s;
-    struct side to, from;
     int result = find_stream(stream, async, &s);
     if (result || !c) return result ? result : CUDA_ERROR_INVALID_VALUE;
-    struct block b = { c->WidthInBytes, c->Height };
-    if (!b.width || !b.height) return CUDA_SUCCESS;
-    if ((result = side_2d(s, &to, c->dstMemoryType, c->dstHost, c->dstDevice, c->dstArray, c->dstPitch,
-                          c->dstXInBytes, c->dstY, b))
-        || (result = side_2d(s, &from, c->srcMemoryType, c->srcHost, c->srcDevice, c->srcArray, c->srcPitch,
-                             c->srcXInBytes, c->srcY, b)))
-        return result;
-    return copy(s, to, from, b, async);
+    return copy_part(s, PART(c, dst, 0, 0), PART(c, src, 0, 0), (struct block) { c->WidthInBytes, c->Height, 1 },
+                     async);
 }
 SIM_API_STREAM(cuMemcpy2D_v2, _ptds, (const CUDA_MEMCPY2D *c), (c), SIM_CTX) { return copy_2d(c, NULL, false); }
 SIM_API_STREAM(cuMemcpy2DUnaligned_v2, _ptds, (const CUDA_MEMCPY2D *c), (c), SIM_CTX) {
@@ -160,6 +188,172 @@ SIM_API_STREAM(cuMemcpy2DAsync_v2, _ptsz, (const CUDA_MEMCPY2D *c, void *stream)
     return copy_2d(c, stream, true);
 }
 
+static int copy_3d(const CUDA_MEMCPY3D *c, void *stream, bool async) {
+    struct sim_stream *s;
+    int result = find_stream(stream, async, &s);
+    if (result || !c || c->srcLOD || c->dstLOD || c->reserved0 || c->reserved1)
+        return result ? result : CUDA_ERROR_INVALID_VALUE;
+    return copy_part(s, PART(c, dst, c->dstZ, c->dstHeight), PART(c, src, c->srcZ, c->srcHeight),
+                     (struct block) { c->WidthInBytes, c->Height, c->Depth }, async);
+}
+SIM_API_STREAM(cuMemcpy3D_v2, _ptds, (const CUDA_MEMCPY3D *c), (c), SIM_CTX) { return copy_3d(c, NULL, false); }
+SIM_API_STREAM(cuMemcpy3DAsync_v2, _ptsz, (const CUDA_MEMCPY3D *c, void *stream), (c, stream), SIM_HEALTHY) {
+    return copy_3d(c, stream, true);
+}
+
+static int copy_3d_peer(const CUDA_MEMCPY3D_PEER *c, void *stream, bool async) {
+    struct sim_stream *s;
+    int result = find_stream(stream, async, &s);
+    if (result || !c || c->srcLOD || c->dstLOD) return result ? result : CUDA_ERROR_INVALID_VALUE;
+    if (context_bad(c->dstContext) || context_bad(c->srcContext)) return CUDA_ERROR_INVALID_CONTEXT;
+    return copy_part(s, PART(c, dst, c->dstZ, c->dstHeight), PART(c, src, c->srcZ, c->srcHeight),
+                     (struct block) { c->WidthInBytes, c->Height, c->Depth }, async);
+}
+SIM_API_STREAM(cuMemcpy3DPeer, _ptds, (const CUDA_MEMCPY3D_PEER *c), (c), SIM_CTX) {
+    return copy_3d_peer(c, NULL, false);
+}
+SIM_API_STREAM(cuMemcpy3DPeerAsync, _ptsz, (const CUDA_MEMCPY3D_PEER *c, void *stream), (c, stream), SIM_HEALTHY) {
+    return copy_3d_peer(c, stream, true);
+}
+
+/* ---- batches: in stream order as a whole, while its copies have no order among them. All of a batch is checked before
+   any of it is enqueued; *bad is the index of the copy that is wrong, or SIZE_MAX. ---- */
+
+struct item { struct side to, from; struct block b; unsigned order; };
+
+static int check_attributes(unsigned order, unsigned flags) {
+    return order < CU_MEMCPY_SRC_ACCESS_ORDER_STREAM || order > CU_MEMCPY_SRC_ACCESS_ORDER_ANY
+           || flags & ~(unsigned)CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+static int look_both(const struct sim_stream *s, struct item *i) {
+    return look(s, &i->to, i->b, false) && look(s, &i->from, i->b, false) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+static struct sim_op *new_item(const struct item *i) {
+    struct sim_op *op = new_move(SIM_OP_COPY, i->to, i->b);
+    if (!op) return NULL;
+    op->src = i->from.end;
+    if (i->order != CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL || !i->from.host || stage(op)) return op;
+    sim_op_unref(op);
+    return NULL;
+}
+
+static int run_batch(struct sim_stream *s, const struct item *items, size_t n) {
+    struct sim_op *end = sim_op_new(SIM_OP_MARKER);
+    if (!end) return CUDA_ERROR_OUT_OF_MEMORY;
+    int result = CUDA_SUCCESS;
+    for (size_t i = 0; i < n && !result; i++) {
+        struct sim_op *op = new_item(&items[i]);
+        if (!op) result = CUDA_ERROR_OUT_OF_MEMORY;
+        else {
+            op->priority = -s->priority;
+            sim_stream_after(s, op);
+            sim_op_after(end, op);
+            sim_op_submit(op);
+            sim_op_unref(op);
+        }
+    }
+    const int ended = sim_stream_submit(s, end);
+    return result ? result : ended;
+}
+
+/* Not on the legacy stream, and not in a capture, which stays valid: as documented and reported. */
+static int find_batch_stream(void *stream, struct sim_stream **s) {
+    int result = sim_stream_find(stream, s);
+    if (result) return result;
+    if ((*s)->capture) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    return *s == &(*s)->context->legacy ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+static int batch(const CUdeviceptr *to, const CUdeviceptr *from, const size_t *sizes, size_t n,
+                 const CUmemcpyAttributes *attributes, const size_t *starts, size_t nattributes, size_t *bad,
+                 void *stream) {
+    struct sim_stream *s;
+    int result = find_batch_stream(stream, &s);
+    *bad = SIZE_MAX;
+    if (result) return result;
+    if (!n || !to || !from || !sizes || !attributes || !starts || !nattributes || nattributes > n || starts[0])
+        return CUDA_ERROR_INVALID_VALUE;
+    for (size_t k = 0; k < nattributes; k++)
+        if ((k && starts[k] <= starts[k - 1]) || starts[k] >= n) return CUDA_ERROR_INVALID_VALUE;
+    struct item *items = calloc(n, sizeof *items);
+    if (!items) return CUDA_ERROR_OUT_OF_MEMORY;
+    for (size_t i = 0, k = 0; i < n && !result; i++) {
+        if (k + 1 < nattributes && starts[k + 1] == i) k++;
+        items[i] = (struct item) { { .end = { .address = to[i] } }, { .end = { .address = from[i] } },
+                                   { sizes[i], 1, 1 }, attributes[k].srcAccessOrder };
+        result = sizes[i] ? check_attributes(items[i].order, attributes[k].flags) : CUDA_ERROR_INVALID_VALUE;
+        if (!result) result = look_both(s, &items[i]);
+        if (result) *bad = i;
+    }
+    if (!result) result = run_batch(s, items, n);
+    free(items);
+    return result;
+}
+
+SIM_API_STREAM(cuMemcpyBatchAsync, _ptsz,
+               (CUdeviceptr *to, CUdeviceptr *from, size_t *sizes, size_t n, CUmemcpyAttributes *attributes,
+                size_t *starts, size_t nattributes, size_t *bad, void *stream),
+               (to, from, sizes, n, attributes, starts, nattributes, bad, stream), SIM_HEALTHY) {
+    size_t unused;
+    return batch(to, from, sizes, n, attributes, starts, nattributes, bad ? bad : &unused, stream);
+}
+SIM_API_STREAM(cuMemcpyBatchAsync_v2, _ptsz,
+               (CUdeviceptr *to, CUdeviceptr *from, size_t *sizes, size_t n, CUmemcpyAttributes *attributes,
+                size_t *starts, size_t nattributes, void *stream),
+               (to, from, sizes, n, attributes, starts, nattributes, stream), SIM_HEALTHY) {
+    size_t unused;
+    return batch(to, from, sizes, n, attributes, starts, nattributes, &unused, stream);
+}
+
+static int operand(struct side *side, const CUmemcpy3DOperand *o, struct block b) {
+    if (o->type == CU_MEMCPY_OPERAND_TYPE_ARRAY) return CUDA_ERROR_NOT_SUPPORTED;
+    const size_t pitch = o->op.ptr.rowLength ? o->op.ptr.rowLength : b.width,
+                 rows = o->op.ptr.layerHeight ? o->op.ptr.layerHeight : b.height;
+    if (o->type != CU_MEMCPY_OPERAND_TYPE_POINTER || pitch < b.width || rows < b.height)
+        return CUDA_ERROR_INVALID_VALUE;
+    side->end = (struct sim_end) { .address = o->op.ptr.ptr, .pitch = pitch, .slice = pitch * rows };
+    return CUDA_SUCCESS;
+}
+
+static int batch_3d(size_t n, const CUDA_MEMCPY3D_BATCH_OP *list, size_t *bad, unsigned long long flags, void *stream) {
+    struct sim_stream *s;
+    int result = find_batch_stream(stream, &s);
+    *bad = SIZE_MAX;
+    if (result) return result;
+    if (!n || !list || flags) return CUDA_ERROR_INVALID_VALUE;
+    struct item *items = calloc(n, sizeof *items);
+    if (!items) return CUDA_ERROR_OUT_OF_MEMORY;
+    for (size_t i = 0; i < n && !result; i++) {
+        struct item *item = &items[i];
+        item->b = (struct block) { list[i].extent.width, list[i].extent.height, list[i].extent.depth };
+        item->order = list[i].srcAccessOrder;
+        result = item->b.width && item->b.height && item->b.depth ? check_attributes(item->order, list[i].flags) :
+                                                                    CUDA_ERROR_INVALID_VALUE;
+        if (!result) result = operand(&item->to, &list[i].dst, item->b);
+        if (!result) result = operand(&item->from, &list[i].src, item->b);
+        if (!result) result = look_both(s, item);
+        if (result) *bad = i;
+    }
+    if (!result) result = run_batch(s, items, n);
+    free(items);
+    return result;
+}
+
+SIM_API_STREAM(cuMemcpy3DBatchAsync, _ptsz,
+               (size_t n, CUDA_MEMCPY3D_BATCH_OP *list, size_t *bad, unsigned long long flags, void *stream),
+               (n, list, bad, flags, stream), SIM_HEALTHY) {
+    size_t unused;
+    return batch_3d(n, list, bad ? bad : &unused, flags, stream);
+}
+SIM_API_STREAM(cuMemcpy3DBatchAsync_v2, _ptsz,
+               (size_t n, CUDA_MEMCPY3D_BATCH_OP *list, unsigned long long flags, void *stream),
+               (n, list, flags, stream), SIM_HEALTHY) {
+    size_t unused;
+    return batch_3d(n, list, &unused, flags, stream);
+}
+
 /* ---- fills ---- */
 
 static int fill(CUdeviceptr to, size_t pitch, unsigned pattern, unsigned size, size_t count, size_t rows, void *stream,
@@ -167,21 +361,18 @@ static int fill(CUdeviceptr to, size_t pitch, unsigned pattern, unsigned size, s
     struct sim_stream *s;
     int result = find_stream(stream, async, &s);
     if (result || !count || !rows) return result;
-    struct block b = { 0, rows };
+    struct block b = { 0, rows, 1 };
     if (__builtin_mul_overflow(count, (size_t)size, &b.width)) return CUDA_ERROR_INVALID_VALUE;
     struct side side = { .end = { .address = to, .pitch = pitch } };
     if (to % size || (rows > 1 && (pitch % size || pitch < b.width))) return CUDA_ERROR_INVALID_VALUE;
     if (look(s, &side, b, true) ? !sim_context_reaches(s->context, &side.range) : !s->capture)
         return CUDA_ERROR_INVALID_VALUE;
     side.end.in_table = true;
-    struct sim_op *op = sim_op_new(SIM_OP_FILL);
+    struct sim_op *op = new_move(SIM_OP_FILL, side, b);
     if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
-    op->dst = side.end;
-    op->width = b.width;
-    op->height = b.height;
     op->pattern = pattern;
     op->pattern_bytes = size;
-    if (!async && !(sim_settings.lazy_ns && side.end.device == s->context->device)) return sim_stream_run(s, op);
+    if (!async && !at_once(s, &side)) return sim_stream_run(s, op);
     return sim_stream_submit(s, op);
 }
 
@@ -238,7 +429,7 @@ static int value(void *stream, CUdeviceptr address, uint64_t v, unsigned bytes, 
     if (address % bytes)
         return sim_because(CUDA_ERROR_INVALID_VALUE, "Index 0: Address 0x%llx not aligned",
                            (unsigned long long)address);
-    if (!look(s, &side, (struct block) { bytes, 1 }, true))
+    if (!look(s, &side, (struct block) { bytes, 1, 1 }, true))
         return sim_because(CUDA_ERROR_INVALID_VALUE, "Batch memory address 0x%016llx is not valid",
                            (unsigned long long)address);
     struct sim_op *op = sim_op_new(SIM_OP_TRY);

@@ -170,7 +170,7 @@ SIM_API(cuDeviceTotalMem_v2, (size_t *bytes, CUdevice device), (bytes, device), 
 /* ---- attributes ----
 
    By number, as in CUdevice_attribute. An attribute of a feature that this library lacks is 0: textures, surfaces,
-   arrays, managed memory, virtual memory. Every unlisted number up to the last one of CUDA 13.0 is 0, too. */
+   arrays, virtual memory. Every unlisted number up to the last one of CUDA 13.0 is 0, too. */
 
 enum { LAST_ATTRIBUTE = 147, PCI_BUS = 33 };
 
@@ -187,6 +187,7 @@ int sim_device_attribute(struct sim_device *device, int attribute, int *value) {
         { 51, 32 }, { 75, SIM_CC_MAJOR }, { 76, SIM_CC_MINOR }, /* pitch, capability */
         { 78, 1 }, { 79, 1 }, { 80, 1 },                        /* priorities, L1 */
         { 81, SIM_SM_SHARED }, { 82, SIM_SM_REGS },             /* per SM */
+        { 83, 1 }, { 89, 1 },                                   /* managed memory, also while the host uses it */
         { 86, 1 }, { 87, 2 },                                   /* atomics on host memory; float:double */
         { 90, 1 }, { 91, 1 },                                   /* preemption, registered pointers */
         { 95, 1 }, { 96, 1 },                                   /* cooperative, also on several devices */

@@ -11,6 +11,7 @@
      context.c   contexts, the threads' context stacks, limits, peer access
      stream.c    streams: their order as edges between operations; captures.c: capturing what they are given
      event.c     events
+     managed.c   managed memory: allocate, attach, prefetch, advise
      jit.c       JIT options, kinds of images; devrt.c: the device runtime library; link.c: cuLink
      module.c    modules
      function.c  functions, and how many blocks of them a multiprocessor has room for
@@ -18,7 +19,7 @@
      launch.c    occupancy, kernel launches; staged.c: those of CUDA before 4.0
      pool.c      memory pools: allocate and free in stream order
      ipc.c       memory, events and pools between processes
-     alloc.c     memory: allocate, free, describe; copy.c: copy, fill, wait for values
+     alloc.c     memory: allocate, free, describe; copy.c: copy, also in batches, fill, wait for values
      graphs.c    cuGraph: building and describing graphs; exec.c: executable graphs
      start.c     cuInit, cuGetProcAddress; missing.c: entry points that are not implemented
 
@@ -384,6 +385,17 @@ void sim_pool_entered(struct sim_pool *pool, uint64_t bytes);            /* impo
 bool sim_pools_shrink(struct sim_device *device);                        /* returns what they keep to the device; false:
                                                                             nothing */
 void sim_pools_end(void);                                                /* also destroys those that are not default */
+/* managed.c */
+struct sim_managed {
+    struct sim_link link;                         /* a variable of a module is in no ring */
+    uint64_t address, bytes;
+    unsigned attached;                            /* CU_MEM_ATTACH_... */
+    bool is_variable;
+    struct page *pages;                           /* what was said of each page; NULL: nothing */
+};
+struct sim_managed *sim_managed_new(struct sim_context *context, uint64_t bytes);        /* not in a ring; NULL: no
+                                                                            memory. Without sim_lock */
+void sim_managed_free(uint64_t address);                                 /* if managed memory is there */
 /* event.c */
 struct sim_event *sim_event_new(struct sim_context *context, unsigned flags);       /* NULL: no memory */
 void sim_event_set(struct sim_event *event, struct sim_op *op);          /* recorded by this operation; takes over the

@@ -283,8 +283,9 @@ static bool same_ends(const struct sim_op *a, const struct sim_op *b) {
     return a->dst.device == b->dst.device && a->src.device == b->src.device;
 }
 static bool same_shape(const struct sim_op *a, const struct sim_op *b) {
-    return a->width == b->width && a->height == b->height && a->dst.pitch == b->dst.pitch
-           && a->src.pitch == b->src.pitch && a->pattern_bytes == b->pattern_bytes;
+    return a->width == b->width && a->height == b->height && a->depth == b->depth && a->dst.pitch == b->dst.pitch
+           && a->src.pitch == b->src.pitch && a->dst.slice == b->dst.slice && a->src.slice == b->src.slice
+           && a->pattern_bytes == b->pattern_bytes;
 }
 
 /* What may change, as documented and measured: not the devices of a copy or fill, nor the shape of one with several
@@ -300,7 +301,7 @@ static int compare(const struct exec *x, const struct sim_work *from, const stru
             return CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED;
         return CU_GRAPH_EXEC_UPDATE_SUCCESS;
     case CU_GRAPH_NODE_TYPE_MEMCPY: case CU_GRAPH_NODE_TYPE_MEMSET:
-        return same_ends(a, b) && ((a->height == 1 && b->height == 1) || same_shape(a, b)) ?
+        return same_ends(a, b) && ((a->height * a->depth == 1 && b->height * b->depth == 1) || same_shape(a, b)) ?
                    CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC: case CU_GRAPH_NODE_TYPE_MEM_FREE:
         return a->dst.device == b->dst.device && a->width == b->width ? CU_GRAPH_EXEC_UPDATE_SUCCESS :

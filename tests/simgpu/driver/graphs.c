@@ -256,7 +256,9 @@ SIM_API(cuGraphMemcpyNodeGetParams, (void *node, CUDA_MEMCPY3D *out), (node, out
     if (!w || !out) return CUDA_ERROR_INVALID_VALUE;
     const struct sim_op *op = w->op;
     *out = (CUDA_MEMCPY3D) { .srcPitch = op->src.pitch, .dstPitch = op->dst.pitch, .WidthInBytes = op->width,
-                             .Height = op->height, .Depth = 1 };
+                             .Height = op->height, .Depth = op->depth };
+    if (op->depth > 1) out->srcHeight = op->src.slice / op->src.pitch;
+    if (op->depth > 1) out->dstHeight = op->dst.slice / op->dst.pitch;
     out->srcMemoryType = op->src.device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
     out->dstMemoryType = op->dst.device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
     if (op->src.device) out->srcDevice = op->src.address; else out->srcHost = SIM_HANDLE(op->src.address);
@@ -323,7 +325,7 @@ static void print_label(FILE *file, const struct sim_work *w) {
                 op->grid->grid[1], op->grid->grid[2], op->grid->block[0], op->grid->block[1], op->grid->block[2]);
     else fputs(names[w->type], file);
     if (w->type == CU_GRAPH_NODE_TYPE_MEMCPY || w->type == CU_GRAPH_NODE_TYPE_MEMSET)
-        fprintf(file, "\\n%zu x %zu bytes", op->width, op->height);
+        fprintf(file, "\\n%zu x %zu bytes", op->width, op->height * op->depth);
     if (w->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) fprintf(file, "\\n%zu bytes", op->width);
 }
 

@@ -80,6 +80,13 @@ const struct sim_name sim_names[] = {
     U(cuMemsetD2D16, 3020, cuMemsetD2D16_v2, _ptds) U(cuMemsetD2D32, 3020, cuMemsetD2D32_v2, _ptds)
     T(cuMemsetD8Async, 3020, _ptsz) T(cuMemsetD16Async, 3020, _ptsz) T(cuMemsetD32Async, 3020, _ptsz)
     T(cuMemsetD2D8Async, 3020, _ptsz) T(cuMemsetD2D16Async, 3020, _ptsz) T(cuMemsetD2D32Async, 3020, _ptsz)
+    R(cuMemAdvise, 8000) S(cuMemAdvise, 12020, cuMemAdvise_v2) T(cuMemPrefetchAsync, 8000, _ptsz)
+    U(cuMemPrefetchAsync, 12020, cuMemPrefetchAsync_v2, _ptsz) R(cuMemRangeGetAttribute, 8000)
+    R(cuMemRangeGetAttributes, 8000) U(cuMemcpy3D, 3020, cuMemcpy3D_v2, _ptds)
+    U(cuMemcpy3DAsync, 3020, cuMemcpy3DAsync_v2, _ptsz) T(cuMemcpy3DBatchAsync, 12080, _ptsz)
+    U(cuMemcpy3DBatchAsync, 13000, cuMemcpy3DBatchAsync_v2, _ptsz) T(cuMemcpy3DPeer, 4000, _ptds)
+    T(cuMemcpy3DPeerAsync, 4000, _ptsz) T(cuMemcpyBatchAsync, 12080, _ptsz)
+    U(cuMemcpyBatchAsync, 13000, cuMemcpyBatchAsync_v2, _ptsz) T(cuStreamAttachMemAsync, 6000, _ptsz)
 
     R(cuStreamCreate, 2000) R(cuStreamCreateWithPriority, 5050) R(cuStreamDestroy, 2000)
     S(cuStreamDestroy, 4000, cuStreamDestroy_v2) T(cuStreamSynchronize, 2000, _ptsz) T(cuStreamQuery, 2000, _ptsz)

@@ -105,6 +105,7 @@ struct sim_op *sim_op_new(enum sim_op_kind kind) {
     if (op) {
         op->kind = kind;
         op->refs = op->waits = 1;
+        op->depth = 1;
         op->one.op = op;
     }
     return op;
@@ -128,6 +129,7 @@ struct sim_op *sim_op_copy(struct sim_op *model) {
     op->src = model->src;
     op->width = model->width;
     op->height = model->height;
+    op->depth = model->depth;
     op->pattern = model->pattern;
     op->pattern_bytes = model->pattern_bytes;
     op->how = model->how;
@@ -331,19 +333,23 @@ static void fill(char *to, size_t bytes, uint64_t pattern, unsigned size) {
     else for (size_t i = 0; i + size <= bytes; i += size) memcpy(to + i, &pattern, size);
 }
 
-/* One slice of a copy or fill, without sim_lock. False: an address is no longer live. */
+static uint64_t at_row(const struct sim_end *end, const struct sim_op *op, size_t row) {
+    return row / op->height * end->slice + row % op->height * end->pitch;
+}
+
+/* A part of a copy or fill, without sim_lock. False: an address is no longer live. */
 static bool move_slice(struct sim_op *op) {
     size_t row = op->progress / op->width, column = op->progress % op->width, left = SLICE;
     bool ok = true;
     sim_mem_use();
-    while (ok && left && row < op->height) {
+    while (ok && left && row < op->height * op->depth) {
         size_t n = op->width - column < left ? op->width - column : left;
-        char *to = resolve(&op->dst, row * op->dst.pitch + column, n);
+        char *to = resolve(&op->dst, at_row(&op->dst, op, row) + column, n);
         if (op->kind == SIM_OP_FILL) {
             if ((ok = to != NULL)) fill(to, n, op->pattern, op->pattern_bytes);
         } else {
-            const char *from =
-                op->staged ? (char *)op->staged + op->progress : resolve(&op->src, row * op->src.pitch + column, n);
+            const char *from = op->staged ? (char *)op->staged + op->progress :
+                                            resolve(&op->src, at_row(&op->src, op, row) + column, n);
             if ((ok = to && from)) memmove(to, from, n);
         }
         op->progress += n;
@@ -357,7 +363,7 @@ static bool move_slice(struct sim_op *op) {
     return ok;
 }
 
-static bool moved(const struct sim_op *op) { return op->progress / op->width >= op->height; }
+static bool moved(const struct sim_op *op) { return op->progress / op->width >= op->height * op->depth; }
 
 static void run_move(struct sim_op *op) {
     bool ok = true;

@@ -72,7 +72,7 @@ struct sim_end {                                  /* one side of a copy or fill;
     uint64_t address;                             /* device address, or host pointer */
     bool in_table;                                /* device, pinned or registered: found through sim_mem_find */
     struct sim_device *device;                    /* the owner of the memory when the call was made; NULL: the host */
-    size_t pitch;
+    size_t pitch, slice;                          /* bytes between rows, and between slices of rows */
 };
 
 struct sim_task { struct sim_task *link; struct sim_op *op; struct sim_cluster *cluster; };
@@ -101,7 +101,7 @@ struct sim_op {
     unsigned live_tasks;  /* KERNEL: one per resident cluster, created by the submitting thread */
     struct sim_task one;                          /* COPY, FILL, CALL, TRY */
     struct sim_end dst, src;
-    size_t width, height, progress;     /* COPY, FILL: bytes per row, rows, bytes done */
+    size_t width, height, depth, progress;        /* COPY, FILL: bytes per row, rows, slices, bytes done */
     uint64_t pattern;
     unsigned pattern_bytes, how;                   /* FILL, TRY; how: the operation that attempt performs with it */
     void *staged;                                 /* bytes freed with the op; COPY: of the source, read at the call */

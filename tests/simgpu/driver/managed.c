@@ -1,0 +1,225 @@
+/* managed.c - managed memory: one address for the host and all devices. The bytes are the host's pages, so nothing ever
+   migrates: advice and prefetches are checked, remembered for each page, and reported. */
+#include "driver.h"
+
+#define PAGE 4096u
+
+struct place { short type, id; };                 /* a CUmemLocation; type 0: none */
+struct page {
+    bool read_mostly;
+    unsigned char accessed_by, by_host;           /* accessed_by: a bit for each device */
+    struct place preferred, prefetched;
+};
+
+void sim_managed_free(uint64_t address) {
+    struct sim_range r;
+    if (!sim_mem_find(NULL, address, 1, &r) || r.kind != SIM_MEM_MANAGED) return;
+    sim_link_remove(&r.managed->link);
+    sim_mem_remove(address);
+    free(r.managed->pages);
+    free(r.managed);
+}
+static void end_managed(struct sim_link *link) { sim_managed_free(SIM_OWNER(sim_managed, link)->address); }
+
+struct sim_managed *sim_managed_new(struct sim_context *c, uint64_t bytes) {
+    struct sim_managed *m = calloc(1, sizeof *m);
+    if (!m) return NULL;
+    sim_link_init(&m->link);
+    m->bytes = bytes;
+    m->attached = CU_MEM_ATTACH_GLOBAL;
+    if (!sim_mem_add_managed(c, c->device, m, bytes, &m->address)) return m;
+    free(m);
+    return NULL;
+}
+
+static bool device_has(const struct sim_device *d, int attribute) {
+    int value = 0;
+    sim_device_attribute((struct sim_device *)d, attribute, &value);
+    return value != 0;
+}
+
+SIM_API(cuMemAllocManaged, (CUdeviceptr *out, size_t bytes, unsigned flags), (out, bytes, flags),
+        SIM_CTX | SIM_UNSAFE) {
+    struct sim_context *c = sim_self.context;
+    if (!out || !bytes || (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (!device_has(c->device, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY)) return CUDA_ERROR_NOT_SUPPORTED;
+    struct sim_managed *m = sim_managed_new(c, bytes);
+    if (!m) return CUDA_ERROR_OUT_OF_MEMORY;
+    sim_link_add(&c->children, &m->link, end_managed);
+    m->attached = flags;
+    *out = m->address;
+    return CUDA_SUCCESS;
+}
+
+/* The managed memory that contains all of these bytes, or NULL. */
+static struct sim_managed *managed_at(CUdeviceptr address, size_t bytes) {
+    struct sim_range r;
+    return bytes && sim_mem_find(NULL, address, bytes, &r) && r.kind == SIM_MEM_MANAGED ? r.managed : NULL;
+}
+
+/* ---- attaching ---- */
+
+SIM_API_STREAM(cuStreamAttachMemAsync, _ptsz, (void *stream, CUdeviceptr address, size_t bytes, unsigned flags),
+               (stream, address, bytes, flags), SIM_HEALTHY) {
+    struct sim_stream *s;
+    int result = sim_stream_use_now(stream, &s);
+    if (result) return result;
+    struct sim_managed *m = managed_at(address, 1);
+    if (!m || m->address != address || (bytes && bytes != m->bytes)) return CUDA_ERROR_INVALID_VALUE;
+    if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST && flags != CU_MEM_ATTACH_SINGLE)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (flags == CU_MEM_ATTACH_SINGLE && s == &s->context->legacy) return CUDA_ERROR_INVALID_VALUE;
+    m->attached = flags;
+    return CUDA_SUCCESS;
+}
+
+/* ---- places ---- */
+
+/* 0, or why it is not one: a device must access managed memory while the host does. There is one NUMA node. */
+static int read_place(CUmemLocation l, bool only_host, struct place *out) {
+    *out = (struct place) { (short)l.type, 0 };
+    switch (l.type) {
+    case CU_MEM_LOCATION_TYPE_DEVICE:
+        if (l.id < 0 || l.id >= sim_device_count) return CUDA_ERROR_INVALID_DEVICE;
+        out->id = (short)l.id;
+        return device_has(&sim_devices[l.id], CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS) ?
+            CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+    case CU_MEM_LOCATION_TYPE_HOST: return CUDA_SUCCESS;
+    case CU_MEM_LOCATION_TYPE_HOST_NUMA:
+        return only_host || l.id ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+    case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
+        out->type = CU_MEM_LOCATION_TYPE_HOST_NUMA;
+        return only_host ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+    default: return CUDA_ERROR_INVALID_VALUE;
+    }
+}
+
+static CUmemLocation place_of_device(CUdevice device) {
+    return (CUmemLocation) { device == CU_DEVICE_CPU ? CU_MEM_LOCATION_TYPE_HOST : CU_MEM_LOCATION_TYPE_DEVICE, device };
+}
+
+/* The pages that these bytes touch; NULL: no memory. */
+static struct page *pages_of(struct sim_managed *m, CUdeviceptr address, size_t bytes, size_t *n) {
+    const size_t first = (address - m->address) / PAGE, last = (address + bytes - 1 - m->address) / PAGE;
+    if (!m->pages) m->pages = calloc((m->bytes + PAGE - 1) / PAGE, sizeof *m->pages);
+    *n = last - first + 1;
+    return m->pages ? m->pages + first : NULL;
+}
+
+static int prefetch(CUdeviceptr address, size_t bytes, CUmemLocation to, unsigned flags, void *stream) {
+    struct sim_stream *s;
+    struct place place;
+    size_t n;
+    int result = sim_stream_use_now(stream, &s);
+    if (result) return result;
+    struct sim_managed *m = managed_at(address, bytes);
+    if (!m || flags) return CUDA_ERROR_INVALID_VALUE;
+    if ((result = read_place(to, false, &place))) return result;
+    if (!device_has(s->context->device, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS)) return CUDA_ERROR_INVALID_DEVICE;
+    struct page *page = pages_of(m, address, bytes, &n);
+    if (!page) return CUDA_ERROR_OUT_OF_MEMORY;
+    for (size_t i = 0; i < n; i++) page[i].prefetched = place;
+    return CUDA_SUCCESS;
+}
+SIM_API_STREAM(cuMemPrefetchAsync, _ptsz, (CUdeviceptr address, size_t bytes, CUdevice to, void *stream),
+               (address, bytes, to, stream), SIM_HEALTHY) {
+    return prefetch(address, bytes, place_of_device(to), 0, stream);
+}
+SIM_API_STREAM(cuMemPrefetchAsync_v2, _ptsz,
+               (CUdeviceptr address, size_t bytes, CUmemLocation to, unsigned flags, void *stream),
+               (address, bytes, to, flags, stream), SIM_HEALTHY) {
+    return prefetch(address, bytes, to, flags, stream);
+}
+
+/* ---- advice ---- */
+
+static int advise(CUdeviceptr address, size_t bytes, unsigned advice, CUmemLocation location) {
+    struct sim_managed *m = managed_at(address, bytes);
+    struct place place = { 0, 0 };
+    size_t n;
+    if (!m || advice < CU_MEM_ADVISE_SET_READ_MOSTLY || advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY)
+        return CUDA_ERROR_INVALID_VALUE;
+    const bool by = advice == CU_MEM_ADVISE_SET_ACCESSED_BY || advice == CU_MEM_ADVISE_UNSET_ACCESSED_BY;
+    int result = by || advice == CU_MEM_ADVISE_SET_PREFERRED_LOCATION ? read_place(location, by, &place) : CUDA_SUCCESS;
+    if (result) return result;
+    struct page *page = pages_of(m, address, bytes, &n);
+    if (!page) return CUDA_ERROR_OUT_OF_MEMORY;
+    const bool on_host = place.type == CU_MEM_LOCATION_TYPE_HOST;
+    for (struct page *p = page; p < page + n; p++)
+        switch (advice) {
+        case CU_MEM_ADVISE_SET_READ_MOSTLY: case CU_MEM_ADVISE_UNSET_READ_MOSTLY:
+            p->read_mostly = advice == CU_MEM_ADVISE_SET_READ_MOSTLY;
+            break;
+        case CU_MEM_ADVISE_SET_PREFERRED_LOCATION: case CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION:
+            p->preferred = place;
+            break;
+        case CU_MEM_ADVISE_SET_ACCESSED_BY:
+            if (on_host) p->by_host = 1; else p->accessed_by |= (unsigned char)(1u << place.id);
+            break;
+        case CU_MEM_ADVISE_UNSET_ACCESSED_BY:
+            if (on_host) p->by_host = 0; else p->accessed_by &= (unsigned char)~(1u << place.id);
+            break;
+        }
+    return CUDA_SUCCESS;
+}
+SIM_API(cuMemAdvise, (CUdeviceptr address, size_t bytes, unsigned advice, CUdevice device),
+        (address, bytes, advice, device), SIM_HEALTHY) {
+    return advise(address, bytes, advice, place_of_device(device));
+}
+SIM_API(cuMemAdvise_v2, (CUdeviceptr address, size_t bytes, unsigned advice, CUmemLocation location),
+        (address, bytes, advice, location), SIM_HEALTHY) {
+    return advise(address, bytes, advice, location);
+}
+
+/* ---- queries: what is the same for all pages of the range ---- */
+
+static int device_of(struct place place) {
+    return !place.type ? CU_DEVICE_INVALID : place.type == CU_MEM_LOCATION_TYPE_DEVICE ? place.id : CU_DEVICE_CPU;
+}
+
+static int query(int *out, size_t size, unsigned attribute, CUdeviceptr address, size_t bytes) {
+    struct sim_managed *m = managed_at(address, bytes);
+    size_t n = size / sizeof *out;
+    if (!m || !out || attribute < CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY
+        || attribute > CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (!n || size % sizeof *out || (n > 1 && attribute != CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY))
+        return CUDA_ERROR_INVALID_VALUE;
+    size_t npages;
+    const struct page *p = pages_of(m, address, bytes, &npages);
+    if (!p) return CUDA_ERROR_OUT_OF_MEMORY;
+    struct page all = *p;
+    for (const struct page *end = p + npages; p < end; p++) {
+        all.read_mostly &= p->read_mostly;
+        all.accessed_by &= p->accessed_by;
+        all.by_host &= p->by_host;
+        if (memcmp(&all.preferred, &p->preferred, sizeof all.preferred)) all.preferred = (struct place) { 0, 0 };
+        if (memcmp(&all.prefetched, &p->prefetched, sizeof all.prefetched)) all.prefetched = (struct place) { 0, 0 };
+    }
+    switch (attribute) {
+    case CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY: *out = all.read_mostly; break;
+    case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION: *out = device_of(all.preferred); break;
+    case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION: *out = device_of(all.prefetched); break;
+    case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE: *out = all.preferred.type; break;
+    case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID: *out = all.preferred.id; break;
+    case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE: *out = all.prefetched.type; break;
+    case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID: *out = all.prefetched.id; break;
+    default:                                      /* ACCESSED_BY: a list */
+        if (all.by_host && n) *out++ = CU_DEVICE_CPU, n--;
+        for (int d = 0; d < sim_device_count && n; d++) if (all.accessed_by >> d & 1) *out++ = d, n--;
+        while (n--) *out++ = CU_DEVICE_INVALID;
+    }
+    return CUDA_SUCCESS;
+}
+SIM_API(cuMemRangeGetAttribute, (void *out, size_t size, unsigned attribute, CUdeviceptr address, size_t bytes),
+        (out, size, attribute, address, bytes), SIM_HEALTHY) {
+    return query(out, size, attribute, address, bytes);
+}
+SIM_API(cuMemRangeGetAttributes,
+        (void **out, size_t *sizes, unsigned *attributes, size_t n, CUdeviceptr address, size_t bytes),
+        (out, sizes, attributes, n, address, bytes), SIM_HEALTHY) {
+    int result = out && sizes && attributes && n ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; i < n && !result; i++) result = query(out[i], sizes[i], attributes[i], address, bytes);
+    return result;
+}
