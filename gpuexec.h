@@ -2853,8 +2853,8 @@ static const char *const gxi_driver_places[] = {
 /* ---------------------------------------------------------------------------------------------------------------------
    >>driver   One row per entry point: optional or required, name, CUDA version that introduced the ABI declared
    here, and its parameters. They are resolved through cuGetProcAddress with that version, never by symbol name: the
-   plain symbol can be an older ABI. A second ABI of an entry point has a row whose name ends as CUDA's symbol does:
-   "_v2". If a required one is missing, the start fails; a missing optional one is NULL:
+   plain symbol can be an older ABI. A second ABI of an entry point has a row whose name ends with its version. If
+   a required one is missing, the start fails; a missing optional one is NULL:
    see GXI_HAS. */
 
 typedef struct gxi_memcpy2d {                    /* CUDA_MEMCPY2D */
@@ -3019,10 +3019,10 @@ typedef struct gxi_update {                      /* CUgraphExecUpdateResultInfo 
     ROW(REQUIRED, cuMemAllocManaged,          6000, (gpuexec_ptr *address, size_t bytes, unsigned flags)) \
     ROW(OPTIONAL, cuMemPrefetchAsync,         8000, \
         (gpuexec_ptr address, size_t bytes, int device, struct CUstream_st *stream)) \
-    ROW(OPTIONAL, cuMemPrefetchAsync_v2,     12020, \
+    ROW(OPTIONAL, cuMemPrefetchAsync_12020,     12020, \
         (gpuexec_ptr address, size_t bytes, gxi_location location, unsigned flags, struct CUstream_st *stream)) \
     ROW(OPTIONAL, cuMemAdvise,                8000, (gpuexec_ptr address, size_t bytes, int advice, int device)) \
-    ROW(OPTIONAL, cuMemAdvise_v2,            12020, \
+    ROW(OPTIONAL, cuMemAdvise_12020,            12020, \
         (gpuexec_ptr address, size_t bytes, int advice, gxi_location location)) \
     ROW(REQUIRED, cuMemRangeGetAttributes,    8000, \
         (void **values, size_t *sizes, int *attributes, size_t n, gpuexec_ptr address, size_t bytes)) \
@@ -4402,8 +4402,7 @@ typedef struct gxi_slot {                        /* 64 bytes */
         struct { struct CUfunc_st *native; gxi_prepared *info; } prepared;
         struct { gxi_barrier *info; } barrier;
         struct { struct CUgraphExec_st *exec; gxi_graph *info; } graph;       /* exec: atomic; NULL: not instantiated */
-        /* native: NULL if the device has no pools; most: the desc's max_bytes; is: gxi_pool_is */
-        struct { struct CUmemPoolHandle_st *native; uint64_t most; int device; unsigned is; } pool;
+        struct { void *native; uint64_t most; int device; unsigned is; } pool;     /* see GXI_POOL_OWN */
         struct { gxi_ipc *info; } ipc;
     } is;
     union {
@@ -4496,9 +4495,6 @@ static int gxi_is_own_stream(const gxi_slot *stream) {
     return context && GXI_LOAD(&gxi_context_of(context)->own) == stream->id;
 }
 
-enum gxi_pool_is { GXI_POOL_DEFAULT = 1, GXI_POOL_OWN = 2 };         /* the device's default pool; gpuexec's */
-static int gxi_is_own_pool(const gxi_slot *pool) { return pool->is.pool.is & GXI_POOL_OWN; }
-
 static GXI_NOINLINE gxi_slot *gxi_peek_any(uint64_t id) {
     return (id & 0x3F) > 0 && (id & 0x3F) < GXI_KINDS ? gxi_peek(id, (unsigned)(id & 0x3F)) : NULL;
 }
@@ -4562,8 +4558,7 @@ static uint64_t gxi_new(gxi_call *call, unsigned kind, const gxi_slot *made, uin
     if (!slot)
         gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, "destroy objects that are no longer in use",
                  "out of host memory: cannot create another object; the most ever open at once: %u (limit %d)",
-                 gxi.slots,
-                 GXI_CHUNKS * GXI_CHUNK_SLOTS);
+                 gxi.slots, GXI_CHUNKS * GXI_CHUNK_SLOTS);
     return id;
 }
 /* Frees all slots. New generations start above the highest one used, so that old handles stay stale. */
@@ -4679,9 +4674,8 @@ static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsi
     if (gxi.forked) return gxi_fail_forked(call);
     if (id == 0)
         return gxi_fail(call, GPUEXEC_BAD_HANDLE,
-                        kind == GXI_STREAM
-                            ? "use gpuexec_stream_create, or gpuexec_stream_legacy(context) for the default stream"
-                            : "create it before using it",
+                        kind != GXI_STREAM ? "create it before using it"
+                            : "use gpuexec_stream_create, or gpuexec_stream_legacy(context) for the default stream",
                         "%s was never created: the handle is {0}", is);
     if (id == GXI_CURRENT)
         return gxi_fail(call, GPUEXEC_BAD_HANDLE, "pass gpuexec_context_stream(context)",
@@ -5971,10 +5965,9 @@ static void gxi_report_leaks(void) {
     for (kind = 1; kind < GXI_KINDS; kind++) for (index = 0; index < gxi.slots; index++) {
         const gxi_slot *slot = gxi_slot_at(index);
         if (!slot->id || gxi_kind_of(slot->id) != kind) continue;
-        /* kernels are closed with their module; default streams, own stream and own pool with their context */
+        /* kernels are closed with their module; default streams, own stream and own pool with the context */
         if (kind == GXI_KERNEL || slot->legacy || (kind == GXI_STREAM && gxi_is_own_stream(slot)) ||
-            (kind == GXI_POOL && gxi_is_own_pool(slot)))
-            continue;
+            (kind == GXI_POOL && slot->adopted)) continue;
         snprintf(line, sizeof line, "gpuexec: leak: %s, created at %s\n", gxi_kinds[kind].name, gxi_place(slot->where));
         gxi_log_line(GPUEXEC_LOG_WARNING, line, sizeof line);
     }
@@ -8790,9 +8783,12 @@ GPUEXEC_API void gpuexec_stream_scope_end(gpuexec_stream_scope *scope) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-pool   The contexts on a device share one pool: each keeps its native handle, and the last one to be closed
-   destroys it; a gxi_slot for it exists only after gpuexec_context_pool. The driver frees a destroyed pool's memory once
-   nothing in it is allocated. */
+   >>impl-pool   The contexts on a device share one pool: each keeps the driver's handle, and the last one to be closed
+   destroys it; only gpuexec_context_pool makes a gxi_slot for it. The driver frees a destroyed pool's memory once
+   nothing in it is allocated.
+   gxi_slot.is.pool: native is NULL if the device has no pools; most is the desc's max_bytes. Adopted are pools that
+   gpuexec_pool_destroy does not destroy: those with `is`, and those without native. */
+enum { GXI_POOL_DEFAULT = 1, GXI_POOL_OWN = 2 };         /* `is`: the device's default pool; gpuexec's pool */
 
 /* The pool of the context's device, from another context if this one has not used it; `made`, or NULL, if there is
    none. */
@@ -8956,7 +8952,7 @@ GPUEXEC_API gpuexec_pool gpuexec_context_pool_at(const char *where, gpuexec_cont
    changes: what the call changes in the pool, which it must not in a default pool; or NULL. */
 static gxi_slot *gxi_begin_with_pool(gxi_call *call, gpuexec_pool pool, const char *changes, gxi_scope *scope) {
     gxi_slot *slot = gxi_begin_with(call, pool.id, GXI_POOL, "the pool");
-    if (slot && changes && slot->is.pool.is & GXI_POOL_DEFAULT) {
+    if (slot && changes && slot->is.pool.is == GXI_POOL_DEFAULT) {
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "create another pool, or call the driver if all users of this one agree: "
                  "gpuexec_pool_native", "cannot change %s: this is the default pool of device %d, which other "
                  "libraries use, too", changes, gxi_ordinal_of(slot));
@@ -9067,7 +9063,7 @@ GPUEXEC_API struct CUmemPoolHandle_st *gpuexec_pool_native(gpuexec_pool pool) {
 GPUEXEC_API gpuexec_result gpuexec_pool_destroy_at(const char *where, gpuexec_pool pool) {
     const gxi_slot *slot = gxi_peek(pool.id, GXI_POOL);
     GXI_CALL(gpuexec_pool_destroy, GXI_CLEANS);
-    if (slot && gxi_is_own_pool(slot))
+    if (slot && slot->is.pool.is == GXI_POOL_OWN)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "to return its memory to the system, call gpuexec_pool_trim",
                         "cannot destroy gpuexec's pool: it is closed with the last context on device %d",
                         gxi_ordinal_of(slot));
@@ -9136,7 +9132,7 @@ static GXI_NOINLINE gpuexec_ptr gxi_alloc_on(const char *where, const gpuexec_po
                                                   stream.id);
     const gxi_slot *slot, *context, *own;
     gxi_scope scope;
-    void *pool;
+    void *pool = NULL;
     int pooled;
     if (stream.id == GXI_CURRENT && !(call->stream = stream.id = gxi_current_in_current(call))) return 0;
     if (!(slot = gxi_begin_with_stream(call, stream)) ||
@@ -9352,14 +9348,14 @@ GPUEXEC_API gpuexec_result gpuexec_managed_prefetch_at(const char *where, gpuexe
     if (!(slot = gxi_begin_with_stream(call, stream)) ||
         !(context = gxi_get(call, slot->context, GXI_CONTEXT, "the stream's context")) ||
         gxi_check_managed(call, address, bytes, &device) ||
-        gxi_location_of(call, location, GXI_HAS(cuMemPrefetchAsync_v2), &to) ||
+        gxi_location_of(call, location, GXI_HAS(cuMemPrefetchAsync_12020), &to) ||
         gxi_check_migration(call, gxi_context_of(context)->device, &to, "prefetch") ||
         gxi_check_capture(call, slot, "prefetch", "prefetch before the capture, or between launches of the graph") ||
         gxi_enter_relaxed(call, slot, &scope))
         return gxi_failed_with();
     /* not through GXI_TRY, which makes a number of each argument */
-    cu = GXI_HAS(cuMemPrefetchAsync_v2)
-        ? gxi_returned(call, "cuMemPrefetchAsync", gxi.cu.cuMemPrefetchAsync_v2(address, bytes, to, 0,
+    cu = GXI_HAS(cuMemPrefetchAsync_12020)
+        ? gxi_returned(call, "cuMemPrefetchAsync", gxi.cu.cuMemPrefetchAsync_12020(address, bytes, to, 0,
                        slot->is.stream.native), GXI_NUMBERS(address, bytes, to.type, to.id))
         : GXI_TRY(cuMemPrefetchAsync, (address, bytes, gxi_old_location(&to), slot->is.stream.native));
     gxi_leave(&scope);
@@ -9376,11 +9372,11 @@ GPUEXEC_API gpuexec_result gpuexec_managed_advise_at(const char *where, gpuexec_
     if (gxi_check_managed(call, address, bytes, &device)) return gxi_failed_with();
     if (advice < GPUEXEC_READ_MOSTLY || advice > GPUEXEC_NOT_ACCESSED_BY)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%d is not a gpuexec_advice", (int)advice);
-    if (gxi_location_of(call, placed ? location : GPUEXEC_HOST, GXI_HAS(cuMemAdvise_v2), &to) ||
+    if (gxi_location_of(call, placed ? location : GPUEXEC_HOST, GXI_HAS(cuMemAdvise_12020), &to) ||
         (placed && gxi_check_migration(call, device, &to, "place")))
         return gxi_failed_with();
-    cu = GXI_HAS(cuMemAdvise_v2)
-        ? gxi_returned(call, "cuMemAdvise", gxi.cu.cuMemAdvise_v2(address, bytes, (int)advice, to),
+    cu = GXI_HAS(cuMemAdvise_12020)
+        ? gxi_returned(call, "cuMemAdvise", gxi.cu.cuMemAdvise_12020(address, bytes, (int)advice, to),
                        GXI_NUMBERS(address, bytes, advice, to.type, to.id))
         : GXI_TRY(cuMemAdvise, (address, bytes, (int)advice, gxi_old_location(&to)));
     return cu ? gxi_fail_cu(call, NULL, "cannot advise on %llu bytes at 0x%llx", (unsigned long long)bytes,

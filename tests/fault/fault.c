@@ -98,9 +98,9 @@ static void *fault_symbol(void *library, const char *name);
 #define PASS_cuMemGetInfo (available, total)
 #define PASS_cuMemAllocManaged (address, bytes, flags)
 #define PASS_cuMemPrefetchAsync (address, bytes, device, stream)
-#define PASS_cuMemPrefetchAsync_v2 (address, bytes, location, flags, stream)
+#define PASS_cuMemPrefetchAsync_12020 (address, bytes, location, flags, stream)
 #define PASS_cuMemAdvise (address, bytes, advice, device)
-#define PASS_cuMemAdvise_v2 (address, bytes, advice, location)
+#define PASS_cuMemAdvise_12020 (address, bytes, advice, location)
 #define PASS_cuMemRangeGetAttributes (values, sizes, attributes, n, address, bytes)
 #define PASS_cuStreamAttachMemAsync (stream, address, bytes, flags)
 #define PASS_cuMemHostAlloc (memory, bytes, flags)
@@ -213,8 +213,8 @@ static const struct { unsigned char row; signed char change; unsigned char objec
     { ROW_cuEventCreate, 1, 5 }, { ROW_cuEventDestroy, -1, 5 }, { ROW_cuMemAlloc, 1, 6 }, { ROW_cuMemAllocPitch, 1, 6 },
     { ROW_cuMemFree, -1, 6 }, { ROW_cuMemHostAlloc, 1, 7 }, { ROW_cuMemFreeHost, -1, 7 },
     { ROW_cuMemHostRegister, 1, 7 }, { ROW_cuMemHostUnregister, -1, 7 }, { ROW_cuCtxPopCurrent, -1, 255 },
-    { ROW_cuMemAllocManaged, 1, 6 }, { ROW_cuMemAllocFromPoolAsync, 1, 6 }, { ROW_cuMemFreeAsync, -1, 6 }, { ROW_cuMemPoolCreate, 1, 11 },
-    { ROW_cuMemPoolDestroy, -1, 11 },
+    { ROW_cuMemAllocManaged, 1, 6 }, { ROW_cuMemAllocFromPoolAsync, 1, 6 }, { ROW_cuMemFreeAsync, -1, 6 },
+    { ROW_cuMemPoolCreate, 1, 11 }, { ROW_cuMemPoolDestroy, -1, 11 },
     { ROW_cuStreamBeginCapture, 1, 8 }, { ROW_cuStreamEndCapture, -1, 8 }, { ROW_cuGraphDestroy, -1, GRAPHS },
     { ROW_cuGraphInstantiateWithFlags, 1, 10 }, { ROW_cuGraphExecDestroy, -1, 10 }
     };

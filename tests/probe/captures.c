@@ -376,7 +376,8 @@ static int free_freed_in_capture(int of_pool) {
 }
 static unsigned long long any_id;
 #define LEFT(X) \
-    X(library_load, load_library()) X(library_unload, unload_library()) X(library_unload_null, cu.library_unload(NULL)) \
+    X(library_load, load_library()) X(library_unload, unload_library()) \
+    X(library_unload_null, cu.library_unload(NULL)) \
     X(graph_destroy_now, cu.graph_destroy(graph_now())) X(add_edge_now, edge_now(0)) X(remove_edge_now, edge_now(1)) \
     X(update_to_now, update_to_now()) X(exec_update_null, cu.exec_update(now.exec, NULL, NULL)) \
     X(stream_id_legacy, cu.stream_id(NULL, &any_id)) X(stream_device_legacy, cu.stream_device(NULL, any_ints)) \
@@ -1213,14 +1214,16 @@ static void left_lists(void) {
                                                                     + digit(list[1], nodes, 4)));
     n = 4;
     cu.graph_edges(g, list, list + 4, &n);
-    for (i = 0, value = 0; i < 4; i++) value = value * 100 + digit(list[i], nodes, 4) * 10 + digit(list[4 + i], nodes, 4);
+    for (i = 0, value = 0; i < 4; i++)
+        value = value * 100 + digit(list[i], nodes, 4) * 10 + digit(list[4 + i], nodes, 4);
     PROBE("edges", value);
     cu.graph_clone(&h, g);
     n = 4;
     cu.graph_nodes(h, nodes, &n);
     n = 4;
     cu.graph_edges(h, list, list + 4, &n);
-    for (i = 0, value = 0; i < 4; i++) value = value * 100 + digit(list[i], nodes, 4) * 10 + digit(list[4 + i], nodes, 4);
+    for (i = 0, value = 0; i < 4; i++)
+        value = value * 100 + digit(list[i], nodes, 4) * 10 + digit(list[4 + i], nodes, 4);
     PROBE("edges_of_clone", value);
     /* a kernel and a fill end the graph; in h a node after the kernel came and went */
     prepare(1);

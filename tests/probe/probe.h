@@ -152,6 +152,11 @@ enum { MAX_DYNAMIC = 8, CARVEOUT = 9 };              /* CUfunction_attribute */
     X(elapsed, "cuEventElapsedTime", (float *, void *, void *)) \
     X(record_with, "cuEventRecordWithFlags", (void *, void *, unsigned)) \
     X(alloc_async, "cuMemAllocAsync", (ptr *, size_t, void *)) X(free_async, "cuMemFreeAsync", (ptr, void *)) \
+    X(alloc_from, "cuMemAllocFromPoolAsync", (ptr *, size_t, void *, void *)) \
+    X(pool, "cuMemPoolCreate", (void **, const void *)) X(pool_destroy, "cuMemPoolDestroy", (void *)) \
+    X(pool_get, "cuMemPoolGetAttribute", (void *, int, void *)) \
+    X(pool_set, "cuMemPoolSetAttribute", (void *, int, void *)) X(pool_trim, "cuMemPoolTrimTo", (void *, size_t)) \
+    X(pool_default, "cuDeviceGetDefaultMemPool", (void **, int)) X(pool_current, "cuDeviceGetMemPool", (void **, int)) \
     X(add_callback, "cuStreamAddCallback", (void *, void (*)(void *, int, void *), void *, unsigned)) \
     X(wait_value, "cuStreamWaitValue32_v2", (void *, ptr, unsigned, unsigned)) \
     X(write_value, "cuStreamWriteValue32_v2", (void *, ptr, unsigned, unsigned)) \
@@ -189,7 +194,7 @@ extern calls cu;                                     /* NULL: the driver lacks t
 typedef struct group { const char *name; void (*run)(void); int devices; } group;
 extern const group device_groups[], context_groups[], stream_groups[], memory_groups[], module_groups[], link_groups[],
     library_groups[], launch_groups[], cluster_groups[], capture_groups[], more_capture_groups[],
-    left_capture_groups[], basic_groups[];
+    left_capture_groups[], pool_groups[], basic_groups[];
 
 /* PROBE: a call's CUresult, or any small number. If a probe ended the process or never returned, its answer is
    "crashed" or "hung": the group runs again without it. */

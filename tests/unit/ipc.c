@@ -76,7 +76,7 @@ static int end_of(pid_t child) {
 }
 static gpuexec_ipc_message get(gpuexec_ipc c, const char *label) {
     gpuexec_ipc_message m;
-    CHECK_OK(gpuexec_ipc_receive(c, &m, PATIENCE));
+    CHECK_OK(gpuexec_ipc_receive(c, &m, test_failures ? 0 : PATIENCE));
     CHECK_STRING(m.label, label);
     return m;
 }
@@ -164,6 +164,11 @@ TEST(two_processes_take_turns_on_one_memory) {
     if (!CHECK_MADE(c)) return;
     other = start_part("rounds", fd, NULL, 0);
     t = begin_first(c);
+    if (test_failures) {
+        kill(other, SIGKILL);
+        end_of(other);
+        return;
+    }
     gpuexec_context_get_memory(t.s.ctx, &before, NULL);
     CHECK_EQ(gpuexec_ipc_peer(c), other);
     began = test_seconds();
@@ -294,7 +299,7 @@ static void kill_one(int victim, long microseconds) {
 }
 TEST(a_killed_process_is_noticed) {
     const int kills = all() ? 50 : 10;
-    const uint64_t files = entries("/dev/shm") + entries("/tmp");
+    const uint64_t files = entries("/dev/shm");
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     uint32_t random = 1;
     size_t   before = 0, after = 0;
@@ -305,7 +310,7 @@ TEST(a_killed_process_is_noticed) {
     end = test_seconds() + 10;                     /* a GPU's driver frees a process's memory a moment after its end */
     do gpuexec_context_get_memory(ctx, &after, NULL); while (after != before && test_seconds() < end);
     CHECK_EQ(before, after);
-    CHECK_EQ(entries("/dev/shm") + entries("/tmp"), files);
+    CHECK_EQ(entries("/dev/shm"), files);
 }
 static void other_objects(void) {}
 static void other_exits(void) {}

@@ -80,7 +80,7 @@ struct sim_device {
     struct sim_context *primary;                  /* created once, active or not */
     unsigned primary_count, primary_flags;
     unsigned peers;                               /* __atomic; bit i: kernels here may access device i's memory */
-    struct sim_pool *pool;                        /* the default memory pool */
+    struct sim_pool *pool, *current_pool;         /* the default memory pool; that of allocations which name none */
     char name[64];
     struct { int number, value; } answers[8];     /* attributes that SIMGPU_DEVICE_n sets; number 0 ends them */
 };
@@ -103,12 +103,14 @@ enum sim_mem_kind {
 
 struct sim_range {                                /* a copy of an entry of the table */
     uint64_t lo, hi;                              /* device addresses [lo, hi) */
+    uint64_t end;                                 /* of its room: above hi if a pool gave it for fewer bytes */
     ptrdiff_t delta;                              /* host address of byte a is (char *)a + delta */
     enum sim_mem_kind kind;
     struct sim_device *device;                    /* owner; NULL: host memory */
     struct sim_context *context;                  /* the context that allocated it; NULL: of a pool or graph */
     struct sim_pool *pool;
     struct sim_managed *managed;
+    unsigned viewers;                             /* of a pool: bit i: device i may also access it */
     uint64_t generation;                          /* of the table, when the copy was made */
     unsigned flags;                               /* of the host allocation */
     uint64_t id;                                  /* unique number of the allocation */
@@ -150,10 +152,12 @@ bool sim_mem_mark_freeing(uint64_t address, struct sim_range *out);
 /* Memory of a graph. Its address is fixed when a node allocates it. Each launch of the graph claims it at the call,
    until a free is enqueued; it is there from the execution of the node to that of the free, which is sim_mem_remove.
    Memory of a pool is the same, but begins claimed and there. */
-int  sim_mem_reserve(struct sim_device *device, struct sim_pool *pool, uint64_t bytes, uint64_t *address);
-                                                  /* 0 or 2; pool: NULL for a graph */
+int  sim_mem_reserve(struct sim_device *device, struct sim_pool *pool, unsigned viewers, bool pages, uint64_t bytes,
+                     uint64_t *address);          /* 0 or 2; pool: NULL for a graph; pages: which the host accesses,
+                                                     too, at the same address */
 bool sim_mem_claim(uint64_t address);             /* false: claimed already */
 void sim_mem_appear(uint64_t address);            /* poisoned again if it is there already */
+bool sim_mem_reserved(uint64_t address);          /* whether a pool or a graph has the address */
 void sim_mem_unreserve(uint64_t address);         /* graph or pool no longer have it; removed when nothing uses it */
 /* For a call that will use the memory: as sim_mem_find without a viewer, and memory of graphs once it is claimed, or
    from the beginning if a graph captures the call. */
@@ -161,7 +165,7 @@ bool sim_mem_find_for_call(uint64_t address, uint64_t bytes, bool captures, stru
 /* Memory that other processes may map: where it is in the device's file, and where the file has its id while it is
    shared. */
 struct sim_share { int file; unsigned number; uint64_t inode, offset, bytes, check, id; };
-int  sim_mem_share(uint64_t address, struct sim_share *out);     /* 0; 1: no such memory; 2 or 304 */
+int  sim_mem_export(uint64_t address, struct sim_share *out);     /* 0; 1: no such memory; 2 or 304 */
 bool sim_mem_is_shared(const struct sim_share *share);           /* still, by the process that allocated it */
 int  sim_mem_import(struct sim_device *device, struct sim_context *context, struct sim_pool *pool,
                     const struct sim_share *from, uint64_t *address);    /* 0; 1: it is no longer shared; 2 */
@@ -169,6 +173,11 @@ int  sim_mem_file(struct sim_device *device);     /* opens the device's file onc
 bool sim_mem_is_file(int file);                   /* of any process's device */
 void sim_mem_use(void);                           /* shared "use" lock around accesses to bytes */
 void sim_mem_unuse(void);
+void sim_mem_resize(uint64_t address, uint64_t bytes);                   /* of a pool, within its room */
+void sim_mem_share(struct sim_pool *pool, unsigned viewers);             /* all memory of the pool */
+bool sim_mem_charge(struct sim_device *device, uint64_t bytes);          /* what a pool reserves; false: not so much is
+                                                                            free */
+void sim_mem_credit(struct sim_device *device, uint64_t bytes);
 uint64_t sim_mem_used(struct sim_device *device);
 uint64_t sim_mem_cost(uint64_t bytes);            /* of an allocation: with what aligns the next one */
 bool sim_mem_in_window(uint64_t address);         /* of any device, live or not: such an address is never host memory */

@@ -197,9 +197,9 @@ static void take_out(struct sim_heap *heap, struct spot spot) {
 bool sim_mem_in_window(uint64_t address) { return heap_of(address) != &host; }
 
 static bool visible(const struct sim_device *viewer, const struct sim_range *r) {
-    if (!viewer || !r->device || r->device == viewer || r->kind == SIM_MEM_MANAGED) return true;
-    return r->kind != SIM_MEM_POOL && r->kind != SIM_MEM_GRAPH
-           && (__atomic_load_n(&viewer->peers, __ATOMIC_RELAXED) >> r->device->ordinal & 1);
+    if (!viewer || !r->delta || r->device == viewer) return true;        /* no delta: memory of the host */
+    if (r->kind == SIM_MEM_POOL || r->kind == SIM_MEM_GRAPH) return r->viewers >> viewer->ordinal & 1;
+    return __atomic_load_n(&viewer->peers, __ATOMIC_RELAXED) >> r->device->ordinal & 1;
 }
 
 /* unclaimed: memory of a graph also before a launch claims it. */
@@ -322,7 +322,7 @@ static uint64_t place(struct sim_heap *heap, uint64_t bytes) {
                 return at;
             }
             if (!range) break;
-            at = (range->r.hi + 2 * ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+            at = (range->r.end + 2 * ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
             if (bytes >= GRANULE) at = (at + GRANULE - 1) / GRANULE * GRANULE;
         }
     }
@@ -335,18 +335,24 @@ static void poison(const struct sim_heap *heap, uint64_t at, uint64_t bytes) {
 
 uint64_t sim_mem_cost(uint64_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
-static int alloc(struct sim_device *device, struct sim_context *context, struct sim_pool *pool, uint64_t bytes,
-                 enum sim_mem_kind kind, uint64_t *address) {
+/* What a pool reserves is charged to the device, not what it gives out. */
+static uint64_t charge_of(enum sim_mem_kind kind, uint64_t bytes) {
+    return kind == SIM_MEM_POOL ? 0 : sim_mem_cost(bytes);
+}
+
+static int alloc(struct sim_device *device, struct sim_context *context, struct sim_pool *pool, unsigned viewers,
+                 uint64_t bytes, enum sim_mem_kind kind, uint64_t *address) {
     struct sim_heap *heap = device->heap;
     struct range *range = NULL;
     int result = CUDA_ERROR_OUT_OF_MEMORY;
     if (!bytes || bytes > device->memory) return result;
-    uint64_t cost = sim_mem_cost(bytes);
+    uint64_t cost = charge_of(kind, bytes);
     pthread_rwlock_wrlock(&table_lock);
     uint64_t at = heap->used + cost <= device->memory ? place(heap, bytes) : 0;
     if (at && open_granules(heap, at, at + bytes, true)) {
-        struct sim_range r = { .lo = at, .hi = at + bytes, .delta = heap->delta, .kind = kind, .device = device,
-                               .context = context, .pool = pool, .id = next_id++ };
+        struct sim_range r = { .lo = at, .hi = at + bytes, .end = at + bytes, .delta = heap->delta, .kind = kind,
+                               .device = device, .context = context, .pool = pool, .viewers = viewers,
+                               .id = next_id++ };
         if ((range = insert(heap, &r, true)) != NULL) {
             range->freeing = range->absent = kind == SIM_MEM_GRAPH;
             range->reserved = !context;
@@ -368,12 +374,13 @@ static int alloc(struct sim_device *device, struct sim_context *context, struct 
 
 int sim_mem_alloc(struct sim_device *device, struct sim_context *context, uint64_t bytes, enum sim_mem_kind kind,
                   uint64_t *address) {
-    return alloc(device, context, NULL, bytes, kind, address);
+    return alloc(device, context, NULL, 0, bytes, kind, address);
 }
 
 int sim_mem_add_host(struct sim_context *context, void *p, uint64_t bytes, enum sim_mem_kind kind, unsigned flags) {
     uint64_t lo = (uintptr_t)p;
-    struct sim_range r = { .lo = lo, .hi = lo + bytes, .kind = kind, .context = context, .flags = flags };
+    struct sim_range r = { .lo = lo, .hi = lo + bytes, .end = lo + bytes, .kind = kind, .context = context,
+                           .flags = flags };
     pthread_rwlock_wrlock(&table_lock);
     const struct range *next = range_at(&host, position(&host, r.lo));
     int result = CUDA_SUCCESS;
@@ -394,20 +401,25 @@ void *sim_mem_pages(uint64_t bytes) {
 
 void sim_mem_drop_pages(void *pages, uint64_t bytes) { munmap(pages, bytes); }
 
+static int add_pages(struct sim_range *r, uint64_t *address) {
+    pthread_rwlock_wrlock(&table_lock);
+    r->id = next_id++;
+    struct range *range = insert(&host, r, false);
+    if (range) range->reserved = r->kind == SIM_MEM_POOL;
+    pthread_rwlock_unlock(&table_lock);
+    if (!range) sim_mem_drop_pages((void *)(uintptr_t)r->lo, r->end - r->lo);
+    *address = r->lo;
+    return range ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
 int sim_mem_add_managed(struct sim_context *context, struct sim_device *device, struct sim_managed *managed,
                         uint64_t bytes, uint64_t *address) {
     void *p = sim_mem_pages(bytes);
     if (!p) return CUDA_ERROR_OUT_OF_MEMORY;
     memset(p, POISON, bytes < POISON_MOST ? bytes : POISON_MOST);
-    struct sim_range r = { .lo = (uintptr_t)p, .hi = (uintptr_t)p + bytes, .kind = SIM_MEM_MANAGED, .device = device,
-                           .context = context, .managed = managed };
-    pthread_rwlock_wrlock(&table_lock);
-    r.id = next_id++;
-    const bool ok = insert(&host, &r, false);
-    pthread_rwlock_unlock(&table_lock);
-    if (!ok) munmap(p, bytes);
-    *address = r.lo;
-    return ok ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    const uint64_t lo = (uintptr_t)p;
+    return add_pages(&(struct sim_range) { .lo = lo, .hi = lo + bytes, .end = lo + bytes, .kind = SIM_MEM_MANAGED,
+                                           .device = device, .context = context, .managed = managed }, address);
 }
 
 /* Waits for every quantum and slice that may still use a range that has left the table. */
@@ -422,13 +434,13 @@ static void unmap(const struct sim_range *r) {
 }
 
 static void give_back(const struct sim_range *r) {
-    if (r->kind == SIM_MEM_PINNED || r->kind == SIM_MEM_MANAGED) munmap((void *)(uintptr_t)r->lo, r->hi - r->lo);
+    if (!r->delta && r->kind != SIM_MEM_REGISTERED) munmap((void *)(uintptr_t)r->lo, r->end - r->lo);
     if (r->kind == SIM_MEM_IMPORTED) unmap(r);
-    if (!r->device || r->kind == SIM_MEM_MANAGED || r->kind == SIM_MEM_IMPORTED) return;
+    if (!r->delta || r->kind == SIM_MEM_IMPORTED) return;
     struct sim_heap *heap = r->device->heap;
     pthread_rwlock_wrlock(&table_lock);
-    open_granules(heap, r->lo, r->hi, false);
-    heap->used -= sim_mem_cost(r->hi - r->lo);
+    open_granules(heap, r->lo, r->end, false);
+    heap->used -= charge_of(r->kind, r->hi - r->lo);
     pthread_rwlock_unlock(&table_lock);
 }
 
@@ -455,8 +467,50 @@ bool sim_mem_remove(uint64_t address) {
 
 /* ---- memory of pools and graphs ---- */
 
-int sim_mem_reserve(struct sim_device *device, struct sim_pool *pool, uint64_t bytes, uint64_t *address) {
-    return alloc(device, NULL, pool, bytes, pool ? SIM_MEM_POOL : SIM_MEM_GRAPH, address);
+int sim_mem_reserve(struct sim_device *device, struct sim_pool *pool, unsigned viewers, bool pages, uint64_t bytes,
+                    uint64_t *address) {
+    if (!pages) return alloc(device, NULL, pool, viewers, bytes, pool ? SIM_MEM_POOL : SIM_MEM_GRAPH, address);
+    void *p = sim_mem_pages(bytes);
+    if (!p) return CUDA_ERROR_OUT_OF_MEMORY;
+    memset(p, POISON, bytes < POISON_MOST ? bytes : POISON_MOST);
+    const uint64_t lo = (uintptr_t)p;
+    return add_pages(&(struct sim_range) { .lo = lo, .hi = lo + bytes, .end = lo + bytes, .kind = SIM_MEM_POOL,
+                                           .device = device, .pool = pool, .viewers = viewers }, address);
+}
+
+void sim_mem_resize(uint64_t address, uint64_t bytes) {
+    struct sim_heap *heap = heap_of(address);
+    pthread_rwlock_wrlock(&table_lock);
+    const struct spot spot = position(heap, address);
+    struct range *range = range_at(heap, spot);
+    range->r.hi = heap->leaves[spot.leaf].leaf->hi[spot.i] = address + bytes;
+    note_end(heap, spot.leaf);
+    pthread_rwlock_unlock(&table_lock);
+}
+
+void sim_mem_share(struct sim_pool *pool, unsigned viewers) {
+    pthread_rwlock_wrlock(&table_lock);
+    for (struct sim_heap *heap = heaps; heap < heaps + SIM_MAX_DEVICES; heap++)
+        for (struct spot spot = { 0, 0 }; spot.leaf < heap->count; spot = after(heap, spot)) {
+            struct range *range = range_at(heap, spot);
+            if (range->r.pool == pool) range->r.viewers = viewers;
+        }
+    __atomic_add_fetch(&sim_mem_generation, 1, __ATOMIC_RELEASE);
+    pthread_rwlock_unlock(&table_lock);
+}
+
+bool sim_mem_charge(struct sim_device *device, uint64_t bytes) {
+    pthread_rwlock_wrlock(&table_lock);
+    const bool ok = bytes <= device->memory - device->heap->used;
+    if (ok) device->heap->used += bytes;
+    pthread_rwlock_unlock(&table_lock);
+    return ok;
+}
+
+void sim_mem_credit(struct sim_device *device, uint64_t bytes) {
+    pthread_rwlock_wrlock(&table_lock);
+    device->heap->used -= bytes;
+    pthread_rwlock_unlock(&table_lock);
 }
 
 bool sim_mem_claim(uint64_t address) {
@@ -476,6 +530,14 @@ void sim_mem_appear(uint64_t address) {
         range->absent = false;
     }
     pthread_rwlock_unlock(&table_lock);
+}
+
+bool sim_mem_reserved(uint64_t address) {
+    pthread_rwlock_rdlock(&table_lock);
+    const struct range *range = lookup(heap_of(address), address);
+    const bool reserved = range && range->reserved;
+    pthread_rwlock_unlock(&table_lock);
+    return reserved;
 }
 
 void sim_mem_unreserve(uint64_t address) {
@@ -603,7 +665,7 @@ static int share(struct range *range, struct sim_share *out) {
                                 range->r.id };
     return CUDA_SUCCESS;
 }
-int sim_mem_share(uint64_t address, struct sim_share *out) {
+int sim_mem_export(uint64_t address, struct sim_share *out) {
     pthread_rwlock_wrlock(&use_lock);
     pthread_rwlock_wrlock(&table_lock);
     struct range *range = lookup(heap_of(address), address);
@@ -630,9 +692,9 @@ int sim_mem_import(struct sim_device *device, struct sim_context *context, struc
     if (p == MAP_FAILED) return CUDA_ERROR_INVALID_VALUE;
     pthread_rwlock_wrlock(&table_lock);
     const uint64_t at = place(heap, from->bytes);
-    struct sim_range r = { .lo = at, .hi = at + from->bytes, .delta = (char *)p + before - (char *)(uintptr_t)at,
-                           .kind = SIM_MEM_IMPORTED, .device = device, .context = context, .pool = pool,
-                           .id = next_id++ };
+    struct sim_range r = { .lo = at, .hi = at + from->bytes, .end = at + from->bytes,
+                           .delta = (char *)p + before - (char *)(uintptr_t)at, .kind = SIM_MEM_IMPORTED,
+                           .device = device, .context = context, .pool = pool, .id = next_id++ };
     const bool ok = at && insert(heap, &r, false);
     pthread_rwlock_unlock(&table_lock);
     if (!ok) munmap(p, from->bytes + before);

@@ -39,16 +39,17 @@ SIM_API(cuMemAllocPitch_v2, (CUdeviceptr *out, size_t *pitch, size_t width, size
 
 static bool known(uint64_t address, struct sim_range *r) { return sim_mem_find_for_call(address, 1, false, r); }
 
-/* Waits for the device's work as a GPU does, so that nothing in flight loses its memory. For pool memory a GPU need not
-   wait, and lazy streams do not. */
+/* Waits for the device's work as a GPU does, so that nothing in flight loses its memory; not for memory of a pool, as
+   documented. */
 SIM_API(cuMemFree_v2, (CUdeviceptr address), (address), SIM_HEALTHY | SIM_UNSAFE) {
     struct sim_range r;
     if (!address)
         return sim_context_need() == CUDA_ERROR_CONTEXT_IS_DESTROYED ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_SUCCESS;
     if (known(address, &r) && r.kind == SIM_MEM_MANAGED && r.managed->is_variable) return CUDA_ERROR_INVALID_VALUE;
+    if (known(address, &r) && r.pool && sim_context_need() == CUDA_ERROR_CONTEXT_IS_DESTROYED)
+        return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     if (!sim_mem_mark_freeing(address, &r)) return CUDA_ERROR_INVALID_VALUE;
-    int result = sim_settings.lazy_ns && r.kind == SIM_MEM_POOL ? CUDA_SUCCESS :
-                 sim_drain(NULL, r.kind == SIM_MEM_MANAGED ? NULL : r.device);
+    int result = r.kind == SIM_MEM_POOL ? CUDA_SUCCESS : sim_drain(NULL, r.kind == SIM_MEM_MANAGED ? NULL : r.device);
     if (result) return result;                    /* a kernel failed meanwhile: other
                                                      threads may still use the memory */
     if (r.kind == SIM_MEM_MANAGED) {

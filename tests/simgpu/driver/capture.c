@@ -118,9 +118,9 @@ int sim_capture_end(struct sim_stream *stream, struct sim_graph **out) {
         return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
     }
     if (capture->invalid) result = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    else if (!all_joined(capture)) result = CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
     else if (capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED && capture->thread != sim_thread_id())
         result = CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
-    else if (!all_joined(capture)) result = CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
     else sim_set_end(&capture->origin->nodes);
     finish(capture, result ? NULL : out);
     return result;

@@ -62,7 +62,8 @@ static unsigned *peer_of(struct sim_context *me, const struct sim_context *other
 }
 
 bool sim_context_reaches(struct sim_context *c, const struct sim_range *r) {
-    return !r->device || r->device == c->device || r->kind == SIM_MEM_MANAGED || (r->context && peer_of(c, r->context));
+    if (!r->delta || r->device == c->device) return true;
+    return r->context ? peer_of(c, r->context) != NULL : r->viewers >> c->device->ordinal & 1;
 }
 
 /* Kernels of a device may access every peer that any of its contexts enabled. */

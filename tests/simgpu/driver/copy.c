@@ -25,11 +25,11 @@ struct block { size_t width, height, depth; };
 
 static bool look(const struct sim_stream *s, struct side *side, struct block b, bool must_be_known) {
     struct sim_range *r = &side->range;
-    size_t bytes;                                 /* from the first byte of the first row to the last of the last */
+    size_t slices, bytes;                         /* bytes: from the first of the first row to the last of the last */
     uint64_t address = side->end.address;
-    size_t slices;
-    if (__builtin_mul_overflow(b.height - 1, side->end.pitch, &bytes) || __builtin_add_overflow(bytes, b.width, &bytes)
-        || __builtin_mul_overflow(b.depth - 1, side->end.slice, &slices) || __builtin_add_overflow(bytes, slices, &bytes))
+    if (__builtin_mul_overflow(b.height - 1, side->end.pitch, &bytes)
+        || __builtin_mul_overflow(b.depth - 1, side->end.slice, &slices)
+        || __builtin_add_overflow(bytes, slices, &bytes) || __builtin_add_overflow(bytes, b.width, &bytes))
         return false;
     side->end.in_table = sim_mem_find_for_call(address, bytes, s->capture != NULL, r);
     side->pageable = !side->end.in_table;

@@ -121,7 +121,7 @@ int sim_devices_start(void) {
         *d = (struct sim_device) { .ordinal = i, .number = list[i], .memory = memory };
         device_setting(d);
         if (!sim_mem_start(d, memory)) return CUDA_ERROR_OUT_OF_MEMORY;
-        if (!(d->pool = sim_pool_new(d))) return CUDA_ERROR_OUT_OF_MEMORY;
+        if (!(d->pool = d->current_pool = sim_pool_new(d))) return CUDA_ERROR_OUT_OF_MEMORY;
         sim_device_count = i + 1;
     }
     return CUDA_SUCCESS;
@@ -192,7 +192,7 @@ int sim_device_attribute(struct sim_device *device, int attribute, int *value) {
         { 90, 1 }, { 91, 1 },                                   /* preemption, registered pointers */
         { 95, 1 }, { 96, 1 },                                   /* cooperative, also on several devices */
         { 97, SIM_BLOCK_SHARED_OPTIN }, { 99, 1 }, { 106, SIM_SM_BLOCKS }, { 111, SIM_BLOCK_SHARED_RESERVED },
-        { 113, 1 }, { 115, 1 }, { 120, 1 },                     /* read-only registering, pools, clusters */
+        { 113, 1 }, { 115, 1 }, { 119, 1 }, { 120, 1 },         /* read-only registering, pools, by descriptor, clusters */
         { 122, 1 }, { 123, 1 },                                 /* waits for values */
         { 126, 1 }, { 134, -1 }                                 /* one domain, no NUMA */
     };
@@ -269,12 +269,16 @@ SIM_API(cuDeviceGetP2PAttribute, (int *value, int attribute, CUdevice a, CUdevic
     return CUDA_SUCCESS;
 }
 
-/* A device's default pool is also its current one: there is no cuDeviceSetMemPool. */
-static int pool(void **out, CUdevice device) {
+static int pool(void **out, CUdevice device, bool current) {
     if (!out) return CUDA_ERROR_INVALID_VALUE;
     if (!device_at(device)) return CUDA_ERROR_INVALID_DEVICE;
-    *out = SIM_HANDLE(sim_devices[device].pool->handle);
+    const struct sim_device *d = &sim_devices[device];
+    *out = SIM_HANDLE((current ? d->current_pool : d->pool)->handle);
     return CUDA_SUCCESS;
 }
-SIM_API(cuDeviceGetDefaultMemPool, (void **out, CUdevice device), (out, device), SIM_INIT) { return pool(out, device); }
-SIM_API(cuDeviceGetMemPool, (void **out, CUdevice device), (out, device), SIM_INIT) { return pool(out, device); }
+SIM_API(cuDeviceGetDefaultMemPool, (void **out, CUdevice device), (out, device), SIM_INIT) {
+    return pool(out, device, false);
+}
+SIM_API(cuDeviceGetMemPool, (void **out, CUdevice device), (out, device), SIM_INIT) {
+    return pool(out, device, true);
+}

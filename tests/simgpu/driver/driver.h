@@ -70,9 +70,12 @@ struct sim_pool {
     uint64_t handle;                              /* 0: destroyed, but some of its memory is in use */
     struct sim_device *device;
     uint64_t threshold, most;                     /* most: that it may reserve, 0: no limit */
+    uint64_t held;                                /* by blocks, in use or kept; reserved is this, rounded up */
     uint64_t used, used_high, reserved, reserved_high;
+    unsigned viewers;                             /* bit i: device i may access its memory, too */
+    int handle_types;                             /* that may export it */
+    bool pages, on_host;                          /* pages: the host accesses its memory at the same address */
     int reuse[3];
-    int handle_types;                             /* with which other processes can import it */
     bool imported;                                /* of another process: which pool of the file it is */
     int file;
     uint32_t number;
@@ -382,6 +385,8 @@ int  sim_stream_wait(struct sim_stream *stream);                         /* for 
 /* pool.c */
 void sim_pool_freed(const struct sim_range *r);                          /* its bytes are no longer there */
 void sim_pool_entered(struct sim_pool *pool, uint64_t bytes);            /* imported */
+void sim_pools_settle(void);                                             /* the program has waited: returns what they
+                                                                            keep above their thresholds */
 bool sim_pools_shrink(struct sim_device *device);                        /* returns what they keep to the device; false:
                                                                             nothing */
 void sim_pools_end(void);                                                /* also destroys those that are not default */

@@ -71,12 +71,16 @@ static struct exec *new_exec(const struct sim_graph *g, uint64_t flags, struct s
 /* 0, or the result to return, the reason for it and the node. A graph with memory nodes has one executable graph at a
    time, as measured. */
 static int check_nodes(const struct sim_graph *g, int *why, const struct sim_node **bad) {
+    struct sim_range r;
     *why = CUDA_GRAPH_INSTANTIATE_ERROR;
     for (unsigned i = 0; i < g->nodes.n; i++) {
         *bad = g->nodes.at[i];
         if (!sim_work_can_run(&(*bad)->work)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
         if (is_memory((*bad)->work.type) && sim_get(SIM_H_EXEC, SIM_HANDLE((*bad)->exec)))
             return CUDA_ERROR_NOT_SUPPORTED;
+        if ((*bad)->work.type == CU_GRAPH_NODE_TYPE_MEMSET       /* there must be memory, as measured */
+            && !sim_mem_find_for_call((*bad)->work.op->dst.address, 1, true, &r))
+            return CUDA_ERROR_INVALID_VALUE;
     }
     *bad = NULL;
     return CUDA_SUCCESS;
@@ -304,8 +308,7 @@ static int compare(const struct exec *x, const struct sim_work *from, const stru
         return same_ends(a, b) && ((a->height * a->depth == 1 && b->height * b->depth == 1) || same_shape(a, b)) ?
                    CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC: case CU_GRAPH_NODE_TYPE_MEM_FREE:
-        return a->dst.device == b->dst.device && a->width == b->width ? CU_GRAPH_EXEC_UPDATE_SUCCESS :
-                                                                        CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED;
+        return a->dst.device == b->dst.device ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED;
     default: return CU_GRAPH_EXEC_UPDATE_SUCCESS;
     }
 }
@@ -349,6 +352,7 @@ static void apply(struct exec *x, const struct sim_graph *g, const unsigned *ste
         *work = g->nodes.at[i]->work;
         if (work->op) sim_op_ref(work->op);
         sim_op_unref(old);
+        g->nodes.at[i]->exec = x->handle;
     }
 }
 

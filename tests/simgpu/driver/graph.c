@@ -131,9 +131,12 @@ void sim_graph_free(struct sim_graph *graph) {
     free(graph);
 }
 
-static bool add_same(struct sim_nodes *list, const struct sim_nodes *original, const struct sim_graph *clone) {
-    for (unsigned i = 0; i < original->n; i++)
-        if (!add(list, clone->nodes.at[original->at[i]->index])) return false;
+/* A clone has the edges in the order of the nodes that they lead to, as measured. */
+static bool same_edges(struct sim_node *clone, const struct sim_nodes *before) {
+    for (unsigned i = 0; i < before->n; i++) {
+        struct sim_node *from = clone->graph->nodes.at[before->at[i]->index];
+        if (!add(&clone->before, from) || !add(&from->after, clone)) return false;
+    }
     return true;
 }
 
@@ -149,8 +152,7 @@ struct sim_graph *sim_graph_clone(const struct sim_graph *graph) {
         node->end = original->end;
     }
     for (unsigned i = 0; i < graph->nodes.n && ok; i++)
-        ok = add_same(&clone->nodes.at[i]->before, &graph->nodes.at[i]->before, clone)
-             && add_same(&clone->nodes.at[i]->after, &graph->nodes.at[i]->after, clone);
+        ok = same_edges(clone->nodes.at[i], &graph->nodes.at[i]->before);
     if (ok || !clone) return clone;
     sim_graph_free(clone);
     return NULL;

@@ -83,7 +83,6 @@ static int change_edges(void *graph, void *const *from, void *const *to, const C
                         bool remove) {
     const struct sim_graph *g = sim_get(SIM_H_GRAPH, graph);
     if (!g || (n && (!from || !to))) return CUDA_ERROR_INVALID_VALUE;
-    if (remove && g->captured) return CUDA_ERROR_ILLEGAL_STATE;
     for (size_t i = 0; i < n; i++) {
         const struct sim_node *a = sim_get(SIM_H_NODE, from[i]), *b = sim_get(SIM_H_NODE, to[i]);
         if (!a || !b || a == b || a->graph != g || b->graph != g || sim_node_depends(b, a) != remove)

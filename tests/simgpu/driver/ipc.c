@@ -34,7 +34,7 @@ static int find_memory(CUdeviceptr address, struct sim_range *r) {
 /* Without sim_lock: it waits for running kernels. */
 static int share(CUdeviceptr address, struct sim_share *out) {
     pthread_mutex_unlock(&sim_lock);
-    const int result = sim_mem_share(address, out);
+    const int result = sim_mem_export(address, out);
     pthread_mutex_lock(&sim_lock);
     return result;
 }

@@ -245,9 +245,9 @@ static int check_room(const struct launch *l, const struct sim_function *f, uint
     return o.blocks ? CUDA_SUCCESS : CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
 }
 
-/* Finds the kernel's arguments, in either form. */
-static int read_arguments(struct launch *l, const struct sim_func *f) {
-    if (l->params && l->extra) return CUDA_ERROR_INVALID_VALUE;
+/* Finds the kernel's arguments, in either form. A capture refuses too many bytes here, as measured. */
+static int read_arguments(struct launch *l, const struct sim_func *f, bool captures) {
+    if (l->params && l->extra && (uintptr_t)*l->extra != CU_LAUNCH_PARAM_END) return CUDA_ERROR_INVALID_VALUE;
     if (l->params) {
         for (unsigned i = 0; i < f->nparams; i++) if (!l->params[i]) return CUDA_ERROR_INVALID_VALUE;
         return CUDA_SUCCESS;
@@ -257,6 +257,7 @@ static int read_arguments(struct launch *l, const struct sim_func *f) {
         else if ((uintptr_t)*e == CU_LAUNCH_PARAM_BUFFER_SIZE && e[1]) l->bytes = *(size_t *)e[1];
         else return CUDA_ERROR_INVALID_VALUE;
     }
+    if (captures && l->bytes > f->param_bytes) return CUDA_ERROR_INVALID_VALUE;
     return l->bytes < f->param_bytes || (l->bytes && !l->buffer) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
@@ -343,7 +344,8 @@ static int find_all(struct launch *l, struct sim_stream **s, struct sim_function
     if (!(result = sim_function_find(l->function, (*s)->context, f)) && (*f)->kernel)
         result = sim_stream_use(l->stream, s);    /* again: another thread may have destroyed it meanwhile */
     if (result) return result;
-    return (*f)->module->context == (*s)->context ? read_arguments(l, (*f)->func) : CUDA_ERROR_INVALID_HANDLE;
+    return (*f)->module->context == (*s)->context ? read_arguments(l, (*f)->func, (*s)->capture != NULL) :
+                                                    CUDA_ERROR_INVALID_HANDLE;
 }
 
 /* Makes the checks and creates the operation; does not submit it. */

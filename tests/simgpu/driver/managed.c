@@ -95,8 +95,8 @@ static int read_place(CUmemLocation l, bool only_host, struct place *out) {
     }
 }
 
-static CUmemLocation place_of_device(CUdevice device) {
-    return (CUmemLocation) { device == CU_DEVICE_CPU ? CU_MEM_LOCATION_TYPE_HOST : CU_MEM_LOCATION_TYPE_DEVICE, device };
+static CUmemLocation place_of_device(CUdevice d) {
+    return (CUmemLocation) { d == CU_DEVICE_CPU ? CU_MEM_LOCATION_TYPE_HOST : CU_MEM_LOCATION_TYPE_DEVICE, d };
 }
 
 /* The pages that these bytes touch; NULL: no memory. */
@@ -116,7 +116,8 @@ static int prefetch(CUdeviceptr address, size_t bytes, CUmemLocation to, unsigne
     struct sim_managed *m = managed_at(address, bytes);
     if (!m || flags) return CUDA_ERROR_INVALID_VALUE;
     if ((result = read_place(to, false, &place))) return result;
-    if (!device_has(s->context->device, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS)) return CUDA_ERROR_INVALID_DEVICE;
+    if (!device_has(s->context->device, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS))
+        return CUDA_ERROR_INVALID_DEVICE;
     struct page *page = pages_of(m, address, bytes, &n);
     if (!page) return CUDA_ERROR_OUT_OF_MEMORY;
     for (size_t i = 0; i < n; i++) page[i].prefetched = place;

@@ -67,6 +67,7 @@ const struct sim_name sim_names[] = {
     R(cuMemAllocManaged, 6000) T(cuMemAllocAsync, 11020, _ptsz) T(cuMemAllocFromPoolAsync, 11020, _ptsz)
     T(cuMemFreeAsync, 11020, _ptsz) R(cuMemPoolSetAttribute, 11020) R(cuMemPoolGetAttribute, 11020)
     R(cuMemPoolTrimTo, 11020) R(cuMemPoolCreate, 11020) R(cuMemPoolDestroy, 11020) R(cuPointerGetAttribute, 4000)
+    R(cuDeviceSetMemPool, 11020) R(cuMemPoolGetAccess, 11020) R(cuMemPoolSetAccess, 11020)
     R(cuPointerGetAttributes, 7000)
 
     T(cuMemcpy, 4000, _ptds) T(cuMemcpyAsync, 4000, _ptsz) T(cuMemcpyPeer, 4000, _ptds)

@@ -1,10 +1,11 @@
 /* pool.c - memory pools: memory that is allocated at the call, and freed when the free is next in stream order. In a
    capture, both become nodes, and the graph has the address.
 
-   A pool keeps what was freed, up to its release threshold, for allocations of the same size: on the stream of the
-   free, from the call that frees it; on other streams never, or, with SIMGPU_SCHEDULE, as soon as the free has run. In
-   between, its bytes are not there, so that a late access is found. When the device has no other memory, pools return
-   what they keep. */
+   A pool reserves memory of its device in steps, and keeps what was freed for allocations of half its size or more: for
+   the stream of the free, from the call that frees it; for a stream that waits for the free, from then on; for others
+   when it has run. In between, its bytes are not there, so that a late access is found. What is above the release
+   threshold goes back to the device when the program waits for work, as documented, or when the device has no other
+   memory. */
 #include "driver.h"
 #include "../base/cudadefs.h"
 #include <unistd.h>
@@ -12,15 +13,42 @@
 struct sim_kept {                                 /* a freed block */
     struct sim_kept *next;
     struct sim_pool *pool;
-    uint64_t address, bytes, stream;              /* stream: the id of that on which it was freed, 0: none */
+    uint64_t address, bytes, stream;              /* bytes: its room; stream: the id of that on which it was freed, 0:
+                                                     none */
     struct sim_op *freed;                         /* the pending free, or NULL */
 };
 
-static void use_more(struct sim_pool *p, uint64_t used, uint64_t reserved) {
+static void use_more(struct sim_pool *p, uint64_t used) {
     p->used += used;
-    p->reserved += reserved;
     if (p->used > p->used_high) p->used_high = p->used;
-    if (p->reserved > p->reserved_high) p->reserved_high = p->reserved;
+}
+
+/* What the pool reserves for blocks that need `bytes`: in steps of 32 MiB, as measured; of 1/64 of a small device. */
+static uint64_t in_steps(const struct sim_pool *p, uint64_t bytes) {
+    const uint64_t most = 32u << 20, part = p->device->memory / 64 / 512 * 512, step = part < most ? part : most,
+                   reserved = (bytes + step - 1) / step * step;
+    return p->most && reserved > p->most ? p->most : reserved;
+}
+/* Room for a block of this cost; false: not so much is free. */
+static bool hold(struct sim_pool *p, uint64_t cost) {
+    const uint64_t reserved = in_steps(p, p->held + cost);
+    if (p->held + cost > reserved) return false;
+    if (reserved > p->reserved) {
+        if (!p->pages && !sim_mem_charge(p->device, reserved - p->reserved)) return false;
+        p->reserved = reserved;
+        if (reserved > p->reserved_high) p->reserved_high = reserved;
+    }
+    p->held += cost;
+    return true;
+}
+static void release(struct sim_pool *p, uint64_t address, uint64_t bytes) {
+    sim_mem_unreserve(address);
+    p->held -= sim_mem_cost(bytes);
+}
+static void credit(struct sim_pool *p) {
+    const uint64_t reserved = in_steps(p, p->held);
+    if (!p->pages) sim_mem_credit(p->device, p->reserved - reserved);
+    p->reserved = reserved;
 }
 
 static struct sim_kept take_kept(struct sim_kept **at) {
@@ -40,15 +68,15 @@ static bool shrink(struct sim_pool *p, uint64_t most) {
             continue;
         }
         const struct sim_kept k = take_kept(at);
-        p->reserved -= sim_mem_cost(k.bytes);
-        sim_mem_unreserve(k.address);
+        release(p, k.address, k.bytes);
+        credit(p);
         any = true;
     }
     return any;
 }
-/* After memory was freed. A destroyed pool ends with its last memory. */
+/* A destroyed pool ends with its last memory. */
 static void settle(struct sim_pool *p) {
-    shrink(p, p->handle ? p->threshold : 0);
+    if (!p->handle) shrink(p, 0);
     if (p->handle || p->reserved) return;
     struct sim_pool **at = &sim_pools;
     while (*at != p) at = &(*at)->next;
@@ -56,35 +84,42 @@ static void settle(struct sim_pool *p) {
     if (p->imported) close(p->file);
     free(p);
 }
-void sim_pool_entered(struct sim_pool *p, uint64_t bytes) { use_more(p, sim_mem_cost(bytes), sim_mem_cost(bytes)); }
+/* Imported memory: the pool that has it is another process's. */
+void sim_pool_entered(struct sim_pool *p, uint64_t bytes) {
+    use_more(p, bytes);
+    p->reserved += bytes;
+}
+static void leave(struct sim_pool *p, uint64_t bytes) {
+    p->used -= bytes;
+    p->reserved -= bytes;
+    settle(p);
+}
 
 bool sim_pools_shrink(struct sim_device *device) {
     bool any = false;
-    for (struct sim_pool *p = sim_pools; p; p = p->next) if (p->device == device) any |= shrink(p, 0);
+    for (struct sim_pool *p = sim_pools; p; p = p->next) if (p->device == device && !p->pages) any |= shrink(p, 0);
     return any;
+}
+void sim_pools_settle(void) {
+    for (struct sim_pool *p = sim_pools; p; p = p->next) if (p->handle) shrink(p, p->threshold);
 }
 
 static struct sim_kept *keep(const struct sim_range *r, uint64_t stream) {           /* NULL: no memory */
     struct sim_kept *k = calloc(1, sizeof *k);
     if (!k) return NULL;
-    *k = (struct sim_kept) { r->pool->kept, r->pool, r->lo, r->hi - r->lo, stream, NULL };
+    *k = (struct sim_kept) { r->pool->kept, r->pool, r->lo, r->end - r->lo, stream, NULL };
     return r->pool->kept = k;
 }
 void sim_pool_freed(const struct sim_range *r) {
-    const uint64_t cost = sim_mem_cost(r->hi - r->lo);
-    r->pool->used -= cost;
-    if (r->pool->imported) r->pool->reserved -= cost;
-    else if (!keep(r, 0)) {
-        r->pool->reserved -= cost;
-        sim_mem_unreserve(r->lo);
+    if (r->pool->imported) {
+        leave(r->pool, r->hi - r->lo);
+        return;
     }
+    r->pool->used -= r->hi - r->lo;
+    if (!keep(r, 0)) release(r->pool, r->lo, r->end - r->lo);
     settle(r->pool);
 }
-static void has_left(struct sim_op *op) {         /* workspace: the imported pool */
-    struct sim_pool *p = op->workspace;
-    p->reserved -= sim_mem_cost(op->width);
-    settle(p);
-}
+static void has_left(struct sim_op *op) { leave(op->workspace, op->width); }        /* workspace: the imported pool */
 static void has_freed(struct sim_op *op) {        /* workspace: the block, unless it was allocated again */
     struct sim_kept *k = op->workspace;
     if (!k) return;
@@ -119,7 +154,7 @@ static struct sim_op *call_with(uint64_t address, void (*function)(void *, int))
 }
 
 static int capture_alloc(uint64_t *address, size_t bytes, struct sim_device *d, struct sim_stream *s) {
-    int result = sim_mem_reserve(d, NULL, bytes, address);
+    int result = sim_mem_reserve(d, NULL, 0, false, bytes, address);
     if (result) return result;
     struct sim_op *op = call_with(*address, appear);
     if (!op) {
@@ -132,22 +167,39 @@ static int capture_alloc(uint64_t *address, size_t bytes, struct sim_device *d, 
     return take_node(s, CU_GRAPH_NODE_TYPE_MEM_ALLOC, op);
 }
 
-/* A kept block that the stream may use; NULL: none. */
+/* Whether `to` comes after `from`, which is pending; false: also if that takes too many steps to see. */
+static bool leads(const struct sim_op *from, const struct sim_op *to, unsigned *steps) {
+    if (from == to) return true;
+    for (unsigned i = 0; i < from->nnext && *steps; i++) {
+        --*steps;
+        if (leads(from->next[i], to, steps)) return true;
+    }
+    return false;
+}
+static bool may_use(const struct sim_pool *p, const struct sim_kept *k, const struct sim_stream *s) {
+    enum { STEPS = 256 };
+    if (k->stream == s->id || !k->stream) return true;
+    if (!k->freed) return p->reuse[CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC - CU_MEMPOOL_ATTR_REUSE_FIRST];
+    return p->reuse[0] && s->last && !s->last->done && leads(k->freed, s->last, &(unsigned) { STEPS });
+}
+/* The smallest kept block for so many bytes that the stream may use; NULL: none. */
 static struct sim_kept **reusable(struct sim_pool *p, size_t bytes, const struct sim_stream *s) {
-    const bool adverse = sim_settings.schedule != 0;
+    struct sim_kept **best = NULL;
     for (struct sim_kept **at = &p->kept; *at; at = &(*at)->next) {
         const struct sim_kept *k = *at;
-        if (k->bytes == bytes && (k->stream == s->id || (adverse && !k->freed)) && !(adverse && sim_schedule_draw(2)))
-            return at;
+        if (k->bytes < bytes || k->bytes / 2 > bytes || (best && k->bytes >= (*best)->bytes) || !may_use(p, k, s))
+            continue;
+        if (!sim_settings.schedule || !sim_schedule_draw(2)) best = at;
     }
-    return NULL;
+    return best;
 }
 /* It is there at once, or after its pending free. */
-static int reuse(struct sim_kept **at, struct sim_stream *s, uint64_t *address) {
+static int reuse(struct sim_kept **at, struct sim_stream *s, uint64_t bytes, uint64_t *address) {
     struct sim_op *op = (*at)->freed ? call_with((*at)->address, appear) : NULL;
     if ((*at)->freed && !op) return CUDA_ERROR_OUT_OF_MEMORY;
     const struct sim_kept k = take_kept(at);
-    use_more(k.pool, sim_mem_cost(k.bytes), 0);
+    use_more(k.pool, bytes);
+    sim_mem_resize(k.address, bytes);
     sim_mem_claim(k.address);
     *address = k.address;
     if (op) return sim_stream_submit(s, op);
@@ -156,10 +208,14 @@ static int reuse(struct sim_kept **at, struct sim_stream *s, uint64_t *address) 
 }
 static int fresh(struct sim_pool *p, size_t bytes, uint64_t *address) {
     const uint64_t cost = sim_mem_cost(bytes);
-    if (bytes > p->device->memory || (p->most && cost > p->most - p->reserved)) return CUDA_ERROR_OUT_OF_MEMORY;
-    int result = sim_mem_reserve(p->device, p, bytes, address);
-    if (result && sim_pools_shrink(p->device)) result = sim_mem_reserve(p->device, p, bytes, address);
-    if (!result) use_more(p, cost, cost);
+    if (bytes > p->device->memory) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (!hold(p, cost) && !(sim_pools_shrink(p->device) && hold(p, cost))) return CUDA_ERROR_OUT_OF_MEMORY;
+    int result = sim_mem_reserve(p->on_host ? NULL : p->device, p, p->viewers, p->pages, bytes, address);
+    if (!result) use_more(p, bytes);
+    else {
+        p->held -= cost;
+        credit(p);
+    }
     return result;
 }
 
@@ -173,7 +229,7 @@ static int pool_alloc(CUdeviceptr *out, size_t bytes, struct sim_pool *p, struct
     if (!supported) return CUDA_ERROR_NOT_SUPPORTED;
     if (p->imported) return sim_because(CUDA_ERROR_INVALID_VALUE, "a pool of another process cannot allocate here");
     if (bytes && s->capture) result = capture_alloc(&address, bytes, p->device, s);
-    else if (bytes && (at = reusable(p, bytes, s))) result = reuse(at, s, &address);
+    else if (bytes && (at = reusable(p, bytes, s))) result = reuse(at, s, bytes, &address);
     else if (bytes) {
         result = fresh(p, bytes, &address);
         if (result && s->last && !s->last->done && bytes <= p->device->memory) {     /* queued frees may make room */
@@ -189,7 +245,7 @@ SIM_API_STREAM(cuMemAllocAsync, _ptsz, (CUdeviceptr *out, size_t bytes, void *st
                SIM_HEALTHY) {
     struct sim_stream *s;
     int result = sim_stream_use_unsafe(stream, &s);
-    return result ? result : pool_alloc(out, bytes, s->context->device->pool, s);
+    return result ? result : pool_alloc(out, bytes, s->context->device->current_pool, s);
 }
 
 SIM_API_STREAM(cuMemAllocFromPoolAsync, _ptsz, (CUdeviceptr *out, size_t bytes, void *pool, void *stream),
@@ -206,8 +262,7 @@ SIM_API_STREAM(cuMemAllocFromPoolAsync, _ptsz, (CUdeviceptr *out, size_t bytes, 
 static int capture_free(CUdeviceptr address, struct sim_stream *s) {
     const struct sim_graph *g = s->capture->graph;
     struct sim_range r;
-    if (sim_mem_find_for_call(address, 1, true, &r) ? r.lo != address || r.kind != SIM_MEM_GRAPH :
-                                                      !sim_mem_in_window(address))
+    if (!sim_mem_find_for_call(address, 1, true, &r) || r.lo != address || r.kind != SIM_MEM_GRAPH)
         return CUDA_ERROR_INVALID_VALUE;
     for (unsigned i = 0; i < g->nodes.n; i++) {
         const struct sim_work *w = &g->nodes.at[i]->work;
@@ -218,18 +273,25 @@ static int capture_free(CUdeviceptr address, struct sim_stream *s) {
     return op ? take_node(s, CU_GRAPH_NODE_TYPE_MEM_FREE, op) : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
+/* As measured: memory that no pool owns may be freed again. */
+static bool freed_before(CUdeviceptr address) {
+    struct sim_range r;
+    if (!sim_mem_find_for_call(address, 1, true, &r)) return sim_mem_in_window(address) && !sim_mem_reserved(address);
+    return r.lo == address && r.kind == SIM_MEM_DEVICE;
+}
+
 SIM_API_STREAM(cuMemFreeAsync, _ptsz, (CUdeviceptr address, void *stream), (address, stream), SIM_HEALTHY) {
     struct sim_stream *s;
     struct sim_range r;
     int result = sim_stream_use_unsafe(stream, &s);
     if (result) return result;
-    if (!address) return CUDA_ERROR_INVALID_VALUE;
+    if (!address) return CUDA_SUCCESS;
     if (s->capture) return capture_free(address, s);
     struct sim_op *op = call_with(address, free_now);
     if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
     if (!sim_mem_mark_freeing(address, &r)) {
         sim_op_unref(op);
-        return CUDA_ERROR_INVALID_VALUE;
+        return freed_before(address) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     }
     struct sim_kept *k = r.pool && !r.pool->imported ? keep(&r, s->id) : NULL;
     if (r.pool && !k && !r.pool->imported) {
@@ -238,12 +300,11 @@ SIM_API_STREAM(cuMemFreeAsync, _ptsz, (CUdeviceptr address, void *stream), (addr
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     if (k) {
-        r.pool->used -= sim_mem_cost(r.hi - r.lo);
+        r.pool->used -= r.hi - r.lo;
         k->freed = op;
         op->workspace = k;
         op->release = has_freed;
     } else if (r.pool) {
-        r.pool->used -= sim_mem_cost(r.hi - r.lo);
         op->width = r.hi - r.lo;
         op->workspace = r.pool;
         op->release = has_left;
@@ -253,30 +314,91 @@ SIM_API_STREAM(cuMemFreeAsync, _ptsz, (CUdeviceptr address, void *stream), (addr
 
 /* ---- pools ---- */
 
-SIM_API(cuMemPoolCreate, (void **pool, const CUmemPoolProps *props), (pool, props), SIM_HEALTHY) {
+enum { POSIX_FILE = 1, FABRIC = 8 };              /* CUmemAllocationHandleType */
+
+static bool location_bad(const CUmemPoolProps *props) {
+    if (props->location.type == CU_MEM_LOCATION_TYPE_HOST) return false;
+    if (props->location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA) return props->location.id != 0;
+    return props->location.type != CU_MEM_LOCATION_TYPE_DEVICE || props->location.id < 0
+           || props->location.id >= sim_device_count;
+}
+
+/* Memory of a managed pool, or of one on the host, is the host's. */
+SIM_API(cuMemPoolCreate, (void **pool, const CUmemPoolProps *props), (pool, props), SIM_HEALTHY | SIM_UNSAFE) {
+    static const unsigned char zeros[sizeof props->reserved];
     int supported = 0;
-    if (!pool || !props || props->allocType != CU_MEM_ALLOCATION_TYPE_PINNED) return CUDA_ERROR_INVALID_VALUE;
-    if (props->location.type != CU_MEM_LOCATION_TYPE_DEVICE || props->location.id < 0
-        || props->location.id >= sim_device_count)
+    if (!pool || !props || location_bad(props) || memcmp(props->reserved, zeros, sizeof zeros)
+        || (props->allocType != CU_MEM_ALLOCATION_TYPE_PINNED && props->allocType != CU_MEM_ALLOCATION_TYPE_MANAGED)
+        || props->handleTypes & ~(POSIX_FILE | FABRIC))
         return CUDA_ERROR_INVALID_VALUE;
-    struct sim_device *d = &sim_devices[props->location.id];
+    const bool on_host = props->location.type != CU_MEM_LOCATION_TYPE_DEVICE;
+    struct sim_device *d = &sim_devices[on_host ? 0 : props->location.id];
     sim_device_attribute(d, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, &supported);
-    if (!supported || props->handleTypes & ~CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) return CUDA_ERROR_NOT_SUPPORTED;
+    if (!supported) return CUDA_ERROR_NOT_SUPPORTED;
     struct sim_pool *p = sim_pool_new(d);
     if (!p) return CUDA_ERROR_OUT_OF_MEMORY;
-    p->handle_types = props->handleTypes;
     p->most = props->maxSize;
+    p->handle_types = props->handleTypes;
+    p->on_host = on_host;
+    p->pages = on_host || props->allocType == CU_MEM_ALLOCATION_TYPE_MANAGED;
     *pool = SIM_HANDLE(p->handle);
     return CUDA_SUCCESS;
 }
 
+/* ---- which devices have access: the owner always; a peer reads and writes, or neither ---- */
+
+enum { NO_ACCESS, READ_WRITE = 3 };
+
+static int peer_of_pool(const struct sim_pool *p, CUmemLocation l) {         /* its number, or -1 - an error */
+    if (l.type != CU_MEM_LOCATION_TYPE_DEVICE) return -1 - CUDA_ERROR_INVALID_VALUE;
+    if (l.id < 0 || l.id >= sim_device_count) return -1 - CUDA_ERROR_INVALID_DEVICE;
+    if (l.id != p->device->ordinal && !sim_peers(p->device, &sim_devices[l.id])) return -1 - CUDA_ERROR_INVALID_DEVICE;
+    return l.id;
+}
+
+SIM_API(cuMemPoolSetAccess, (void *pool, const CUmemAccessDesc *list, size_t n), (pool, list, n),
+        SIM_HEALTHY | SIM_UNSAFE) {
+    struct sim_pool *p = sim_get(SIM_H_POOL, pool);
+    if (!p || !list || !n) return CUDA_ERROR_INVALID_VALUE;
+    unsigned viewers = p->viewers;
+    for (size_t i = 0; i < n; i++) {
+        const int d = peer_of_pool(p, list[i].location);
+        if (d < 0) return -1 - d;
+        if (list[i].flags != NO_ACCESS && list[i].flags != READ_WRITE) return CUDA_ERROR_INVALID_VALUE;
+        if (d == p->device->ordinal && list[i].flags == NO_ACCESS) return CUDA_ERROR_INVALID_DEVICE;
+        viewers = list[i].flags ? viewers | 1u << d : viewers & ~(1u << d);
+    }
+    p->viewers = viewers;
+    sim_mem_share(p, viewers);
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuMemPoolGetAccess, (unsigned *flags, void *pool, const CUmemLocation *location), (flags, pool, location),
+        SIM_HEALTHY | SIM_UNSAFE) {
+    const struct sim_pool *p = sim_get(SIM_H_POOL, pool);
+    if (!flags || !p || !location) return CUDA_ERROR_INVALID_VALUE;
+    const int d = peer_of_pool(p, *location);
+    if (d < 0) return -1 - d;
+    *flags = d == p->device->ordinal || p->viewers >> d & 1 ? READ_WRITE : NO_ACCESS;
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuDeviceSetMemPool, (CUdevice device, void *pool), (device, pool), SIM_HEALTHY) {
+    struct sim_pool *p = sim_get(SIM_H_POOL, pool);
+    if (device < 0 || device >= sim_device_count) return CUDA_ERROR_INVALID_DEVICE;
+    if (!p || p->on_host || p->device != &sim_devices[device]) return CUDA_ERROR_INVALID_VALUE;
+    p->device->current_pool = p;
+    return CUDA_SUCCESS;
+}
+
 static void end(struct sim_pool *p) {
+    if (p == p->device->current_pool) p->device->current_pool = p->device->pool;
     sim_handle_drop(p->handle);
     p->handle = 0;
     settle(p);
 }
 /* Memory in use remains, until it is freed. */
-SIM_API(cuMemPoolDestroy, (void *pool), (pool), SIM_INIT) {
+SIM_API(cuMemPoolDestroy, (void *pool), (pool), SIM_INIT | SIM_UNSAFE) {
     struct sim_pool *p = sim_get(SIM_H_POOL, pool);
     if (!p || p == p->device->pool) return CUDA_ERROR_INVALID_VALUE;
     end(p);
@@ -302,7 +424,8 @@ static bool is_reuse(int attribute) {
     return attribute >= CU_MEMPOOL_ATTR_REUSE_FIRST && attribute <= CU_MEMPOOL_ATTR_REUSE_LAST;
 }
 
-SIM_API(cuMemPoolSetAttribute, (void *pool, int attribute, void *value), (pool, attribute, value), SIM_HEALTHY) {
+SIM_API(cuMemPoolSetAttribute, (void *pool, int attribute, void *value), (pool, attribute, value),
+        SIM_HEALTHY | SIM_UNSAFE) {
     struct sim_pool *p = sim_get(SIM_H_POOL, pool);
     if (!p || !value) return CUDA_ERROR_INVALID_VALUE;
     if (is_reuse(attribute)) p->reuse[attribute - CU_MEMPOOL_ATTR_REUSE_FIRST] = *(int *)value;
@@ -313,7 +436,8 @@ SIM_API(cuMemPoolSetAttribute, (void *pool, int attribute, void *value), (pool, 
     return CUDA_SUCCESS;
 }
 
-SIM_API(cuMemPoolGetAttribute, (void *pool, int attribute, void *value), (pool, attribute, value), SIM_HEALTHY) {
+SIM_API(cuMemPoolGetAttribute, (void *pool, int attribute, void *value), (pool, attribute, value),
+        SIM_HEALTHY | SIM_UNSAFE) {
     const struct sim_pool *p = sim_get(SIM_H_POOL, pool);
     if (!p || !value) return CUDA_ERROR_INVALID_VALUE;
     if (is_reuse(attribute)) *(int *)value = p->reuse[attribute - CU_MEMPOOL_ATTR_REUSE_FIRST];

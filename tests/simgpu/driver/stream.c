@@ -231,7 +231,10 @@ SIM_API_STREAM(cuStreamWaitEvent, _ptsz, (void *handle, void *event, unsigned fl
     if (result) return result;
     if (flags & ~(unsigned)CU_EVENT_WAIT_EXTERNAL) return CUDA_ERROR_INVALID_VALUE;
     if (flags && e) return sim_capture_take_event(s, CU_GRAPH_NODE_TYPE_WAIT_EVENT, e);
-    if (flags) return sim_not_there(event);
+    if (flags) {
+        sim_capture_invalidate(s->capture);
+        return sim_not_there(event);
+    }
     struct sim_capture *c = e ? sim_capture_at(e->capture) : NULL;
     if (!e || (result = check_wait(s, e, c))) {
         sim_capture_invalidate(c);
@@ -247,30 +250,35 @@ SIM_API_STREAM(cuStreamWaitEvent, _ptsz, (void *handle, void *event, unsigned fl
     return sim_stream_submit(s, op);
 }
 
-/* For a query that captures allow, but not on the legacy stream while a blocking one captures. */
-static int find_allowed(const void *handle, struct sim_stream **out) {
+/* For a query that captures allow, but not on the legacy stream while a blocking one captures; a query without a place
+   for its result fails before that. */
+static int find_allowed(const void *handle, const void *place, struct sim_stream **out) {
     int result = sim_stream_find(handle, out);
-    return result ? result : check_use(*out);
+    return result || !place ? result : check_use(*out);
+}
+static int find_now(const void *handle, const void *place, struct sim_stream **out) {
+    (void)place;
+    return sim_stream_use_now(handle, out);
 }
 
 /* Stream queries: each finds the stream, refuses a NULL result pointer, and returns one member. */
 #define QUESTION(symbol, type, find, answer) \
     SIM_API_STREAM(symbol, _ptsz, (void *handle, type *out), (handle, out), SIM_EASY) { \
         struct sim_stream *s; \
-        int result = find(handle, &s); \
+        int result = find(handle, out, &s); \
         if (result || !out) return result ? result : CUDA_ERROR_INVALID_VALUE; \
         *out = answer; \
         return CUDA_SUCCESS; \
     }
-QUESTION(cuStreamGetFlags, unsigned, sim_stream_use_now, s->flags)          /* as measured */
+QUESTION(cuStreamGetFlags, unsigned, find_now, s->flags)          /* as measured */
 QUESTION(cuStreamGetPriority, int, find_allowed, s->priority)
-QUESTION(cuStreamGetId, unsigned long long, find_allowed, s->id)
-QUESTION(cuStreamGetDevice, CUdevice, find_allowed, s->context->device->ordinal)
+QUESTION(cuStreamGetId, unsigned long long, find_now, s->id)
+QUESTION(cuStreamGetDevice, CUdevice, find_now, s->context->device->ordinal)
 QUESTION(cuStreamGetCtx, void *, find_allowed, SIM_HANDLE(s->context->handle))
 
 SIM_API_STREAM(cuStreamGetCtx_v2, _ptsz, (void *handle, void **out, void **green), (handle, out, green), SIM_HEALTHY) {
     struct sim_stream *s;
-    int result = find_allowed(handle, &s);
+    int result = find_allowed(handle, out, &s);
     if (result || !out) return result ? result : CUDA_ERROR_INVALID_VALUE;
     *out = SIM_HANDLE(s->context->handle);
     if (green) *green = NULL;
