@@ -3505,7 +3505,7 @@ typedef struct gxi_state {
     struct gxi_postponed *postponed;             /* newest first; guarded by gxi_tables */
     struct gxi_recorded *recorded;               /* the CUgraphs; atomic, changed with gxi_graphs_mutex held */
     /* before memory (range) is freed, a kernel unloaded or a context closed (slot): graphs that use it cannot be
-       launched any more */
+       launched any more; both NULL: before that context is released */
     void              (*graphs_lose)(const gxi_call *call, const gxi_range *range, const struct gxi_slot *slot);
 } gxi_state;
 static gxi_state gxi;
@@ -6086,10 +6086,10 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
     int cu;
     const int gone = gxi_context_is_gone(call, slot);                /* with all its objects */
     const gpuexec_result ended = GXI_LOAD(&gxi.captures) ? GXI_LOAD(&gxi.end_captures)(call, slot, gone) : GPUEXEC_OK;
+    const int ends = !slot->adopted && gxi_is_last_handle(slot);
     const int entered = !gone && (result = gxi_enter(call, slot->cu_context, &scope)) == GPUEXEC_OK;
     if (entered) result = gxi_context_drain(call, slot);
-    if (!slot->adopted && GXI_LOAD(&gxi.graphs_lose) && gxi_is_last_handle(slot))
-        GXI_LOAD(&gxi.graphs_lose)(call, NULL, slot);
+    if (ends && GXI_LOAD(&gxi.graphs_lose)) GXI_LOAD(&gxi.graphs_lose)(call, NULL, slot);
     for (turn = 0; turn < 2; turn++) {
         gpuexec_result (*context_ends)(gxi_call *, uint64_t);
         gpuexec_result other;
@@ -6119,6 +6119,7 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
             result = gxi_fail_cu(call, NULL, "closing the context: cannot free memory %s at %s",
                                  gxi_memory_verbs[range.kind], gxi_place(range.where));
     }
+    if (ends && !gone && GXI_LOAD(&gxi.graphs_lose)) GXI_LOAD(&gxi.graphs_lose)(call, NULL, NULL);
     if (info->pool && (cu = GXI_LOAD(&gxi.leave_pool)(call, info)) != 0 && cu != GXI_DEINITIALIZED && !result)
         result = gxi_fail_cu(call, NULL, "closing the context: cannot destroy its memory pool");
     gxi_leave(&scope);
@@ -12172,36 +12173,40 @@ static struct CUgraphExec_st *gxi_take_exec(const gxi_recorded *r, gxi_slot **gr
     gxi_unlock(&gxi_tables);
     return exec;
 }
-/* A context whose stream joined the capture is closed: cuGraphExecDestroy would never return after the context is
-   destroyed (measured on driver 580). gxi_graphs_mutex is held. */
+/* A context is closed whose stream joined the capture. */
 static void gxi_graph_loses_context(const gxi_call *call, gxi_recorded *r, const gxi_slot *closed) {
-    const int gone = gxi_context_is_gone(call, closed);
-    struct CUgraphExec_st *exec;
     gxi_text t = { 0, 0, 0, 0 };
     gxi_slot *graph;
     unsigned i = 0;
     while (i < r->njoined && r->joined[i] != closed->cu_context) i++;
     if (i == r->njoined) return;
-    while ((exec = gxi_take_exec(r, &graph)) != NULL) {
-        const gxi_slot *context = gxi_peek(graph->context, GXI_CONTEXT);
-        gxi_call own = *call;
-        gxi_scope scope;
-        if (gone || !context || gxi_context_is_gone(call, context)) continue;
-        if (gxi_enter(&own, graph->cu_context, &scope)) continue;
-        gxi_context_drain(&own, context);
-        GXI_BESIDE(cuGraphExecDestroy, (exec));
-        gxi_leave(&scope);
-    }
+    if (gxi_context_is_gone(call, closed)) while (gxi_take_exec(r, &graph)) {}   /* they cannot be destroyed any more */
     if (r->gone) return;
     gxi_add(&t, "a stream of the context on device %d joined the capture; the context was closed at %s",
             gxi_context_of(closed)->ordinal, gxi_place(call->where));
     gxi_graph_is_gone(r, &t);
 }
+/* Before a context is released: destroys the executable graphs that cannot be launched. For those that use the context
+   or its memory, cuGraphExecDestroy would never return after that (measured on driver 580). */
+static void gxi_graph_end_exec(const gxi_call *call, gxi_recorded *r) {
+    struct CUgraphExec_st *exec;
+    gxi_slot *graph;
+    while (r->gone && (exec = gxi_take_exec(r, &graph)) != NULL) {
+        const gxi_slot *context = gxi_peek(graph->context, GXI_CONTEXT);
+        gxi_call own = *call;
+        gxi_scope scope;
+        if (!context || gxi_context_is_gone(call, context) || gxi_enter(&own, graph->cu_context, &scope)) continue;
+        gxi_context_drain(&own, context);
+        GXI_BESIDE(cuGraphExecDestroy, (exec));
+        gxi_leave(&scope);
+    }
+}
 static void gxi_graphs_lose(const gxi_call *call, const gxi_range *range, const gxi_slot *slot) {
     gxi_recorded *r;
     gxi_lock(&gxi_graphs_mutex);
     for (r = gxi.recorded; r; r = r->next) {
-        if (slot && gxi_kind_of(slot->id) == GXI_CONTEXT) gxi_graph_loses_context(call, r, slot);
+        if (!range && !slot) gxi_graph_end_exec(call, r);
+        else if (slot && gxi_kind_of(slot->id) == GXI_CONTEXT) gxi_graph_loses_context(call, r, slot);
         else gxi_graph_loses(call, r, range, slot);
     }
     gxi_unlock(&gxi_graphs_mutex);
