@@ -8397,6 +8397,11 @@ GXI_HOT gxi_slot *gxi_current_slot(gxi_use *use) {
     }
     return use->current;
 }
+/* The same, if the thread has an entry for the context. */
+GXI_HOT gxi_slot *gxi_current_in(uint64_t context) {
+    gxi_use *use = gxi_use_of(context);
+    return use ? gxi_current_slot(use) : NULL;
+}
 GPUEXEC_API gpuexec_stream_scope gpuexec_stream_scope_begin_at(const char *where, gpuexec_stream stream, int join) {
     gxi_slot *slot = gxi_peek_inline(stream.id, GXI_STREAM), *before;
     gxi_tried tried = { NULL, 0 };
@@ -9898,14 +9903,13 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char 
                : gxi_fail_launch(call, cu, k, &dims, args, desc);
 }
 
-/* Typed arguments that fit are launched like arguments without types, and GPUEXEC_CURRENT like the stream itself. */
+/* Typed arguments that fit are launched like arguments without types. */
 static GXI_NOINLINE gpuexec_result gxi_launch_typed(const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
                                                     const gpuexec_dims *d, const gpuexec_args *args) {
-    const gxi_slot *k = args->typed || stream.id == GXI_CURRENT ? gxi_peek(kernel.id, GXI_KERNEL) : NULL;
-    const uint64_t current = k && stream.id == GXI_CURRENT ? gxi_current_known(k->context) : 0;
+    const gxi_slot *k = gxi_peek(kernel.id, GXI_KERNEL);
     gpuexec_args plain = *args;
-    if (gxi_peek(current, GXI_STREAM)) stream.id = current;
-    if (!k || stream.id == GXI_CURRENT || !gxi_typed_args_fit(k->is.kernel.sizes, args))
+    if (k && stream.id == GXI_CURRENT) gxi_use_make(k->context);     /* the next launch takes the fast path */
+    if (!k || !args->typed || !gxi_typed_args_fit(k->is.kernel.sizes, args))
         return gxi_launch_else("gpuexec_launch", where, kernel, stream, d, args, -1, NULL);
     plain.typed = 0;
     return gpuexec_launch_at(where, kernel, stream, *d, plain);
@@ -9918,7 +9922,9 @@ GPUEXEC_API gpuexec_result gpuexec_launch_at(const char *where, gpuexec_kernel k
     gxi_launch_config config;
     int cu;
     if (!(k = gxi_peek_inline(kernel.id, GXI_KERNEL)) || dims.shared_bytes > GXI_LOAD(&k->of.shared_limit) ||
-        !gxi_plain_args_fit(k->is.kernel.sizes, &args) || !(s = gxi_peek_inline(stream.id, GXI_STREAM)) ||
+        !gxi_plain_args_fit(k->is.kernel.sizes, &args) ||
+        !(s = GXI_UNLIKELY(stream.id == GXI_CURRENT) ? gxi_current_in(k->context)
+                                                     : gxi_peek_inline(stream.id, GXI_STREAM)) ||
         k->cu_context != s->cu_context || s->legacy || s->borrowed || gxi_thread.latched || gxi.trace)
         return gxi_launch_typed(where, kernel, stream, &dims, &args);
     gxi_note_launch(s, kernel.id, where);
