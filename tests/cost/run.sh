@@ -1,8 +1,8 @@
 #!/bin/sh
 # Counts with callgrind how many instructions gpuexec adds to the driver's calls, over a driver that does nothing: for a
 # launch with four arguments (at most 160 for gpuexec_launch with gpuexec_grid_for, also on GPUEXEC_CURRENT; with clang
-# 185, half of it on the caller's side), a prepared one, a record, a wait, a stream scope, a graph, an allocation and its
-# free in stream order. Also measures the time for a million allocations and ten thousand objects. With
+# 185, half of it on the caller's side), a prepared one, a record, a wait, a stream scope, a graph, an allocation and
+# its free in stream order. Also measures the time for a million allocations and ten thousand objects. With
 # COST_COMPILE="-O0 -O2", counts how many million instructions the compiler needs for a file that includes gpuexec.h,
 # compared with an empty one, and for the implementation; compile.sh measures both in time.
 cd "$(dirname "$0")" || exit 1
