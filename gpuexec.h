@@ -1767,6 +1767,7 @@ typedef struct gpuexec_capture_desc {
        gpuexec_capture_begin                        refused                         as usual      refused (always)
        gpuexec_event_sync, _query, _elapsed_ms      refused if the event was last recorded in a capture
        gpuexec_context_sync                         refused if a stream of the context captures
+       gpuexec_barrier_destroy                      refused if a stream of its contexts captures
        allocate, register, load, create, open       as usual, in each mode
        free, unregister, gpuexec_module_unload      happens when no capture is open any more
        gpuexec_context_close                        ends the captures of its streams without a graph, and fails
@@ -1853,8 +1854,8 @@ GPUEXEC_API size_t gpuexec_graph_text(gpuexec_graph graph, char *text, size_t by
 GPUEXEC_API size_t gpuexec_graph_dot(gpuexec_graph graph, char *text, size_t bytes);
 
 /* Return the CUgraph and, once the graph is prepared or launched, the CUgraphExec; NULL if there is none. Queries.
-   gpuexec destroys the CUgraphExec when a context whose stream joined the capture is closed: after that,
-   cuGraphExecDestroy would never return. */
+   gpuexec destroys the CUgraphExec when another context that it uses is closed: after that, cuGraphExecDestroy would
+   never return. */
 GPUEXEC_API struct CUgraph_st *gpuexec_graph_native(gpuexec_graph graph);
 GPUEXEC_API struct CUgraphExec_st *gpuexec_graph_exec_native(gpuexec_graph graph);
 
@@ -1905,7 +1906,7 @@ GPUEXEC_API gpuexec_result gpuexec_barrier_reset_at(const char *where, gpuexec_b
 
 /* Waits for the work in the barrier's contexts, then frees the barrier. Returns GPUEXEC_BARRIER_BROKEN if it is broken
    and no call has reported that yet; the barrier is freed nevertheless. gpuexec_context_close and gpuexec_shutdown do
-   the same. */
+   the same. GPUEXEC_CAPTURING if a stream of its contexts captures. */
 GPUEXEC_API gpuexec_result gpuexec_barrier_destroy_at(const char *where, gpuexec_barrier barrier);
 #endif
 
@@ -11786,9 +11787,17 @@ GPUEXEC_API gpuexec_result gpuexec_barrier_reset_at(const char *where, gpuexec_b
 }
 GPUEXEC_API gpuexec_result gpuexec_barrier_destroy_at(const char *where, gpuexec_barrier barrier) {
     gxi_slot *slot;
+    unsigned i;
     GXI_CALL(gpuexec_barrier_destroy, GXI_CLEANS);
     if (gxi_was_never_made(barrier.id, GXI_BARRIER)) return GPUEXEC_OK;
     if (!(slot = gxi_find_barrier(call, barrier))) return gxi_failed_with();
+    for (i = 0; i < slot->is.barrier.info->count && GXI_LOAD(&gxi.capturing); i++) {
+        const gxi_slot *stream = GXI_LOAD(&gxi.capturing)(call, slot->is.barrier.info->cu_contexts[i]);
+        if (stream)
+            return gxi_fail(call, GPUEXEC_CAPTURING, "end the capture first: gpuexec_capture_end",
+                            "cannot destroy the barrier, which waits for device %d: its stream created at %s captures",
+                            slot->is.barrier.info->ordinals[i], gxi_place(stream->where));
+    }
     return gxi_barrier_destroy(call, slot);
 }
 
