@@ -40,7 +40,7 @@ check prepared raw_launch 40
 check current raw_launch $((400 + clang))
 check record raw_record $((60 + clang))
 check wait raw_wait $((60 + clang))
-check scope raw_both $((160 + clang))
+check scope raw_both $((120 + 2 * clang))
 check wait_stream raw_both $((100 + clang))
 check alloc raw_alloc $((850 + 2 * clang))
 check graph raw_graph $((70 + clang))

@@ -119,11 +119,16 @@ static void *fault_symbol(void *library, const char *name);
 #define PASS_cuMemcpyDtoHAsync (to, from, bytes, stream)
 #define PASS_cuMemcpyDtoDAsync (to, from, bytes, stream)
 #define PASS_cuMemcpy2DAsync (copy, stream)
+#define PASS_cuMemcpy3DAsync (copy, stream)
+#define PASS_cuMemcpy3DPeerAsync (copy, stream)
+#define PASS_cuMemcpyBatchAsync (to, from, bytes, count, attributes, firsts, n, failed, stream)
 #define PASS_cuMemcpyPeerAsync (to, to_context, from, from_context, bytes, stream)
 #define PASS_cuMemsetD8Async (to, value, bytes, stream)
 #define PASS_cuMemsetD16Async (to, value, count, stream)
 #define PASS_cuMemsetD32Async (to, value, count, stream)
 #define PASS_cuMemsetD2D8Async (to, pitch, value, width, height, stream)
+#define PASS_cuMemsetD2D16Async (to, pitch, value, width, height, stream)
+#define PASS_cuMemsetD2D32Async (to, pitch, value, width, height, stream)
 #define PASS_cuStreamCreateWithPriority (stream, flags, priority)
 #define PASS_cuStreamDestroy (stream)
 #define PASS_cuStreamSynchronize (stream)
@@ -138,6 +143,7 @@ static void *fault_symbol(void *library, const char *name);
 #define PASS_cuStreamBeginCapture (stream, mode)
 #define PASS_cuStreamEndCapture (stream, graph)
 #define PASS_cuStreamIsCapturing (stream, status)
+#define PASS_cuStreamGetCaptureInfo (stream, status, id)
 #define PASS_cuThreadExchangeStreamCaptureMode (mode)
 #define PASS_cuGraphGetNodes (graph, nodes, count)
 #define PASS_cuGraphNodeGetType (node, type)
@@ -349,7 +355,7 @@ static void fault_log(void *user, gpuexec_log_level level, const char *text) {
 
 static int fault_is_traced(int row) {
     return row != ROW_cuGetErrorName && row != ROW_cuGetErrorString && row != ROW_cuDriverGetVersion &&
-        row != ROW_cuLogsDumpToMemory && row != ROW_cuStreamIsCapturing &&
+        row != ROW_cuLogsDumpToMemory && row != ROW_cuStreamIsCapturing && row != ROW_cuStreamGetCaptureInfo &&
         row != ROW_cuThreadExchangeStreamCaptureMode;
 }
 
@@ -425,6 +431,7 @@ static const struct { const char *function; int row; } fault_tolerated[] = {
     { "", ROW_cuGetErrorString },
     { "", ROW_cuLogsDumpToMemory },                      /* the text is then without the log */
     { "", ROW_cuStreamIsCapturing },                     /* then the driver finds what a capture forbids */
+    { "", ROW_cuStreamGetCaptureInfo },
     { "gpuexec_context_close", ROW_cuStreamEndCapture },             /* nothing needs the graph */
     { "gpuexec_context_close", ROW_cuGraphDestroy },
     { "gpuexec_graph_text", ROW_cuGraphNodeGetType },                /* the line of that node then says less */
@@ -467,6 +474,10 @@ static const struct { const char *function; int row; } fault_tolerated[] = {
     { "gpuexec_kernel_from_native", ROW_cuFuncGetAttribute },
     { "", ROW_cuMemGetAddressRange },                    /* some memory has none */
     { "_2d", ROW_cuDeviceGetAttribute },                 /* the driver checks the pitch, too */
+    { "_3d", ROW_cuDeviceGetAttribute },
+    { "copy_many", ROW_cuModuleLoadDataEx },             /* each copy is then separate */
+    { "copy_many", ROW_cuModuleGetFunction },
+    { "copy_many", ROW_cuPointerGetAttributes },
 };
 static int fault_is_tolerated(void) {
     const int row = fault.source == DRIVER ? fault.row : ALLOCATION;
@@ -879,6 +890,77 @@ FLOW(memory) {
     CLEAN(gpuexec_stream_destroy(s));
     CLEAN(gpuexec_context_close(ctx));
     if (fault.fired && fault.seen == 0) gpuexec_unregister(registered);
+}
+
+/* Boxes, rows of words and arrays of copies, each with a stream and without. */
+FLOW(copies) {
+    static uint32_t host[64], got[64];
+    gpuexec_context ctx;
+    gpuexec_stream s;
+    gpuexec_ptr a, b, c = 0;
+    gpuexec_copy_3d_desc box;
+    gpuexec_copy_part parts[5];
+    uint32_t *pinned;
+    unsigned i;
+    for (i = 0; i < 64; i++) host[i] = i;
+    MAKE(ctx, gpuexec_context_open(0, NULL));
+    MAKE(s, gpuexec_stream_create(ctx, NULL));
+    GET(a, gpuexec_alloc(ctx, 256));
+    GET(b, gpuexec_alloc(ctx, 256));
+    GET(pinned, gpuexec_alloc_write_combined(ctx, 256));
+    memset(&box, 0, sizeof box);
+    box.to.device = a;
+    box.to.pitch = 16;
+    box.to.slice_height = 4;
+    box.to.y = 1;
+    box.from.host = host;
+    box.width_bytes = 8;
+    box.height = 2;
+    box.depth = 2;
+    WORK(gpuexec_fill16_2d(s, a, 128, 0x0101, 64, 2));
+    WORK(gpuexec_fill32_2d(s, b, 128, 0x02020202, 32, 2));
+    WORK(gpuexec_copy_3d(s, &box));
+    WORK(gpuexec_copy_3d_now(ctx, &box));
+    memset(parts, 0, sizeof parts);
+    parts[0].to = b;
+    parts[0].from = a + 16;
+    parts[1].to = b + 64;
+    parts[1].from = a + 80;
+    parts[2].to = b + 128;
+    parts[2].from_host = pinned;
+    parts[3].to_host = pinned + 8;
+    parts[3].from = a;
+    parts[4].to = b + 192;
+    parts[4].from_host = host;
+    for (i = 0; i < 5; i++) parts[i].bytes = 8;
+    if (pinned) memset(pinned, 3, 8);
+    WORK(gpuexec_copy_many(s, parts, 5));
+    WAIT(gpuexec_stream_sync(s));
+    WORK(gpuexec_copy_out_now(ctx, got, b, 256));
+    EQUAL(got[0], 0);
+    EQUAL(got[1], 1);
+    EQUAL(got[16], 4);
+    EQUAL(got[31], 0x02020202);
+    EQUAL(got[32], 0x03030303);
+    EQUAL(got[49], 1);
+    WORK(gpuexec_copy_many_now(ctx, parts, 5));
+    WORK(gpuexec_fill_2d_now(ctx, a, 16, 1, 4, 2));
+    WORK(gpuexec_fill16_2d_now(ctx, a, 16, 1, 4, 2));
+    WORK(gpuexec_fill32_2d_now(ctx, a, 16, 1, 4, 2));
+    WORK(gpuexec_fill16_now(ctx, a, 1, 4));
+    WORK(gpuexec_fill32_now(ctx, a, 1, 4));
+    WORK(gpuexec_copy_in_2d_now(ctx, a, 16, host, 8, 8, 2));
+    WORK(gpuexec_copy_2d_now(ctx, b, 16, a, 16, 8, 2));
+    WORK(gpuexec_copy_out_2d_now(ctx, got, 8, b, 16, 8, 2));
+    EQUAL(got[2], 2);
+    WORK(gpuexec_copy_peer_now(ctx, b, ctx, a, ctx, 16));
+    box.from.host = NULL;
+    box.from.device = b;
+    box.to.context = box.from.context = ctx;
+    WORK(gpuexec_copy_3d(s, &box));
+    GET(c, gpuexec_alloc(ctx, 4));
+    CLEAN(gpuexec_free(c));
+    CLEAN(gpuexec_context_close(ctx));
 }
 
 #define TAKE(v, call)               VALUE(GXI_WORKS, #call, v, call, v != 0)
