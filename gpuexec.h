@@ -117,9 +117,9 @@
         take it: afterwards the thread can enqueue work again. Check every one of these calls; gcc and clang warn if you
         do not. gpuexec_take_error() takes the failure without waiting.
       - Calls that create an object are not refused, so that you can try an alternative. Take the first failure before
-        you launch the alternative. Six such calls are refused nevertheless: gpuexec_stream_record and
-        gpuexec_alloc_on, because they enqueue work, gpuexec_linker_load, _image and _save, because an input may be
-        missing, and gpuexec_capture_end, because the graph lacks what was refused.
+        you launch the alternative. Seven such calls are refused nevertheless: gpuexec_stream_record, gpuexec_alloc_on
+        and gpuexec_pool_alloc, because they enqueue work, gpuexec_linker_load, _image and _save, because an input may
+        be missing, and gpuexec_capture_end, because the graph lacks what was refused.
       - Queries (marked "A query." below) and clean-up (free, destroy, unload, close) return their failures but never
         latch them. Clean-up is never refused, and does nothing for {0} and for failed handles.
       - Each thread has its own latch. A wait first returns the failure that is latched on its own thread, even if
@@ -258,11 +258,42 @@
       The memory is valid between these two points. Work on other streams that uses it must wait for the stream of the
       allocation, and the stream of the free must wait for that work. Otherwise it may read or overwrite another
       allocation, because the pool gives freed memory to the next one; neither gpuexec nor the driver detects this.
-      gpuexec has one pool for each device; the device's default pool, which other libraries use, is not touched. The
-      pool keeps what was freed until gpuexec_shutdown, or until the last context on its device is closed. Memory that
-      stays allocated, and memory for other devices' kernels, is better allocated with gpuexec_alloc.
+      Memory that stays allocated is better allocated with gpuexec_alloc.
       In a capture, both calls become nodes: each launch of the graph allocates the memory again, at the same address.
       If the capture does not free it, call gpuexec_free_on after each launch.
+      gpuexec has one pool for each device; the device's default pool, which other libraries use, is not touched. The
+      pool keeps what was freed for later allocations, until gpuexec_shutdown, or until the last context on its device
+      is closed. CUDA's own default is to return unused memory to the system whenever the host waits: on an H200, a
+      frame of 32 allocations of 32 MiB then takes 2 ms instead of 40 us. While a pool of gpuexec keeps memory,
+      gpuexec_alloc and other pools of the process can still get it, but other processes cannot. To return it once, or
+      above a number of bytes at each wait:
+          gpuexec_pool_trim(gpuexec_context_pool(ctx), 0);
+          gpuexec_pool_set_threshold(gpuexec_context_pool(ctx), 256 << 20);
+      With gpuexec_pool_create, parts of a program have separate pools: with another threshold (.release), with a limit
+      (.max_bytes), or to be imported by other processes (.exportable). gpuexec_pool_alloc allocates from one, and
+      gpuexec_free_on frees. gpuexec_pool_get_info reports what is used and reserved now, and was at most. A pool on the
+      device's default pool (.use_default) shares memory with libraries that use cudaMallocAsync; gpuexec does not
+      change its settings. Kernels on other devices can access a pool's memory after gpuexec_pool_peer_enable. A few
+      devices have no pools (gpuexec_pool_desc.or_plain).
+
+    MANAGED MEMORY (>>managed)
+      Managed memory has one address, which kernels, copies and the host can all use; its pages migrate to where they
+      are accessed:
+          gpuexec_ptr p = gpuexec_alloc_managed(ctx, n * sizeof(float), NULL);
+          float *x = (float *)gpuexec_managed_host(p);
+          x[0] = 1;
+          gpuexec_managed_prefetch(s, p, n * sizeof(float), 0);        // optional: to device 0, before the kernel
+          gpuexec_launch(fn, s, dims, GPUEXEC_ARGS(p, n));
+          gpuexec_managed_prefetch(s, p, n * sizeof(float), GPUEXEC_HOST);
+          if (gpuexec_stream_sync(s) == GPUEXEC_OK) printf("%g\n", x[0]);
+      Without prefetches, each first access to a page waits for its migration: copies are usually faster. Use managed
+      memory for data structures with pointers, for sparse accesses, and for more data than a device has.
+      On some devices (Windows, many integrated ones), the host must not access managed memory while any kernel runs on
+      the device: the access would end the process. gpuexec_managed_info.concurrent is then 0, prefetches are refused,
+      and gpuexec_managed_host returns NULL as long as a stream has work. A program that relies on concurrent accesses
+      sets gpuexec_managed_desc.concurrent, so that the allocation is refused there.
+      More managed memory than the device has free is refused, because the rest occupies the host's memory, and if that
+      runs out, Linux ends processes. gpuexec_managed_desc.oversubscribe permits it.
 
     OVERLAPPING WORK, a guide to streams (>>stream, >>current, >>event)
       There are three levels. Each needs more care than the one before: go on only if a measurement shows that the
@@ -2009,7 +2040,8 @@ typedef struct gpuexec_capture_desc {
 
        call of gpuexec                              stream that captures or joined  other stream  legacy stream
        launch, copy, fill, host function, record    recorded                        as usual      refused
-       gpuexec_alloc_on, _free_on                   recorded                        as usual      refused
+       gpuexec_alloc_on, _pool_alloc, _free_on      recorded                        as usual      refused
+       gpuexec_managed_prefetch, _attach            refused                         as usual      refused
        functions whose names end in _now            -                               -             refused
        wait for a stream or an event in the capture recorded                        joins         refused
        wait for a stream or an event outside        refused                         as usual      refused
