@@ -2826,6 +2826,9 @@ static const char *const gxi_driver_places[] = {
 #if defined(__GNUC__)
 #  define GXI_LOAD(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
 #  define GXI_STORE(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
+static inline int gxi_swap(int *p, int from, int to) {               /* 1: it was `from`, and now is `to` */
+    return __atomic_compare_exchange_n(p, &from, to, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
 #  define GXI_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #  define GXI_NOINLINE __attribute__((noinline))        /* many callers: inlining it would slow down compilation */
 #  define GXI_COLD __attribute__((noinline, cold))
@@ -2834,6 +2837,7 @@ static const char *const gxi_driver_places[] = {
 #else   /* MSVC: volatile has acquire and release on x86 and, with /volatile:ms, on ARM */
 #  define GXI_LOAD(p) (*(p))
 #  define GXI_STORE(p, v) (*(p) = (v))
+#  define gxi_swap(p, from, to) (InterlockedCompareExchange((volatile LONG *)(p), to, from) == (from))
 #  define GXI_UNLIKELY(x) (x)
 #  define GXI_NOINLINE
 #  define GXI_COLD
@@ -3270,19 +3274,26 @@ enum { GXI_FAILED_KEPT = 64 };
 typedef struct gxi_failed { uint64_t id; gxi_detail detail; } gxi_failed;
 
 typedef struct gxi_range {                       /* one of gpuexec's allocations */
-    uint64_t            lo, bytes, context;      /* context: handle id */
+    int                 state;                   /* atomic: see GXI_LIVE */
+    uint64_t            lo, bytes, context;      /* atomic: lo, bytes; context: handle id */
     const char         *where;
+    uint64_t            room, freed_at;          /* the most bytes that it may have again; the freed_count of then */
+    const char         *freed_where;             /* atomic, like where */
     gpuexec_memory_kind kind;
     int                 pooled;                  /* GXI_POOLED, GXI_OF_GRAPH, GXI_IMPORTED or 0 */
     uint64_t            device;                  /* address for kernels; 0: not known yet, of host memory */
     struct gxi_range   *next, **from;            /* in its context's list */
 } gxi_range;
-enum { GXI_FREED_KEPT = 4 };
+enum { GXI_FREED_KEPT = 4, GXI_QUICK = 64 };
+/* gxi_range.state. Programs often free and allocate the same addresses of a pool, so a range in gxi.quick stays in the
+   table when it is freed, as GXI_DEAD, and allocating it again changes only its state: without gxi_tables. It is
+   GXI_BUSY while a thread does that or unlinks it, GXI_EMPTY when unlinked. All other ranges are GXI_LIVE. */
+enum { GXI_EMPTY, GXI_LIVE, GXI_DEAD, GXI_BUSY };
 /* from a pool: the driver frees it without waiting; or from a capture: it belongs to the graph, and each launch may
    allocate it; or from another process */
 enum { GXI_POOLED = 16, GXI_OF_GRAPH = 32, GXI_IMPORTED = 64 };
 /* fixed size, so that freeing never fails for lack of memory */
-typedef struct gxi_freed { gxi_range was; const char *where; char place[GXI_PLACE]; } gxi_freed;
+typedef struct gxi_freed { gxi_range was; char place[GXI_PLACE]; } gxi_freed;
 typedef struct gxi_leaf {                        /* a leaf of the table of allocations: see >>ranges */
     unsigned   count;
     uint64_t   lo[256];
@@ -3336,8 +3347,10 @@ typedef struct gxi_state {
     char              **places;
     size_t              nplaces, places_cap;
     const char         *recent[16];              /* of these, by the caller's pointer */
-    uint64_t            freed_count;
-    gxi_freed           freed[GXI_FREED_KEPT];   /* the last allocations freed, by freed_count */
+    uint64_t            freed_count;             /* atomic, but may miss some */
+    gxi_freed           freed[GXI_FREED_KEPT];   /* the last allocations freed, except GXI_DEAD ones */
+    unsigned            nfreed;
+    gxi_range           quick[GXI_QUICK];        /* see GXI_LIVE */
     gxi_leaf          **leaves;                  /* sorted by address, none empty */
     uint64_t           *firsts;                  /* the first address of each leaf: contiguous, for the search */
     size_t              nleaves, leaves_cap;
@@ -4051,7 +4064,10 @@ static void gxi_forget(void) {
     gxi_text_free(&gxi.sticky_detail.text);
     gxi.sticky = gxi.barriers = 0;
     for (at = 0; at < gxi.nleaves; at++) {
-        for (i = 0; i < gxi.leaves[at]->count; i++) gxi_free(gxi.leaves[at]->range[i]);
+        for (i = 0; i < gxi.leaves[at]->count; i++) {
+            gxi_range *r = gxi.leaves[at]->range[i];
+            if (r < gxi.quick || r >= gxi.quick + GXI_QUICK) gxi_free(r);
+        }
         gxi_free(gxi.leaves[at]);
     }
     gxi_free(gxi.leaves);
@@ -4066,6 +4082,8 @@ static void gxi_forget(void) {
     gxi.nplaces = gxi.places_cap = 0;
     memset(gxi.recent, 0, sizeof gxi.recent);
     gxi.freed_count = 0;
+    gxi.nfreed = 0;
+    memset(gxi.quick, 0, sizeof gxi.quick);
     gxi_free(gxi.spare_leaf);
     gxi_free(gxi.spare);
     gxi.spare_leaf = NULL;
@@ -4868,14 +4886,17 @@ static size_t gxi_leaves_below(uint64_t address) { return gxi_below(gxi.firsts, 
 static unsigned gxi_entries_below(const gxi_leaf *leaf, uint64_t address) {
     return (unsigned)gxi_below(leaf->lo, leaf->count, address);
 }
-/* The last range that begins at or below the address; gxi_tables is held. */
+/* The last range that begins at or below the address, perhaps a dead one; gxi_tables is held. */
+static gxi_range *gxi_range_any(uint64_t address) {
+    const size_t leaves = gxi_leaves_below(address);
+    const gxi_leaf *leaf = leaves ? gxi.leaves[leaves - 1] : NULL;
+    return leaf ? leaf->range[gxi_entries_below(leaf, address) - 1] : NULL;
+}
+/* The range that contains the address, and perhaps a range below it instead; gxi_tables is held. */
 static gxi_range *gxi_range_below(uint64_t address) {
-    const gxi_leaf *leaf;
-    size_t leaves;
-    if (gxi.found && address - gxi.found->lo < gxi.found->bytes) return gxi.found;
-    leaves = gxi_leaves_below(address);
-    leaf = leaves ? gxi.leaves[leaves - 1] : NULL;
-    return leaf ? gxi.found = leaf->range[gxi_entries_below(leaf, address) - 1] : NULL;
+    gxi_range *r = gxi.found;
+    if (!r || address - r->lo >= GXI_LOAD(&r->bytes)) r = gxi.found = gxi_range_any(address);
+    return r && GXI_LOAD(&r->state) == GXI_LIVE ? r : NULL;
 }
 /* A new leaf at that place, which takes the upper half of the leaf before it; NULL: no memory. */
 static gxi_leaf *gxi_leaf_new(size_t place) {
@@ -4914,36 +4935,40 @@ static void gxi_add_range(gxi_text *t, const gxi_range *r, const char *before, c
 /* For the text of an illegal address. No driver reports the address; often it is in memory freed too early, or just
    past an allocation that is too small. */
 static void gxi_add_last_allocations(gxi_text *t) {
+    uint64_t last = UINT64_MAX;
     const gxi_slot *context;
     unsigned i, shown = 0;
     gxi_lock(&gxi_tables);
-    for (i = 0; i < GXI_FREED_KEPT && i < gxi.freed_count; i++) {
-        const gxi_freed *freed = &gxi.freed[(gxi.freed_count - 1 - i) % GXI_FREED_KEPT];
-        gxi_add_range(t, &freed->was, i ? ", " : "; last freed: ", ", freed at ");
-        gxi_add(t, "%s)", freed->where ? freed->where : "?");
+    for (i = 0; i < GXI_FREED_KEPT; i++) {       /* the newest one before the last */
+        const gxi_range *newest = NULL;
+        unsigned k;
+        for (k = 0; k < GXI_QUICK + GXI_FREED_KEPT; k++) {
+            const gxi_range *r = k < GXI_QUICK ? &gxi.quick[k] : &gxi.freed[k - GXI_QUICK].was;
+            if (k < GXI_QUICK ? GXI_LOAD(&r->state) == GXI_DEAD : k - GXI_QUICK < gxi.nfreed)
+                if (GXI_LOAD(&r->freed_at) < last && (!newest || r->freed_at > newest->freed_at)) newest = r;
+        }
+        if (!newest) break;
+        last = newest->freed_at;
+        gxi_add_range(t, newest, i ? ", " : "; last freed: ", ", freed at ");
+        gxi_add(t, "%s)", newest->freed_where ? newest->freed_where : "?");
     }
     for (context = gxi_first_held(&gxi.first[GXI_CONTEXT]); context; context = gxi_next_held(context)) {
         const gxi_range *r = gxi_context_of(context)->ranges;        /* newest first */
         for (; r && shown < GXI_FREED_KEPT; r = r->next)
-            gxi_add_range(t, r, shown++ ? ", " : "; most recent allocations still in use: ", ")");
+            if (GXI_LOAD(&r->state) == GXI_LIVE)
+                gxi_add_range(t, r, shown++ ? ", " : "; most recent allocations still in use: ", ")");
     }
     gxi_unlock(&gxi_tables);
 }
-/* Removes the range that begins at lo from table and list, and records that it was freed: a kernel may still have its
-   address. 0 if there is none of that kind; PAGEABLE: of any. gxi_tables is held. */
-static int gxi_range_out(uint64_t lo, gpuexec_memory_kind kind, const char *where, gxi_range *out) {
-    const size_t place = gxi_leaves_below(lo) - 1;
-    gxi_leaf *leaf = place < gxi.nleaves ? gxi.leaves[place] : NULL;
-    const unsigned i = leaf ? gxi_entries_below(leaf, lo) - 1 : 0;
-    gxi_freed *freed;
-    gxi_range *r;
-    if (!leaf || leaf->lo[i] != lo) return 0;
-    r = leaf->range[i];
-    if (kind && r->kind != kind) return 0;
-    *out = *r;
-    freed = &gxi.freed[gxi.freed_count++ % GXI_FREED_KEPT];
-    freed->was = *r;
-    freed->where = gxi_copy_place(freed->place, sizeof freed->place, where);
+static gxi_range *gxi_quick(uint64_t lo) { return &gxi.quick[(lo >> 9) * 0x9E3779B97F4A7C15u >> 58]; }
+static int gxi_is_place(const char *kept, const char *where) {
+    return kept == where || (kept && where && strcmp(kept, where) == 0);
+}
+/* Removes a busy range from table and list; gxi_tables is held. */
+static void gxi_range_unlink(gxi_range *r) {
+    const size_t place = gxi_leaves_below(r->lo) - 1;
+    gxi_leaf *leaf = gxi.leaves[place];
+    const unsigned i = gxi_entries_below(leaf, r->lo) - 1;
     leaf->count--;
     memmove(leaf->lo + i, leaf->lo + i + 1, (leaf->count - i) * sizeof *leaf->lo);
     memmove(leaf->range + i, leaf->range + i + 1, (leaf->count - i) * sizeof *leaf->range);
@@ -4958,24 +4983,101 @@ static int gxi_range_out(uint64_t lo, gpuexec_memory_kind kind, const char *wher
     if (r->from) *r->from = r->next;
     if (r->next) r->next->from = r->from;
     if (gxi.found == r) gxi.found = NULL;
-    gxi_free(gxi.spare);
-    gxi.spare = r;
+    if (r >= gxi.quick && r < gxi.quick + GXI_QUICK) GXI_STORE(&r->state, GXI_EMPTY);
+    else {
+        gxi_free(gxi.spare);
+        gxi.spare = r;
+    }
+}
+/* Ends a live range, and records that it was freed: a kernel may still have its address. It leaves the table, or stays
+   as a dead one. 0: another thread was first. gxi_tables is held. */
+static int gxi_range_end(gxi_range *r, const char *where, int stays, gxi_range *out) {
+    const char *kept = NULL;
+    gxi_freed *freed;
+    if (!gxi_swap(&r->state, GXI_LIVE, GXI_BUSY)) return 0;
+    GXI_STORE(&r->freed_at, GXI_LOAD(&gxi.freed_count) + 1);
+    GXI_STORE(&gxi.freed_count, r->freed_at);
+    *out = *r;
+    if (stays && r == gxi_quick(r->lo) && ((kept = gxi_keep_held(where)) != NULL || !where)) {
+        GXI_STORE(&r->freed_where, kept);
+        GXI_STORE(&r->state, GXI_DEAD);
+        return 1;
+    }
+    freed = &gxi.freed[gxi.nfreed++ % GXI_FREED_KEPT];
+    freed->was = *r;
+    freed->was.freed_where = gxi_copy_place(freed->place, sizeof freed->place, where);
+    gxi_range_unlink(r);
     return 1;
+}
+/* Ends the range that begins at lo. 0 if there is none of that kind; PAGEABLE: of any. gxi_tables is held. */
+static int gxi_range_out(uint64_t lo, gpuexec_memory_kind kind, const char *where, gxi_range *out) {
+    gxi_range *r = gxi_quick(lo);
+    if (r->lo != lo || GXI_LOAD(&r->state) != GXI_LIVE) r = gxi_range_any(lo);
+    return r && r->lo == lo && (!kind || r->kind == kind) && gxi_range_end(r, where, 1, out);
+}
+/* Before a range is added there: removes dead ones, and one at lo that was freed with a destroyed context; the one
+   below must not grow into it later. gxi_tables is held. */
+static void gxi_range_clear(uint64_t lo, uint64_t bytes) {
+    gxi_range *r, old;
+    while ((r = gxi_range_any(lo + (bytes - 1))) != NULL) {
+        const int dead = gxi_swap(&r->state, GXI_DEAD, GXI_BUSY);
+        if (dead && r->lo >= lo) gxi_range_unlink(r);
+        else if (!dead && r->lo == lo) gxi_range_end(r, NULL, 0, &old);
+        else if (dead || gxi_swap(&r->state, GXI_LIVE, GXI_BUSY)) {  /* if not, another thread has it for a moment */
+            if (r->lo < lo && r->room > lo - r->lo) r->room = lo - r->lo;
+            if (dead && r->bytes > r->room) GXI_STORE(&r->bytes, r->room);
+            GXI_STORE(&r->state, dead ? GXI_DEAD : GXI_LIVE);
+            return;
+        }
+    }
+}
+/* Without gxi_tables: a dead range that was freed, or allocated, by the same lines is so again. 0: not possible. */
+GXI_HOT int gxi_range_again(uint64_t lo, uint64_t bytes, uint64_t context, const char *where) {
+    gxi_range *r = gxi_quick(lo);
+    const char *kept = GXI_LOAD(&r->where);
+    if (GXI_LOAD(&r->lo) != lo || !gxi_is_place(kept, where) || !gxi_swap(&r->state, GXI_DEAD, GXI_BUSY)) return 0;
+    if (r->lo == lo && r->where == kept && r->context == context && bytes <= r->room) {
+        GXI_STORE(&r->bytes, bytes);
+        GXI_STORE(&r->state, GXI_LIVE);
+        return 1;
+    }
+    GXI_STORE(&r->state, GXI_DEAD);
+    return 0;
+}
+GXI_HOT int gxi_range_rest(uint64_t lo, const char *where, gxi_range *out) {
+    gxi_range *r = gxi_quick(lo);
+    const char *kept = GXI_LOAD(&r->freed_where);
+    if (GXI_LOAD(&r->lo) != lo || !gxi_is_place(kept, where) || !gxi_swap(&r->state, GXI_LIVE, GXI_BUSY)) return 0;
+    if (r->lo == lo && r->freed_where == kept && r->freed_at) {
+        GXI_STORE(&r->freed_at, GXI_LOAD(&gxi.freed_count) + 1);
+        GXI_STORE(&gxi.freed_count, r->freed_at);
+        out->bytes = r->bytes;
+        out->context = r->context;
+        out->where = r->where;
+        out->kind = GPUEXEC_MEMORY_DEVICE;
+        out->pooled = GXI_POOLED;
+        GXI_STORE(&r->state, GXI_DEAD);
+        return 1;
+    }
+    GXI_STORE(&r->state, GXI_LIVE);
+    return 0;
 }
 /* Returns 0 without memory. */
 static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const char *where, gpuexec_memory_kind kind,
                          int pooled) {
+    gxi_range *r = pooled == GXI_POOLED ? gxi_quick(lo) : NULL;
     const gxi_slot *owner;
-    gxi_range *r, old;
     size_t place;
     const char *kept;
     int ok;
     gxi_lock(&gxi_tables);
     kept = gxi_keep_held(where);
-    /* the driver returned this address again: an earlier range there was freed with a destroyed context */
-    gxi_range_out(lo, GPUEXEC_MEMORY_PAGEABLE, NULL, &old);
-    r = gxi.spare ? gxi.spare : (gxi_range *)gxi_realloc(NULL, sizeof *r);
-    gxi.spare = NULL;
+    gxi_range_clear(lo, bytes);
+    if (r && gxi_swap(&r->state, GXI_DEAD, GXI_BUSY)) gxi_range_unlink(r);
+    if (!r || GXI_LOAD(&r->state) != GXI_EMPTY) {
+        r = gxi.spare ? gxi.spare : (gxi_range *)gxi_realloc(NULL, sizeof *r);
+        gxi.spare = NULL;
+    }
     ok = r && (kept || !where);
     place = gxi_leaves_below(lo);
     place -= place > 0;
@@ -4994,14 +5096,18 @@ static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const ch
         leaf->count++;
         gxi.found = r;
         gxi.firsts[place] = leaf->lo[0];
-        memset(r, 0, sizeof *r);
-        r->lo = lo;
-        r->bytes = bytes;
         r->context = context;
-        r->where = kept;
         r->kind = kind;
         r->pooled = pooled;
-        if (kind == GPUEXEC_MEMORY_DEVICE || kind == GPUEXEC_MEMORY_MANAGED) r->device = lo;
+        r->room = bytes;
+        r->freed_at = 0;
+        r->device = kind == GPUEXEC_MEMORY_DEVICE || kind == GPUEXEC_MEMORY_MANAGED ? lo : 0;
+        r->next = NULL;
+        r->from = NULL;
+        GXI_STORE(&r->lo, lo);
+        GXI_STORE(&r->bytes, bytes);
+        GXI_STORE(&r->where, kept);
+        GXI_STORE(&r->freed_where, NULL);
         GXI_STORE(&gxi.add_allocations, &gxi_add_last_allocations);
         if ((owner = gxi_peek(context, GXI_CONTEXT)) != NULL) {
             r->from = &gxi_context_of(owner)->ranges;
@@ -5009,7 +5115,8 @@ static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const ch
             if (r->next) r->next->from = &r->next;
             *r->from = r;
         }
-    } else gxi.spare = r;
+        GXI_STORE(&r->state, GXI_LIVE);
+    } else if (r && r != gxi_quick(lo)) gxi.spare = r;
     gxi_unlock(&gxi_tables);
     return ok;
 }
@@ -5019,7 +5126,11 @@ static int gxi_range_touching(uint64_t address, uint64_t bytes, gxi_range *out) 
     int found;
     gxi_lock(&gxi_tables);
     r = gxi_range_below(address + (bytes - 1));
-    found = r && (address < r->lo || address - r->lo < r->bytes);
+    while (!r && bytes > 1 && (r = gxi_range_any(address + (bytes - 1))) != NULL) {      /* a dead one: before it */
+        bytes = r->lo > address ? r->lo - address : 1;
+        r = gxi_range_below(address + (bytes - 1));
+    }
+    found = r && (address < r->lo || address - r->lo < GXI_LOAD(&r->bytes));
     if (found) *out = *r;
     gxi_unlock(&gxi_tables);
     return found;
@@ -5036,10 +5147,10 @@ static int gxi_range_remove(uint64_t lo, gpuexec_memory_kind kind, const char *w
 }
 /* Removes one range of that context; 0 if there is none left. */
 static int gxi_range_take(const gxi_slot *context, gxi_range *out, const char *where) {
-    const gxi_range *r;
+    gxi_range *r;
     gxi_lock(&gxi_tables);
-    r = gxi_context_of(context)->ranges;
-    if (r) gxi_range_out(r->lo, GPUEXEC_MEMORY_PAGEABLE, where, out);
+    while ((r = gxi_context_of(context)->ranges) != NULL && !gxi_range_end(r, where, 0, out))
+        if (gxi_swap(&r->state, GXI_DEAD, GXI_BUSY)) gxi_range_unlink(r);
     gxi_unlock(&gxi_tables);
     return r != NULL;
 }
@@ -6012,7 +6123,7 @@ static void gxi_report_leaks(void) {
     }
     for (at = 0; at < gxi.nleaves; at++) for (i = 0; i < gxi.leaves[at]->count; i++) {
         const gxi_range *r = gxi.leaves[at]->range[i];
-        if (r->pooled == GXI_OF_GRAPH) continue;
+        if (GXI_LOAD(&r->state) != GXI_LIVE || r->pooled == GXI_OF_GRAPH) continue;
         snprintf(line, sizeof line, "gpuexec: leak: %llu bytes of %s memory at 0x%llx, %s at %s\n",
                  (unsigned long long)r->bytes, gxi_memory_kinds[r->kind], (unsigned long long)r->lo,
                  gxi_memory_verbs[r->kind], gxi_place(r->where));
@@ -8096,7 +8207,7 @@ static int gxi_pointer_of_ours(uint64_t address, gpuexec_pointer_info *info) {
     const gxi_range *r;
     gxi_lock(&gxi_tables);
     r = gxi_range_below(address);
-    if (r && address - r->lo < r->bytes && r->pooled != GXI_OF_GRAPH)
+    if (r && address - r->lo < GXI_LOAD(&r->bytes) && r->pooled != GXI_OF_GRAPH)
         context = gxi_peek_inline(r->context, GXI_CONTEXT);
     if (context && (context->adopted || !r->device)) context = NULL;
     if (context) {
@@ -9267,7 +9378,8 @@ GXI_HOT gpuexec_ptr gxi_alloc_fast(const char *where, const gpuexec_pool *from, 
         cu = gxi.cu.cuMemAllocFromPoolAsync(&address, bytes, pool, s->is.stream.native);
         gxi_exchange_mode(&mode);
         if (cu == 0 && address &&
-            gxi_range_add(address, bytes, context->id, where, GPUEXEC_MEMORY_DEVICE, GXI_POOLED))
+            (gxi_range_again(address, bytes, context->id, where) ||
+             gxi_range_add(address, bytes, context->id, where, GPUEXEC_MEMORY_DEVICE, GXI_POOLED)))
             return address;
         if (cu == 0 && !address) cu = GXI_MADE_NOTHING;
     }
@@ -9330,7 +9442,7 @@ GPUEXEC_API gpuexec_result gpuexec_free_on_at(const char *where, gpuexec_stream 
     int cu;
     if (!context || s->adopted || GXI_LOAD(&gxi.recorded) || !GXI_HAS(cuCtxGetId) ||
         gxi.cu.cuCtxGetId(s->cu_context, &id) || id != gxi_context_of(context)->id ||
-        !gxi_range_remove(address, GPUEXEC_MEMORY_DEVICE, where, &range))
+        !(gxi_range_rest(address, where, &range) || gxi_range_remove(address, GPUEXEC_MEMORY_DEVICE, where, &range)))
         return gxi_free_on(where, stream, address);
     cu = gxi.cu.cuMemFreeAsync(address, s->is.stream.native);
     return cu || range.pooled == GXI_OF_GRAPH ? gxi_free_on_else(where, address, &range, cu, 0) : GPUEXEC_OK;
