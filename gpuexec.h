@@ -7750,39 +7750,85 @@ static void gxi_add_bytes(gxi_text *t, uint64_t bytes) {             /* "8.0 GiB
     else gxi_add(t, "%.1f %s (%llu bytes)", x, units[u], (unsigned long long)bytes);
 }
 
-/* With the context current. pool: that the memory is from, or NULL. */
-static GXI_COLD void gxi_fail_alloc(gxi_call *call, int cu, const gxi_slot *context, size_t bytes, int pinned,
+/* The pools on a context's device: the one of the call, the device's default pool, gpuexec's, those of the program. */
+enum { GXI_POOLS_COUNTED = 32 };
+static GXI_COLD unsigned gxi_pools_of(const gxi_call *call, const gxi_slot *context, void *pool, void **pools) {
+    const int device = gxi_context_of(context)->device;
+    const gxi_slot *other, *slot;
+    void *by_default = NULL, *next[2];
+    unsigned n = 0, i, k;
+    if (GXI_BESIDE(cuDeviceGetDefaultMemPool, (&by_default, device))) by_default = NULL;
+    if (pool) pools[n++] = pool;
+    if (by_default && by_default != pool) pools[n++] = by_default;
+    gxi_lock(&gxi_tables);
+    for (other = gxi_first_held(&gxi.first[GXI_CONTEXT]); other; other = gxi_next_held(other)) {
+        if (gxi_context_of(other)->device != device) continue;
+        slot = gxi_first_held(&gxi_context_of(other)->first[GXI_POOL]);
+        for (k = 0; (k == 0 || slot) && n < GXI_POOLS_COUNTED; k++) {
+            next[0] = k == 0 ? gxi_context_of(other)->pool : slot->is.pool.native;
+            for (i = 0; i < n && pools[i] != next[0]; i++) {}
+            if (i == n && next[0]) pools[n++] = next[0];
+            if (k) slot = gxi_next_held(slot);
+        }
+    }
+    gxi_unlock(&gxi_tables);
+    return n;
+}
+/* Adds how much memory the device has free, how much pools hold, and what trimming them would return; with the context
+   current. pool: one that the others may not include, or NULL. */
+static GXI_COLD void gxi_add_room(gxi_text *t, const gxi_call *call, const gxi_slot *context, void *pool) {
+    void *pools[GXI_POOLS_COUNTED];
+    const unsigned n = gxi_pools_of(call, context, pool, pools);
+    uint64_t reserved = 0, used = 0;
+    size_t available = 0, total = 0;
+    unsigned i;
+    if (GXI_BESIDE(cuMemGetInfo, (&available, &total)) == 0) {
+        gxi_add_bytes(t, available);
+        gxi_add(t, " of ");
+        gxi_add_bytes(t, total);
+        gxi_add(t, " are free");
+    } else gxi_add(t, "the free memory is not known");
+    for (i = 0; i < n; i++) {
+        uint64_t holds = 0, uses = 0;
+        if (GXI_BESIDE(cuMemPoolGetAttribute, (pools[i], GXI_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &holds)) ||
+            GXI_BESIDE(cuMemPoolGetAttribute, (pools[i], GXI_MEMPOOL_ATTR_USED_MEM_CURRENT, &uses)))
+            continue;
+        reserved += holds;
+        used += uses < holds ? uses : holds;
+    }
+    gxi_add(t, "; memory pools have reserved ");
+    gxi_add_bytes(t, reserved);
+    gxi_add(t, ", of which ");
+    gxi_add_bytes(t, used);
+    gxi_add(t, " are in use: trimming them (gpuexec_pool_trim) would return at most ");
+    gxi_add_bytes(t, reserved - used);
+}
+/* With the context current. what: of which memory; pool: that it is from, or NULL. */
+static GXI_COLD void gxi_fail_alloc(gxi_call *call, int cu, const gxi_slot *context, size_t bytes, const char *what,
                                     void *pool) {
     gxi_text t = { 0, 0, 0, 0 };
-    size_t available = 0, total = 0;
-    uint64_t reserved = 0, used = 0;
     gxi_add(&t, "cannot allocate ");
     gxi_add_bytes(&t, bytes);
-    if (pinned) gxi_add(&t, " of pinned host memory");
-    else gxi_add(&t, " of device memory on device %d", gxi_context_of(context)->ordinal);
+    gxi_add(&t, " of %s memory", what);
+    if (*what != 'p') gxi_add(&t, " on device %d", gxi_context_of(context)->ordinal);
     if (cu != GXI_OUT_OF_MEMORY) gxi_fail_cu(call, NULL, "%s", t.p ? t.p : "");
-    else if (pinned)
+    else if (*what == 'p') {
+#ifdef _SC_AVPHYS_PAGES
+        const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+        gxi_add(&t, ": ");
+        gxi_add_bytes(&t, (uint64_t)sysconf(_SC_AVPHYS_PAGES) * page);
+        gxi_add(&t, " of the host's ");
+        gxi_add_bytes(&t, (uint64_t)sysconf(_SC_PHYS_PAGES) * page);
+        gxi_add(&t, " are not in use, not even as caches");
+#endif
         gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY,
                  "request less: pinned memory occupies the host's RAM and cannot be swapped; "
                  "copies also work with ordinary "
                  "memory",
                  "%s", t.p ? t.p : "");
-    else {
-        if (GXI_BESIDE(cuMemGetInfo, (&available, &total)) == 0) {
-            gxi_add(&t, ": ");
-            gxi_add_bytes(&t, available);
-            gxi_add(&t, " of ");
-            gxi_add_bytes(&t, total);
-            gxi_add(&t, " are free");
-        }
-        if (pool && GXI_BESIDE(cuMemPoolGetAttribute, (pool, GXI_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved)) == 0 &&
-            GXI_BESIDE(cuMemPoolGetAttribute, (pool, GXI_MEMPOOL_ATTR_USED_MEM_CURRENT, &used)) == 0) {
-            gxi_add(&t, "; the pool has reserved ");
-            gxi_add_bytes(&t, reserved);
-            gxi_add(&t, ", of which ");
-            gxi_add_bytes(&t, used);
-            gxi_add(&t, " are in use");
-        }
+    } else {
+        gxi_add(&t, ": ");
+        gxi_add_room(&t, call, context, pool);
         gxi_fail_cu(call,
                     "request less, free memory that is not needed, or work in parts; "
                     "other processes may be using memory: check `nvidia-smi`", "%s", t.p ? t.p : "");
@@ -7827,7 +7873,7 @@ static gpuexec_ptr gxi_alloc(gxi_call *call, gpuexec_context context, size_t wid
     if (gxi_enter(call, slot->cu_context, &scope)) return 0;
     cu = gxi_alloc_cu(call, width, rows, element, pitch, &address);
     if (cu) {
-        gxi_fail_alloc(call, cu, slot, width * rows, 0, NULL);
+        gxi_fail_alloc(call, cu, slot, width * rows, "device", NULL);
         address = 0;
     } else if (!gxi_range_add(address, pitch ? *pitch * rows : width, context.id, call->where, GPUEXEC_MEMORY_DEVICE,
                               0)) {
@@ -7869,7 +7915,7 @@ static void *gxi_alloc_pinned(gxi_call *call, gpuexec_context context, size_t by
     cu = GXI_TRY_MAKE(memory, cuMemHostAlloc,
                       (&memory, bytes, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP | flags));
     if (cu) {
-        gxi_fail_alloc(call, cu, slot, bytes, 1, NULL);
+        gxi_fail_alloc(call, cu, slot, bytes, "pinned host", NULL);
         memory = NULL;
     } else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, call->where, GPUEXEC_MEMORY_PINNED, 0)) {
         GXI_BESIDE(cuMemFreeHost, (memory));
@@ -9168,7 +9214,7 @@ static GXI_COLD void gxi_fail_pool_alloc(gxi_call *call, int cu, const gxi_slot 
                     "cannot allocate %llu bytes from the pool created at %s: %llu bytes of it are in use, and its "
                     "max_bytes is %llu", (unsigned long long)bytes, gxi_place(own->where), (unsigned long long)used,
                     (unsigned long long)own->is.pool.most);
-    else gxi_fail_alloc(call, cu, context, bytes, 0, pool);
+    else gxi_fail_alloc(call, cu, context, bytes, "device", pool);
     gxi_leave(&scope);
 }
 /* The native pool to allocate from (NULL: none, on a device without pools), and its slot (NULL: gpuexec's pool). */
@@ -9336,12 +9382,14 @@ GPUEXEC_API gpuexec_ptr gpuexec_alloc_managed_at(const char *where, gpuexec_cont
     cu = desc && desc->oversubscribe ? 0 : GXI_TRY(cuMemGetInfo, (&available, &total));
     if (cu) gxi_fail_cu(call, NULL, "cannot query the free memory of device %d", ordinal);
     else if (total && bytes > available) {
+        gxi_text t = { 0, 0, 0, 0 };
+        gxi_add_room(&t, call, slot, NULL);
         gxi_fail(call, GPUEXEC_OUT_OF_DEVICE_MEMORY, "request less, or set gpuexec_managed_desc.oversubscribe if the "
-                 "host has memory for the rest; what pools keep returns with gpuexec_pool_trim",
-                 "cannot allocate %llu bytes of managed memory on device %d: %llu of %llu bytes are free",
-                 (unsigned long long)bytes, ordinal, (unsigned long long)available, (unsigned long long)total);
+                 "host has memory for the rest", "cannot allocate %llu bytes of managed memory on device %d: %s",
+                 (unsigned long long)bytes, ordinal, t.p ? t.p : "");
+        gxi_text_free(&t);
     } else if ((cu = GXI_TRY_MAKE(address, cuMemAllocManaged, (&address, bytes, flags))) != 0) {
-        gxi_fail_alloc(call, cu, slot, bytes, 0, NULL);
+        gxi_fail_alloc(call, cu, slot, bytes, "managed", NULL);
         address = 0;
     } else if (!gxi_range_add(address, bytes, context.id, where, GPUEXEC_MEMORY_MANAGED, 0)) {
         GXI_BESIDE(cuMemFree, (address));
