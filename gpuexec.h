@@ -4845,6 +4845,13 @@ static gxi_range *gxi_range_below(uint64_t address) {
     leaf = leaves ? gxi.leaves[leaves - 1] : NULL;
     return leaf ? gxi.found = leaf->range[gxi_entries_below(leaf, address) - 1] : NULL;
 }
+/* Moves the entries from that one on, up or down by one; the count is without the one that comes or goes. */
+static void gxi_leaf_move(gxi_leaf *leaf, unsigned from, unsigned to) {
+    const size_t n = leaf->count - (from < to ? from : to);
+    if (!n) return;
+    memmove(leaf->lo + to, leaf->lo + from, n * sizeof *leaf->lo);
+    memmove(leaf->range + to, leaf->range + from, n * sizeof *leaf->range);
+}
 /* A new leaf at that place, which takes the upper half of the leaf before it; NULL: no memory. */
 static gxi_leaf *gxi_leaf_new(size_t place) {
     gxi_leaf *leaf, *before;
@@ -4913,8 +4920,7 @@ static int gxi_range_out(uint64_t lo, gpuexec_memory_kind kind, const char *wher
     freed->was = *r;
     freed->where = gxi_copy_place(freed->place, sizeof freed->place, where);
     leaf->count--;
-    memmove(leaf->lo + i, leaf->lo + i + 1, (leaf->count - i) * sizeof *leaf->lo);
-    memmove(leaf->range + i, leaf->range + i + 1, (leaf->count - i) * sizeof *leaf->range);
+    gxi_leaf_move(leaf, i + 1, i);
     if (leaf->count) gxi.firsts[place] = leaf->lo[0];
     else {
         gxi.nleaves--;
@@ -4955,8 +4961,7 @@ static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const ch
     if (ok) {
         gxi_leaf *leaf = gxi.leaves[place];
         const unsigned i = gxi_entries_below(leaf, lo);
-        memmove(leaf->lo + i + 1, leaf->lo + i, (leaf->count - i) * sizeof *leaf->lo);
-        memmove(leaf->range + i + 1, leaf->range + i, (leaf->count - i) * sizeof *leaf->range);
+        gxi_leaf_move(leaf, i, i + 1);
         leaf->lo[i] = lo;
         leaf->range[i] = r;
         leaf->count++;
