@@ -233,6 +233,22 @@
           }
       Any other failure stays latched, including that of a request for 0 bytes.
 
+    BOXES AND ARRAYS OF COPIES (>>copies)
+      gpuexec_copy_3d copies a box: `depth` slices of `height` rows of `width_bytes` bytes, between host and device
+      memory in any direction. Each side has a separate pitch, slice height and offset, so that parts of volumes and
+      images can be copied without a loop; with depth 1, it is a 2-D copy with offsets. A pitch or slice height of 0
+      means that there are no gaps:
+          gpuexec_copy_3d_desc c = { 0 };                            // a 16 x 16 x 16 part of a 64 x 64 x 64 volume
+          c.from.device = volume, c.from.pitch = 64, c.from.slice_height = 64;
+          c.from.x = 8, c.from.y = 24, c.from.z = 40;
+          c.to.host = part;                                          // rows of 16 bytes, slices of 16 rows
+          c.width_bytes = c.height = c.depth = 16;
+          gpuexec_copy_3d(s, &c);
+      gpuexec_copy_many makes an array of copies with one call. On an H200, 1,000 copies of 4 bytes from pinned memory
+      take a fifth of the time of 1,000 calls; between device addresses, where the driver's own batches gain nothing, a
+      kernel copies. Larger copies gain less. All copies are checked first: if one is refused, none is made, and the
+      text names it: "copies[17]".
+
     STREAMS (>>stream) and EVENTS (>>event)
       Work on one stream runs in order; work on different streams may overlap. An event marks a point in a stream.
       gpuexec_stream_wait_event makes a stream wait for an event of any device, and gpuexec_event_elapsed_ms returns the
