@@ -1360,8 +1360,9 @@ typedef struct gpuexec_copy_part {
    a call for each:
    - to and from page-locked host memory with cuMemcpyBatchAsync, for which the driver must support CUDA 12.8, and
      which the legacy stream does not allow;
-   - up to 1 MiB within the stream's context, between addresses from gpuexec: with a kernel, 170 copies a launch. The
-     first such call in a context loads it (cuModuleLoadDataEx), which takes a few milliseconds;
+   - up to 1 MiB within the stream's context, between addresses from gpuexec, if there are at least four: with a
+     kernel, 170 copies a launch. The first such call in a context loads it (cuModuleLoadDataEx), which takes a few
+     milliseconds;
    - all others, and all copies in a capture: as separate copies. */
 GPUEXEC_API gpuexec_result gpuexec_copy_many_at(const char *where, gpuexec_stream stream,
                                                 const gpuexec_copy_part *copies, size_t count);
@@ -10004,7 +10005,7 @@ static gpuexec_result gxi_check_overlap(gxi_call *call, const gxi_transfer *x) {
     return GPUEXEC_OK;
 }
 
-static gxi_copy_side gxi_side_of_box(const gxi_side *side, const gxi_slot *peer) {
+static gxi_copy_side gxi_side_of_box(const gxi_side *side, const gxi_slot *peer, uint64_t rows, uint64_t slices) {
     gxi_copy_side c;
     memset(&c, 0, sizeof c);
     c.type = side->host ? GXI_MEMORYTYPE_HOST : GXI_MEMORYTYPE_DEVICE;
@@ -10012,7 +10013,7 @@ static gxi_copy_side gxi_side_of_box(const gxi_side *side, const gxi_slot *peer)
     else c.device = side->address;
     c.context = peer ? peer->cu_context : NULL;
     c.pitch = (size_t)side->pitch;
-    c.height = (size_t)(side->slice / side->pitch);
+    c.height = (size_t)(slices > 1 ? side->slice / side->pitch : rows);
     return c;
 }
 /* peers: the contexts of both sides of a copy between devices, else NULL */
@@ -10028,8 +10029,8 @@ static int gxi_transfer_box(gxi_call *call, const gxi_transfer *x, struct CUstre
     if (x->kind == GXI_FILL32)
         return GXI_TRY(cuMemsetD2D32Async, (to->address, pitch, x->value, width / 4, height, s));
     if (x->slices > 1 || peers[GXI_TO]) {
-        box.to = gxi_side_of_box(to, peers[GXI_TO]);
-        box.from = gxi_side_of_box(from, peers[GXI_FROM]);
+        box.to = gxi_side_of_box(to, peers[GXI_TO], x->rows, x->slices);
+        box.from = gxi_side_of_box(from, peers[GXI_FROM], x->rows, x->slices);
         box.width = width;
         box.height = height;
         box.depth = (size_t)x->slices;
@@ -10507,6 +10508,7 @@ GPUEXEC_API gpuexec_result gpuexec_copy_3d_now_at(const char *where, gpuexec_con
 /* --- arrays of copies: between device addresses by a kernel, to and from the host by the driver's batches --------- */
 
 enum { GXI_PARTS = 170,                          /* a kernel's parameters have at most 4 KiB */
+       GXI_PARTS_LEAST = 4,                      /* fewer copies are separate */
        GXI_PART_LIMIT = 1 << 20,                 /* bytes: a larger copy gains nothing */
        GXI_BLOCK_BYTES = 16384,                  /* that one block copies */
        GXI_BATCH = 512 };
@@ -10672,7 +10674,7 @@ static gpuexec_result gxi_copy_many(gxi_call *call, uint64_t on, int now, const 
     const gxi_slot *context;
     gxi_scope scope;
     size_t i, out = 0, near = 0;
-    int ok = 1;
+    int ok = 1, captures;
     if (gxi_begin(call)) return gxi_failed_with();
     m.call = call;
     m.copies = copies;
@@ -10688,18 +10690,21 @@ static gpuexec_result gxi_copy_many(gxi_call *call, uint64_t on, int now, const 
     if (!slot) return gxi_failed_with();
     for (i = 0; i < count; i++) {
         if (!gxi_select(&m, i) || (m.x.bytes && gxi_check_transfer(call, &m.x, slot))) return GPUEXEC_BAD_ARGUMENT;
-        out += m.x.kind == GXI_COPY_OUT;
-        near += m.x.kind == GXI_COPY;
+        out += m.x.bytes && m.x.kind == GXI_COPY_OUT;
+        near += m.x.bytes && m.x.kind == GXI_COPY;
     }
     call->subject = NULL;
     context = now ? slot : gxi_peek(slot->context, GXI_CONTEXT);
-    if (now ? gxi_enter_legacy(call, slot->cu_context, &scope) : gxi_enter_stream(call, slot, &scope))
+    /* the driver's batches need a current context (measured) */
+    if (now || slot->legacy == 1 ? gxi_enter_legacy(call, slot->cu_context, &scope)
+        : gxi_enter(call, slot->cu_context, &scope))
         return gxi_failed_with();
     m.stream = now ? GXI_STREAM_LEGACY : slot->is.stream.native;
     m.copier = NULL;
     /* a capture records single copies: its graph knows their memory, and cuMemcpyBatchAsync would break it */
-    m.batches = !now && slot->legacy != 1 && GXI_HAS(cuMemcpyBatchAsync) && !gxi_captures(call, slot);
-    if (near > 1 && context && (now || !gxi_captures(call, slot)))
+    captures = !now && gxi_captures(call, slot);
+    m.batches = !now && slot->legacy != 1 && GXI_HAS(cuMemcpyBatchAsync) && !captures;
+    if (near >= GXI_PARTS_LEAST && context && !captures)
         ok = gxi_copier(call, context, &m.copier) == GPUEXEC_OK;
     for (i = 0; i < count && ok; i++) ok = gxi_select(&m, i) && (m.x.bytes == 0 || gxi_enqueue_part(&m, i));
     ok = ok && gxi_launch_parts(&m) && gxi_enqueue_batch(&m);
