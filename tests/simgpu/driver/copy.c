@@ -268,10 +268,11 @@ static int run_batch(struct sim_stream *s, const struct item *items, size_t n) {
     return result ? result : ended;
 }
 
-/* Not on the legacy stream, and not in a capture, which stays valid: as documented and reported. */
+/* Not without a current context, not on the legacy stream, and not in a capture, which stays valid: as measured. */
 static int find_batch_stream(void *stream, struct sim_stream **s) {
     int result = sim_stream_find(stream, s);
     if (result) return result;
+    if (sim_context_need()) return CUDA_ERROR_INVALID_VALUE;
     if ((*s)->capture) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     return *s == &(*s)->context->legacy ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
