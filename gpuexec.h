@@ -18,7 +18,8 @@
         >>memory      device and pinned memory, copies, fills
         >>stream      queues of work
         >>current     the stream that a thread uses in a context if a call names none
-        >>pool        device memory allocated and freed in the order of a stream
+        >>pool        device memory allocated and freed in the order of a stream, and the pools that it comes from
+        >>managed     memory that migrates between host and devices
         >>event       points in a stream: order and time
         >>launch      grids, arguments, launching
         >>params      packed parameters, prepared launches
@@ -26,6 +27,7 @@
         >>graph       launching what a capture recorded
         >>barrier     a barrier across devices
         >>multi       one launch on several devices
+        >>ipc         memory and events of other processes, and connections to these
         >>cplusplus   launches that take any values
         >>names       the names that programs use
       >>end-of-api
@@ -37,8 +39,8 @@
         >>begin       finding and starting the driver
         >>object      handles and their slots, the table of allocations
         >>impl-setup, impl-device, impl-context, impl-shutdown, impl-image, impl-module, impl-link, impl-memory,
-        >>impl-stream, impl-current, impl-pool, impl-event, impl-transfer, impl-launch, impl-params,
-        >>impl-graph, impl-capture, impl-barrier, impl-multi
+        >>impl-stream, impl-current, impl-pool, impl-managed, impl-event, impl-transfer, impl-launch, impl-params,
+        >>impl-graph, impl-capture, impl-barrier, impl-multi, impl-ipc
 
     --------------------------------------------------------------------------------------------------------------------
     >>start
@@ -91,6 +93,7 @@
                                do not interfere with each other
       GPUEXEC_NO_MULTI         implementation: omits >>barrier and >>multi. Programs that call functions of these
                                sections fail to link, or, with GPUEXEC_STATIC, to compile
+      GPUEXEC_NO_IPC           the same for >>ipc
       GPUEXEC_NO_HERE          any file: its calls do not pass the caller's file and line (smaller binaries)
 
     No macro changes the layout of a type. Run-time settings are the members of descs (structs of options, such as
@@ -522,6 +525,7 @@ struct CUstream_st;
 struct CUevent_st;
 struct CUgraph_st;
 struct CUgraphExec_st;
+struct CUmemPoolHandle_st;
 
 /* =====================================================================================================================
    >>api   Each comment ends with the driver calls that the function makes, or with CUDA's name for what a member sets.
@@ -571,6 +575,9 @@ typedef enum gpuexec_result {
                                            capture: it was not made */
     GPUEXEC_CAPTURE_BROKEN = 71,        /* an earlier call broke the capture; the text names it, if gpuexec made it */
     GPUEXEC_GRAPH_DIFFERS = 72,         /* gpuexec_graph_update: the graphs do not have the same structure */
+    /* other processes */
+    GPUEXEC_PEER_GONE = 80,             /* the process at the other end of a connection has ended or closed it: the text
+                                           says which, and how it ended */
     GPUEXEC_DRIVER_ERROR = 90           /* any other error of the driver: see gpuexec_error.driver_result */
 } gpuexec_result;
 
@@ -586,6 +593,8 @@ typedef struct gpuexec_params  { unsigned long long id; } gpuexec_params;
 typedef struct gpuexec_prepared { unsigned long long id; } gpuexec_prepared;
 typedef struct gpuexec_barrier { unsigned long long id; } gpuexec_barrier;
 typedef struct gpuexec_graph   { unsigned long long id; } gpuexec_graph;
+typedef struct gpuexec_pool    { unsigned long long id; } gpuexec_pool;
+typedef struct gpuexec_ipc     { unsigned long long id; } gpuexec_ipc;
 
 /* gpuexec_same(a, b): 1 if two handles of one kind are the same handle, 0 if not; handles of different kinds do not
    compile. In C++, a == b and a != b do the same. Two handles for one native object, from two calls of
@@ -1137,8 +1146,8 @@ GPUEXEC_API gpuexec_ptr gpuexec_alloc_at(const char *where, gpuexec_context cont
 GPUEXEC_API gpuexec_ptr gpuexec_alloc_pitched_at(const char *where, gpuexec_context context, size_t width_bytes,
                                                  size_t height, unsigned element_bytes, size_t *pitch);
 
-/* Frees memory from gpuexec_alloc, gpuexec_alloc_pitched or gpuexec_alloc_on; 0 is ignored. Waits for work that may use
-   it. cuMemFree; for memory from gpuexec_alloc_on, cuCtxSynchronize first. */
+/* Frees memory from gpuexec_alloc, gpuexec_alloc_pitched, gpuexec_alloc_managed or a pool; 0 is ignored. Waits for work
+   that may use it. cuMemFree; for memory of a pool, cuCtxSynchronize first. */
 GPUEXEC_API gpuexec_result gpuexec_free_at(const char *where, gpuexec_ptr address);
 
 /* Allocates page-locked host memory, uninitialized. Copies use it without staging, and kernels can access it through
@@ -1414,7 +1423,7 @@ GPUEXEC_API void gpuexec_stream_scope_end(gpuexec_stream_scope *scope);        /
 #endif
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>pool   Device memory allocated and freed in the order of a stream. */
+   >>pool   Device memory allocated and freed in the order of a stream, and the pools that it comes from. */
 
 /* Allocates device memory on the stream's device, uninitialized and aligned to at least 256 bytes. Work enqueued later
    on this stream can use it; work on other streams, and copies without a stream, must wait for this point. On
@@ -1422,15 +1431,171 @@ GPUEXEC_API void gpuexec_stream_scope_end(gpuexec_stream_scope *scope);        /
    cudaSetDevice); GPUEXEC_BAD_ARGUMENT if there is none, or gpuexec has no handle for it. Returns 0 if it fails, or is
    refused; GPUEXEC_BAD_ARGUMENT for 0 bytes, GPUEXEC_NOT_SUPPORTED if the device has no memory pools. Free it with
    gpuexec_free_on or gpuexec_free; otherwise it is freed when the stream's context is closed. Kernels on other devices
-   cannot access it, even after gpuexec_peer_enable. cuMemAllocFromPoolAsync; the first call on a device also
-   cuMemPoolCreate and cuMemPoolSetAttribute. */
+   can access it only with gpuexec_pool_peer_enable; gpuexec_peer_enable is not enough. cuMemAllocFromPoolAsync; the
+   first call on a device also cuMemPoolCreate and cuMemPoolSetAttribute. */
 GPUEXEC_API gpuexec_ptr gpuexec_alloc_on_at(const char *where, gpuexec_stream stream, size_t bytes);
 
-/* Frees memory from gpuexec_alloc_on, gpuexec_alloc or gpuexec_alloc_pitched once all work enqueued so far on the
-   stream has finished; does not wait. Work on other streams that uses the memory must have finished, or the stream must
-   wait for it first. 0 is ignored. The stream can be any on the device; GPUEXEC_CURRENT is the current one of the
-   context in which the memory was allocated. Clean-up: not refused, latches nothing. cuMemFreeAsync. */
+/* Frees memory from gpuexec_alloc_on, gpuexec_pool_alloc, gpuexec_alloc or gpuexec_alloc_pitched once all work enqueued
+   so far on the stream has finished; does not wait. Work on other streams that uses the memory must have finished, or
+   the stream must wait for it first. 0 is ignored. The stream can be any on the device; GPUEXEC_CURRENT is the current
+   one of the context in which the memory was allocated. Clean-up: not refused, latches nothing. cuMemFreeAsync. */
 GPUEXEC_API gpuexec_result gpuexec_free_on_at(const char *where, gpuexec_stream stream, gpuexec_ptr address);
+
+typedef struct gpuexec_pool_desc {
+    unsigned start_canary;
+    int      use_default;                        /* 1: the device's default pool, which other libraries use, too.
+                                                    gpuexec does not change its settings: leave the members below 0,
+                                                    except or_plain. cuDeviceGetDefaultMemPool */
+    int      release;                            /* 0: the pool keeps what was freed for its next allocations. 1: each
+                                                    wait of the host returns unused memory to the system, as long as the
+                                                    pool has reserved more than release_threshold bytes */
+    size_t   release_threshold;                  /* CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, whose default in CUDA is 0 */
+    size_t   max_bytes;                          /* the most that the pool may reserve; 0: no limit. The driver rounds
+                                                    it up. Needs a driver for CUDA 12.2 or later */
+    int      exportable;                         /* 1: other processes can import the pool, by file descriptor.
+                                                    CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR */
+    int      or_plain;                           /* if the device has no memory pools: 0: GPUEXEC_NOT_SUPPORTED; 1:
+                                                    gpuexec_pool_alloc then works as gpuexec_alloc does (and can wait),
+                                                    and there is nothing to trim or set */
+    unsigned end_canary;
+} gpuexec_pool_desc;
+
+/* Creates a memory pool on the device of the context; desc NULL: a pool that keeps all its memory. The context owns it.
+   GPUEXEC_BAD_ARGUMENT if members of the desc contradict each other, GPUEXEC_NOT_SUPPORTED if the device has no pools,
+   or cannot export them. cuMemPoolCreate, cuMemPoolSetAttribute. */
+GPUEXEC_API gpuexec_pool gpuexec_pool_create_at(const char *where, gpuexec_context context,
+                                                const gpuexec_pool_desc *desc);
+
+/* Returns gpuexec's own pool of the context's device, from which gpuexec_alloc_on allocates: to lower its threshold,
+   trim it, or read its numbers. All contexts on a device share it. It is destroyed with the last of them. */
+GPUEXEC_API gpuexec_pool gpuexec_context_pool_at(const char *where, gpuexec_context context);
+
+/* gpuexec_alloc_on with memory of this pool; the stream must be on the pool's device. Free it with gpuexec_free_on or
+   gpuexec_free. GPUEXEC_WRONG_CONTEXT for a stream on another device, GPUEXEC_OUT_OF_DEVICE_MEMORY also if the pool has
+   reached max_bytes. cuMemAllocFromPoolAsync; on a device without pools, cuMemAlloc. */
+GPUEXEC_API gpuexec_ptr gpuexec_pool_alloc_at(const char *where, gpuexec_pool pool, gpuexec_stream stream,
+                                              size_t bytes);
+
+/* Returns unused memory of the pool to the system until it has reserved at most keep_bytes. Memory whose free is still
+   pending stays: wait for its stream first. Clean-up. cuMemPoolTrimTo. */
+GPUEXEC_API gpuexec_result gpuexec_pool_trim_at(const char *where, gpuexec_pool pool, size_t keep_bytes);
+
+/* Sets the bytes up to which the pool keeps unused memory when the host waits: 0: none, as in CUDA's default pools;
+   (size_t)-1: all, as in gpuexec's pools. GPUEXEC_BAD_ARGUMENT for the default pool. cuMemPoolSetAttribute. */
+GPUEXEC_API gpuexec_result gpuexec_pool_set_threshold_at(const char *where, gpuexec_pool pool, size_t bytes);
+
+typedef struct gpuexec_pool_info {
+    int    device;                               /* ordinal */
+    int    plain;                                /* 1: the device has no pools; the numbers below are 0 */
+    size_t threshold;                            /* (size_t)-1: the pool keeps all */
+    size_t max_bytes;                            /* 0: no limit */
+    size_t used, used_high;                      /* bytes allocated now, and at most since the pool was created, or
+                                                    since gpuexec_pool_reset_high */
+    size_t reserved, reserved_high;              /* the same for bytes that the pool holds; trimming can return
+                                                    reserved - used */
+} gpuexec_pool_info;
+
+/* Reads the numbers of a pool. They count memory whose free is pending as unused. A query. cuMemPoolGetAttribute. */
+GPUEXEC_API gpuexec_result gpuexec_pool_get_info_at(const char *where, gpuexec_pool pool, gpuexec_pool_info *info);
+
+/* Sets used_high and reserved_high to the current values. GPUEXEC_BAD_ARGUMENT for the default pool.
+   cuMemPoolSetAttribute. */
+GPUEXEC_API gpuexec_result gpuexec_pool_reset_high_at(const char *where, gpuexec_pool pool);
+
+/* Let kernels and copies on the device of `context` access the pool's memory directly, including what is allocated
+   already; or no longer. A call succeeds if that is the pool's own device. GPUEXEC_NOT_SUPPORTED if the devices do not
+   support it, GPUEXEC_BAD_ARGUMENT for the default pool. cuMemPoolSetAccess. */
+GPUEXEC_API gpuexec_result gpuexec_pool_peer_enable_at(const char *where, gpuexec_pool pool, gpuexec_context context);
+GPUEXEC_API gpuexec_result gpuexec_pool_peer_disable_at(const char *where, gpuexec_pool pool, gpuexec_context context);
+
+/* Returns the CUmemoryPool; NULL if the handle is not ok, or the device has no pools. A query. */
+GPUEXEC_API struct CUmemPoolHandle_st *gpuexec_pool_native(gpuexec_pool pool);
+
+/* Destroys a pool from gpuexec_pool_create; of a default pool, only the handle. Memory that is still allocated remains
+   valid until it is freed, and the driver keeps the pool's other memory no longer than that. cuMemPoolDestroy. */
+GPUEXEC_API gpuexec_result gpuexec_pool_destroy_at(const char *where, gpuexec_pool pool);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>managed   Memory with one address for host and devices, whose pages migrate to where they are used. */
+
+typedef struct gpuexec_managed_desc {
+    unsigned start_canary;
+    int      concurrent;                         /* 1: GPUEXEC_NOT_SUPPORTED unless the host may access the memory while
+                                                    kernels run */
+    int      oversubscribe;                      /* 1: more bytes than the device has free. The rest must fit into the
+                                                    host's memory: if not, Linux may end this process or others */
+    int      attach_host;                        /* 1: devices cannot access the memory until gpuexec_managed_attach.
+                                                    CU_MEM_ATTACH_HOST */
+    unsigned end_canary;
+} gpuexec_managed_desc;
+
+/* Allocates managed memory. Kernels, copies, fills and the host use the same address: gpuexec_managed_host(p) is the
+   host's pointer. Returns 0 if it fails: GPUEXEC_NOT_SUPPORTED if the device has no managed memory,
+   GPUEXEC_OUT_OF_DEVICE_MEMORY for more bytes than the device has free, unless desc.oversubscribe is 1. Free it with
+   gpuexec_free. cuMemAllocManaged. */
+GPUEXEC_API gpuexec_ptr gpuexec_alloc_managed_at(const char *where, gpuexec_context context, size_t bytes,
+                                                 const gpuexec_managed_desc *desc);
+
+/* Returns the host's pointer to managed memory, for the same byte. On a device on which the host may not access managed
+   memory while kernels run (gpuexec_managed_info.concurrent is 0), an access would end the process; there the call
+   returns NULL, with GPUEXEC_NOT_SUPPORTED, if a stream of gpuexec has pending work on that device. Memory attached to
+   the host or a stream may be accessed nevertheless: cast its address. cuDeviceGetAttribute, cuStreamQuery. */
+GPUEXEC_API void *gpuexec_managed_host_at(const char *where, gpuexec_ptr address);
+
+/* Where managed memory is: the ordinal of a device, or one of these. */
+enum {
+    GPUEXEC_HOST = -1,                           /* the host; for a prefetch, the NUMA node that the driver chooses */
+    GPUEXEC_NOWHERE = -2,                        /* only in gpuexec_managed_info */
+    GPUEXEC_NUMA_CURRENT = -3                    /* the host's NUMA node on which the calling thread runs; as below */
+};
+#define GPUEXEC_NUMA(node) (-16 - (node))        /* a NUMA node of the host; needs a driver for CUDA 12.2 or later */
+
+/* Enqueues the migration of the pages of these bytes, so that their first access there need not wait for it. Device and
+   stream's device must support concurrent access: otherwise GPUEXEC_NOT_SUPPORTED. cuMemPrefetchAsync. */
+GPUEXEC_API gpuexec_result gpuexec_managed_prefetch_at(const char *where, gpuexec_stream stream, gpuexec_ptr address,
+                                                       size_t bytes, int location);
+
+typedef enum gpuexec_advice {                    /* CU_MEM_ADVISE_* */
+    GPUEXEC_READ_MOSTLY = 1,                     /* readers get copies, and a write removes these; the location is
+                                                    ignored */
+    GPUEXEC_NOT_READ_MOSTLY = 2,
+    GPUEXEC_PREFERRED = 3,                       /* pages stay at the location, if they can be accessed from there */
+    GPUEXEC_NOT_PREFERRED = 4,                   /* the location is ignored */
+    GPUEXEC_ACCESSED_BY = 5,                     /* the location can access the pages where they are, without faults */
+    GPUEXEC_NOT_ACCESSED_BY = 6
+} gpuexec_advice;
+
+/* Sets how these bytes will be used, for whole pages; it changes no result. Errors as for gpuexec_managed_prefetch.
+   cuMemAdvise. */
+GPUEXEC_API gpuexec_result gpuexec_managed_advise_at(const char *where, gpuexec_ptr address, size_t bytes,
+                                                     gpuexec_advice advice, int location);
+
+typedef enum gpuexec_attachment {                /* CU_MEM_ATTACH_* */
+    GPUEXEC_ATTACH_ALL = 1,                      /* any stream of any device may use the memory */
+    GPUEXEC_ATTACH_HOST = 2,                     /* no device may */
+    GPUEXEC_ATTACH_STREAM = 4                    /* only this stream, which must not be a default stream; the host may
+                                                    access the memory when the stream is idle */
+} gpuexec_attachment;
+
+/* Attaches a whole allocation from gpuexec_alloc_managed, at this point of the stream: for devices without concurrent
+   access, where the host otherwise has to wait for the whole device. cuStreamAttachMemAsync. */
+GPUEXEC_API gpuexec_result gpuexec_managed_attach_at(const char *where, gpuexec_stream stream, gpuexec_ptr address,
+                                                     gpuexec_attachment attachment);
+
+enum { GPUEXEC_MANAGED_DEVICES = 16 };
+typedef struct gpuexec_managed_info {
+    int concurrent;                              /* 1: the host may access the memory while kernels run on its device.
+                                                    CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS */
+    int read_mostly;                             /* 1: all the bytes are */
+    int preferred, last_prefetch;                /* a location; GPUEXEC_NOWHERE if there is none, or not the same for
+                                                    all the bytes */
+    int accessed_by[GPUEXEC_MANAGED_DEVICES];    /* locations, then GPUEXEC_NOWHERE */
+} gpuexec_managed_info;
+
+/* Reads what was set for these bytes; not where the pages are, which no driver reports. A query.
+   cuMemRangeGetAttributes. */
+GPUEXEC_API gpuexec_result gpuexec_managed_get_info_at(const char *where, gpuexec_ptr address, size_t bytes,
+                                                       gpuexec_managed_info *info);
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>event   Points in streams. */
@@ -1439,6 +1604,8 @@ typedef struct gpuexec_event_desc {
     unsigned start_canary;
     int      no_timing;                   /* 1: cheaper, for ordering only. CU_EVENT_DISABLE_TIMING */
     int      blocking_sync;               /* 1: gpuexec_event_sync sleeps instead of spinning. CU_EVENT_BLOCKING_SYNC */
+    int      interprocess;                /* 1: gpuexec_ipc_export_event can export it; implies no_timing.
+                                             CU_EVENT_INTERPROCESS */
     unsigned end_canary;
 } gpuexec_event_desc;
 
@@ -1956,6 +2123,123 @@ GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where, con
                                                          const gpuexec_multi_desc *desc);
 #endif
 
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>ipc   Memory, events and pools between processes on one machine. Linux only; elsewhere, each call returns
+   GPUEXEC_NOT_SUPPORTED. */
+
+/* What a process exports, as bytes: send them through a pipe, a file or a socket. They are valid on this machine while
+   the process that exported them runs and keeps the object. Bytes that no export made, or that were changed, are refused
+   (GPUEXEC_BAD_ARGUMENT). */
+typedef struct gpuexec_ipc_object { unsigned char bytes[128]; } gpuexec_ipc_object;
+
+typedef enum gpuexec_ipc_kind {
+    GPUEXEC_IPC_NOTHING = 0,
+    GPUEXEC_IPC_MEMORY = 1,                      /* from gpuexec_alloc */
+    GPUEXEC_IPC_EVENT = 2,
+    GPUEXEC_IPC_POOL = 3,                        /* only in messages: a file descriptor */
+    GPUEXEC_IPC_POOL_MEMORY = 4                  /* import the pool first */
+} gpuexec_ipc_kind;
+
+typedef struct gpuexec_ipc_info {                /* what an object's bytes say */
+    gpuexec_ipc_kind kind;
+    size_t           bytes;                      /* of memory */
+    long             pid;                        /* of the process that exported it */
+} gpuexec_ipc_info;
+
+typedef struct gpuexec_ipc_message {
+    gpuexec_ipc_kind   kind;                     /* of what came with it */
+    char               label[64];
+    unsigned long long value;
+    gpuexec_ipc_object object;                   /* memory, event, pool memory */
+    int                fd;                       /* of a pool, otherwise -1. The caller owns it: pass it to
+                                                    gpuexec_ipc_import_pool, then close it */
+} gpuexec_ipc_message;
+
+#if !defined(GPUEXEC_STATIC) || !defined(GPUEXEC_NO_IPC)
+/* Exports memory for other processes. `memory` is the beginning of an allocation from gpuexec_alloc or
+   gpuexec_alloc_pitched, or from gpuexec_pool_alloc with a pool that is exportable. Keep the memory until all importers
+   have freed theirs. The driver shares whole pages of 2 MiB: an importer could also read other small allocations near
+   this one. cuIpcGetMemHandle, cuMemPoolExportPointer. */
+GPUEXEC_API gpuexec_result gpuexec_ipc_export_at(const char *where, gpuexec_ptr memory, gpuexec_ipc_object *object);
+
+/* Imports memory that another process exported, for kernels, copies and fills: the same bytes, at another address. Free
+   it with gpuexec_free, which leaves the exporter's allocation as it is. Returns 0 if it fails: GPUEXEC_BAD_ARGUMENT for
+   an object of this process, of another kind, or if this process has imported it already; otherwise the driver's reason,
+   such as an exporter that has ended. cuIpcOpenMemHandle. */
+GPUEXEC_API gpuexec_ptr gpuexec_ipc_import_at(const char *where, gpuexec_context context,
+                                              const gpuexec_ipc_object *object);
+
+/* Exports an event that was created with gpuexec_event_desc.interprocess. cuIpcGetEventHandle. */
+GPUEXEC_API gpuexec_result gpuexec_ipc_export_event_at(const char *where, gpuexec_event event,
+                                                       gpuexec_ipc_object *object);
+
+/* Imports an event: both processes may record it, and wait for its last record. Destroy it with gpuexec_event_destroy.
+   Errors as for gpuexec_ipc_import. cuIpcOpenEventHandle. */
+GPUEXEC_API gpuexec_event gpuexec_ipc_import_event_at(const char *where, gpuexec_context context,
+                                                      const gpuexec_ipc_object *object);
+
+/* Exports a pool that was created with gpuexec_pool_desc.exportable, as a new file descriptor, which the caller owns; -1
+   if it fails. Pass it to another process with gpuexec_ipc_send_pool, then close it. cuMemPoolExportToShareableHandle. */
+GPUEXEC_API int gpuexec_ipc_export_pool_at(const char *where, gpuexec_pool pool);
+
+/* Imports a pool from its descriptor, which remains the caller's: to import memory with gpuexec_ipc_import_from, not to
+   allocate. cuMemPoolImportFromShareableHandle. */
+GPUEXEC_API gpuexec_pool gpuexec_ipc_import_pool_at(const char *where, gpuexec_context context, int fd);
+
+/* Imports memory of an imported pool. Free it with gpuexec_free or gpuexec_free_on, before its exporter does. Returns 0 if
+   it fails. cuMemPoolImportPointer. */
+GPUEXEC_API gpuexec_ptr gpuexec_ipc_import_from_at(const char *where, gpuexec_pool pool,
+                                                   const gpuexec_ipc_object *object);
+
+/* Reads an object's bytes, without the driver. GPUEXEC_BAD_ARGUMENT if they are not an object. A query. */
+GPUEXEC_API gpuexec_result gpuexec_ipc_get_info_at(const char *where, const gpuexec_ipc_object *object,
+                                                   gpuexec_ipc_info *info);
+
+/* A connection between two processes, over a Unix socket. It carries messages, and notices the end of the other process:
+   its calls that wait then return GPUEXEC_PEER_GONE; the text says which process, and how it ended, if the system still
+   knows. One thread at a time may use a connection. These calls need no driver, and no failure of them but that to
+   create a connection is latched.
+   gpuexec_ipc_pair makes two ends: the connection for this process, and a descriptor for a program that it starts
+   next, which passes it to gpuexec_ipc_from_fd. *child_fd stays open in that program; close it here afterwards. */
+GPUEXEC_API gpuexec_ipc gpuexec_ipc_pair_at(const char *where, int *child_fd);
+
+/* Makes a connection of one end of a SOCK_SEQPACKET Unix socket, which it then owns. */
+GPUEXEC_API gpuexec_ipc gpuexec_ipc_from_fd_at(const char *where, int fd);
+
+/* Wait for another process that connects to this name, or for one that listens there; at most timeout_ms milliseconds,
+   -1: forever. Listening ends with the first connection. A name that begins with '@' is no file: nothing is left behind
+   if the process is killed. GPUEXEC_FILE_ERROR if the name cannot be used, or after the timeout. */
+GPUEXEC_API gpuexec_ipc gpuexec_ipc_listen_at(const char *where, const char *name, int timeout_ms);
+GPUEXEC_API gpuexec_ipc gpuexec_ipc_connect_at(const char *where, const char *name, int timeout_ms);
+
+/* Sends a message: a label of at most 63 bytes, a number, and an object, or NULL for none. Returns once the system has the
+   message; it waits while the other process has not read enough of earlier ones. */
+GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_ipc_send_at(const char *where, gpuexec_ipc connection,
+                                                              const char *label, unsigned long long value,
+                                                              const gpuexec_ipc_object *object);
+/* The same with a pool's file descriptor. */
+GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_ipc_send_pool_at(const char *where, gpuexec_ipc connection,
+                                                                   const char *label, unsigned long long value,
+                                                                   gpuexec_pool pool);
+
+/* Receives the next message; waits for it at most timeout_ms milliseconds, -1: forever. GPUEXEC_NOT_READY if none came.
+   Messages that the other process sent before it ended are still received. */
+GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_ipc_receive_at(const char *where, gpuexec_ipc connection,
+                                                                 gpuexec_ipc_message *message, int timeout_ms);
+
+/* Waits until the event's last record is reached, as gpuexec_event_sync does, but no longer than timeout_ms milliseconds
+   (GPUEXEC_NOT_READY; -1: forever), and not beyond the end of the other process. Returns and takes the thread's latched
+   failure. cuEventQuery. */
+GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_ipc_wait_at(const char *where, gpuexec_ipc connection,
+                                                              gpuexec_event event, int timeout_ms);
+
+/* Returns the number of the other process, 0 if it is not known yet. A query. */
+GPUEXEC_API long gpuexec_ipc_peer(gpuexec_ipc connection);
+
+/* Closes the connection. Later calls of the other process return GPUEXEC_PEER_GONE. What was imported stays. */
+GPUEXEC_API gpuexec_result gpuexec_ipc_close_at(const char *where, gpuexec_ipc connection);
+#endif
+
 #ifdef __cplusplus
 } /* extern "C" */
 
@@ -2003,6 +2287,9 @@ template <> struct gxi_is_handle<gpuexec_linker> : gxi_true {};
 template <> struct gxi_is_handle<gpuexec_params> : gxi_true {};
 template <> struct gxi_is_handle<gpuexec_prepared> : gxi_true {};
 template <> struct gxi_is_handle<gpuexec_barrier> : gxi_true {};
+template <> struct gxi_is_handle<gpuexec_graph> : gxi_true {};
+template <> struct gxi_is_handle<gpuexec_pool> : gxi_true {};
+template <> struct gxi_is_handle<gpuexec_ipc> : gxi_true {};
 template <bool> struct gxi_if_handle {};
 template <> struct gxi_if_handle<true> { typedef bool type; };
 template <> struct gxi_is_handle<gpuexec_args> : gxi_true {};
@@ -2152,6 +2439,22 @@ template <class T> GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::t
 #define gpuexec_free(...)                   gpuexec_free_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_alloc_on(...)               gpuexec_alloc_on_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_free_on(...)                gpuexec_free_on_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_pool_create(...)            gpuexec_pool_create_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_context_pool(...)           gpuexec_context_pool_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_pool_alloc(...)             gpuexec_pool_alloc_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_pool_trim(...)              gpuexec_pool_trim_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_pool_set_threshold(...)     gpuexec_pool_set_threshold_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_pool_get_info(...)          gpuexec_pool_get_info_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_pool_reset_high(...)        gpuexec_pool_reset_high_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_pool_peer_enable(...)       gpuexec_pool_peer_enable_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_pool_peer_disable(...)      gpuexec_pool_peer_disable_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_pool_destroy(...)           gpuexec_pool_destroy_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_alloc_managed(...)          gpuexec_alloc_managed_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_managed_host(...)           gpuexec_managed_host_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_managed_prefetch(...)       gpuexec_managed_prefetch_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_managed_advise(...)         gpuexec_managed_advise_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_managed_attach(...)         gpuexec_managed_attach_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_managed_get_info(...)       gpuexec_managed_get_info_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_alloc_pinned(...)           gpuexec_alloc_pinned_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_free_pinned(...)            gpuexec_free_pinned_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_register(...)               gpuexec_register_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -2229,6 +2532,23 @@ template <class T> GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::t
 #define gpuexec_barrier_reset(...)          gpuexec_barrier_reset_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_barrier_destroy(...)        gpuexec_barrier_destroy_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_launch_multi_device(...)    gpuexec_launch_multi_device_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_ipc_export(...)             gpuexec_ipc_export_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_ipc_import(...)             gpuexec_ipc_import_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_ipc_export_event(...)       gpuexec_ipc_export_event_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_ipc_import_event(...)       gpuexec_ipc_import_event_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_ipc_export_pool(...)        gpuexec_ipc_export_pool_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_ipc_import_pool(...)        gpuexec_ipc_import_pool_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_ipc_import_from(...)        gpuexec_ipc_import_from_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_ipc_get_info(...)           gpuexec_ipc_get_info_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_ipc_pair(...)               gpuexec_ipc_pair_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_ipc_from_fd(...)            gpuexec_ipc_from_fd_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_ipc_listen(...)             gpuexec_ipc_listen_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_ipc_connect(...)            gpuexec_ipc_connect_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_ipc_send(...)               gpuexec_ipc_send_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_ipc_send_pool(...)          gpuexec_ipc_send_pool_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_ipc_receive(...)            gpuexec_ipc_receive_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_ipc_wait(...)               gpuexec_ipc_wait_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_ipc_close(...)              gpuexec_ipc_close_at(GPUEXEC_HERE, __VA_ARGS__)
 
 /* >>end-of-api ===================================================================================================== */
 
@@ -2445,6 +2765,18 @@ static const char *const gxi_driver_places[] = { "nvcuda.dll" };
 #  include <unistd.h>
 #  if defined(__linux__)
 #    include <sys/auxv.h>
+#    if !defined(GPUEXEC_NO_IPC)
+#      include <fcntl.h>
+#      include <sys/socket.h>
+#      include <sys/un.h>
+#      if defined(SO_PEERCRED)                    /* not with -std=c99 */
+#        define GXI_SO_PEERCRED SO_PEERCRED
+#      elif defined(__powerpc__)
+#        define GXI_SO_PEERCRED 21
+#      else
+#        define GXI_SO_PEERCRED 17
+#      endif
+#    endif
 #  endif
 #  define GXI_CUDA
 #  define GXI_THREAD __thread
@@ -2526,7 +2858,8 @@ static const char *const gxi_driver_places[] = {
 /* ---------------------------------------------------------------------------------------------------------------------
    >>driver   One row per entry point: optional or required, name, CUDA version that introduced the ABI declared
    here, and its parameters. They are resolved through cuGetProcAddress with that version, never by symbol name: the
-   plain symbol can be an older ABI. If a required one is missing, the start fails; a missing optional one is NULL:
+   plain symbol can be an older ABI. A second ABI of an entry point has a row whose name ends with its version. If
+   a required one is missing, the start fails; a missing optional one is NULL:
    see GXI_HAS. */
 
 typedef struct gxi_memcpy2d {                    /* CUDA_MEMCPY2D */
@@ -2544,12 +2877,19 @@ typedef struct gxi_memcpy2d {                    /* CUDA_MEMCPY2D */
     size_t to_pitch;
     size_t width, height;
 } gxi_memcpy2d;
+typedef struct gxi_location { int type, id; } gxi_location;          /* CUmemLocation */
+typedef struct gxi_access {                      /* CUmemAccessDesc */
+    gxi_location location;
+    int          flags;
+} gxi_access;
 typedef struct gxi_pool_properties {             /* CUmemPoolProps */
     int type, handle_types, location_type, location;
     void *security;
     size_t max_bytes;
     unsigned char zeros[56];
 } gxi_pool_properties;
+typedef struct gxi_ipc_handle { unsigned char bytes[64]; } gxi_ipc_handle;     /* CUipcMemHandle, CUipcEventHandle,
+                                                    CUmemPoolPtrExportData */
 typedef struct gxi_launch_attribute {            /* CUlaunchAttribute, with the values used here */
     int id, padding;
     union { int number; unsigned blocks[3]; uint64_t space[8]; } value;
@@ -2674,10 +3014,25 @@ typedef struct gxi_update {                      /* CUgraphExecUpdateResultInfo 
     ROW(REQUIRED, cuMemPoolDestroy,          11020, (void *pool)) \
     ROW(REQUIRED, cuMemPoolSetAttribute,     11020, (void *pool, int attribute, void *value)) \
     ROW(REQUIRED, cuMemPoolGetAttribute,     11020, (void *pool, int attribute, void *value)) \
+    ROW(REQUIRED, cuMemPoolTrimTo,           11020, (void *pool, size_t bytes)) \
+    ROW(REQUIRED, cuMemPoolSetAccess,        11020, (void *pool, const struct gxi_access *access, size_t count)) \
+    ROW(REQUIRED, cuDeviceGetDefaultMemPool, 11020, (void **pool, int device)) \
     ROW(REQUIRED, cuMemAllocFromPoolAsync,   11020, \
         (gpuexec_ptr *address, size_t bytes, void *pool, struct CUstream_st *stream)) \
     ROW(REQUIRED, cuMemFreeAsync,            11020, (gpuexec_ptr address, struct CUstream_st *stream)) \
     ROW(REQUIRED, cuMemGetInfo,               3020, (size_t *available, size_t *total)) \
+    ROW(REQUIRED, cuMemAllocManaged,          6000, (gpuexec_ptr *address, size_t bytes, unsigned flags)) \
+    ROW(OPTIONAL, cuMemPrefetchAsync,         8000, \
+        (gpuexec_ptr address, size_t bytes, int device, struct CUstream_st *stream)) \
+    ROW(OPTIONAL, cuMemPrefetchAsync_12020,     12020, \
+        (gpuexec_ptr address, size_t bytes, gxi_location location, unsigned flags, struct CUstream_st *stream)) \
+    ROW(OPTIONAL, cuMemAdvise,                8000, (gpuexec_ptr address, size_t bytes, int advice, int device)) \
+    ROW(OPTIONAL, cuMemAdvise_12020,            12020, \
+        (gpuexec_ptr address, size_t bytes, int advice, gxi_location location)) \
+    ROW(REQUIRED, cuMemRangeGetAttributes,    8000, \
+        (void **values, size_t *sizes, int *attributes, size_t n, gpuexec_ptr address, size_t bytes)) \
+    ROW(REQUIRED, cuStreamAttachMemAsync,     6000, \
+        (struct CUstream_st *stream, gpuexec_ptr address, size_t bytes, unsigned flags)) \
     ROW(REQUIRED, cuMemHostAlloc,             2020, (void **memory, size_t bytes, unsigned flags)) \
     ROW(REQUIRED, cuMemFreeHost,              2000, (void *memory)) \
     ROW(REQUIRED, cuMemHostRegister,          6050, (void *memory, size_t bytes, unsigned flags)) \
@@ -2750,7 +3105,19 @@ typedef struct gxi_update {                      /* CUgraphExecUpdateResultInfo 
     ROW(REQUIRED, cuEventRecord,              2000, (struct CUevent_st *event, struct CUstream_st *stream)) \
     ROW(REQUIRED, cuEventSynchronize,         2000, (struct CUevent_st *event)) \
     ROW(REQUIRED, cuEventQuery,               2000, (struct CUevent_st *event)) \
-    ROW(REQUIRED, cuEventElapsedTime,         2000, (float *ms, struct CUevent_st *start, struct CUevent_st *stop))
+    ROW(REQUIRED, cuEventElapsedTime,         2000, (float *ms, struct CUevent_st *start, struct CUevent_st *stop)) \
+    ROW(REQUIRED, cuIpcGetMemHandle,          4010, (struct gxi_ipc_handle *handle, gpuexec_ptr address)) \
+    ROW(REQUIRED, cuIpcOpenMemHandle,        11000, (gpuexec_ptr *address, gxi_ipc_handle handle, unsigned flags)) \
+    ROW(REQUIRED, cuIpcCloseMemHandle,        4010, (gpuexec_ptr address)) \
+    ROW(REQUIRED, cuIpcGetEventHandle,        4010, (struct gxi_ipc_handle *handle, struct CUevent_st *event)) \
+    ROW(REQUIRED, cuIpcOpenEventHandle,       4010, (struct CUevent_st **event, gxi_ipc_handle handle)) \
+    ROW(REQUIRED, cuMemPoolExportToShareableHandle, 11020, \
+        (void *handle, void *pool, int type, unsigned long long flags)) \
+    ROW(REQUIRED, cuMemPoolImportFromShareableHandle, 11020, \
+        (void **pool, void *handle, int type, unsigned long long flags)) \
+    ROW(REQUIRED, cuMemPoolExportPointer,    11020, (struct gxi_ipc_handle *data, gpuexec_ptr address)) \
+    ROW(REQUIRED, cuMemPoolImportPointer,    11020, \
+        (gpuexec_ptr *address, void *pool, struct gxi_ipc_handle *data))
 
 typedef struct gxi_driver {
 #define GXI_MEMBER(need, name, version, params) int (GXI_CUDA *name) params;
@@ -2815,15 +3182,25 @@ enum {
     GXI_DEV_ASYNC_ENGINE_COUNT = 40, GXI_DEV_COMPUTE_CAPABILITY_MAJOR = 75, GXI_DEV_COMPUTE_CAPABILITY_MINOR = 76,
     GXI_DEV_COOPERATIVE_LAUNCH = 95, GXI_DEV_COOPERATIVE_MULTI_DEVICE_LAUNCH = 96,
     GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97, GXI_DEV_MEMORY_POOLS_SUPPORTED = 115, GXI_DEV_CLUSTER_LAUNCH = 120,
+    GXI_DEV_MANAGED_MEMORY = 83, GXI_DEV_CONCURRENT_MANAGED_ACCESS = 89, GXI_DEV_MEMPOOL_SUPPORTED_HANDLE_TYPES = 119,
 
     GXI_STREAM_CAPTURE_MODE_GLOBAL = 0, GXI_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1, GXI_STREAM_CAPTURE_MODE_RELAXED = 2,
     GXI_STREAM_CAPTURE_STATUS_INVALIDATED = 2,
     GXI_GRAPH_NODE_TYPE_KERNEL = 0, GXI_GRAPH_NODE_TYPE_MEMCPY = 1, GXI_GRAPH_NODE_TYPE_MEMSET = 2,
     GXI_STREAM_NON_BLOCKING = 1, GXI_EVENT_BLOCKING_SYNC = 1, GXI_EVENT_DISABLE_TIMING = 2,
+    GXI_EVENT_INTERPROCESS = 4, GXI_IPC_LAZY_PEER_ACCESS = 1,
     GXI_MEMHOSTALLOC_PORTABLE = 1, GXI_MEMHOSTALLOC_DEVICEMAP = 2,
     GXI_MEMORYTYPE_HOST = 1, GXI_MEMORYTYPE_DEVICE = 2,
     GXI_MEM_ALLOCATION_TYPE_PINNED = 1, GXI_MEM_LOCATION_TYPE_DEVICE = 1, GXI_MEMPOOL_ATTR_RELEASE_THRESHOLD = 4,
     GXI_MEMPOOL_ATTR_RESERVED_MEM_CURRENT = 5, GXI_MEMPOOL_ATTR_USED_MEM_CURRENT = 7,
+    GXI_MEMPOOL_ATTR_RESERVED_MEM_HIGH = 6, GXI_MEMPOOL_ATTR_USED_MEM_HIGH = 8,
+    GXI_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR = 1, GXI_MEM_ACCESS_FLAGS_PROT_READWRITE = 3,
+    GXI_MEM_LOCATION_TYPE_HOST = 2, GXI_MEM_LOCATION_TYPE_HOST_NUMA = 3, GXI_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT = 4,
+    GXI_MEM_ATTACH_GLOBAL = 1, GXI_MEM_ATTACH_HOST = 2,
+    GXI_MEM_RANGE_ATTRIBUTE_READ_MOSTLY = 1, GXI_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION = 2,
+    GXI_MEM_RANGE_ATTRIBUTE_ACCESSED_BY = 3, GXI_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION = 4,
+    GXI_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE = 5, GXI_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID = 6,
+    GXI_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE = 7, GXI_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID = 8,
     GXI_POINTER_CONTEXT = 1, GXI_POINTER_MEMORY_TYPE = 2, GXI_POINTER_DEVICE_POINTER = 3, GXI_POINTER_HOST_POINTER = 4,
     GXI_POINTER_IS_MANAGED = 8, GXI_POINTER_DEVICE_ORDINAL = 9,
     GXI_HOST_MEMORY_ALREADY_REGISTERED = 712
@@ -2907,13 +3284,13 @@ typedef struct gxi_range {                       /* one of gpuexec's allocations
     uint64_t            lo, bytes, context;      /* context: handle id */
     const char         *where;
     gpuexec_memory_kind kind;
-    int                 pooled;                  /* GXI_POOLED, GXI_OF_GRAPH or 0 */
+    int                 pooled;                  /* GXI_POOLED, GXI_OF_GRAPH, GXI_IMPORTED or 0 */
     struct gxi_range   *next, **from;            /* in its context's list */
 } gxi_range;
 enum { GXI_FREED_KEPT = 4 };
 /* from a pool: the driver frees it without waiting; or from a capture: it belongs to the graph, and each launch may
    allocate it */
-enum { GXI_POOLED = 16, GXI_OF_GRAPH = 32 };
+enum { GXI_POOLED = 16, GXI_OF_GRAPH = 32, GXI_IMPORTED = 64 };
 /* fixed size, so that freeing never fails for lack of memory */
 typedef struct gxi_freed { gxi_range was; const char *where; char place[GXI_PLACE]; } gxi_freed;
 typedef struct gxi_leaf {                        /* a leaf of the table of allocations: see >>object */
@@ -3810,6 +4187,7 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
     gxi_text missing = { 0, 0, 0, 0 };
     gpuexec_result result = gxi_open_library(call, desc);
     union { void *p; int (GXI_CUDA *f)(int *); } u;
+    char name[64];
     int too_old, lacks = 0;
     size_t i;
     if (result) return result;
@@ -3825,7 +4203,8 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
     call->cu = u.f(&gxi.version);
     for (i = 0; i < GXI_DRIVER_COUNT; i++) {
         const gxi_driver_row *row = &gxi_driver_rows[i];
-        members[i] = call->cu ? NULL : gxi_resolve(row->name, row->version);
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(row->name, "_"), row->name);
+        members[i] = call->cu ? NULL : gxi_resolve(name, row->version);
         if (!members[i] && row->required && ++lacks)
             gxi_add(&missing, "%s %s (CUDA %d.%d)", missing.n ? "," : "",
                                                             row->name, row->version / 1000, row->version % 1000 / 10);
@@ -4002,7 +4381,9 @@ static GXI_NOINLINE gpuexec_result gxi_check_desc(gxi_call *call, const char *na
     ROW(PARAMS,   params,   "a parameter block", 0) \
     ROW(PREPARED, prepared, "a prepared launch", 1) \
     ROW(BARRIER,  barrier,  "a barrier",         0) \
-    ROW(GRAPH,    graph,    "a graph",           1)
+    ROW(GRAPH,    graph,    "a graph",           1) \
+    ROW(POOL,     pool,     "a pool",            6) \
+    ROW(IPC,      ipc,      "a connection",      0)
 enum { GXI_NOTHING,
 #define GXI_ROW(KIND, member, name, turn) GXI_##KIND,
        GXI_KIND_ROWS(GXI_ROW)
@@ -4017,6 +4398,7 @@ typedef struct gxi_block gxi_block;
 typedef struct gxi_prepared gxi_prepared;
 typedef struct gxi_barrier gxi_barrier;
 typedef struct gxi_graph gxi_graph;
+typedef struct gxi_ipc gxi_ipc;
 typedef struct gxi_slot {                        /* 64 bytes */
     uint64_t         id;                         /* atomic; 0 when free */
     struct CUctx_st *cu_context;
@@ -4036,6 +4418,8 @@ typedef struct gxi_slot {                        /* 64 bytes */
         struct { struct CUfunc_st *native; gxi_prepared *info; } prepared;
         struct { gxi_barrier *info; } barrier;
         struct { struct CUgraphExec_st *exec; gxi_graph *info; } graph;       /* exec: atomic; NULL: not instantiated */
+        struct { void *native; uint64_t most; int device; unsigned is; } pool;     /* see GXI_POOL_OWN */
+        struct { gxi_ipc *info; } ipc;
     } is;
     union {
             uint32_t     shared_limit;           /* of a kernel: dynamic shared bytes accepted so far (high-water mark
@@ -4045,7 +4429,8 @@ typedef struct gxi_slot {                        /* 64 bytes */
     } of;
     uint32_t         generation : 22, adopted : 1 /* its owner destroys it, not gpuexec */,
                      legacy : 2 /* a default stream: 1 legacy, 2 per thread */, no_timing : 1,
-                     borrowed : 1;               /* its context is adopted and may have been destroyed: check */
+                     borrowed : 1,               /* its context is adopted and may have been destroyed: check */
+                     interprocess : 1;           /* an event that can be exported */
 } gxi_slot;
 /* a slot's place in its owner's list; next: index + 1 of the next one, 0 none */
 typedef struct gxi_links { uint32_t *from, next; } gxi_links;
@@ -4067,8 +4452,8 @@ struct gxi_context {
     int ordinal, device;
     gxi_origin origin;
     int users;                                   /* guarded by gxi_tables, like the lists */
-    uint64_t defaults[2], own;                   /* handles of its legacy and per-thread default streams and of the
-                                                    context's own stream, 0 until first requested */
+    uint64_t defaults[2], own, own_pool;         /* handles of its legacy and per-thread default streams, of the
+                                                    context's own stream, and of gpuexec's pool; 0 until requested */
     unsigned long long id;                       /* the driver's id of it; 0: not known */
     uint32_t first[16];                          /* by kind: lists of the objects it owns */
     gxi_range *ranges;                           /* its allocations */
@@ -4189,8 +4574,7 @@ static uint64_t gxi_new(gxi_call *call, unsigned kind, const gxi_slot *made, uin
     if (!slot)
         gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, "destroy objects that are no longer in use",
                  "out of host memory: cannot create another object; the most ever open at once: %u (limit %d)",
-                 gxi.slots,
-                 GXI_CHUNKS * GXI_CHUNK_SLOTS);
+                 gxi.slots, GXI_CHUNKS * GXI_CHUNK_SLOTS);
     return id;
 }
 /* Frees all slots. New generations start above the highest one used, so that old handles stay stale. */
@@ -4306,9 +4690,8 @@ static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsi
     if (gxi.forked) return gxi_fail_forked(call);
     if (id == 0)
         return gxi_fail(call, GPUEXEC_BAD_HANDLE,
-                        kind == GXI_STREAM
-                            ? "use gpuexec_stream_create, or gpuexec_stream_legacy(context) for the default stream"
-                            : "create it before using it",
+                        kind != GXI_STREAM ? "create it before using it"
+                            : "use gpuexec_stream_create, or gpuexec_stream_legacy(context) for the default stream",
                         "%s was never created: the handle is {0}", is);
     if (id == GXI_CURRENT)
         return gxi_fail(call, GPUEXEC_BAD_HANDLE, "pass gpuexec_context_stream(context)",
@@ -4709,7 +5092,7 @@ GPUEXEC_API const char *gpuexec_result_name(gpuexec_result result) {
     GXI_NAME(GPUEXEC_LINK_FAILED)
     GXI_NAME(GPUEXEC_BAD_LAUNCH) GXI_NAME(GPUEXEC_BAD_PARAMETERS) GXI_NAME(GPUEXEC_KERNEL_FAILED)
     GXI_NAME(GPUEXEC_BARRIER_BROKEN) GXI_NAME(GPUEXEC_CAPTURING) GXI_NAME(GPUEXEC_CAPTURE_BROKEN)
-    GXI_NAME(GPUEXEC_GRAPH_DIFFERS) GXI_NAME(GPUEXEC_DRIVER_ERROR)
+    GXI_NAME(GPUEXEC_GRAPH_DIFFERS) GXI_NAME(GPUEXEC_PEER_GONE) GXI_NAME(GPUEXEC_DRIVER_ERROR)
 #undef GXI_NAME
     }
     return "unknown gpuexec_result";
@@ -5508,6 +5891,7 @@ static int gxi_free_range(gxi_call *call, const gxi_range *range, int wait) {
     cu = waited                                        ? GXI_BESIDE(cuMemFree, (range->lo))  /* a kernel failed */
          : range->kind == GPUEXEC_MEMORY_PINNED        ? GXI_TRY(cuMemFreeHost, (host))
            : range->kind == GPUEXEC_MEMORY_REGISTERED ? GXI_TRY(cuMemHostUnregister, (host))
+           : range->pooled == GXI_IMPORTED            ? GXI_TRY(cuIpcCloseMemHandle, (range->lo))
                                                       : GXI_TRY(cuMemFree, (range->lo));
     gxi_exchange_mode(&mode);
     return waited ? waited : cu;
@@ -5564,7 +5948,7 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
         if (gxi_kinds[kind].turn != turn) continue;
         while ((child = gxi_first(&info->first[kind])) != NULL) {
             const char *made_at = child->where;
-            if (gone) child->adopted = 1;
+            if (gone && kind != GXI_POOL) child->adopted = 1;        /* a pool belongs to the device */
             if (gxi_destroy(call, child) && !result)
                 result = gxi_fail_cu(call, NULL, "closing the context: cannot destroy %s created at %s",
                                      gxi_kinds[kind].name, gxi_place(made_at));
@@ -5572,7 +5956,7 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
     }
     while (gxi_range_take(slot, &range, call->where)) {
         cu = 0;
-        if (range.pooled == GXI_OF_GRAPH || (range.pooled && gone))
+        if (range.pooled == GXI_OF_GRAPH || (range.pooled == GXI_POOLED && gone))
             GXI_BESIDE(cuMemFree, (range.lo));   /* it may be freed, or the context, which it outlives */
         else if (!gone) cu = gxi_free_range(call, &range, slot->adopted);
         if (cu && cu != GXI_DEINITIALIZED && !result)
@@ -5607,8 +5991,9 @@ static void gxi_report_leaks(void) {
     for (kind = 1; kind < GXI_KINDS; kind++) for (index = 0; index < gxi.slots; index++) {
         const gxi_slot *slot = gxi_slot_at(index);
         if (!slot->id || gxi_kind_of(slot->id) != kind) continue;
-        /* kernels are closed with their module; default streams and a context's own stream with the context */
-        if (kind == GXI_KERNEL || slot->legacy || (kind == GXI_STREAM && gxi_is_own_stream(slot))) continue;
+        /* kernels are closed with their module; default streams, own stream and own pool with the context */
+        if (kind == GXI_KERNEL || slot->legacy || (kind == GXI_STREAM && gxi_is_own_stream(slot)) ||
+            (kind == GXI_POOL && slot->adopted)) continue;
         snprintf(line, sizeof line, "gpuexec: leak: %s, created at %s\n", gxi_kinds[kind].name, gxi_place(slot->where));
         gxi_log_line(GPUEXEC_LOG_WARNING, line, sizeof line);
     }
@@ -5636,6 +6021,7 @@ GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
         while ((slot = gxi_first(&gxi.first[GXI_CONTEXT])) != NULL) gxi_context_close(call, slot);
     }
     while ((slot = gxi_first(&gxi.first[GXI_PARAMS])) != NULL) gxi_destroy(call, slot);              /* no context */
+    while ((slot = gxi_first(&gxi.first[GXI_IPC])) != NULL) gxi_destroy(call, slot);
     gxi_forget_slots();
     result = gxi_take();
     own = result != GPUEXEC_OK;
@@ -7411,7 +7797,7 @@ static GXI_COLD void gxi_fail_alloc(gxi_call *call, int cu, const gxi_slot *cont
         }
         if (pool && GXI_BESIDE(cuMemPoolGetAttribute, (pool, GXI_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved)) == 0 &&
             GXI_BESIDE(cuMemPoolGetAttribute, (pool, GXI_MEMPOOL_ATTR_USED_MEM_CURRENT, &used)) == 0) {
-            gxi_add(&t, "; gpuexec's pool has reserved ");
+            gxi_add(&t, "; the pool has reserved ");
             gxi_add_bytes(&t, reserved);
             gxi_add(&t, ", of which ");
             gxi_add_bytes(&t, used);
@@ -7517,9 +7903,10 @@ GPUEXEC_API void *gpuexec_alloc_pinned_at(const char *where, gpuexec_context con
 
 /* Finds the allocation that begins at the address; fails unless it has that kind. */
 static gpuexec_result gxi_check_release(gxi_call *call, uint64_t address, gpuexec_memory_kind kind, gxi_range *range) {
-    static const char *const makers[] = { "", "gpuexec_alloc", "gpuexec_alloc_pinned", "gpuexec_register" };
+    static const char *const makers[] = { "", "gpuexec_alloc", "gpuexec_alloc_pinned", "gpuexec_register",
+                                          "gpuexec_alloc_managed" };
     static const char *const cures[] = { "", "free it with gpuexec_free", "free it with gpuexec_free_pinned",
-                                         "unregister it with gpuexec_unregister" };
+                                         "unregister it with gpuexec_unregister", "free it with gpuexec_free" };
     const int registered = kind == GPUEXEC_MEMORY_REGISTERED;
     if (gxi_begin(call)) return gxi_failed_with();
     if (!gxi_range_find(address, range))
@@ -7573,8 +7960,10 @@ static gpuexec_result gxi_release(gxi_call *call, uint64_t address, gpuexec_memo
                       (unsigned long long)address) : GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_free_at(const char *where, gpuexec_ptr address) {
+    gxi_range range;
     GXI_CALL(gpuexec_free, GXI_CLEANS);
-    return gxi_release(call, address, GPUEXEC_MEMORY_DEVICE);
+    return gxi_release(call, address, gxi_range_find(address, &range) && range.kind == GPUEXEC_MEMORY_MANAGED
+                                          ? GPUEXEC_MEMORY_MANAGED : GPUEXEC_MEMORY_DEVICE);
 }
 GPUEXEC_API gpuexec_result gpuexec_free_pinned_at(const char *where, void *memory) {
     GXI_CALL(gpuexec_free_pinned, GXI_CLEANS);
@@ -7792,15 +8181,15 @@ GPUEXEC_API gpuexec_stream gpuexec_stream_create_at(const char *where, gpuexec_c
     return handle;
 }
 
-/* Lets the context keep a stream that it needs once. Another thread may have been first: returns the one kept. */
-static uint64_t gxi_keep_stream(gxi_call *call, uint64_t *kept, uint64_t mine) {
+/* Lets the context keep an object that it needs once. Another thread may have been first: returns the one kept. */
+static uint64_t gxi_keep_one(gxi_call *call, uint64_t *kept, uint64_t mine) {
     uint64_t id = mine;
     if (!mine) return 0;
     gxi_lock(&gxi_tables);
     if (*kept) id = *kept;
     else GXI_STORE(kept, mine);
     gxi_unlock(&gxi_tables);
-    if (id != mine) gxi_destroy(call, gxi_peek(mine, GXI_STREAM));
+    if (id != mine) gxi_destroy(call, gxi_peek_any(mine));
     return id;
 }
 /* The context's legacy (which 1) or per-thread (2) default stream: these numbers are CU_STREAM_LEGACY and
@@ -7812,7 +8201,7 @@ static uint64_t gxi_default_stream(gxi_call *call, gpuexec_context context, int 
     kept = &gxi_context_of(slot)->defaults[which - 1];
     if ((id = GXI_LOAD(kept)) != 0) return id;
     mine = gxi_stream_new(call, slot, (struct CUstream_st *)(uintptr_t)which, 1, which);
-    return gxi_keep_stream(call, kept, mine);
+    return gxi_keep_one(call, kept, mine);
 }
 GPUEXEC_API gpuexec_stream gpuexec_stream_legacy_at(const char *where, gpuexec_context context) {
     gpuexec_stream handle;
@@ -8322,7 +8711,7 @@ static uint64_t gxi_current_stream(gxi_call *call, uint64_t context) {
         return 0;
     }
     made = gxi_stream_make(call, handle, NULL);
-    return gxi_keep_stream(call, &gxi_context_of(slot)->own, made);
+    return gxi_keep_one(call, &gxi_context_of(slot)->own, made);
 }
 /* Makes the stream current for this thread; 0: the context's own. */
 static gpuexec_result gxi_current_change(gxi_call *call, uint64_t context, uint64_t stream) {
@@ -8433,8 +8822,12 @@ GPUEXEC_API void gpuexec_stream_scope_end(gpuexec_stream_scope *scope) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-pool   The contexts on a device share one pool: each keeps its handle, and the last one to be closed destroys
-   it. The driver frees a destroyed pool's memory once nothing in it is allocated. */
+   >>impl-pool   The contexts on a device share one pool: each keeps the driver's handle, and the last one to be closed
+   destroys it; only gpuexec_context_pool makes a gxi_slot for it. The driver frees a destroyed pool's memory once
+   nothing in it is allocated.
+   gxi_slot.is.pool: native is NULL if the device has no pools; most is the desc's max_bytes. Adopted are pools that
+   gpuexec_pool_destroy does not destroy: those with `is`, and those without native. */
+enum { GXI_POOL_DEFAULT = 1, GXI_POOL_OWN = 2 };         /* `is`: the device's default pool; gpuexec's pool */
 
 /* The pool of the context's device, from another context if this one has not used it; `made`, or NULL, if there is
    none. */
@@ -8462,44 +8855,260 @@ static int gxi_pool_leave(gxi_call *call, gxi_context *info) {
     gxi_unlock(&gxi_tables);
     return pool ? GXI_TRY(cuMemPoolDestroy, (pool)) : 0;
 }
-/* NULL after a failure */
-static void *gxi_pool(gxi_call *call, const gxi_slot *context) {
-    gxi_context *const info = gxi_context_of(context);
-    void *pool = GXI_LOAD(&info->pool), *made = NULL;
-    uint64_t keep_all = UINT64_MAX;
+static gpuexec_result gxi_fail_old(gxi_call *call, const char *cure, const char *what, int version) {
+    return gxi_fail(call, GPUEXEC_OLD_DRIVER, cure, "%s a driver for CUDA %d.%d or later; this driver supports CUDA "
+                    "%d.%d", what, version / 1000, version % 1000 / 10, gxi.version / 1000, gxi.version % 1000 / 10);
+}
+/* Fails if the device has no memory pools. */
+static gpuexec_result gxi_need_pools(gxi_call *call, const gxi_context *info) {
+    int supported = 0;
+    if (gxi_attribute(call, info->device, GXI_DEV_MEMORY_POOLS_SUPPORTED, &supported))
+        return gxi_fail_cu(call, NULL, "cannot query whether device %d has memory pools", info->ordinal);
+    return supported ? GPUEXEC_OK
+        : gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "use gpuexec_alloc and gpuexec_free, or gpuexec_pool_desc.or_plain",
+                   "device %d has no memory pools: CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED is 0", info->ordinal);
+}
+static int gxi_pool_set(gxi_call *call, void *pool, int attribute, uint64_t value) {
+    return GXI_TRY(cuMemPoolSetAttribute, (pool, attribute, &value));
+}
+/* Creates a pool on a device that has them. NULL after a failure. */
+static void *gxi_pool_make(gxi_call *call, const gxi_context *info, const gpuexec_pool_desc *desc) {
+    /* by default, each wait of the host would return unused memory to the system, which takes milliseconds */
+    const uint64_t keeps = desc && desc->release ? desc->release_threshold : UINT64_MAX;
+    void *made = NULL;
     gxi_pool_properties properties;
-    int supported = 0, mode = GXI_STREAM_CAPTURE_MODE_RELAXED;
-    if (pool || (pool = gxi_pool_share(info, NULL)) != NULL) return pool;
-    if (gxi_attribute(call, info->device, GXI_DEV_MEMORY_POOLS_SUPPORTED, &supported)) {
-        gxi_fail_cu(call, NULL, "cannot query whether device %d has memory pools", info->ordinal);
-        return NULL;
-    }
-    if (!supported) {
-        gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "use gpuexec_alloc and gpuexec_free",
-                 "device %d has no memory pools: CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED is 0", info->ordinal);
-        return NULL;
-    }
+    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED;
     memset(&properties, 0, sizeof properties);
     properties.type = GXI_MEM_ALLOCATION_TYPE_PINNED;
     properties.location_type = GXI_MEM_LOCATION_TYPE_DEVICE;
     properties.location = info->device;
+    properties.handle_types = desc && desc->exportable ? GXI_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR : 0;
+    properties.max_bytes = desc ? desc->max_bytes : 0;
     gxi_exchange_mode(&mode);
     if (GXI_TRY_MAKE(made, cuMemPoolCreate, (&made, &properties))) made = NULL;
-    /* by default, each wait of the host would return unused memory to the system, which takes milliseconds */
-    else if (GXI_TRY(cuMemPoolSetAttribute, (made, GXI_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep_all))) {
+    else if (gxi_pool_set(call, made, GXI_MEMPOOL_ATTR_RELEASE_THRESHOLD, keeps)) {
         GXI_BESIDE(cuMemPoolDestroy, (made));
         made = NULL;
     }
     gxi_exchange_mode(&mode);
-    if (!made) {
-        gxi_fail_cu(call, NULL, "cannot create a memory pool on device %d", info->ordinal);
-        return NULL;
-    }
+    if (!made) gxi_fail_cu(call, NULL, "cannot create a memory pool on device %d", info->ordinal);
+    return made;
+}
+/* gpuexec's pool. NULL after a failure. */
+static void *gxi_pool(gxi_call *call, const gxi_slot *context) {
+    gxi_context *const info = gxi_context_of(context);
+    void *pool = GXI_LOAD(&info->pool), *made;
+    if (pool || (pool = gxi_pool_share(info, NULL)) != NULL) return pool;
+    if (gxi_need_pools(call, info) || !(made = gxi_pool_make(call, info, NULL))) return NULL;
     GXI_STORE(&gxi.leave_pool, &gxi_pool_leave);
     pool = gxi_pool_share(info, made);
     if (pool != made) GXI_BESIDE(cuMemPoolDestroy, (made));          /* another thread was first */
     return pool;
 }
+
+/* Makes the handle of a pool. Without it, after a failure, the pool is destroyed, unless it was adopted. */
+static uint64_t gxi_pool_new(gxi_call *call, const gxi_slot *context, void *native, unsigned is, uint64_t most) {
+    gxi_slot made = gxi_made(context, context->id, is != 0 || !native);
+    uint64_t id;
+    made.is.pool.native = native;
+    made.is.pool.most = most;
+    made.is.pool.device = gxi_context_of(context)->device;
+    made.is.pool.is = is;
+    id = gxi_new(call, GXI_POOL, &made, &gxi_context_of(context)->first[GXI_POOL]);
+    if (!id && !made.adopted) GXI_BESIDE(cuMemPoolDestroy, (native));
+    return id;
+}
+static int gxi_pool_end(gxi_call *call, gxi_slot *old) {
+    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, cu;
+    if (old->adopted) return 0;
+    gxi_exchange_mode(&mode);
+    cu = GXI_TRY(cuMemPoolDestroy, (old->is.pool.native));
+    gxi_exchange_mode(&mode);
+    return cu;
+}
+static gpuexec_result gxi_check_pool(gxi_call *call, const gxi_context *info, const gpuexec_pool_desc *desc) {
+    int types = 0;
+    if (gxi_check_desc(call, "gpuexec_pool_desc", desc->start_canary, desc->end_canary)) return gxi_failed_with();
+    if (desc->use_default && (desc->release || desc->release_threshold || desc->max_bytes || desc->exportable))
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "create another pool, without use_default",
+                        "gpuexec_pool_desc.use_default is %d, but other members set properties: the default pool of "
+                        "device %d has other users, so gpuexec does not change it", desc->use_default, info->ordinal);
+    if (desc->release_threshold && !desc->release)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set release to 1, or leave both 0 to keep all memory",
+                        "gpuexec_pool_desc.release_threshold is %llu, but release is 0",
+                        (unsigned long long)desc->release_threshold);
+    if (desc->max_bytes && gxi.version < 12020)
+        return gxi_fail_old(call, "leave it 0, or install a newer NVIDIA driver", "gpuexec_pool_desc.max_bytes needs",
+                            12020);
+    if (!desc->exportable) return GPUEXEC_OK;
+    if (gxi_attribute(call, info->device, GXI_DEV_MEMPOOL_SUPPORTED_HANDLE_TYPES, &types))
+        return gxi_fail_cu(call, NULL, "cannot query which handles device %d has for its pools", info->ordinal);
+    return types & GXI_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR ? GPUEXEC_OK
+        : gxi_fail(call, GPUEXEC_NOT_SUPPORTED, NULL, "device %d cannot export memory pools by file descriptor: "
+                   "CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES is %d", info->ordinal, types);
+}
+static uint64_t gxi_pool_create(gxi_call *call, gpuexec_context context, const gpuexec_pool_desc *desc) {
+    const gxi_slot *slot = gxi_begin_with_context(call, context);
+    const gxi_context *info = slot ? gxi_context_of(slot) : NULL;
+    int supported = 1;
+    void *native = NULL;
+    if (!slot || (desc && gxi_check_pool(call, info, desc))) return 0;
+    if (desc && desc->or_plain && gxi_attribute(call, info->device, GXI_DEV_MEMORY_POOLS_SUPPORTED, &supported)) {
+        gxi_fail_cu(call, NULL, "cannot query whether device %d has memory pools", info->ordinal);
+        return 0;
+    }
+    if (supported && gxi_need_pools(call, info)) return 0;
+    if (supported && desc && desc->use_default) {
+        if (GXI_TRY_MAKE(native, cuDeviceGetDefaultMemPool, (&native, info->device))) {
+            gxi_fail_cu(call, NULL, "cannot query the default pool of device %d", info->ordinal);
+            return 0;
+        }
+    } else if (supported && !(native = gxi_pool_make(call, info, desc))) return 0;
+    return gxi_pool_new(call, slot, native, desc && desc->use_default ? GXI_POOL_DEFAULT : 0,
+                        desc ? desc->max_bytes : 0);
+}
+GPUEXEC_API gpuexec_pool gpuexec_pool_create_at(const char *where, gpuexec_context context,
+                                                const gpuexec_pool_desc *desc) {
+    gpuexec_pool handle;
+    GXI_CALL(gpuexec_pool_create, GXI_MAKES);
+    handle.id = gxi_or_failed(gxi_pool_create(call, context, desc), GXI_POOL);
+    return handle;
+}
+GPUEXEC_API gpuexec_pool gpuexec_context_pool_at(const char *where, gpuexec_context context) {
+    gpuexec_pool handle = { 0 };
+    const gxi_slot *slot;
+    void *native;
+    GXI_CALL(gpuexec_context_pool, GXI_MAKES);
+    if ((slot = gxi_begin_with_context(call, context)) != NULL && (native = gxi_pool(call, slot)) != NULL) {
+        uint64_t *const kept = &gxi_context_of(slot)->own_pool;
+        handle.id = GXI_LOAD(kept);
+        if (!handle.id) handle.id = gxi_keep_one(call, kept, gxi_pool_new(call, slot, native, GXI_POOL_OWN, 0));
+    }
+    handle.id = gxi_or_failed(handle.id, GXI_POOL);
+    return handle;
+}
+/* The first step of a call on a pool: its slot, with the context current until gxi_leave; NULL after a failure.
+   changes: what the call changes in the pool, which it must not in a default pool; or NULL. */
+static gxi_slot *gxi_begin_with_pool(gxi_call *call, gpuexec_pool pool, const char *changes, gxi_scope *scope) {
+    gxi_slot *slot = gxi_begin_with(call, pool.id, GXI_POOL, "the pool");
+    if (slot && changes && slot->is.pool.is == GXI_POOL_DEFAULT) {
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "create another pool, or call the driver if all users of this one agree: "
+                 "gpuexec_pool_native", "cannot change %s: this is the default pool of device %d, which other "
+                 "libraries use, too", changes, gxi_ordinal_of(slot));
+        return NULL;
+    }
+    return slot && gxi_enter(call, slot->cu_context, scope) == GPUEXEC_OK ? slot : NULL;
+}
+GPUEXEC_API gpuexec_result gpuexec_pool_trim_at(const char *where, gpuexec_pool pool, size_t keep_bytes) {
+    const gxi_slot *slot;
+    gxi_scope scope;
+    int cu;
+    GXI_CALL(gpuexec_pool_trim, GXI_CLEANS);
+    if (!(slot = gxi_begin_with_pool(call, pool, NULL, &scope))) return gxi_failed_with();
+    cu = slot->is.pool.native ? GXI_TRY(cuMemPoolTrimTo, (slot->is.pool.native, keep_bytes)) : 0;
+    gxi_leave(&scope);
+    return cu ? gxi_fail_cu(call, NULL, "cannot trim the pool to %llu bytes", (unsigned long long)keep_bytes)
+        : GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_pool_set_threshold_at(const char *where, gpuexec_pool pool, size_t bytes) {
+    const gxi_slot *slot;
+    gxi_scope scope;
+    int cu = 0;
+    GXI_CALL(gpuexec_pool_set_threshold, GXI_MAKES);
+    if (!(slot = gxi_begin_with_pool(call, pool, "the threshold", &scope))) return gxi_failed_with();
+    if (slot->is.pool.native)
+        cu = gxi_pool_set(call, slot->is.pool.native, GXI_MEMPOOL_ATTR_RELEASE_THRESHOLD, bytes);
+    gxi_leave(&scope);
+    return cu ? gxi_fail_cu(call, NULL, "cannot set the pool's release threshold") : GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_pool_reset_high_at(const char *where, gpuexec_pool pool) {
+    const gxi_slot *slot;
+    gxi_scope scope;
+    int cu = 0;
+    GXI_CALL(gpuexec_pool_reset_high, GXI_MAKES);
+    if (!(slot = gxi_begin_with_pool(call, pool, "the high-water marks", &scope))) return gxi_failed_with();
+    if (slot->is.pool.native) cu = gxi_pool_set(call, slot->is.pool.native, GXI_MEMPOOL_ATTR_USED_MEM_HIGH, 0);
+    if (slot->is.pool.native && !cu)
+        cu = gxi_pool_set(call, slot->is.pool.native, GXI_MEMPOOL_ATTR_RESERVED_MEM_HIGH, 0);
+    gxi_leave(&scope);
+    return cu ? gxi_fail_cu(call, NULL, "cannot reset the pool's high-water marks") : GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_pool_get_info_at(const char *where, gpuexec_pool pool, gpuexec_pool_info *info) {
+    static const int attributes[] = { GXI_MEMPOOL_ATTR_RELEASE_THRESHOLD, GXI_MEMPOOL_ATTR_USED_MEM_CURRENT,
+                                      GXI_MEMPOOL_ATTR_USED_MEM_HIGH, GXI_MEMPOOL_ATTR_RESERVED_MEM_CURRENT,
+                                      GXI_MEMPOOL_ATTR_RESERVED_MEM_HIGH };
+    uint64_t values[5] = { 0, 0, 0, 0, 0 };
+    const gxi_slot *slot;
+    gxi_scope scope;
+    unsigned i;
+    int cu = 0;
+    GXI_CALL(gpuexec_pool_get_info, GXI_QUERIES);
+    if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
+    memset(info, 0, sizeof *info);
+    if (!(slot = gxi_begin_with_pool(call, pool, NULL, &scope))) return gxi_failed_with();
+    info->device = gxi_ordinal_of(slot);
+    info->plain = !slot->is.pool.native;
+    for (i = 0; i < 5 && !info->plain && !cu; i++)
+        cu = GXI_TRY(cuMemPoolGetAttribute, (slot->is.pool.native, attributes[i], &values[i]));
+    gxi_leave(&scope);
+    if (cu) return gxi_fail_cu(call, NULL, "cannot query the pool");
+    info->threshold = (size_t)values[0];
+    info->max_bytes = (size_t)slot->is.pool.most;
+    info->used = (size_t)values[1];
+    info->used_high = (size_t)values[2];
+    info->reserved = (size_t)values[3];
+    info->reserved_high = (size_t)values[4];
+    return GPUEXEC_OK;
+}
+static gpuexec_result gxi_pool_peer(gxi_call *call, gpuexec_pool pool, gpuexec_context context, int flags) {
+    const gxi_slot *slot, *other = NULL;
+    gxi_access access;
+    gxi_scope scope;
+    int can = 1, cu = 0;
+    if (!(slot = gxi_begin_with_pool(call, pool, "which devices can access it", &scope))) return gxi_failed_with();
+    if ((other = gxi_get(call, context.id, GXI_CONTEXT, "the context")) == NULL) {
+        gxi_leave(&scope);
+        return gxi_failed_with();
+    }
+    access.location.type = GXI_MEM_LOCATION_TYPE_DEVICE;
+    access.location.id = gxi_context_of(other)->device;
+    access.flags = flags;
+    if (slot->is.pool.device != access.location.id) {
+        if (flags) cu = GXI_TRY(cuDeviceCanAccessPeer, (&can, access.location.id, slot->is.pool.device));
+        can = can && slot->is.pool.native;
+        if (!cu && can) cu = GXI_TRY(cuMemPoolSetAccess, (slot->is.pool.native, &access, 1));
+    }
+    gxi_leave(&scope);
+    if (cu)
+        return gxi_fail_cu(call, NULL, "cannot %s access to the pool of device %d from device %d",
+                           flags ? "enable" : "disable", gxi_ordinal_of(slot), gxi_context_of(other)->ordinal);
+    return can ? GPUEXEC_OK
+        : gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "copy instead: gpuexec_copy works between any two devices",
+                   "device %d cannot access the memory of device %d%s", gxi_context_of(other)->ordinal,
+                   gxi_ordinal_of(slot), slot->is.pool.native ? "" : ", which has no pools");
+}
+GPUEXEC_API gpuexec_result gpuexec_pool_peer_enable_at(const char *where, gpuexec_pool pool, gpuexec_context context) {
+    GXI_CALL(gpuexec_pool_peer_enable, GXI_MAKES);
+    return gxi_pool_peer(call, pool, context, GXI_MEM_ACCESS_FLAGS_PROT_READWRITE);
+}
+GPUEXEC_API gpuexec_result gpuexec_pool_peer_disable_at(const char *where, gpuexec_pool pool, gpuexec_context context) {
+    GXI_CALL(gpuexec_pool_peer_disable, GXI_CLEANS);
+    return gxi_pool_peer(call, pool, context, 0);
+}
+GPUEXEC_API struct CUmemPoolHandle_st *gpuexec_pool_native(gpuexec_pool pool) {
+    const gxi_slot *slot = gxi_queried("gpuexec_pool_native", pool.id, GXI_POOL, "the pool");
+    return slot ? (struct CUmemPoolHandle_st *)slot->is.pool.native : NULL;
+}
+GPUEXEC_API gpuexec_result gpuexec_pool_destroy_at(const char *where, gpuexec_pool pool) {
+    const gxi_slot *slot = gxi_peek(pool.id, GXI_POOL);
+    GXI_CALL(gpuexec_pool_destroy, GXI_CLEANS);
+    if (slot && slot->is.pool.is == GXI_POOL_OWN)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "to return its memory to the system, call gpuexec_pool_trim",
+                        "cannot destroy gpuexec's pool: it is closed with the last context on device %d",
+                        gxi_ordinal_of(slot));
+    return gxi_destroy_handle(call, pool.id, GXI_POOL, "the pool");
+}
+
 /* The current stream of this thread in its current context. 0 after a failure. */
 static uint64_t gxi_current_in_current(gxi_call *call) {
     const unsigned depth = gxi_audit_depth();
@@ -8519,36 +9128,68 @@ static uint64_t gxi_current_in_current(gxi_call *call) {
              "GPUEXEC_CURRENT names no stream here: %s", is);
     return 0;
 }
+/* Why the driver did not allocate; the stream's context need not be current. own: the pool of the call, or NULL. */
+static GXI_COLD void gxi_fail_pool_alloc(gxi_call *call, int cu, const gxi_slot *context, const gxi_slot *own,
+                                         void *pool, size_t bytes) {
+    gxi_call entering = *call;
+    uint64_t used = 0;
+    gxi_scope scope;
+    memset(&scope, 0, sizeof scope);
+    entering.kind = GXI_QUERIES;                 /* entering the context is only for the text */
+    gxi_enter(&entering, context->cu_context, &scope);
+    if (cu == GXI_OUT_OF_MEMORY && own && own->is.pool.most &&
+        GXI_BESIDE(cuMemPoolGetAttribute, (pool, GXI_MEMPOOL_ATTR_USED_MEM_CURRENT, &used)) == 0 &&
+        used + bytes > own->is.pool.most)
+        gxi_fail_cu(call, "free memory of this pool, or create it with a larger max_bytes",
+                    "cannot allocate %llu bytes from the pool created at %s: %llu bytes of it are in use, and its "
+                    "max_bytes is %llu", (unsigned long long)bytes, gxi_place(own->where), (unsigned long long)used,
+                    (unsigned long long)own->is.pool.most);
+    else gxi_fail_alloc(call, cu, context, bytes, 0, pool);
+    gxi_leave(&scope);
+}
+/* The native pool to allocate from (NULL: none, on a device without pools), and its slot (NULL: gpuexec's pool). */
+static gpuexec_result gxi_alloc_from(gxi_call *call, const gpuexec_pool *from, const gxi_slot *context,
+                                     const gxi_slot *stream, const gxi_slot **own, void **pool) {
+    *own = NULL;
+    if (!from) return (*pool = gxi_pool(call, context)) ? GPUEXEC_OK : gxi_failed_with();
+    if (!(*own = gxi_get(call, from->id, GXI_POOL, "the pool"))) return gxi_failed_with();
+    *pool = (*own)->is.pool.native;
+    if ((*own)->is.pool.device != gxi_context_of(context)->device)
+        return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "allocate on a stream of the pool's device, and let the other "
+                        "stream wait for that", "the pool is on device %d, but the stream is on device %d",
+                        gxi_ordinal_of(*own), gxi_context_of(context)->ordinal);
+    return *pool ? GPUEXEC_OK
+        : gxi_check_capture(call, stream, "allocate memory in a capture on a device without memory pools",
+                            "allocate it before the capture");
+}
 /* The checked way. cu and address: what the driver returned on the fast path, where 0 means that there was no memory to
    record the allocation; cu -1: that was not tried. */
-static GXI_NOINLINE gpuexec_ptr gxi_alloc_on(const char *where, gpuexec_stream stream, size_t bytes, int cu,
-                                             gpuexec_ptr address) {
+static GXI_NOINLINE gpuexec_ptr gxi_alloc_on(const char *where, const gpuexec_pool *from, gpuexec_stream stream,
+                                             size_t bytes, int cu, gpuexec_ptr address) {
     const int tried = cu;
-    gxi_slot *slot, *context;
+    gxi_call this_call, *const call = gxi_call_on(&this_call, from ? "gpuexec_pool_alloc" : "gpuexec_alloc_on", where,
+                                                  stream.id);
+    const gxi_slot *slot, *context, *own;
     gxi_scope scope;
-    void *pool;
+    void *pool = NULL;
     int pooled;
-    GXI_CALL_ON(stream, gpuexec_alloc_on);
     if (stream.id == GXI_CURRENT && !(call->stream = stream.id = gxi_current_in_current(call))) return 0;
     if (!(slot = gxi_begin_with_stream(call, stream)) ||
         !(context = gxi_get(call, slot->context, GXI_CONTEXT, "the stream's context")) ||
-        gxi_check_alloc(call, bytes, 1, 0, 0) || !(pool = gxi_pool(call, context)) ||
-        gxi_enter_relaxed(call, slot, &scope))
+        gxi_check_alloc(call, bytes, 1, 0, 0) || gxi_alloc_from(call, from, context, slot, &own, &pool) ||
+        (pool ? gxi_enter_relaxed(call, slot, &scope) : gxi_enter(call, slot->cu_context, &scope)))
         return 0;
-    pooled = gxi_captures(call, slot) ? GXI_OF_GRAPH : GXI_POOLED;
+    pooled = !pool ? 0 : gxi_captures(call, slot) ? GXI_OF_GRAPH : GXI_POOLED;
     if (cu >= 0) gxi_said(call, "cuMemAllocFromPoolAsync", cu);
-    else cu = GXI_TRY_MAKE(address, cuMemAllocFromPoolAsync, (&address, bytes, pool, slot->is.stream.native));
+    else if (pool)
+        cu = GXI_TRY_MAKE(address, cuMemAllocFromPoolAsync, (&address, bytes, pool, slot->is.stream.native));
+    else cu = gxi_alloc_cu(call, bytes, 1, 0, NULL, &address);
     if (cu) {
-        gxi_call own = *call;
-        gxi_scope inside;
-        memset(&inside, 0, sizeof inside);
-        own.kind = GXI_QUERIES;                  /* entering the context is only for the text */
-        gxi_enter(&own, slot->cu_context, &inside);
-        gxi_fail_alloc(call, cu, context, bytes, 0, pool);
-        gxi_leave(&inside);
+        gxi_fail_pool_alloc(call, cu, context, own, pool, bytes);
         address = 0;
     } else if (tried == 0 || !gxi_range_add(address, bytes, context->id, where, GPUEXEC_MEMORY_DEVICE, pooled)) {
-        GXI_BESIDE(cuMemFreeAsync, (address, slot->is.stream.native));
+        if (pool) GXI_BESIDE(cuMemFreeAsync, (address, slot->is.stream.native));
+        else GXI_BESIDE(cuMemFree, (address));
         gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot record an allocation of %lu bytes",
                  (unsigned long)bytes);
         address = 0;
@@ -8556,10 +9197,13 @@ static GXI_NOINLINE gpuexec_ptr gxi_alloc_on(const char *where, gpuexec_stream s
     gxi_leave(&scope);
     return address;
 }
-GPUEXEC_API gpuexec_ptr gpuexec_alloc_on_at(const char *where, gpuexec_stream stream, size_t bytes) {
+/* from: NULL for gpuexec's pool */
+GXI_HOT gpuexec_ptr gxi_alloc_fast(const char *where, const gpuexec_pool *from, gpuexec_stream stream, size_t bytes) {
     const gxi_slot *s = gxi_peek_inline(stream.id, GXI_STREAM);
     const gxi_slot *context = s && gxi_is_plain(s) ? gxi_peek_inline(s->context, GXI_CONTEXT) : NULL;
-    void *pool = context && !s->adopted ? GXI_LOAD(&gxi_context_of(context)->pool) : NULL;
+    const gxi_slot *own = from ? gxi_peek_inline(from->id, GXI_POOL) : NULL;
+    void *pool = !context || s->adopted ? NULL : !from ? GXI_LOAD(&gxi_context_of(context)->pool)
+        : own && !own->borrowed && own->is.pool.device == gxi_context_of(context)->device ? own->is.pool.native : NULL;
     gpuexec_ptr address = 0;
     int cu = -1, mode = GXI_STREAM_CAPTURE_MODE_RELAXED;             /* for captures of other libraries */
     if (pool && bytes - 1 < GXI_MOST_MEMORY) {
@@ -8571,7 +9215,14 @@ GPUEXEC_API gpuexec_ptr gpuexec_alloc_on_at(const char *where, gpuexec_stream st
             return address;
         if (cu == 0 && !address) cu = GXI_MADE_NOTHING;
     }
-    return gxi_alloc_on(where, stream, bytes, cu, address);
+    return gxi_alloc_on(where, from, stream, bytes, cu, address);
+}
+GPUEXEC_API gpuexec_ptr gpuexec_alloc_on_at(const char *where, gpuexec_stream stream, size_t bytes) {
+    return gxi_alloc_fast(where, NULL, stream, bytes);
+}
+GPUEXEC_API gpuexec_ptr gpuexec_pool_alloc_at(const char *where, gpuexec_pool pool, gpuexec_stream stream,
+                                              size_t bytes) {
+    return gxi_alloc_fast(where, &pool, stream, bytes);
 }
 /* cu: what the driver returned for the range, which has left the table. */
 static GXI_NOINLINE gpuexec_result gxi_free_on_else(const char *where, gpuexec_ptr address, const gxi_range *range,
@@ -8582,6 +9233,9 @@ static GXI_NOINLINE gpuexec_result gxi_free_on_else(const char *where, gpuexec_p
     if (cu == GXI_INVALID_VALUE || (range->pooled == GXI_OF_GRAPH && !captures))
         gxi_range_add(address, range->bytes, range->context, range->where, range->kind, range->pooled);
     if (cu == 0 || cu == GXI_DEINITIALIZED) return GPUEXEC_OK;
+    if (cu == GXI_CU_NOT_SUPPORTED && !range->pooled &&              /* a device without pools */
+        gxi_range_add(address, range->bytes, range->context, range->where, range->kind, range->pooled))
+        return gpuexec_free_at(where, address);
     return gxi_fail_cu(call, captures ? "free it after the capture, where only memory that was allocated in a capture "
                        "can be freed" : NULL, "cannot free 0x%llx on the stream", (unsigned long long)address);
 }
@@ -8606,7 +9260,7 @@ static GXI_NOINLINE gpuexec_result gxi_free_on(const char *where, gpuexec_stream
         return gxi_check_release(call, address, GPUEXEC_MEMORY_DEVICE, &range) ? gxi_failed_with()
             : gxi_fail_raced(call, address, "freed");
     }
-    if (!captures && range.pooled != GXI_OF_GRAPH && GXI_LOAD(&gxi.graphs_lose))
+    if (!captures && range.pooled != GXI_OF_GRAPH && GXI_LOAD(&gxi.recorded))
         GXI_LOAD(&gxi.graphs_lose)(call, &range, NULL);
     cu = GXI_TRY(cuMemFreeAsync, (address, slot->is.stream.native));
     gxi_leave(&scope);
@@ -8618,12 +9272,238 @@ GPUEXEC_API gpuexec_result gpuexec_free_on_at(const char *where, gpuexec_stream 
     unsigned long long id = 0;                   /* like all clean-up, it first checks that the context still exists */
     gxi_range range;
     int cu;
-    if (!context || s->adopted || GXI_LOAD(&gxi.graphs_lose) || !GXI_HAS(cuCtxGetId) ||
+    if (!context || s->adopted || GXI_LOAD(&gxi.recorded) || !GXI_HAS(cuCtxGetId) ||
         gxi.cu.cuCtxGetId(s->cu_context, &id) || id != gxi_context_of(context)->id ||
         !gxi_range_remove(address, GPUEXEC_MEMORY_DEVICE, where, &range))
         return gxi_free_on(where, stream, address);
     cu = gxi.cu.cuMemFreeAsync(address, s->is.stream.native);
     return cu || range.pooled == GXI_OF_GRAPH ? gxi_free_on_else(where, address, &range, cu, 0) : GPUEXEC_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-managed */
+
+GPUEXEC_API gpuexec_ptr gpuexec_alloc_managed_at(const char *where, gpuexec_context context, size_t bytes,
+                                                 const gpuexec_managed_desc *desc) {
+    static const int attributes[] = { GXI_DEV_MANAGED_MEMORY, GXI_DEV_CONCURRENT_MANAGED_ACCESS };
+    const unsigned flags = desc && desc->attach_host ? GXI_MEM_ATTACH_HOST : GXI_MEM_ATTACH_GLOBAL;
+    size_t available = 0, total = 0;
+    gpuexec_ptr address = 0;
+    const gxi_slot *slot;
+    int has[2], ordinal, cu;
+    gxi_scope scope;
+    GXI_CALL(gpuexec_alloc_managed, GXI_MAKES);
+    if (desc && gxi_check_desc(call, "gpuexec_managed_desc", desc->start_canary, desc->end_canary)) return 0;
+    if (!(slot = gxi_begin_with_context(call, context)) || gxi_check_alloc(call, bytes, 1, 0, 0)) return 0;
+    ordinal = gxi_context_of(slot)->ordinal;
+    if (gxi_attributes(call, gxi_context_of(slot)->device, NULL, attributes, 2, has)) {
+        gxi_fail_device(call, ordinal);
+        return 0;
+    }
+    if (!has[0] || (desc && desc->concurrent && !has[1])) {
+        gxi_fail(call, GPUEXEC_NOT_SUPPORTED, has[0] ? "access it on the host only when the device is idle, and leave "
+                 "gpuexec_managed_desc.concurrent 0" : "use gpuexec_alloc and copies, or gpuexec_alloc_pinned",
+                 has[0] ? "the host cannot access managed memory while kernels run on device %d: "
+                 "CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS is 0" : "device %d has no managed memory: "
+                 "CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY is 0", ordinal);
+        return 0;
+    }
+    if (gxi_enter(call, slot->cu_context, &scope)) return 0;
+    cu = desc && desc->oversubscribe ? 0 : GXI_TRY(cuMemGetInfo, (&available, &total));
+    if (cu) gxi_fail_cu(call, NULL, "cannot query the free memory of device %d", ordinal);
+    else if (total && bytes > available) {
+        gxi_fail(call, GPUEXEC_OUT_OF_DEVICE_MEMORY, "request less, or set gpuexec_managed_desc.oversubscribe if the "
+                 "host has memory for the rest; what pools keep returns with gpuexec_pool_trim",
+                 "cannot allocate %llu bytes of managed memory on device %d: %llu of %llu bytes are free",
+                 (unsigned long long)bytes, ordinal, (unsigned long long)available, (unsigned long long)total);
+    } else if ((cu = GXI_TRY_MAKE(address, cuMemAllocManaged, (&address, bytes, flags))) != 0) {
+        gxi_fail_alloc(call, cu, slot, bytes, 0, NULL);
+        address = 0;
+    } else if (!gxi_range_add(address, bytes, context.id, where, GPUEXEC_MEMORY_MANAGED, 0)) {
+        GXI_BESIDE(cuMemFree, (address));
+        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot record an allocation of %lu bytes",
+                 (unsigned long)bytes);
+        address = 0;
+    }
+    gxi_leave(&scope);
+    return address;
+}
+
+/* A range of managed memory, perhaps of another library. *device: the CUdevice for which it was allocated. */
+static gpuexec_result gxi_check_managed(gxi_call *call, gpuexec_ptr address, size_t bytes, int *device) {
+    gpuexec_pointer_info info;
+    if (gxi_begin(call)) return gxi_failed_with();
+    if (bytes == 0) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the range has 0 bytes");
+    if (gxi_pointer(call, address, &info))
+        return gxi_fail_cu(call, NULL, "cannot query pointer 0x%llx", (unsigned long long)address);
+    if (info.kind != GPUEXEC_MEMORY_MANAGED)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "allocate it with gpuexec_alloc_managed",
+                        "0x%llx is %s memory, not managed", (unsigned long long)address, gxi_memory_kinds[info.kind]);
+    if (info.bytes && bytes > info.bytes - (address - info.base))
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "check the sizes", "only %llu bytes remain from 0x%llx to the end "
+                        "of its allocation (%llu bytes of managed memory%s%s), but the range has %llu",
+                        (unsigned long long)(info.bytes - (address - info.base)), (unsigned long long)address,
+                        (unsigned long long)info.bytes, GXI_PART(", allocated at ", info.where),
+                        (unsigned long long)bytes);
+    return gxi_device(call, info.device, device);
+}
+static gpuexec_result gxi_need_concurrent(gxi_call *call, int device, int *has) {
+    return gxi_attribute(call, device, GXI_DEV_CONCURRENT_MANAGED_ACCESS, has)
+        ? gxi_fail_device(call, gxi_ordinal_of_device(call, device)) : GPUEXEC_OK;
+}
+/* The driver's location. Fails for one that is not valid, or that a driver before CUDA 12.2 does not know. */
+static gpuexec_result gxi_location_of(gxi_call *call, int location, int newer, gxi_location *out) {
+    out->type = location >= 0 ? GXI_MEM_LOCATION_TYPE_DEVICE : location == GPUEXEC_HOST ? GXI_MEM_LOCATION_TYPE_HOST
+        : location == GPUEXEC_NUMA_CURRENT ? GXI_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT : GXI_MEM_LOCATION_TYPE_HOST_NUMA;
+    out->id = 0;
+    if (location >= 0) return gxi_device(call, location, &out->id);
+    if (out->type == GXI_MEM_LOCATION_TYPE_HOST_NUMA) out->id = GPUEXEC_NUMA(location);              /* its inverse */
+    if (location == GPUEXEC_NOWHERE || out->id < 0)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass a device's ordinal, GPUEXEC_HOST or GPUEXEC_NUMA(node)",
+                        "%d is not a location", location);
+    return out->type == GXI_MEM_LOCATION_TYPE_HOST || newer ? GPUEXEC_OK
+        : gxi_fail_old(call, "pass GPUEXEC_HOST", "a NUMA node as a location needs", 12020);
+}
+/* Fails unless the devices migrate pages on request: that of the memory or stream, and that of the location. */
+static gpuexec_result gxi_check_migration(gxi_call *call, int device, const gxi_location *to, const char *what) {
+    const int devices[] = { device, to->type == GXI_MEM_LOCATION_TYPE_DEVICE ? to->id : device };
+    int i, has = 1;
+    for (i = 0; i < 2 && has; i++) if (gxi_need_concurrent(call, devices[i], &has)) return gxi_failed_with();
+    return has ? GPUEXEC_OK
+        : gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "leave this call out: managed memory works without it",
+                   "device %d cannot %s managed memory: CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS is 0",
+                   gxi_ordinal_of_device(call, devices[i - 1]), what);
+}
+/* What only a driver for CUDA 12.2 or later has takes a location; before, a device, or -1 for the host. */
+static int gxi_old_location(const gxi_location *at) { return at->type == GXI_MEM_LOCATION_TYPE_DEVICE ? at->id : -1; }
+
+GPUEXEC_API gpuexec_result gpuexec_managed_prefetch_at(const char *where, gpuexec_stream stream, gpuexec_ptr address,
+                                                       size_t bytes, int location) {
+    const gxi_slot *slot, *context;
+    gxi_location to;
+    gxi_scope scope;
+    int device, cu;
+    GXI_CALL_ON(stream, gpuexec_managed_prefetch);
+    if (!(slot = gxi_begin_with_stream(call, stream)) ||
+        !(context = gxi_get(call, slot->context, GXI_CONTEXT, "the stream's context")) ||
+        gxi_check_managed(call, address, bytes, &device) ||
+        gxi_location_of(call, location, GXI_HAS(cuMemPrefetchAsync_12020), &to) ||
+        gxi_check_migration(call, gxi_context_of(context)->device, &to, "prefetch") ||
+        gxi_check_capture(call, slot, "prefetch", "prefetch before the capture, or between launches of the graph") ||
+        gxi_enter_relaxed(call, slot, &scope))
+        return gxi_failed_with();
+    /* not through GXI_TRY, which makes a number of each argument */
+    cu = GXI_HAS(cuMemPrefetchAsync_12020)
+        ? gxi_returned(call, "cuMemPrefetchAsync", gxi.cu.cuMemPrefetchAsync_12020(address, bytes, to, 0,
+                       slot->is.stream.native), GXI_NUMBERS(address, bytes, to.type, to.id))
+        : GXI_TRY(cuMemPrefetchAsync, (address, bytes, gxi_old_location(&to), slot->is.stream.native));
+    gxi_leave(&scope);
+    return cu ? gxi_fail_cu(call, NULL, "cannot prefetch %llu bytes at 0x%llx", (unsigned long long)bytes,
+                            (unsigned long long)address) : GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_managed_advise_at(const char *where, gpuexec_ptr address, size_t bytes,
+                                                     gpuexec_advice advice, int location) {
+    const int placed = advice != GPUEXEC_READ_MOSTLY && advice != GPUEXEC_NOT_READ_MOSTLY &&
+        advice != GPUEXEC_NOT_PREFERRED;
+    gxi_location to;
+    int device, cu;
+    GXI_CALL(gpuexec_managed_advise, GXI_MAKES);
+    if (gxi_check_managed(call, address, bytes, &device)) return gxi_failed_with();
+    if (advice < GPUEXEC_READ_MOSTLY || advice > GPUEXEC_NOT_ACCESSED_BY)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%d is not a gpuexec_advice", (int)advice);
+    if (gxi_location_of(call, placed ? location : GPUEXEC_HOST, GXI_HAS(cuMemAdvise_12020), &to) ||
+        (placed && gxi_check_migration(call, device, &to, "place")))
+        return gxi_failed_with();
+    cu = GXI_HAS(cuMemAdvise_12020)
+        ? gxi_returned(call, "cuMemAdvise", gxi.cu.cuMemAdvise_12020(address, bytes, (int)advice, to),
+                       GXI_NUMBERS(address, bytes, advice, to.type, to.id))
+        : GXI_TRY(cuMemAdvise, (address, bytes, (int)advice, gxi_old_location(&to)));
+    return cu ? gxi_fail_cu(call, NULL, "cannot advise on %llu bytes at 0x%llx", (unsigned long long)bytes,
+                            (unsigned long long)address) : GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_managed_attach_at(const char *where, gpuexec_stream stream, gpuexec_ptr address,
+                                                     gpuexec_attachment attachment) {
+    const gxi_slot *slot;
+    gxi_scope scope;
+    int device, cu;
+    GXI_CALL_ON(stream, gpuexec_managed_attach);
+    if (!(slot = gxi_begin_with_stream(call, stream)) || gxi_check_managed(call, address, 1, &device))
+        return gxi_failed_with();
+    if (attachment != GPUEXEC_ATTACH_ALL && attachment != GPUEXEC_ATTACH_HOST && attachment != GPUEXEC_ATTACH_STREAM)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%d is not a gpuexec_attachment", (int)attachment);
+    if (attachment == GPUEXEC_ATTACH_STREAM && slot->legacy)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "use a stream from gpuexec_stream_create",
+                        "memory cannot be attached to a default stream");
+    if (gxi_check_capture(call, slot, "attach memory", "attach it before the capture") ||
+        gxi_enter_relaxed(call, slot, &scope))
+        return gxi_failed_with();
+    cu = GXI_TRY(cuStreamAttachMemAsync, (slot->is.stream.native, address, 0, (unsigned)attachment));
+    gxi_leave(&scope);
+    return cu ? gxi_fail_cu(call, "pass the address at which the memory begins", "cannot attach the managed memory at "
+                            "0x%llx", (unsigned long long)address) : GPUEXEC_OK;
+}
+static int gxi_location_is(int type, int id) {
+    return type == GXI_MEM_LOCATION_TYPE_DEVICE ? id : type == GXI_MEM_LOCATION_TYPE_HOST ? GPUEXEC_HOST
+        : type == GXI_MEM_LOCATION_TYPE_HOST_NUMA ? GPUEXEC_NUMA(id)
+        : type == GXI_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT ? GPUEXEC_NUMA_CURRENT : GPUEXEC_NOWHERE;
+}
+GPUEXEC_API gpuexec_result gpuexec_managed_get_info_at(const char *where, gpuexec_ptr address, size_t bytes,
+                                                       gpuexec_managed_info *info) {
+    /* before CUDA 12.2, the driver knows only the first four: a device, -1 for the host, -2 for none */
+    int attributes[] = { GXI_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, GXI_MEM_RANGE_ATTRIBUTE_ACCESSED_BY,
+                         GXI_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, GXI_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION,
+                         GXI_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE, GXI_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID,
+                         GXI_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE,
+                         GXI_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID };
+    enum { ALL = sizeof attributes / sizeof *attributes };
+    size_t sizes[ALL], i;
+    void *values[ALL];
+    int found[ALL] = { 0 }, device, newer;
+    GXI_CALL(gpuexec_managed_get_info, GXI_QUERIES);
+    if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
+    memset(info, 0, sizeof *info);
+    if (gxi_check_managed(call, address, bytes, &device) || gxi_need_concurrent(call, device, &info->concurrent))
+        return gxi_failed_with();
+    newer = gxi.version >= 12020;
+    for (i = 0; i < ALL; i++) {
+        sizes[i] = sizeof *found;
+        values[i] = &found[i];
+    }
+    sizes[1] = sizeof info->accessed_by;
+    values[1] = info->accessed_by;
+    if (GXI_TRY(cuMemRangeGetAttributes, (values, sizes, attributes, newer ? (size_t)ALL : 4, address, bytes)))
+        return gxi_fail_cu(call, NULL, "cannot query %llu bytes of managed memory at 0x%llx", (unsigned long long)bytes,
+                           (unsigned long long)address);
+    info->read_mostly = found[0];
+    info->preferred = newer ? gxi_location_is(found[4], found[5]) : found[2];
+    info->last_prefetch = newer ? gxi_location_is(found[6], found[7]) : found[3];
+    return GPUEXEC_OK;
+}
+
+/* A stream of gpuexec on that device with pending work, or NULL. Streams that capture run nothing. */
+static const gxi_slot *gxi_busy_stream(gxi_call *call, int device) {
+    const gxi_slot *c = gxi_first(&gxi.first[GXI_CONTEXT]), *stream, *busy = NULL;
+    for (; c && !busy; c = gxi_after(c)) {
+        if (gxi_context_of(c)->device != device) continue;
+        for (stream = gxi_first(&gxi_context_of(c)->first[GXI_STREAM]); stream && !busy; stream = gxi_after(stream)) {
+            gxi_scope scope;
+            if (gxi_captures(call, stream) || gxi_enter(call, stream->cu_context, &scope)) continue;
+            if (GXI_BESIDE(cuStreamQuery, (stream->is.stream.native)) == GXI_CU_NOT_READY) busy = stream;
+            gxi_leave(&scope);
+        }
+    }
+    return busy;
+}
+GPUEXEC_API void *gpuexec_managed_host_at(const char *where, gpuexec_ptr address) {
+    const gxi_slot *busy;
+    int device, concurrent;
+    GXI_CALL(gpuexec_managed_host, GXI_MAKES);
+    if (gxi_check_managed(call, address, 1, &device) || gxi_need_concurrent(call, device, &concurrent)) return NULL;
+    if (concurrent || !(busy = gxi_busy_stream(call, device))) return (void *)(uintptr_t)address;
+    gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "wait first: gpuexec_context_sync", "device %d does not let the host access "
+             "managed memory while it works (CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS is 0), and the stream "
+             "created at %s has pending work", gxi_ordinal_of(busy), gxi_place(busy->where));
+    return NULL;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -8644,16 +9524,18 @@ static int gxi_event_end(gxi_call *call, gxi_slot *old) {
 
 /* Creates an event in the current context. 0 after a failure. */
 static uint64_t gxi_event_make(gxi_call *call, const gxi_slot *context, const gpuexec_event_desc *desc) {
-    const unsigned no_timing = desc && desc->no_timing ? GXI_EVENT_DISABLE_TIMING : 0,
+    const unsigned shared = desc && desc->interprocess ? GXI_EVENT_INTERPROCESS : 0,
+                   no_timing = shared || (desc && desc->no_timing) ? GXI_EVENT_DISABLE_TIMING : 0,
                    blocking = desc && desc->blocking_sync ? GXI_EVENT_BLOCKING_SYNC : 0;
     struct CUevent_st *native = NULL;
     uint64_t id;
-    if (GXI_TRY_MAKE(native, cuEventCreate, (&native, no_timing | blocking))) {
+    if (GXI_TRY_MAKE(native, cuEventCreate, (&native, no_timing | blocking | shared))) {
         gxi_fail_cu(call, NULL, "cannot create an event on device %d", gxi_context_of(context)->ordinal);
         return 0;
     }
     id = gxi_event_new(call, context, native, 0, no_timing != 0);
     if (!id) GXI_BESIDE(cuEventDestroy, (native));
+    else gxi_peek(id, GXI_EVENT)->interprocess = shared != 0;
     return id;
 }
 GPUEXEC_API gpuexec_event gpuexec_event_create_at(const char *where, gpuexec_context context,
@@ -10698,7 +11580,7 @@ static int gxi_recorded_leave(gxi_recorded *r) {
     gxi_lock(&gxi_graphs_mutex);
     users = --r->users;
     while (users == 0 && *at != r) at = &(*at)->next;
-    if (users == 0) *at = r->next;
+    if (users == 0) GXI_STORE(at, r->next);
     gxi_unlock(&gxi_graphs_mutex);
     return users == 0;
 }
@@ -10737,7 +11619,7 @@ static uint64_t gxi_graph_new(gxi_call *call, const gxi_slot *stream, struct CUg
         GXI_STORE(&gxi.graphs_lose, &gxi_graphs_lose);
         gxi_lock(&gxi_graphs_mutex);
         r->next = gxi.recorded;
-        gxi.recorded = r;
+        GXI_STORE(&gxi.recorded, r);
         gxi_unlock(&gxi_graphs_mutex);
         id = gxi_new(call, GXI_GRAPH, &made, &gxi_context_of(context)->first[GXI_GRAPH]);
         if (!id && gxi_recorded_leave(r)) gxi_recorded_free(r);
@@ -12253,6 +13135,690 @@ GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where, con
 }
 
 #endif /* GPUEXEC_NO_MULTI */
+
+#if defined(GPUEXEC_NO_IPC)
+static int gxi_ipc_end(gxi_call *call, gxi_slot *old) {              /* for the row of a kind that is never created */
+    (void)call;
+    (void)old;
+    return 0;
+}
+#else
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-ipc   Objects of other processes, and connections to these. An object's bytes name the process that exported it
+   by a number that each copy of the library draws at random: a process number may be used again, or belong to another
+   namespace. */
+
+typedef struct gxi_ipc_object {                  /* the bytes of a gpuexec_ipc_object */
+    char           magic[8];
+    uint32_t       version, kind;
+    uint64_t       process;                      /* drawn by the exporter */
+    int64_t        pid;
+    uint64_t       bytes;
+    unsigned char  uuid[16];                     /* of the device; zeros: not known */
+    gxi_ipc_handle handle;
+    uint64_t       hash;                         /* of all before it */
+} gxi_ipc_object;
+typedef char gxi_ipc_object_fits[sizeof(gxi_ipc_object) == sizeof(gpuexec_ipc_object) ? 1 : -1];
+typedef struct gxi_ipc_wire {                    /* a message */
+    char               magic[8];
+    uint32_t           version, kind;            /* a gpuexec_ipc_kind, or one of these */
+    uint64_t           value;
+    char               label[64];
+    gpuexec_ipc_object object;
+} gxi_ipc_wire;
+enum { GXI_IPC_VERSION = 1, GXI_IPC_HELLO = 100, GXI_IPC_BYE };
+static const char gxi_ipc_magic[8] = { 'g', 'p', 'u', 'e', 'x', 'e', 'c', '!' };
+static const char *const gxi_ipc_kinds[] = { "nothing", "memory", "an event", "a pool", "memory of a pool" };
+
+static uint64_t gxi_ipc_process(void) {
+    static uint64_t drawn;
+    uint64_t mine[4], now = GXI_LOAD(&drawn);
+    FILE *file = now ? NULL : fopen("/dev/urandom", "rb");
+    if (now) return now;
+    mine[0] = (uint64_t)gxi_pid();
+    mine[1] = (uint64_t)(uintptr_t)mine;         /* if there is no such file */
+    mine[2] = gxi_thread_number();
+    mine[3] = 0;
+    if (file && fread(&mine[3], sizeof mine[3], 1, file) != 1) mine[3] = 0;
+    if (file) fclose(file);
+    gxi_lock(&gxi_tables);
+    if (!drawn) GXI_STORE(&drawn, gxi_hash(mine, sizeof mine) | 1);
+    gxi_unlock(&gxi_tables);
+    return drawn;
+}
+
+static int gxi_ipc_uuid(gxi_call *call, const gxi_slot *context, unsigned char *uuid) {
+    memset(uuid, 0, 16);
+    return GXI_HAS(cuDeviceGetUuid) ? GXI_BESIDE(cuDeviceGetUuid, (uuid, gxi_context_of(context)->device)) : 0;
+}
+static void gxi_ipc_write(gxi_call *call, const gxi_slot *context, unsigned kind, uint64_t bytes,
+                          const gxi_ipc_handle *handle, gpuexec_ipc_object *out) {
+    gxi_ipc_object o;
+    memset(&o, 0, sizeof o);
+    memcpy(o.magic, gxi_ipc_magic, sizeof o.magic);
+    o.version = GXI_IPC_VERSION;
+    o.kind = kind;
+    o.process = gxi_ipc_process();
+    o.pid = gxi_pid();
+    o.bytes = bytes;
+    gxi_ipc_uuid(call, context, o.uuid);
+    o.handle = *handle;
+    o.hash = gxi_hash(&o, offsetof(gxi_ipc_object, hash));
+    memcpy(out, &o, sizeof o);
+}
+/* Reads an object that must have that kind (0: any) and, unless its kind is any, belong to another process. */
+static gpuexec_result gxi_ipc_read(gxi_call *call, const gpuexec_ipc_object *object, unsigned kind, gxi_ipc_object *o) {
+    static const char *const importers[] = { "", "gpuexec_ipc_import", "gpuexec_ipc_import_event",
+                                             "gpuexec_ipc_import_pool", "gpuexec_ipc_import_from" };
+    static const char cure[] = "pass the bytes from gpuexec_ipc_export or gpuexec_ipc_export_event, all 128 and unchanged";
+    if (!object) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure, "the object is NULL");
+    memcpy(o, object, sizeof *o);
+    if (memcmp(o->magic, gxi_ipc_magic, sizeof o->magic) != 0)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure, "the bytes are not an object of gpuexec: they do not begin "
+                        "with its mark");
+    if (o->version != GXI_IPC_VERSION)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "use one version of gpuexec.h in all processes",
+                        "the object has format %u, this gpuexec.h reads format %d", o->version, GXI_IPC_VERSION);
+    if (o->hash != gxi_hash(o, offsetof(gxi_ipc_object, hash)) || o->kind < 1 || o->kind > GPUEXEC_IPC_POOL_MEMORY)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure, "the object's bytes were changed after its export: its "
+                        "checksum is wrong");
+    if (kind && o->kind != kind)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, importers[o->kind], "the object is %s, not %s; the call for it is %s",
+                        gxi_ipc_kinds[o->kind], gxi_ipc_kinds[kind], importers[o->kind]);
+    if (kind && o->process == gxi_ipc_process())
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "use the exported address or event",
+                        "this process exported the object: CUDA lets only other processes import it");
+    return GPUEXEC_OK;
+}
+static gpuexec_result gxi_ipc_fail_import(gxi_call *call, const gxi_slot *context, const gxi_ipc_object *o) {
+    unsigned char uuid[16], zeros[16];
+    const char *other = "";
+    memset(zeros, 0, sizeof zeros);
+    gxi_ipc_uuid(call, context, uuid);
+    if (memcmp(uuid, o->uuid, 16) && memcmp(o->uuid, zeros, 16)) other = ", which is on another device";
+    return gxi_fail_cu(call, "check that the process that exported it still runs and has not freed or destroyed it, and "
+                       "that both processes see its device",
+                       "cannot import %s that process %lld exported%s", gxi_ipc_kinds[o->kind], (long long)o->pid, other);
+}
+
+/* --- memory, events, pools ---------------------------------------------------------------------------------------- */
+
+static gpuexec_result gxi_ipc_check_memory(gxi_call *call, gpuexec_ptr memory, gxi_range *range) {
+    if (gxi_check_release(call, memory, GPUEXEC_MEMORY_DEVICE, range)) return gxi_failed_with();
+    if (range->pooled == GXI_OF_GRAPH)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "export memory from gpuexec_alloc", "0x%llx was allocated in a "
+                        "capture, at %s: memory of a graph cannot be exported", memory, gxi_place(range->where));
+    if (range->pooled == GXI_IMPORTED)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "let the process that allocated it export it to the third process",
+                        "0x%llx was imported, at %s: only the process that allocated it can export it", memory,
+                        gxi_place(range->where));
+    return GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_ipc_export_at(const char *where, gpuexec_ptr memory, gpuexec_ipc_object *object) {
+    gxi_ipc_handle handle;
+    const gxi_slot *context;
+    gxi_range range;
+    gxi_scope scope;
+    int cu, pooled;
+    GXI_CALL(gpuexec_ipc_export, GXI_MAKES);
+    memset(&range, 0, sizeof range);
+    memset(&handle, 0, sizeof handle);
+    if (gxi_is_null(call, object, "object")) return gxi_failed_with();
+    memset(object, 0, sizeof *object);
+    if (gxi_ipc_check_memory(call, memory, &range) ||
+        !(context = gxi_get(call, range.context, GXI_CONTEXT, "the memory's context")) ||
+        gxi_enter(call, context->cu_context, &scope))
+        return gxi_failed_with();
+    pooled = range.pooled == GXI_POOLED;
+    cu = pooled ? GXI_TRY(cuMemPoolExportPointer, (&handle, memory)) : GXI_TRY(cuIpcGetMemHandle, (&handle, memory));
+    if (cu == 0)
+        gxi_ipc_write(call, context, pooled ? GPUEXEC_IPC_POOL_MEMORY : GPUEXEC_IPC_MEMORY, range.bytes, &handle, object);
+    gxi_leave(&scope);
+    return cu ? gxi_fail_cu(call, pooled ? "allocate it with gpuexec_alloc, or from a pool with "
+                            "gpuexec_pool_desc.exportable: other pools' memory cannot be exported" : NULL,
+                            "cannot export the memory at 0x%llx (allocated at %s)", memory, gxi_place(range.where))
+              : GPUEXEC_OK;
+}
+/* Notes an import. The driver returns an address again if the process has opened the memory before. */
+static gpuexec_ptr gxi_ipc_note(gxi_call *call, gpuexec_ptr address, const gxi_ipc_object *o, uint64_t context,
+                                int pooled) {
+    gxi_range range;
+    const int again = gxi_range_find(address, &range) && range.lo == address && range.pooled == GXI_IMPORTED;
+    if (!again && gxi_range_add(address, o->bytes, context, call->where, GPUEXEC_MEMORY_DEVICE, pooled)) return address;
+    if (pooled == GXI_POOLED) GXI_BESIDE(cuMemFree, (address));
+    else GXI_BESIDE(cuIpcCloseMemHandle, (address));
+    if (again)
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "use that address", "this process has imported the memory already: it is at "
+                 "0x%llx (imported at %s)", address, gxi_place(range.where));
+    else gxi_fail_memory(call, "record imported memory");
+    return 0;
+}
+GPUEXEC_API gpuexec_ptr gpuexec_ipc_import_at(const char *where, gpuexec_context context,
+                                              const gpuexec_ipc_object *object) {
+    gpuexec_ptr address = 0;
+    gxi_ipc_object o;
+    const gxi_slot *slot;
+    gxi_scope scope;
+    GXI_CALL(gpuexec_ipc_import, GXI_MAKES);
+    if (gxi_ipc_read(call, object, GPUEXEC_IPC_MEMORY, &o) || !(slot = gxi_begin_in(call, context, &scope))) return 0;
+    /* the handle is passed as a struct, which GXI_TRY cannot trace */
+    gxi_returned(call, "cuIpcOpenMemHandle", gxi.cu.cuIpcOpenMemHandle(&address, o.handle, GXI_IPC_LAZY_PEER_ACCESS), 2,
+                 GXI_NUMBER(&address), GXI_NUMBER(GXI_IPC_LAZY_PEER_ACCESS));
+    if (call->cu == 0 && !address) gxi_note(call, GXI_MADE_NOTHING);
+    if (call->cu) gxi_ipc_fail_import(call, slot, &o);
+    else address = gxi_ipc_note(call, address, &o, slot->id, GXI_IMPORTED);
+    gxi_leave(&scope);
+    return call->cu ? 0 : address;
+}
+GPUEXEC_API gpuexec_result gpuexec_ipc_export_event_at(const char *where, gpuexec_event event,
+                                                       gpuexec_ipc_object *object) {
+    gxi_ipc_handle handle;
+    const gxi_slot *slot, *context;
+    gxi_scope scope;
+    int cu;
+    GXI_CALL(gpuexec_ipc_export_event, GXI_MAKES);
+    memset(&handle, 0, sizeof handle);
+    if (gxi_is_null(call, object, "object")) return gxi_failed_with();
+    memset(object, 0, sizeof *object);
+    if (!(slot = gxi_begin_with_event(call, event, "the event"))) return gxi_failed_with();
+    if (!slot->interprocess && !slot->adopted)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "create it with gpuexec_event_desc.interprocess",
+                        "the event cannot be exported: it was created for one process, at %s", gxi_place(slot->where));
+    if (!(context = gxi_get(call, slot->context, GXI_CONTEXT, "the event's context")) ||
+        gxi_enter(call, slot->cu_context, &scope))
+        return gxi_failed_with();
+    cu = GXI_TRY(cuIpcGetEventHandle, (&handle, slot->is.event.native));
+    if (cu == 0) gxi_ipc_write(call, context, GPUEXEC_IPC_EVENT, 0, &handle, object);
+    gxi_leave(&scope);
+    return cu ? gxi_fail_cu(call, "export an event that this process created, with gpuexec_event_desc.interprocess (or, "
+                            "if it was adopted, with CU_EVENT_INTERPROCESS and CU_EVENT_DISABLE_TIMING)",
+                            "cannot export the event") : GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_event gpuexec_ipc_import_event_at(const char *where, gpuexec_context context,
+                                                      const gpuexec_ipc_object *object) {
+    gpuexec_event handle = { 0 };
+    struct CUevent_st *native = NULL;
+    gxi_ipc_object o;
+    const gxi_slot *slot;
+    gxi_scope scope;
+    GXI_CALL(gpuexec_ipc_import_event, GXI_MAKES);
+    if (gxi_ipc_read(call, object, GPUEXEC_IPC_EVENT, &o) == GPUEXEC_OK &&
+        (slot = gxi_begin_in(call, context, &scope)) != NULL) {
+        gxi_returned(call, "cuIpcOpenEventHandle", gxi.cu.cuIpcOpenEventHandle(&native, o.handle), 1,
+                     GXI_NUMBER(&native));
+        if (call->cu == 0 && !native) gxi_note(call, GXI_MADE_NOTHING);
+        if (call->cu) gxi_ipc_fail_import(call, slot, &o);
+        else if (!(handle.id = gxi_event_new(call, slot, native, 0, 1))) GXI_BESIDE(cuEventDestroy, (native));
+        else GXI_STORE(&gxi_peek(handle.id, GXI_EVENT)->is.event.recorded, 1);       /* by its process */
+        gxi_leave(&scope);
+    }
+    handle.id = gxi_or_failed(handle.id, GXI_EVENT);
+    return handle;
+}
+GPUEXEC_API int gpuexec_ipc_export_pool_at(const char *where, gpuexec_pool pool) {
+    gxi_slot *slot;
+    int fd = -1;
+    GXI_CALL(gpuexec_ipc_export_pool, GXI_MAKES);
+    if (!(slot = gxi_begin_with(call, pool.id, GXI_POOL, "the pool"))) return -1;
+    if (!slot->is.pool.native) {
+        gxi_fail(call, GPUEXEC_NOT_SUPPORTED, NULL, "the pool cannot be exported: its device has no memory pools");
+        return -1;
+    }
+    if (GXI_TRY(cuMemPoolExportToShareableHandle,
+                (&fd, slot->is.pool.native, GXI_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0))) {
+        gxi_fail_cu(call, "create it with gpuexec_pool_desc.exportable", "cannot export the pool created at %s",
+                    gxi_place(slot->where));
+        return -1;
+    }
+    return fd;
+}
+GPUEXEC_API gpuexec_pool gpuexec_ipc_import_pool_at(const char *where, gpuexec_context context, int fd) {
+    gpuexec_pool handle = { 0 };
+    const gxi_slot *slot;
+    void *native = NULL;
+    GXI_CALL(gpuexec_ipc_import_pool, GXI_MAKES);
+    if ((slot = gxi_begin_with_context(call, context)) != NULL) {
+        if (GXI_TRY_MAKE(native, cuMemPoolImportFromShareableHandle,
+                         (&native, (void *)(intptr_t)fd, GXI_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0)))
+            gxi_fail_cu(call, "pass a descriptor from gpuexec_ipc_export_pool of a process that still runs",
+                        "cannot import a pool from file descriptor %d", fd);
+        else handle.id = gxi_pool_new(call, slot, native, 0, 0);
+    }
+    handle.id = gxi_or_failed(handle.id, GXI_POOL);
+    return handle;
+}
+GPUEXEC_API gpuexec_ptr gpuexec_ipc_import_from_at(const char *where, gpuexec_pool pool,
+                                                   const gpuexec_ipc_object *object) {
+    gpuexec_ptr address = 0;
+    const gxi_slot *slot, *context;
+    gxi_ipc_object o;
+    GXI_CALL(gpuexec_ipc_import_from, GXI_MAKES);
+    if (gxi_ipc_read(call, object, GPUEXEC_IPC_POOL_MEMORY, &o) ||
+        !(slot = gxi_begin_with(call, pool.id, GXI_POOL, "the pool")) ||
+        !(context = gxi_get(call, slot->context, GXI_CONTEXT, "the pool's context")))
+        return 0;
+    if (GXI_TRY_MAKE(address, cuMemPoolImportPointer, (&address, slot->is.pool.native, &o.handle))) {
+        gxi_ipc_fail_import(call, context, &o);
+        return 0;
+    }
+    return gxi_ipc_note(call, address, &o, context->id, GXI_POOLED);
+}
+GPUEXEC_API gpuexec_result gpuexec_ipc_get_info_at(const char *where, const gpuexec_ipc_object *object,
+                                                   gpuexec_ipc_info *info) {
+    gxi_ipc_object o;
+    GXI_CALL(gpuexec_ipc_get_info, GXI_QUERIES);
+    if (gxi_is_null(call, info, "info")) return gxi_failed_with();
+    memset(info, 0, sizeof *info);
+    if (gxi_ipc_read(call, object, 0, &o)) return gxi_failed_with();
+    info->kind = (gpuexec_ipc_kind)o.kind;
+    info->bytes = (size_t)o.bytes;
+    info->pid = (long)o.pid;
+    return GPUEXEC_OK;
+}
+
+/* --- connections -------------------------------------------------------------------------------------------------- */
+
+struct gxi_ipc {
+    int      fd;
+    long     pid;                                /* of the other process; 0: not known */
+    uint64_t start;                              /* when it started; 0: not known */
+    int      gone;
+    char     how[96];                            /* how it ended, or "" */
+};
+
+/* The state of a process, as in ps, 0 if there is none; with the time when it started and, once it has ended, its status
+   as wait() returns it. */
+static char gxi_process_state(long pid, uint64_t *start, int *status) {
+    char path[40], text[1024], state = 0;
+    unsigned long long started = 0;
+    const char *p;
+    size_t n;
+    FILE *file;
+    int i;
+    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+    if (!(file = fopen(path, "rb"))) return 0;
+    n = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[n] = 0;
+    if (!(p = strrchr(text, ')'))) return 0;     /* the name before it may contain anything */
+    for (i = 3; i <= 52 && (p = strchr(p, ' ')) != NULL; i++) {      /* the fields have numbers in proc(5) */
+        p++;
+        if (i == 3) state = *p;
+        if (i == 22) started = strtoull(p, NULL, 10);
+        if (i == 52) *status = (int)strtol(p, NULL, 10);
+    }
+    *start = started;
+    return state;
+}
+/* Whether the other process has ended. Until it has been waited for, the system knows how. */
+static int gxi_ipc_ended(gxi_ipc *c) {
+    uint64_t start = 0;
+    int status = 0;
+    const char state = c->pid ? gxi_process_state(c->pid, &start, &status) : 'R';
+    if (state && state != 'Z' && state != 'X' && (!c->start || start == c->start)) return 0;
+    if (!state || (c->start && start != c->start)) snprintf(c->how, sizeof c->how, "has ended");
+    else if (status & 0x7F)
+        snprintf(c->how, sizeof c->how, "was ended by signal %d%s", status & 0x7F,
+                 (status & 0x7F) == 9 ? " (SIGKILL)" : (status & 0x7F) == 11 ? " (SIGSEGV)"
+                 : (status & 0x7F) == 6 ? " (SIGABRT)" : (status & 0x7F) == 15 ? " (SIGTERM)" : "");
+    else snprintf(c->how, sizeof c->how, "has exited with status %d", status >> 8 & 0xFF);
+    return c->gone = 1;
+}
+/* Its end of the socket is closed. If it did not say so, it is ending: waits a while for how. */
+static void gxi_ipc_closed(gxi_ipc *c) {
+    int i;
+    c->gone = 1;
+    for (i = 0; i < 200 && c->pid && !gxi_ipc_ended(c); i++) (void)poll(NULL, 0, 10);
+    if (!*c->how) snprintf(c->how, sizeof c->how, "has closed its end of the connection");
+}
+static gpuexec_result gxi_ipc_fail_gone(gxi_call *call, const gxi_ipc *c) {
+    char who[40] = "the other process";
+    if (c->pid) snprintf(who, sizeof who, "the other process, %ld,", c->pid);
+    return gxi_fail(call, GPUEXEC_PEER_GONE, "close the connection; do not wait for events that only that process would "
+                    "record", "%s %s", who, c->how);
+}
+static gpuexec_result gxi_ipc_fail_system(gxi_call *call, const char *what) {
+    return gxi_fail(call, GPUEXEC_FILE_ERROR, NULL, "cannot %s: %s", what, strerror(errno));
+}
+
+/* Sends a message, with a file descriptor unless that is -1. */
+static gpuexec_result gxi_ipc_put(gxi_call *call, gxi_ipc *c, gxi_ipc_wire *wire, int fd) {
+    union { struct cmsghdr header; char room[CMSG_SPACE(sizeof(int))]; } control;
+    struct pollfd ready;
+    struct msghdr message;
+    struct iovec bytes;
+    memcpy(wire->magic, gxi_ipc_magic, sizeof wire->magic);
+    wire->version = GXI_IPC_VERSION;
+    memset(&control, 0, sizeof control);
+    memset(&message, 0, sizeof message);
+    bytes.iov_base = wire;
+    bytes.iov_len = sizeof *wire;
+    message.msg_iov = &bytes;
+    message.msg_iovlen = 1;
+    if (fd >= 0) {
+        message.msg_control = &control;
+        message.msg_controllen = CMSG_LEN(sizeof fd);
+        control.header.cmsg_len = CMSG_LEN(sizeof fd);
+        control.header.cmsg_level = SOL_SOCKET;
+        control.header.cmsg_type = SCM_RIGHTS;
+        memcpy(CMSG_DATA(&control.header), &fd, sizeof fd);
+    }
+    while (!c->gone && sendmsg(c->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
+        if (errno == EPIPE || errno == ECONNRESET) gxi_ipc_closed(c);
+        else if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
+            return gxi_ipc_fail_system(call, "send a message");
+        else {
+            ready.fd = c->fd;
+            ready.events = POLLOUT;
+            if (poll(&ready, 1, 100) == 0) gxi_ipc_ended(c);
+        }
+    }
+    return c->gone ? gxi_ipc_fail_gone(call, c) : GPUEXEC_OK;
+}
+/* Reads a message that has arrived. 1: there is one in *wire; 0: none, or it was only for the connection; -1: failed.
+   *fd: -1, or a descriptor that came with it. */
+static int gxi_ipc_take(gxi_call *call, gxi_ipc *c, gxi_ipc_wire *wire, int *fd) {
+    union { struct cmsghdr header; char room[CMSG_SPACE(sizeof(int))]; } control;
+    struct msghdr message;
+    struct iovec bytes;
+    long n;
+    memset(&control, 0, sizeof control);
+    memset(&message, 0, sizeof message);
+    bytes.iov_base = wire;
+    bytes.iov_len = sizeof *wire;
+    message.msg_iov = &bytes;
+    message.msg_iovlen = 1;
+    message.msg_control = &control;
+    message.msg_controllen = sizeof control;
+    *fd = -1;
+    n = (long)recvmsg(c->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return 0;
+    if (n < 0 && errno != ECONNRESET) {
+        gxi_ipc_fail_system(call, "receive a message");
+        return -1;
+    }
+    if (n <= 0) {
+        gxi_ipc_closed(c);
+        return 0;
+    }
+    if (message.msg_controllen >= CMSG_LEN(sizeof *fd) && control.header.cmsg_type == SCM_RIGHTS)
+        memcpy(fd, CMSG_DATA(&control.header), sizeof *fd);
+    if (n != (long)sizeof *wire || memcmp(wire->magic, gxi_ipc_magic, sizeof wire->magic) ||
+        wire->version != GXI_IPC_VERSION) {
+        if (*fd >= 0) close(*fd);
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "use one version of gpuexec.h in both processes, and send only with "
+                 "gpuexec_ipc_send", "%ld bytes arrived that are not a message of this gpuexec.h", n);
+        return -1;
+    }
+    wire->label[sizeof wire->label - 1] = 0;
+    if (wire->kind == GXI_IPC_BYE) {
+        c->gone = 1;
+        snprintf(c->how, sizeof c->how, "has closed the connection");
+    }
+    if (wire->kind == GXI_IPC_HELLO) {
+        int status;
+        c->pid = (long)wire->value;
+        gxi_process_state(c->pid, &c->start, &status);
+    }
+    return wire->kind < GXI_IPC_HELLO;
+}
+static gpuexec_result gxi_ipc_greet(gxi_call *call, gxi_ipc *c) {
+    gxi_ipc_wire wire;
+    memset(&wire, 0, sizeof wire);
+    wire.kind = GXI_IPC_HELLO;
+    wire.value = (uint64_t)gxi_pid();
+    return gxi_ipc_put(call, c, &wire, -1);
+}
+/* Makes a connection of a socket, which is closed if that fails. */
+static gpuexec_ipc gxi_ipc_new(gxi_call *call, int fd) {
+    gpuexec_ipc handle = { 0 };
+    int type = 0, who[3] = { 0, 0, 0 }, status;
+    socklen_t size = sizeof type;
+    gxi_slot made;
+    gxi_ipc *c = NULL;
+    if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) || type != SOCK_SEQPACKET) {
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "use gpuexec_ipc_pair, or socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends)",
+                 "file descriptor %d is not a SOCK_SEQPACKET socket", fd);
+        fd = -1;                                 /* not ours to close */
+    } else if (!(c = (gxi_ipc *)gxi_realloc(NULL, sizeof *c))) gxi_fail_memory(call, "create a connection");
+    else {
+        memset(c, 0, sizeof *c);
+        memset(&made, 0, sizeof made);
+        c->fd = fd;
+        size = sizeof who;                       /* of a pair: the process that made it, perhaps this one */
+        if (getsockopt(fd, SOL_SOCKET, GXI_SO_PEERCRED, who, &size) == 0 && who[0] != (int)gxi_pid()) c->pid = who[0];
+        if (c->pid) gxi_process_state(c->pid, &c->start, &status);
+        made.is.ipc.info = c;
+        if (gxi_ipc_greet(call, c) == GPUEXEC_OK) handle.id = gxi_new(call, GXI_IPC, &made, &gxi.first[GXI_IPC]);
+    }
+    if (!handle.id && fd >= 0) close(fd);
+    if (!handle.id) gxi_free(c);
+    handle.id = gxi_or_failed(handle.id, GXI_IPC);
+    return handle;
+}
+static int gxi_ipc_end(gxi_call *call, gxi_slot *old) {
+    gxi_ipc *const c = old->is.ipc.info;
+    gxi_ipc_wire wire;
+    (void)call;
+    memset(&wire, 0, sizeof wire);
+    memcpy(wire.magic, gxi_ipc_magic, sizeof wire.magic);
+    wire.version = GXI_IPC_VERSION;
+    wire.kind = GXI_IPC_BYE;
+    (void)send(c->fd, &wire, sizeof wire, MSG_NOSIGNAL | MSG_DONTWAIT);
+    close(c->fd);
+    gxi_free(c);
+    return 0;
+}
+static gxi_ipc *gxi_find_ipc(gxi_call *call, gpuexec_ipc connection) {
+    const gxi_slot *slot = gxi_get(call, connection.id, GXI_IPC, "the connection");
+    return slot ? slot->is.ipc.info : NULL;
+}
+GPUEXEC_API gpuexec_ipc gpuexec_ipc_pair_at(const char *where, int *child_fd) {
+    gpuexec_ipc handle = { 0 };
+    int ends[2];
+    GXI_CALL(gpuexec_ipc_pair, GXI_MAKES);
+    if (gxi_is_null(call, child_fd, "child_fd")) { }
+    else if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) gxi_ipc_fail_system(call, "create a socket pair");
+    else {
+        handle = gxi_ipc_new(call, ends[0]);
+        if (gpuexec_ok(handle) && fcntl(ends[1], F_SETFD, 0) == 0) {
+            *child_fd = ends[1];
+            return handle;
+        }
+        close(ends[1]);
+        return handle;
+    }
+    handle.id = gxi_failed_id(GXI_IPC);
+    return handle;
+}
+GPUEXEC_API gpuexec_ipc gpuexec_ipc_from_fd_at(const char *where, int fd) {
+    GXI_CALL(gpuexec_ipc_from_fd, GXI_MAKES);
+    return gxi_ipc_new(call, fd);
+}
+/* A socket and the address of a name. -1 after a failure. */
+static int gxi_ipc_socket(gxi_call *call, const char *name, struct sockaddr_un *address, socklen_t *size) {
+    const size_t n = name ? strlen(name) : 0;
+    int fd;
+    memset(address, 0, sizeof *address);
+    address->sun_family = AF_UNIX;
+    if (n < 1 || n >= sizeof address->sun_path) {
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the name of a connection has 1 to %d bytes, not %lu",
+                 (int)sizeof address->sun_path - 1, (unsigned long)n);
+        return -1;
+    }
+    memcpy(address->sun_path, name, n);
+    *size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n + (*name != '@'));
+    if (*name == '@') address->sun_path[0] = 0;  /* Linux: not in the file system */
+    fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (fd < 0) gxi_ipc_fail_system(call, "create a socket");
+    return fd;
+}
+static int gxi_ipc_is_ours(int fd) {             /* whether the other process is this user's, or the administrator's */
+    int who[3] = { 0, 0, 0 };
+    socklen_t size = sizeof who;
+    return getsockopt(fd, SOL_SOCKET, GXI_SO_PEERCRED, who, &size) == 0 && (who[1] == (int)geteuid() || who[1] == 0);
+}
+GPUEXEC_API gpuexec_ipc gpuexec_ipc_listen_at(const char *where, const char *name, int timeout_ms) {
+    gpuexec_ipc handle = { 0 };
+    struct sockaddr_un address;
+    struct pollfd ready;
+    socklen_t size;
+    int fd, other = -1, n = 0;
+    GXI_CALL(gpuexec_ipc_listen, GXI_MAKES);
+    if ((fd = gxi_ipc_socket(call, name, &address, &size)) >= 0) {
+        if (bind(fd, (struct sockaddr *)(void *)&address, size) || listen(fd, 1))
+            gxi_fail(call, GPUEXEC_FILE_ERROR, "use another name, or remove the file if no process listens there",
+                     "cannot listen at \"%s\": %s", name, strerror(errno));
+        else {
+            do {
+                ready.fd = fd;
+                ready.events = POLLIN;
+                n = poll(&ready, 1, timeout_ms);
+                if (n > 0 && (other = accept(fd, NULL, NULL)) >= 0 && !gxi_ipc_is_ours(other)) {
+                    close(other);
+                    other = -1;
+                }
+            } while (other < 0 && n != 0);
+            if (*name != '@') unlink(name);
+            if (other < 0)
+                gxi_fail(call, GPUEXEC_FILE_ERROR, NULL, "no process connected to \"%s\" within %d ms", name, timeout_ms);
+        }
+        close(fd);
+    }
+    if (other >= 0) {
+        (void)fcntl(other, F_SETFD, FD_CLOEXEC);
+        return gxi_ipc_new(call, other);
+    }
+    handle.id = gxi_failed_id(GXI_IPC);
+    return handle;
+}
+GPUEXEC_API gpuexec_ipc gpuexec_ipc_connect_at(const char *where, const char *name, int timeout_ms) {
+    gpuexec_ipc handle = { 0 };
+    struct sockaddr_un address;
+    socklen_t size;
+    int fd, failed = 1, waited = 0;
+    GXI_CALL(gpuexec_ipc_connect, GXI_MAKES);
+    if ((fd = gxi_ipc_socket(call, name, &address, &size)) >= 0) {
+        while ((failed = connect(fd, (struct sockaddr *)(void *)&address, size)) != 0 &&
+               (errno == ENOENT || errno == ECONNREFUSED || errno == EAGAIN || errno == EINTR) &&
+               (timeout_ms < 0 || waited < timeout_ms)) {
+            (void)poll(NULL, 0, 5);
+            waited += 5;
+        }
+        if (failed)
+            gxi_fail(call, GPUEXEC_FILE_ERROR, "check that the other process calls gpuexec_ipc_listen with this name",
+                     "cannot connect to \"%s\" within %d ms: %s", name, timeout_ms, strerror(errno));
+        else if (!gxi_ipc_is_ours(fd)) {
+            failed = 1;
+            gxi_fail(call, GPUEXEC_FILE_ERROR, "use another name", "a process of another user listens at \"%s\"", name);
+        }
+        if (!failed) return gxi_ipc_new(call, fd);
+        close(fd);
+    }
+    handle.id = gxi_failed_id(GXI_IPC);
+    return handle;
+}
+static gpuexec_result gxi_ipc_send(gxi_call *call, gpuexec_ipc connection, const char *label, unsigned long long value,
+                                   const gpuexec_ipc_object *object, int fd) {
+    gxi_ipc *const c = gxi_find_ipc(call, connection);
+    gxi_ipc_object o;
+    gxi_ipc_wire wire;
+    if (!c) return gxi_failed_with();
+    if (!label) label = "";
+    memset(&wire, 0, sizeof wire);
+    if (strlen(label) >= sizeof wire.label)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "use a shorter label", "the label has %lu bytes; at most %d fit",
+                        (unsigned long)strlen(label), (int)sizeof wire.label - 1);
+    if (object && gxi_ipc_read(call, object, 0, &o)) return gxi_failed_with();
+    if (object) wire.object = *object;
+    wire.kind = fd >= 0 ? (uint32_t)GPUEXEC_IPC_POOL : object ? o.kind : (uint32_t)GPUEXEC_IPC_NOTHING;
+    wire.value = value;
+    memcpy(wire.label, label, strlen(label));
+    return gxi_ipc_put(call, c, &wire, fd);
+}
+GPUEXEC_API gpuexec_result gpuexec_ipc_send_at(const char *where, gpuexec_ipc connection, const char *label,
+                                               unsigned long long value, const gpuexec_ipc_object *object) {
+    GXI_CALL(gpuexec_ipc_send, GXI_QUERIES);
+    return gxi_ipc_send(call, connection, label, value, object, -1);
+}
+GPUEXEC_API gpuexec_result gpuexec_ipc_send_pool_at(const char *where, gpuexec_ipc connection, const char *label,
+                                                    unsigned long long value, gpuexec_pool pool) {
+    gpuexec_result result;
+    const int fd = gpuexec_ipc_export_pool_at(where, pool);
+    GXI_CALL(gpuexec_ipc_send_pool, GXI_QUERIES);
+    if (fd < 0) return gxi_failed_with();
+    result = gxi_ipc_send(call, connection, label, value, NULL, fd);
+    close(fd);
+    return result;
+}
+GPUEXEC_API gpuexec_result gpuexec_ipc_receive_at(const char *where, gpuexec_ipc connection,
+                                                  gpuexec_ipc_message *message, int timeout_ms) {
+    struct pollfd ready;
+    gxi_ipc_wire wire;
+    gxi_ipc *c;
+    int fd, taken, n, slice;
+    GXI_CALL(gpuexec_ipc_receive, GXI_QUERIES);
+    if (gxi_is_null(call, message, "message")) return gxi_failed_with();
+    memset(message, 0, sizeof *message);
+    message->fd = -1;
+    if (!(c = gxi_find_ipc(call, connection))) return gxi_failed_with();
+    for (;;) {
+        if ((taken = c->gone ? 0 : gxi_ipc_take(call, c, &wire, &fd)) < 0) return gxi_failed_with();
+        if (taken) break;
+        if (c->gone) return gxi_ipc_fail_gone(call, c);
+        slice = timeout_ms < 0 || timeout_ms > 100 ? 100 : timeout_ms;
+        ready.fd = c->fd;
+        ready.events = POLLIN;
+        n = poll(&ready, 1, slice);
+        if (n == 0 && timeout_ms >= 0 && (timeout_ms -= slice) <= 0) return GPUEXEC_NOT_READY;
+        if (n == 0 && gxi_ipc_ended(c)) c->gone = gxi_ipc_take(call, c, &wire, &fd) <= 0;
+    }
+    message->kind = (gpuexec_ipc_kind)wire.kind;
+    message->value = wire.value;
+    message->object = wire.object;
+    message->fd = fd;
+    memcpy(message->label, wire.label, sizeof message->label);
+    return GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_ipc_wait_at(const char *where, gpuexec_ipc connection, gpuexec_event event,
+                                               int timeout_ms) {
+    enum { SPINS = 100 };
+    struct pollfd ready;
+    gxi_slot *slot;
+    gxi_ipc *c;
+    int i, cu = 0, waited = 0, mode;
+    GXI_CALL(gpuexec_ipc_wait, GXI_WAITS);
+    if (!(c = gxi_find_ipc(call, connection)) || !(slot = gxi_begin_with_event(call, event, "the event")) ||
+        gxi_event_refused(call, slot, "the event") || gxi_event_captured(call, slot, "the event"))
+        return gxi_take();
+    for (i = 0; ; i++) {
+        mode = GXI_STREAM_CAPTURE_MODE_RELAXED;
+        gxi_exchange_mode(&mode);
+        cu = GXI_TRY(cuEventQuery, (slot->is.event.native));
+        gxi_exchange_mode(&mode);
+        if (cu != GXI_CU_NOT_READY || c->gone) break;
+        if (i < SPINS) continue;
+        ready.fd = c->fd;
+        ready.events = 0;
+        if (poll(&ready, 1, 1) > 0) gxi_ipc_closed(c);
+        else if (i % 100 == 0) gxi_ipc_ended(c);
+        if (timeout_ms >= 0 && ++waited >= timeout_ms) break;
+    }
+    if (cu == GXI_CU_NOT_READY) return c->gone ? gxi_ipc_fail_gone(call, c) : GPUEXEC_NOT_READY;
+    gxi_waited(call, cu, slot, "the event");
+    return gxi_take();
+}
+GPUEXEC_API long gpuexec_ipc_peer(gpuexec_ipc connection) {
+    const gxi_ipc *c;
+    GXI_CALL_NO_PLACE(gpuexec_ipc_peer, GXI_QUERIES);
+    return (c = gxi_find_ipc(call, connection)) != NULL ? c->pid : 0;
+}
+GPUEXEC_API gpuexec_result gpuexec_ipc_close_at(const char *where, gpuexec_ipc connection) {
+    GXI_CALL(gpuexec_ipc_close, GXI_CLEANS);
+    return gxi_destroy_handle(call, connection.id, GXI_IPC, "the connection");
+}
+
+#endif /* GPUEXEC_NO_IPC */
 
 #if defined(__cplusplus) && defined(__GNUC__)
 #  pragma GCC diagnostic pop

@@ -12,7 +12,7 @@ namespace sim {
 #define SYMBOL(name, parameters) int name parameters; typedef decltype(name) type_of_##name;
 #include "symbols.inc"
 }
-#define ENTRY(need, name, version)        typedef std::remove_pointer<decltype(gxi_driver::name)>::type type_of_##name;
+#define ENTRY(need, name, base, version)  typedef std::remove_pointer<decltype(gxi_driver::name)>::type type_of_##name;
 #define CONSTANT(ours, theirs)
 #define SIM_ENTRY(base, version, symbol)
 #define SIM_MISSING(base, version, symbol)
@@ -149,6 +149,24 @@ MEMBER(gxi_pool_properties, handle_types, CUmemPoolProps, handleTypes)
 AT(gxi_pool_properties, location_type, CUmemPoolProps, location.type)
 AT(gxi_pool_properties, location, CUmemPoolProps, location.id)
 MEMBER(gxi_pool_properties, security, CUmemPoolProps, win32SecurityAttributes)
+#if CUDA_VERSION >= 12020
+AT(gxi_pool_properties, max_bytes, CUmemPoolProps, maxSize)
+#endif
+STRUCT(gxi_location, CUmemLocation)
+MEMBER(gxi_location, type, CUmemLocation, type)                  MEMBER(gxi_location, id, CUmemLocation, id)
+STRUCT(gxi_access, CUmemAccessDesc)
+MEMBER(gxi_access, location, CUmemAccessDesc, location)          MEMBER(gxi_access, flags, CUmemAccessDesc, flags)
+SAME(GPUEXEC_READ_MOSTLY, CU_MEM_ADVISE_SET_READ_MOSTLY)
+SAME(GPUEXEC_NOT_READ_MOSTLY, CU_MEM_ADVISE_UNSET_READ_MOSTLY)
+SAME(GPUEXEC_PREFERRED, CU_MEM_ADVISE_SET_PREFERRED_LOCATION)
+SAME(GPUEXEC_NOT_PREFERRED, CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION)
+SAME(GPUEXEC_ACCESSED_BY, CU_MEM_ADVISE_SET_ACCESSED_BY)
+SAME(GPUEXEC_NOT_ACCESSED_BY, CU_MEM_ADVISE_UNSET_ACCESSED_BY)
+SAME(GPUEXEC_ATTACH_ALL, CU_MEM_ATTACH_GLOBAL)
+SAME(GPUEXEC_ATTACH_HOST, CU_MEM_ATTACH_HOST)
+SAME(GPUEXEC_ATTACH_STREAM, CU_MEM_ATTACH_SINGLE)
+SAME(GPUEXEC_HOST, CU_DEVICE_CPU)
+SAME(GPUEXEC_NOWHERE, CU_DEVICE_INVALID)
 SAME(GPUEXEC_LIMIT_STACK, CU_LIMIT_STACK_SIZE)
 SAME(GPUEXEC_LIMIT_PRINTF_FIFO, CU_LIMIT_PRINTF_FIFO_SIZE)
 SAME(GPUEXEC_LIMIT_MALLOC_HEAP, CU_LIMIT_MALLOC_HEAP_SIZE)
@@ -282,8 +300,8 @@ SIM_MEMBER(CUDA_MEMCPY3D_BATCH_OP, flags)
 // declares the symbols ----
 
 static_assert(ENTRIES == GXI_DRIVER_COUNT, "run.sh sees all rows of GXI_DRIVER");
-#define ENTRY(need, name, version) \
-    static_assert(agree<type_of_##name, std::remove_pointer<PFN_##name##_v##version>::type>::value, \
+#define ENTRY(need, name, base, version) \
+    static_assert(agree<type_of_##name, std::remove_pointer<PFN_##base##_v##version>::type>::value, \
                   "gpuexec.h: the parameters of " #name " " #version); \
     static_assert(!GXI_NEED_##need || version <= 11040, "gpuexec.h: " #name " is required, but newer than CUDA 11.4");
 #define CONSTANT(ours, theirs)        SAME(ours, theirs)

@@ -42,11 +42,13 @@ function cuda(name,    i) {
 function constant(macro, ours, theirs) { print theirs, 0, "-", macro "(" ours ", " theirs ")" }
 
 FILENAME ~ /gpuexec.h$/ {
-    if (match($0, /^ *ROW\([A-Z]+, *cu[A-Za-z0-9]+, *[0-9]+,/)) {
+    if (match($0, /^ *ROW\([A-Z]+, *cu[A-Za-z0-9_]+, *[0-9]+,/)) {
         split(substr($0, RSTART, RLENGTH), word, /[ (,]+/)
         for (i = 1; word[i] != "ROW"; i++) { }
-        print "PFN_" word[i + 2] "_v" word[i + 3], word[i + 3], "-",
-              "ENTRY(" word[i + 1] ", " word[i + 2] ", " word[i + 3] ")"
+        base = word[i + 2]
+        sub(/_[0-9]+$/, "", base)
+        print "PFN_" base "_v" word[i + 3], word[i + 3], "-",
+              "ENTRY(" word[i + 1] ", " word[i + 2] ", " base ", " word[i + 3] ")"
     }
     if (/^\/\* The CUDA constants that the implementation uses/) constants = 1
     if (/^}/) constants = 0

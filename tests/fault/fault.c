@@ -90,9 +90,19 @@ static void *fault_symbol(void *library, const char *name);
 #define PASS_cuMemPoolDestroy (pool)
 #define PASS_cuMemPoolSetAttribute (pool, attribute, value)
 #define PASS_cuMemPoolGetAttribute (pool, attribute, value)
+#define PASS_cuMemPoolTrimTo (pool, bytes)
+#define PASS_cuMemPoolSetAccess (pool, access, count)
+#define PASS_cuDeviceGetDefaultMemPool (pool, device)
 #define PASS_cuMemAllocFromPoolAsync (address, bytes, pool, stream)
 #define PASS_cuMemFreeAsync (address, stream)
 #define PASS_cuMemGetInfo (available, total)
+#define PASS_cuMemAllocManaged (address, bytes, flags)
+#define PASS_cuMemPrefetchAsync (address, bytes, device, stream)
+#define PASS_cuMemPrefetchAsync_12020 (address, bytes, location, flags, stream)
+#define PASS_cuMemAdvise (address, bytes, advice, device)
+#define PASS_cuMemAdvise_12020 (address, bytes, advice, location)
+#define PASS_cuMemRangeGetAttributes (values, sizes, attributes, n, address, bytes)
+#define PASS_cuStreamAttachMemAsync (stream, address, bytes, flags)
 #define PASS_cuMemHostAlloc (memory, bytes, flags)
 #define PASS_cuMemFreeHost (memory)
 #define PASS_cuMemHostRegister (memory, bytes, flags)
@@ -204,8 +214,8 @@ static const struct { unsigned char row; signed char change; unsigned char objec
     { ROW_cuEventCreate, 1, 5 }, { ROW_cuEventDestroy, -1, 5 }, { ROW_cuMemAlloc, 1, 6 }, { ROW_cuMemAllocPitch, 1, 6 },
     { ROW_cuMemFree, -1, 6 }, { ROW_cuMemHostAlloc, 1, 7 }, { ROW_cuMemFreeHost, -1, 7 },
     { ROW_cuMemHostRegister, 1, 7 }, { ROW_cuMemHostUnregister, -1, 7 }, { ROW_cuCtxPopCurrent, -1, 255 },
-    { ROW_cuMemAllocFromPoolAsync, 1, 6 }, { ROW_cuMemFreeAsync, -1, 6 }, { ROW_cuMemPoolCreate, 1, 11 },
-    { ROW_cuMemPoolDestroy, -1, 11 },
+    { ROW_cuMemAllocManaged, 1, 6 }, { ROW_cuMemAllocFromPoolAsync, 1, 6 }, { ROW_cuMemFreeAsync, -1, 6 },
+    { ROW_cuMemPoolCreate, 1, 11 }, { ROW_cuMemPoolDestroy, -1, 11 },
     { ROW_cuStreamBeginCapture, 1, 8 }, { ROW_cuStreamEndCapture, -1, 8 }, { ROW_cuGraphDestroy, -1, GRAPHS },
     { ROW_cuGraphInstantiateWithFlags, 1, 10 }, { ROW_cuGraphExecDestroy, -1, 10 }
     };
@@ -283,11 +293,11 @@ static const gxi_driver fault_wrapped = {
 /* The driver's cuGetProcAddress; it is replaced to return the wrappers of the entry points that gpuexec.h knows. */
 static int (GXI_CUDA *fault_real_address)(const char *, void **, int, uint64_t, int *);
 static int (GXI_CUDA *fault_real_old_address)(const char *, void **, int, uint64_t);
-static int fault_wrap(const char *name, void **symbol, int cu) {
+static int fault_wrap(const char *name, int version, void **symbol, int cu) {
     int row;
     if (cu || !*symbol) return cu;
     for (row = 0; row < ROWS; row++)
-        if (strcmp(name, gxi_driver_rows[row].name) == 0) {
+        if (strncmp(name, gxi_driver_rows[row].name, strlen(name)) == 0 && gxi_driver_rows[row].version == version) {
             memcpy((char *)&fault_real + (size_t)row * sizeof *symbol, symbol, sizeof *symbol);
             memcpy(symbol, (const char *)&fault_wrapped + (size_t)row * sizeof *symbol, sizeof *symbol);
             break;
@@ -295,10 +305,10 @@ static int fault_wrap(const char *name, void **symbol, int cu) {
     return cu;
 }
 static int GXI_CUDA fault_address(const char *name, void **symbol, int version, uint64_t flags, int *status) {
-    return fault_wrap(name, symbol, fault_real_address(name, symbol, version, flags, status));
+    return fault_wrap(name, version, symbol, fault_real_address(name, symbol, version, flags, status));
 }
 static int GXI_CUDA fault_old_address(const char *name, void **symbol, int version, uint64_t flags) {
-    return fault_wrap(name, symbol, fault_real_old_address(name, symbol, version, flags));
+    return fault_wrap(name, version, symbol, fault_real_old_address(name, symbol, version, flags));
 }
 static void *fault_symbol(void *library, const char *name) {
     void *symbol = dlsym(library, name);

@@ -1,4 +1,5 @@
-/* pool.c - memory in the order of a stream: gpuexec_alloc_on, gpuexec_free_on, and the pools behind them. */
+/* pool.c - memory in the order of a stream: gpuexec_alloc_on, gpuexec_free_on, and the pools behind them, gpuexec's and
+   others. */
 #include "../test.h"
 
 enum { WORDS = 512, BYTES = WORDS * 4, ROUNDS = 20 };
@@ -257,7 +258,7 @@ TEST(wrong_allocations) {
     p = gpuexec_alloc_on(s.stream, 2048);
     CHECK_EQ(gpuexec_alloc_on(s.stream, (size_t)1 << 50), 0);
     CHECK_TEXT(gpuexec_error_text(), "cannot allocate 1.0 PiB (1125899906842624 bytes) of device memory on device 0: ",
-               " are free; gpuexec's pool has reserved ", " bytes), of which ", " are in use",
+               " are free; the pool has reserved ", " bytes), of which ", " are in use",
                "cuMemAllocFromPoolAsync returned CUDA_ERROR_OUT_OF_MEMORY", "request less");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY);
     CHECK_OK(gpuexec_stream_sync(s.stream));
@@ -362,9 +363,283 @@ TEST(a_context_that_its_owner_destroys) {
     CHECK_OK(gpuexec_stream_sync(s.stream));
 }
 
+/* --- pools that the program creates ------------------------------------------------------------------------------- */
+
+enum { LARGE = 4 << 20 };
+#define CHECK_NO_MEMORY(call, why, ...) \
+    (CHECK_EQ(call, 0), CHECK_REFUSED(gpuexec_error_detail()->result, why, __VA_ARGS__))
+static gpuexec_pool_info info_of(gpuexec_pool pool) {
+    gpuexec_pool_info info;
+    CHECK_OK(gpuexec_pool_get_info(pool, &info));
+    return info;
+}
+
+TEST(a_pool_of_the_program) {
+    setting        s = begin();
+    gpuexec_pool   pool = gpuexec_pool_create(s.ctx, NULL), own = gpuexec_context_pool(s.ctx);
+    gpuexec_stream other = gpuexec_stream_create(s.ctx, NULL);
+    gpuexec_ptr    p = gpuexec_pool_alloc(pool, s.stream, LARGE), q = gpuexec_pool_alloc(pool, other, LARGE);
+    gpuexec_pool_info i = info_of(pool);
+    CHECK(pool_of(p) == gpuexec_pool_native(pool) && pool_of(q) == pool_of(p));
+    CHECK(gpuexec_pool_native(own) == pool_of(gpuexec_alloc_on(s.stream, 4)) && pool_of(p) != pool_of(s.data));
+    CHECK(gpuexec_same(own, gpuexec_context_pool(s.ctx)) && !gpuexec_same(own, pool));
+    CHECK(i.device == 0 && !i.plain && i.threshold == SIZE_MAX && i.max_bytes == 0);
+    CHECK(i.used == 2 * LARGE && i.used_high == i.used && i.reserved >= i.used && i.reserved_high == i.reserved);
+    CHECK_OK(gpuexec_fill32(s.stream, p, 5, WORDS));
+    CHECK_OK(add_to(&s, s.stream, p, 2));
+    CHECK_OK(gpuexec_copy_out(s.stream, s.host, p, BYTES));
+    CHECK_OK(gpuexec_free_on(s.stream, p));
+    CHECK_OK(gpuexec_free(q));
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+    CHECK_EQ(s.host[WORDS - 1], 7);
+    i = info_of(pool);                                           /* it keeps what was freed, across a wait */
+    CHECK(i.used == 0 && i.used_high == 2 * LARGE && i.reserved >= 2 * LARGE);
+    CHECK_OK(gpuexec_pool_trim(pool, 0));
+    CHECK_EQ(info_of(pool).reserved, 0);
+    CHECK_OK(gpuexec_pool_reset_high(pool));
+    i = info_of(pool);
+    CHECK(i.used_high == 0 && i.reserved_high == 0);
+    p = gpuexec_pool_alloc(pool, s.stream, LARGE);
+    CHECK_OK(gpuexec_pool_destroy(pool));                        /* what is allocated remains */
+    CHECK_OK(gpuexec_fill(s.stream, p, 1, LARGE));
+    CHECK_OK(gpuexec_free_on(s.stream, p));
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+    CHECK_NO_MEMORY(gpuexec_pool_alloc(pool, s.stream, 4), GPUEXEC_STALE_HANDLE,
+                    "gpuexec_pool_alloc: the pool is stale");
+}
+
+TEST(a_pool_that_returns_memory) {
+    setting           s = begin();
+    gpuexec_pool_desc desc = { 0 };
+    gpuexec_pool      pool, own = gpuexec_context_pool(s.ctx);
+    gpuexec_ptr       p;
+    int               i;
+    desc.release = 1;
+    pool = gpuexec_pool_create(s.ctx, &desc);
+    for (i = 0; i < 2; i++) {                                    /* a desc, or a setter */
+        const gpuexec_pool from = i ? own : pool;
+        CHECK_EQ(info_of(from).threshold, 0);
+        p = gpuexec_pool_alloc(from, s.stream, LARGE);
+        CHECK(info_of(from).reserved >= LARGE);
+        CHECK_OK(gpuexec_free_on(s.stream, p));
+        CHECK_OK(gpuexec_stream_sync(s.stream));
+        CHECK(info_of(from).reserved < LARGE);
+        CHECK_OK(gpuexec_pool_set_threshold(own, 0));
+    }
+    desc.release_threshold = 1 << 20;
+    CHECK_EQ(info_of(gpuexec_pool_create(s.ctx, &desc)).threshold, 1 << 20);
+    CHECK_OK(gpuexec_pool_set_threshold(own, SIZE_MAX));
+    CHECK_EQ(info_of(own).threshold, SIZE_MAX);
+}
+
+/* Its settings do not change; several handles refer to the same pool. */
+TEST(the_default_pool) {
+    setting           s = begin();
+    gpuexec_pool_desc desc = { 0 };
+    gpuexec_pool      pool;
+    void             *usual = NULL;
+    desc.use_default = 1;
+    pool = gpuexec_pool_create(s.ctx, &desc);
+    CHECK_EQ(cu.cuDeviceGetDefaultMemPool(&usual, 0), 0);
+    CHECK(gpuexec_pool_native(pool) == usual);
+    CHECK(pool_of(gpuexec_pool_alloc(pool, s.stream, BYTES)) == usual);
+    CHECK_EQ(info_of(pool).threshold, 0);
+    CHECK_REFUSED(gpuexec_pool_set_threshold(pool, 1), GPUEXEC_BAD_ARGUMENT, "cannot change the threshold",
+                  "this is the default pool of device 0, which other libraries use, too", "gpuexec_pool_native");
+    CHECK_REFUSED(gpuexec_pool_reset_high(pool), GPUEXEC_BAD_ARGUMENT, "the high-water marks");
+    CHECK_REFUSED(gpuexec_pool_peer_enable(pool, s.ctx), GPUEXEC_BAD_ARGUMENT, "which devices can access it");
+    CHECK_OK(gpuexec_pool_trim(pool, 0));
+    CHECK_OK(gpuexec_pool_destroy(pool));
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+    CHECK_EQ(attribute(usual, THRESHOLD), 0);
+    desc.exportable = 1;
+    CHECK_NOT_MADE(gpuexec_pool_create(s.ctx, &desc), GPUEXEC_BAD_ARGUMENT, "use_default is 1",
+                   "the default pool of device 0 has other users", "without use_default");
+}
+
+TEST(a_pool_with_a_limit) {
+    setting           s = begin();
+    gpuexec_pool_desc desc = { 0 };
+    gpuexec_pool      pool;
+    gpuexec_ptr       p;
+    desc.max_bytes = 64 << 20;
+    pool = gpuexec_pool_create(s.ctx, &desc);
+    CHECK_EQ(info_of(pool).max_bytes, 64 << 20);
+    p = gpuexec_pool_alloc(pool, s.stream, 48 << 20);
+    CHECK(p != 0);
+    CHECK_NO_MEMORY(gpuexec_pool_alloc(pool, s.stream, 32 << 20), GPUEXEC_OUT_OF_DEVICE_MEMORY,
+                    "gpuexec_pool_alloc: cannot allocate 33554432 bytes from the pool created at ", "pool.c:",
+                    ": 50331648 bytes of it are in use, and its max_bytes is 67108864", "a larger max_bytes");
+    CHECK_OK(gpuexec_free_on(s.stream, p));
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+    CHECK_OK(gpuexec_pool_trim(pool, 0));
+    CHECK(gpuexec_pool_alloc(pool, s.stream, 32 << 20) != 0);
+}
+
+TEST(wrong_calls_on_pools) {
+    setting            s = begin();
+    gpuexec_pool_desc  desc = { 0 };
+    gpuexec_pool_info  info;
+    const gpuexec_pool none = { 0 }, own = gpuexec_context_pool(s.ctx);
+    gpuexec_context    closed = gpuexec_context_open(0, NULL);
+    desc.start_canary = 1;
+    CHECK_NOT_MADE(gpuexec_pool_create(s.ctx, &desc), GPUEXEC_BAD_ARGUMENT, "gpuexec_pool_desc was not zero-init");
+    desc.start_canary = 0;
+    desc.release_threshold = 5;
+    CHECK_NOT_MADE(gpuexec_pool_create(s.ctx, &desc), GPUEXEC_BAD_ARGUMENT, "release_threshold is 5, but release is 0");
+    CHECK_OK(gpuexec_context_close(closed));
+    CHECK_NOT_MADE(gpuexec_pool_create(closed, NULL), GPUEXEC_STALE_HANDLE, "the context was closed");
+    CHECK_NOT_MADE(gpuexec_context_pool(closed), GPUEXEC_STALE_HANDLE, "the context was closed");
+    CHECK_NO_MEMORY(gpuexec_pool_alloc(none, s.stream, 4), GPUEXEC_BAD_HANDLE, "the pool was never created");
+    CHECK_NO_MEMORY(gpuexec_pool_alloc(own, s.stream, 0), GPUEXEC_BAD_ARGUMENT,
+                    "gpuexec_pool_alloc: cannot allocate 0 bytes");
+    CHECK_FAILED(gpuexec_pool_trim(none, 0), GPUEXEC_BAD_HANDLE, "the pool was never created");
+    CHECK_FAILED(gpuexec_pool_get_info(own, NULL), GPUEXEC_BAD_ARGUMENT, "info is NULL");
+    CHECK_FAILED(gpuexec_pool_get_info(none, &info), GPUEXEC_BAD_HANDLE, "the pool was never created");
+    CHECK_REFUSED(gpuexec_pool_set_threshold(none, 0), GPUEXEC_BAD_HANDLE, "the pool was never created");
+    CHECK_REFUSED(gpuexec_pool_reset_high((gpuexec_pool){ s.stream.id }), GPUEXEC_WRONG_KIND, "is a stream");
+    CHECK_REFUSED(gpuexec_pool_peer_enable(own, closed), GPUEXEC_STALE_HANDLE, "the context was closed");
+    CHECK_OK(gpuexec_pool_peer_enable(own, s.ctx));
+    CHECK_OK(gpuexec_pool_peer_disable(own, s.ctx));
+    CHECK(gpuexec_pool_native(none) == NULL);
+    CHECK_FAILED(gpuexec_pool_destroy(own), GPUEXEC_BAD_ARGUMENT, "cannot destroy gpuexec's pool",
+                 "the last context on device 0", "gpuexec_pool_trim");
+    CHECK_OK(gpuexec_pool_destroy(none));
+}
+
+/* Settings are possible while a stream captures; an allocation becomes a node. */
+TEST(pools_in_a_capture) {
+    setting       s = begin();
+    gpuexec_pool  pool = { 0 }, before = gpuexec_pool_create(s.ctx, NULL);
+    gpuexec_graph g = { 0 };
+    gpuexec_ptr   p;
+    GPUEXEC_CAPTURE(s.stream, &g) {
+        pool = gpuexec_pool_create(s.ctx, NULL);
+        CHECK_OK(gpuexec_pool_set_threshold(pool, 0));
+        CHECK_OK(gpuexec_pool_reset_high(pool));
+        CHECK_EQ(info_of(pool).threshold, 0);
+        CHECK_OK(gpuexec_pool_trim(gpuexec_context_pool(s.ctx), 0));
+        p = gpuexec_pool_alloc(pool, s.stream, BYTES);
+        CHECK_OK(gpuexec_fill32(s.stream, p, 3, WORDS));
+        CHECK_OK(gpuexec_copy(s.stream, s.data, p, BYTES));
+        CHECK_OK(gpuexec_free_on(s.stream, p));
+        CHECK_OK(gpuexec_pool_destroy(before));
+    }
+    CHECK_OK(gpuexec_graph_launch(g, s.stream));
+    CHECK_OK(gpuexec_copy_out(s.stream, s.host, s.data, 4));
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+    CHECK_EQ(s.host[0], 3);
+}
+
+TEST_MULTI(pools_and_other_devices) {
+    gpuexec_context ctx[2];
+    gpuexec_stream  s[2];
+    gpuexec_pool    pool;
+    gpuexec_module  mod;
+    gpuexec_ptr     p;
+    uint32_t        host[WORDS], n = WORDS, by = 3;
+    int             i;
+    if (gpuexec_device_count() < 2) SKIP("only one device");
+    for (i = 0; i < 2; i++) {
+        ctx[i] = gpuexec_context_open(i, NULL);
+        s[i] = gpuexec_stream_create(ctx[i], NULL);
+    }
+    pool = gpuexec_pool_create(ctx[0], NULL);
+    CHECK_NO_MEMORY(gpuexec_pool_alloc(pool, s[1], BYTES), GPUEXEC_WRONG_CONTEXT,
+                    "the pool is on device 0, but the stream is on device 1");
+    if (!gpuexec_device_can_access_peer(1, 0)) SKIP("no access between these devices");
+    p = gpuexec_pool_alloc(pool, s[0], BYTES);
+    CHECK_OK(gpuexec_fill32(s[0], p, 4, WORDS));
+    CHECK_OK(gpuexec_pool_peer_enable(pool, ctx[1]));
+    CHECK_OK(gpuexec_stream_wait_stream(s[1], s[0]));
+    mod = gpuexec_module_load_file(ctx[1], UNIT_PTX, NULL);
+    CHECK_OK(gpuexec_launch(gpuexec_kernel_get(mod, "add"), s[1], gpuexec_grid_for(n, 128),
+                            GPUEXEC_ARGS(p, by, n)));
+    CHECK_OK(gpuexec_stream_sync(s[1]));
+    CHECK_OK(gpuexec_copy_out(s[0], host, p, BYTES));
+    CHECK_OK(gpuexec_stream_sync(s[0]));
+    for (i = 0; i < WORDS; i++) if (!CHECK_EQ(host[i], 7)) break;
+    CHECK_OK(gpuexec_pool_peer_disable(pool, ctx[1]));
+}
+
+/* --- frames: allocate, compute, free ------------------------------------------------------------------------------ */
+
+enum { FRAMES = 1000, FRAME_THREADS = 8 };
+typedef struct frames { const setting *s; gpuexec_pool pool; size_t unit; uint32_t number; int refused; } frames;
+/* Memory may run out: that is an error with numbers, after which the thread goes on with another frame. */
+static void *run_frames(void *user) {
+    frames *me = (frames *)user;
+    gpuexec_stream stream = gpuexec_stream_create(me->s->ctx, NULL);
+    uint32_t seed = me->number, host, frame;
+    for (frame = 0; frame < FRAMES / FRAME_THREADS; ) {
+        const size_t bytes = me->unit * (1 + test_random(&seed) % 8);
+        gpuexec_ptr  p = frame % 2 ? gpuexec_pool_alloc(me->pool, stream, bytes) : gpuexec_alloc_on(stream, bytes);
+        if (!p) {
+            const gpuexec_error *e = gpuexec_error_detail();
+            CHECK(e->result == GPUEXEC_OUT_OF_DEVICE_MEMORY);
+            CHECK_TEXT(e->message, "cannot allocate ", " bytes) of device memory on device 0: ", " are free");
+            CHECK_RESULT(gpuexec_stream_sync(stream), GPUEXEC_OUT_OF_DEVICE_MEMORY);
+            me->refused++;
+            continue;
+        }
+        CHECK_OK(gpuexec_fill32(stream, p, frame, WORDS));
+        CHECK_OK(add_to(me->s, stream, p, me->number));
+        CHECK_OK(gpuexec_copy_out(stream, &host, p, 4));
+        CHECK_OK(gpuexec_free_on(stream, p));
+        CHECK_OK(gpuexec_stream_sync(stream));
+        if (!CHECK_EQ(host, frame + me->number)) break;
+        frame++;
+    }
+    CHECK_OK(gpuexec_stream_destroy(stream));
+    return NULL;
+}
+/* Returns how many allocations failed. */
+static int frames_on_all_threads(const setting *s, size_t unit) {
+    frames    all[FRAME_THREADS];
+    pthread_t threads[FRAME_THREADS];
+    gpuexec_pool pool = gpuexec_pool_create(s->ctx, NULL), own = gpuexec_context_pool(s->ctx);
+    size_t    before = 0, after = 0;
+    int       i, refused = 0;
+    CHECK_OK(gpuexec_stream_sync(s->stream));
+    CHECK_OK(gpuexec_pool_trim(own, 0));
+    CHECK_OK(gpuexec_context_get_memory(s->ctx, &before, NULL));
+    for (i = 0; i < FRAME_THREADS; i++) {
+        const frames one = { s, pool, unit, (uint32_t)i + 1, 0 };
+        all[i] = one;
+        CHECK_EQ(pthread_create(&threads[i], NULL, run_frames, &all[i]), 0);
+    }
+    for (i = 0; i < FRAME_THREADS; i++) {
+        CHECK_EQ(pthread_join(threads[i], NULL), 0);
+        refused += all[i].refused;
+    }
+    CHECK(info_of(own).used == 0 && info_of(pool).used == 0);
+    CHECK_OK(gpuexec_pool_trim(own, 0));
+    CHECK_OK(gpuexec_pool_trim(pool, 0));
+    CHECK_OK(gpuexec_context_get_memory(s->ctx, &after, NULL));
+    if (on_cpu_device()) CHECK_EQ(after, before);                /* a GPU has other users */
+    return refused;
+}
+TEST(frames_on_threads) {
+    const setting s = begin();
+    CHECK_EQ(frames_on_all_threads(&s, 1 << 16), 0);
+}
+/* Of 64 MiB, 3 are left: the largest frames, of 4, do not fit, and others only at times. */
+TEST_ALONE(frames_with_little_memory) {
+    setting s;
+    if (!on_cpu_device()) SKIP("not on the CPU device");
+    setenv("SIMGPU_MEMORY", "64M", 1);
+    s = begin();
+    CHECK(gpuexec_alloc(s.ctx, 61 << 20) != 0);
+    CHECK(frames_on_all_threads(&s, 512 << 10) > 0);
+}
+
 TEST_ALONE(a_device_without_pools) {
+    gpuexec_pool_desc desc = { 0 };
+    gpuexec_pool_info info;
     gpuexec_context ctx;
     gpuexec_stream  s;
+    gpuexec_pool    plain;
+    gpuexec_graph   g = { 0 };
     gpuexec_ptr p = 0;
     void *pool = NULL;
     const int props[22] = { 1, 0, 1, 0 };
@@ -381,6 +656,27 @@ TEST_ALONE(a_device_without_pools) {
     CHECK_EQ(cu.cuMemAllocAsync(&p, 100, gpuexec_stream_native(s)), 801);
     p = gpuexec_alloc(ctx, 100);
     CHECK_OK(gpuexec_free_on(s, p));
+    CHECK_NOT_MADE(gpuexec_pool_create(ctx, NULL), GPUEXEC_NOT_SUPPORTED, "device 0 has no memory pools", "or_plain");
+    CHECK_NOT_MADE(gpuexec_context_pool(ctx), GPUEXEC_NOT_SUPPORTED, "device 0 has no memory pools");
+    desc.or_plain = 1;
+    plain = gpuexec_pool_create(ctx, &desc);
+    p = gpuexec_pool_alloc(plain, s, 100);
+    CHECK_OK(gpuexec_fill(s, p, 1, 100));
+    CHECK_OK(gpuexec_free_on(s, p));
+    CHECK_OK(gpuexec_free(gpuexec_pool_alloc(plain, s, 100)));
+    info = info_of(plain);
+    CHECK(info.plain && info.used == 0 && info.threshold == 0 && gpuexec_pool_native(plain) == NULL);
+    CHECK_OK(gpuexec_pool_trim(plain, 0));
+    CHECK_OK(gpuexec_pool_set_threshold(plain, 0));
+    CHECK_OK(gpuexec_pool_reset_high(plain));
+    GPUEXEC_CAPTURE(s, &g) {
+        CHECK_NO_MEMORY(gpuexec_pool_alloc(plain, s, 100), GPUEXEC_CAPTURING,
+                        "in a capture on a device without memory pools");
+    }
+    CHECK_MADE(g);
+    CHECK_NO_MEMORY(gpuexec_pool_alloc(plain, s, (size_t)1 << 50), GPUEXEC_OUT_OF_DEVICE_MEMORY,
+                    "cannot allocate 1.0 PiB", " are free");
+    CHECK_OK(gpuexec_pool_destroy(plain));
 }
 
 /* --- pools of the CPU device -------------------------------------------------------------------------------------- */
@@ -504,7 +800,7 @@ TEST_ALONE(little_memory) {
     CHECK(p != 0);
     CHECK_EQ(gpuexec_alloc_on(s, 500 << 10), 0);
     CHECK_TEXT(gpuexec_error_text(), "cannot allocate 500.0 KiB (512000 bytes)", "224.0 KiB (229376 bytes) of 1.0 MiB",
-               "gpuexec's pool has reserved 0 bytes, of which 0 bytes are in use");
+               "the pool has reserved 0 bytes, of which 0 bytes are in use");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY);
     CHECK_OK(gpuexec_free_on(s, p));
     CHECK(gpuexec_alloc_on(s, 500 << 10) != 0);                  /* waits for the free */

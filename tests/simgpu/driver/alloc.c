@@ -205,7 +205,7 @@ static int describe(void *out, int attribute, CUdeviceptr address, const struct 
     case CU_POINTER_ATTRIBUTE_BUFFER_ID: *(unsigned long long *)out = r ? r->id : 0; break;
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: *(int *)out = device; break;
     case CU_POINTER_ATTRIBUTE_IS_MANAGED: *(int *)out = device && !r->delta; break;
-    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE: *(int *)out = r && r->kind == SIM_MEM_DEVICE; break;
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE: *(int *)out = 0; break;
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:

@@ -57,6 +57,7 @@ static int place_variables(struct sim_context *c, struct sim_var **vars, unsigne
 }
 
 static void fill_variables(struct sim_var **vars, unsigned n) {
+    sim_mem_use();
     for (unsigned i = 0; i < n; i++) {
         struct sim_var *v = vars[i];
         struct sim_range r;
@@ -74,6 +75,7 @@ static void fill_variables(struct sim_var **vars, unsigned n) {
                 memcpy(bytes + reloc->offset, &to, reloc->size);
         }
     }
+    sim_mem_unuse();
 }
 
 /* ---- loading ---- */

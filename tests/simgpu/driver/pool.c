@@ -9,11 +9,7 @@
 #include "driver.h"
 #include "../base/cudadefs.h"
 
-static void use_more(struct sim_pool *p, uint64_t used) {
-    p->used += used;
-    if (p->used > p->used_high) p->used_high = p->used;
-}
-
+static void has_left(struct sim_op *op) { sim_pool_left(op->workspace, op->width); }     /* workspace: the pool */
 static void has_freed(struct sim_op *op) {        /* workspace: the block, unless it was allocated again */
     struct sim_kept *k = op->workspace;
     if (!k) return;
@@ -94,7 +90,7 @@ static int reuse(struct sim_kept **at, struct sim_stream *s, uint64_t bytes, uin
     struct sim_op *op = (*at)->freed ? call_with((*at)->address, appear) : NULL;
     if ((*at)->freed && !op) return CUDA_ERROR_OUT_OF_MEMORY;
     const struct sim_kept k = sim_pool_take_kept(at);
-    use_more(k.pool, bytes);
+    sim_pool_use(k.pool, bytes);
     sim_mem_resize(k.address, bytes);
     sim_mem_claim(k.address);
     *address = k.address;
@@ -108,7 +104,7 @@ static int fresh(struct sim_pool *p, size_t bytes, uint64_t *address) {
     if (!sim_pool_hold(p, cost) && !(sim_pools_shrink(p->device) && sim_pool_hold(p, cost)))
         return CUDA_ERROR_OUT_OF_MEMORY;
     int result = sim_mem_reserve(p->on_host ? NULL : p->device, p, p->viewers, p->pages, bytes, address);
-    if (!result) use_more(p, bytes);
+    if (!result) sim_pool_use(p, bytes);
     else {
         sim_pool_drop(p, cost);
     }
@@ -123,6 +119,7 @@ static int pool_alloc(CUdeviceptr *out, size_t bytes, struct sim_pool *p, struct
     if (!out) return CUDA_ERROR_INVALID_VALUE;
     sim_device_attribute(p->device, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, &supported);
     if (!supported) return CUDA_ERROR_NOT_SUPPORTED;
+    if (p->imported) return sim_because(CUDA_ERROR_INVALID_VALUE, "a pool of another process cannot allocate here");
     if (bytes && s->capture) result = capture_alloc(&address, bytes, p->device, s);
     else if (bytes && (at = reusable(p, bytes, s))) result = reuse(at, s, bytes, &address);
     else if (bytes) {
@@ -188,8 +185,8 @@ SIM_API_STREAM(cuMemFreeAsync, _ptsz, (CUdeviceptr address, void *stream), (addr
         sim_op_unref(op);
         return freed_before(address) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     }
-    struct sim_kept *k = r.pool ? sim_pool_keep(&r, s->id) : NULL;
-    if (r.pool && !k) {
+    struct sim_kept *k = r.pool && !r.pool->imported ? sim_pool_keep(&r, s->id) : NULL;
+    if (r.pool && !k && !r.pool->imported) {
         sim_mem_claim(address);
         sim_op_unref(op);
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -199,6 +196,10 @@ SIM_API_STREAM(cuMemFreeAsync, _ptsz, (CUdeviceptr address, void *stream), (addr
         k->freed = op;
         op->workspace = k;
         op->release = has_freed;
+    } else if (r.pool) {
+        op->width = r.hi - r.lo;
+        op->workspace = r.pool;
+        op->release = has_left;
     }
     return sim_stream_submit(s, op);
 }

@@ -1,5 +1,6 @@
 /* reserve.c - what memory pools reserve: in steps, for the blocks that are in use and those that are kept. */
 #include "driver.h"
+#include <unistd.h>
 
 struct sim_pool *sim_pools;
 
@@ -70,8 +71,24 @@ void sim_pool_settle(struct sim_pool *p) {
     struct sim_pool **at = &sim_pools;
     while (*at != p) at = &(*at)->next;
     *at = p->next;
+    if (p->imported) close(p->file);
     free(p);
 }
+
+void sim_pool_use(struct sim_pool *p, uint64_t bytes) {
+    p->used += bytes;
+    if (p->used > p->used_high) p->used_high = p->used;
+}
+void sim_pool_entered(struct sim_pool *p, uint64_t bytes) {
+    sim_pool_use(p, bytes);
+    p->reserved += bytes;
+}
+void sim_pool_left(struct sim_pool *p, uint64_t bytes) {
+    p->used -= bytes;
+    p->reserved -= bytes;
+    sim_pool_settle(p);
+}
+
 bool sim_pools_shrink(struct sim_device *device) {
     bool any = false;
     for (struct sim_pool *p = sim_pools; p; p = p->next) if (p->device == device && !p->pages) any |= sim_pool_shrink(p, 0);
@@ -88,6 +105,10 @@ struct sim_kept *sim_pool_keep(const struct sim_range *r, uint64_t stream) {
     return r->pool->kept = k;
 }
 void sim_pool_freed(const struct sim_range *r) {
+    if (r->pool->imported) {
+        sim_pool_left(r->pool, r->hi - r->lo);
+        return;
+    }
     r->pool->used -= r->hi - r->lo;
     if (!sim_pool_keep(r, 0)) release(r->pool, r->lo, r->end - r->lo);
     sim_pool_settle(r->pool);
