@@ -956,7 +956,7 @@ TEST(managed_memory) {
 TEST_ALONE(a_driver_that_fails) {
     gpuexec_context      ctx;
     gpuexec_stream       s;
-    gpuexec_ptr          p, q;
+    gpuexec_ptr          p, q, other;
     gpuexec_pointer_info info;
     gpuexec_copy_info    copy;
     size_t               pitch;
@@ -968,10 +968,10 @@ TEST_ALONE(a_driver_that_fails) {
     if (!on_cpu_device()) SKIP("needs the CPU device's failures");
     ctx = gpuexec_context_open(0, NULL);
     s = gpuexec_stream_create(ctx, NULL);
-    p = gpuexec_alloc(ctx, 4096), q = gpuexec_alloc(ctx, 4096);
-    CHECK_RESULT(gpuexec_pointer_get_info(p, &info), GPUEXEC_DRIVER_ERROR);
+    p = gpuexec_alloc(ctx, 4096), q = gpuexec_alloc(ctx, 4096), other = foreign_alloc(ctx, 4096);
+    CHECK_RESULT(gpuexec_pointer_get_info(other, &info), GPUEXEC_DRIVER_ERROR);
     CHECK_TEXT(gpuexec_error_text(), "cannot query pointer 0x", "cuPointerGetAttributes", "999");
-    CHECK_RESULT(gpuexec_copy_explain(s, p, q, 4, &copy), GPUEXEC_DRIVER_ERROR);
+    CHECK_RESULT(gpuexec_copy_explain(s, p, other, 4, &copy), GPUEXEC_DRIVER_ERROR);
     CHECK_TEXT(gpuexec_error_text(), "gpuexec_copy_explain", "cannot query pointer 0x");
     CHECK_EQ(gpuexec_pinned_address(h), 0);
     CHECK_TEXT(gpuexec_error_text(), "cannot query the device address");
