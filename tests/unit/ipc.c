@@ -178,7 +178,7 @@ TEST(two_processes_take_turns_on_one_memory) {
         CHECK_OK(gpuexec_ipc_send(c, "go", i, NULL));
         CHECK_EQ(get(c, "went").value, i);
         gpuexec_stream_wait_event(t.s.stream, t.theirs);
-        if (i % 100 && i != rounds) continue;
+        if (i % 1000) continue;                     /* until then, both enqueue ahead of the device */
         CHECK_OK(gpuexec_copy_out(t.s.stream, host, t.data, sizeof host));
         CHECK_OK(gpuexec_stream_sync(t.s.stream));
         for (uint32_t k = 0; k < WORDS; k++) bad += host[k] != i * 5;

@@ -1,6 +1,6 @@
 /* shared.c - what processes share apart from memory: the states of events, each a page of a file without a name.
 
-   Each record has a number; the page has the last ones, each with whether it is done, and whose it is. A wait is for the
+   Each record has a number; its pages have the last ones, each with whether it is done, and whose it is. A wait is for the
    record that was the last one at the call. A process that ends cannot finish its records: those count as done, so that
    no queue waits for it. */
 #include "driver.h"
@@ -8,9 +8,10 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-#define RECORDS 128u
+#define RECORDS 1024u                             /* of an event, not done yet; a further one waits */
 #define LOOK_NS 20000000u                         /* between two looks whether the process of a record has ended */
 
 struct page {
@@ -110,11 +111,10 @@ static void lock(struct page *page) {
     if (pthread_mutex_lock(&page->lock) == EOWNERDEAD) pthread_mutex_consistent(&page->lock);
 }
 
-/* Whether the record is done. One that a later record has replaced in the list is taken for that one. */
-static bool is_done(struct page *page, uint64_t *n, bool look) {
-    const uint64_t at = *n % RECORDS, state = __atomic_load_n(&page->records[at].state, __ATOMIC_ACQUIRE);
-    *n = state / 2;
-    return state & 1 || (look && !sim_process_lives(page->records[at].by));
+/* Whether the record is done: only such a one is replaced by a later one. */
+static bool is_done(struct page *page, uint64_t n, bool look) {
+    const uint64_t state = __atomic_load_n(&page->records[n % RECORDS].state, __ATOMIC_ACQUIRE);
+    return state != n * 2 || (look && !sim_process_lives(page->records[n % RECORDS].by));
 }
 
 /* ---- records ---- */
@@ -132,10 +132,17 @@ static void record_done(struct sim_op *op) {
 }
 
 void sim_shared_record(struct sim_shared *s, struct sim_op *op) {
-    struct record *r = op->done ? NULL : malloc(sizeof *r);
     struct page *page = s->page;
-    if (!r) sim_op_wait_to_end(op);               /* done already, or no memory */
     lock(page);
+    while (page->last >= RECORDS && !is_done(page, page->last + 1 - RECORDS, true)) {
+        pthread_mutex_unlock(&page->lock);
+        pthread_mutex_unlock(&sim_lock);
+        nanosleep(&(struct timespec) { 0, 100000 }, NULL);
+        pthread_mutex_lock(&sim_lock);
+        lock(page);
+    }
+    struct record *r = op->done ? NULL : malloc(sizeof *r);
+    if (!r) sim_op_wait_to_end(op);               /* done already, or no memory */
     const uint64_t n = page->last + 1;
     page->records[n % RECORDS].by = sim_this_process();
     __atomic_store_n(&page->records[n % RECORDS].state, n * 2 + !r, __ATOMIC_RELEASE);
@@ -152,8 +159,8 @@ void sim_shared_record(struct sim_shared *s, struct sim_op *op) {
 /* ---- waits ---- */
 
 bool sim_shared_pending(struct sim_shared *s) {
-    uint64_t n = __atomic_load_n(&s->page->last, __ATOMIC_ACQUIRE);
-    return n && !is_done(s->page, &n, true);
+    const uint64_t n = __atomic_load_n(&s->page->last, __ATOMIC_ACQUIRE);
+    return n && !is_done(s->page, n, true);
 }
 
 static bool arrived(const struct sim_op *op, void *at) {
@@ -161,15 +168,15 @@ static bool arrived(const struct sim_op *op, void *at) {
     const uint64_t now = sim_now_ns();
     const bool look = now - w->looked_ns > LOOK_NS;
     if (look) w->looked_ns = now;
-    return is_done(at, &w->n, look);
+    return is_done(at, w->n, look);
 }
 
 static void wait_over(struct sim_op *op) { sim_shared_unref(((struct wait *)op->staged)->shared); }
 
 int sim_shared_wait(struct sim_shared *s, struct sim_op **out) {
-    uint64_t n = __atomic_load_n(&s->page->last, __ATOMIC_ACQUIRE);
+    const uint64_t n = __atomic_load_n(&s->page->last, __ATOMIC_ACQUIRE);
     *out = NULL;
-    if (!n || is_done(s->page, &n, false)) return CUDA_SUCCESS;
+    if (!n || is_done(s->page, n, false)) return CUDA_SUCCESS;
     struct wait *w = malloc(sizeof *w);
     struct sim_op *op = w ? sim_op_new(SIM_OP_TRY) : NULL;
     if (!op) {
