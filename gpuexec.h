@@ -2198,7 +2198,8 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_get_info_at(const char *where, const gpue
    next, which passes it to gpuexec_ipc_from_fd. *child_fd stays open in that program; close it here afterwards. */
 GPUEXEC_API gpuexec_ipc gpuexec_ipc_pair_at(const char *where, int *child_fd);
 
-/* Makes a connection of one end of a SOCK_SEQPACKET Unix socket, which it then owns. */
+/* Makes a connection of one end of a SOCK_SEQPACKET Unix socket, which it then owns; if it fails, the caller still
+   does. */
 GPUEXEC_API gpuexec_ipc gpuexec_ipc_from_fd_at(const char *where, int fd);
 
 /* Wait for another process that connects to this name, or for one that listens there; at most timeout_ms milliseconds,
@@ -5872,7 +5873,8 @@ static int gxi_free_range(gxi_call *call, const gxi_range *range, int wait) {
     int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, cu;
     if (GXI_LOAD(&gxi.graphs_lose)) GXI_LOAD(&gxi.graphs_lose)(call, range, NULL);
     gxi_exchange_mode(&mode);
-    cu = waited                                        ? GXI_BESIDE(cuMemFree, (range->lo))  /* a kernel failed */
+    cu = waited && range->pooled == GXI_IMPORTED       ? GXI_BESIDE(cuIpcCloseMemHandle, (range->lo))
+         : waited                                      ? GXI_BESIDE(cuMemFree, (range->lo))  /* a kernel failed */
          : range->kind == GPUEXEC_MEMORY_PINNED        ? GXI_TRY(cuMemFreeHost, (host))
            : range->kind == GPUEXEC_MEMORY_REGISTERED ? GXI_TRY(cuMemHostUnregister, (host))
            : range->pooled == GXI_IMPORTED            ? GXI_TRY(cuIpcCloseMemHandle, (range->lo))
@@ -13441,18 +13443,17 @@ static gpuexec_result gxi_ipc_greet(gxi_call *call, gxi_ipc *c) {
     wire.value = (uint64_t)gxi_pid();
     return gxi_ipc_put(call, c, &wire, -1);
 }
-/* Makes a connection of a socket, which is closed if that fails. */
+/* Makes a connection of a socket, which remains the caller's if that fails. */
 static gpuexec_ipc gxi_ipc_new(gxi_call *call, int fd) {
     gpuexec_ipc handle = { 0 };
     int type = 0, who[3] = { 0, 0, 0 }, status;
     socklen_t size = sizeof type;
     gxi_slot made;
     gxi_ipc *c = NULL;
-    if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) || type != SOCK_SEQPACKET) {
+    if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) || type != SOCK_SEQPACKET)
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "use gpuexec_ipc_pair, or socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends)",
                  "file descriptor %d is not a SOCK_SEQPACKET socket", fd);
-        fd = -1;                                 /* not ours to close */
-    } else if (!(c = (gxi_ipc *)gxi_realloc(NULL, sizeof *c))) gxi_fail_memory(call, "create a connection");
+    else if (!(c = (gxi_ipc *)gxi_realloc(NULL, sizeof *c))) gxi_fail_memory(call, "create a connection");
     else {
         memset(c, 0, sizeof *c);
         memset(&made, 0, sizeof made);
@@ -13463,9 +13464,14 @@ static gpuexec_ipc gxi_ipc_new(gxi_call *call, int fd) {
         made.is.ipc.info = c;
         if (gxi_ipc_greet(call, c) == GPUEXEC_OK) handle.id = gxi_new(call, GXI_IPC, &made, &gxi.first[GXI_IPC]);
     }
-    if (!handle.id && fd >= 0) close(fd);
     if (!handle.id) gxi_free(c);
     handle.id = gxi_or_failed(handle.id, GXI_IPC);
+    return handle;
+}
+/* The same; closes the socket if it fails. */
+static gpuexec_ipc gxi_ipc_own(gxi_call *call, int fd) {
+    const gpuexec_ipc handle = gxi_ipc_new(call, fd);
+    if (!gpuexec_ok(handle)) close(fd);
     return handle;
 }
 static int gxi_ipc_end(gxi_call *call, gxi_slot *old) {
@@ -13489,18 +13495,16 @@ GPUEXEC_API gpuexec_ipc gpuexec_ipc_pair_at(const char *where, int *child_fd) {
     gpuexec_ipc handle = { 0 };
     int ends[2];
     GXI_CALL(gpuexec_ipc_pair, GXI_MAKES);
-    if (gxi_is_null(call, child_fd, "child_fd")) { }
-    else if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) gxi_ipc_fail_system(call, "create a socket pair");
-    else {
-        handle = gxi_ipc_new(call, ends[0]);
-        if (gpuexec_ok(handle) && fcntl(ends[1], F_SETFD, 0) == 0) {
-            *child_fd = ends[1];
-            return handle;
-        }
-        close(ends[1]);
-        return handle;
+    if (gxi_is_null(call, child_fd, "child_fd")) handle.id = gxi_failed_id(GXI_IPC);
+    else if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends)) {
+        gxi_ipc_fail_system(call, "create a pair of sockets");
+        handle.id = gxi_failed_id(GXI_IPC);
+    } else {
+        (void)fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+        handle = gxi_ipc_own(call, ends[0]);
+        if (gpuexec_ok(handle)) *child_fd = ends[1];
+        else close(ends[1]);
     }
-    handle.id = gxi_failed_id(GXI_IPC);
     return handle;
 }
 GPUEXEC_API gpuexec_ipc gpuexec_ipc_from_fd_at(const char *where, int fd) {
@@ -13559,7 +13563,7 @@ GPUEXEC_API gpuexec_ipc gpuexec_ipc_listen_at(const char *where, const char *nam
     }
     if (other >= 0) {
         (void)fcntl(other, F_SETFD, FD_CLOEXEC);
-        return gxi_ipc_new(call, other);
+        return gxi_ipc_own(call, other);
     }
     handle.id = gxi_failed_id(GXI_IPC);
     return handle;
@@ -13584,7 +13588,7 @@ GPUEXEC_API gpuexec_ipc gpuexec_ipc_connect_at(const char *where, const char *na
             failed = 1;
             gxi_fail(call, GPUEXEC_FILE_ERROR, "use another name", "a process of another user listens at \"%s\"", name);
         }
-        if (!failed) return gxi_ipc_new(call, fd);
+        if (!failed) return gxi_ipc_own(call, fd);
         close(fd);
     }
     handle.id = gxi_failed_id(GXI_IPC);

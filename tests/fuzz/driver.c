@@ -115,6 +115,9 @@ static const struct { const char *name, *arguments; } calls[] = {
     { "cuGraphMemAllocNodeGetParams", "2H" }, { "cuGraphMemFreeNodeGetParams", "2o" },
     { "cuGraphEventRecordNodeGetEvent", "2o" }, { "cuGraphEventWaitNodeGetEvent", "2o" },
     { "cuMemPoolCreate", "PD" }, { "cuMemPoolCreate", "PH" }, { "cuMemPoolDestroy", "p" },
+    { "cuIpcGetMemHandle", "Ha" }, { "cuIpcCloseMemHandle", "a" }, { "cuIpcGetEventHandle", "He" },
+    { "cuMemPoolExportPointer", "Ha" }, { "cuMemPoolImportPointer", "ApH" },
+    { "cuMemPoolImportFromShareableHandle", "PNvi" },
 };
 enum { CALLS = sizeof calls / sizeof *calls };
 /* kinds of which some are kept, and the letters for new ones; the last one: addresses */
