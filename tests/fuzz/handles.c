@@ -484,7 +484,7 @@ static void alone(struct fuzz_source *s) {
     CALL: RESULT(gpuexec_graph_destroy(G)); break;
     CALL: RESULT(gpuexec_prepared_destroy(prepared_of(s))); break;
     CALL: MAKE(IPC, gpuexec_ipc_pair(&fd));
-          MAKE(IPC, gpuexec_ipc_from_fd(fuzz_byte(s) % 8 ? fd : N(3)));
+          MAKE(IPC, gpuexec_ipc_from_fd(fd));
           break;
     CALL: RESULT(gpuexec_ipc_send(ipc_of(s), "label", fuzz_byte(s), NULL));
           RESULT(gpuexec_ipc_receive(ipc_of(s), &message, 0));
