@@ -38,9 +38,9 @@
         >>failure     each thread's last failure, the latch, the single function that records every failure
         >>begin       finding and starting the driver
         >>object      handles and their slots, the table of allocations
-        >>impl-setup, impl-device, impl-context, impl-image, impl-module, impl-link, impl-memory, impl-stream,
-        >>impl-current, impl-pool, impl-managed, impl-event, impl-transfer, impl-launch, impl-params, impl-graph,
-        >>impl-capture, impl-barrier, impl-multi, impl-ipc
+        >>impl-setup, impl-device, impl-context, impl-shutdown, impl-image, impl-module, impl-link, impl-memory,
+        >>impl-stream, impl-current, impl-pool, impl-managed, impl-event, impl-transfer, impl-launch, impl-params,
+        >>impl-graph, impl-capture, impl-barrier, impl-multi, impl-ipc
 
     --------------------------------------------------------------------------------------------------------------------
     >>start
@@ -397,11 +397,11 @@
       reason. If a call broke the capture, it names that call, its file and line. In any case the capture has ended, and
       the streams are usable. If another library breaks the capture because it allocates, begin the capture with
       GPUEXEC_CAPTURE_RELAXED.
-      Memory and modules that a graph uses must exist until its last launch. If gpuexec has freed or unloaded one since,
-      gpuexec_graph_launch is refused and names it, and the file and line that did so. Memory of other libraries is not
-      tracked. To change arguments or addresses, capture the changed calls and give the result to the first graph:
-      gpuexec_graph_update is much faster than instantiating the other graph. gpuexec_graph_text and gpuexec_graph_dot
-      show what a graph consists of, gpuexec_graph_get_info only counts.
+      Memory, modules and contexts that a graph uses must exist until its last launch. If gpuexec has freed, unloaded or
+      closed one since, gpuexec_graph_launch is refused and names it, and the file and line that did so. Memory of other
+      libraries is not tracked. To change arguments or addresses, capture the changed calls and give the result to the
+      first graph: gpuexec_graph_update is much faster than instantiating the other graph. gpuexec_graph_text and
+      gpuexec_graph_dot show what a graph consists of, gpuexec_graph_get_info only counts.
 
     MANY DEVICES (>>multi, >>barrier)
       Contexts on several devices can be open at the same time, and any thread may use all of them.
@@ -876,12 +876,15 @@ GPUEXEC_API void gpuexec_context_scope_end(gpuexec_context_scope *scope);      /
 #ifdef __cplusplus
 #  define GXI_SCOPE_TYPE gxi_context_scope
 #  define GXI_SCOPE_INIT(scope) (scope)
+#  define GXI_SCOPE_NEXT(end, scope) (scope.entered = 2)     /* the destructor ends it */
 #elif defined(__GNUC__)
 #  define GXI_SCOPE_TYPE __attribute__((cleanup(gpuexec_context_scope_end))) gpuexec_context_scope
 #  define GXI_SCOPE_INIT(scope) = scope
+#  define GXI_SCOPE_NEXT(end, scope) (scope.entered = 2)
 #else
 #  define GXI_SCOPE_TYPE gpuexec_context_scope
 #  define GXI_SCOPE_INIT(scope) = scope
+#  define GXI_SCOPE_NEXT(end, scope) end(&scope)
 #endif
 
 /* Writes the calling thread's stack of contexts, as far as gpuexec knows it, into text[bytes]. There is one line for
@@ -1399,8 +1402,8 @@ GPUEXEC_API gpuexec_result gpuexec_context_set_stream_at(const char *where, gpue
 #define GXI_STREAM_SCOPE(stream, join) \
     for (GXI_STREAM_SCOPE_TYPE GXI_CAT(gxi_scope_, __LINE__) \
              GXI_SCOPE_INIT(gpuexec_stream_scope_begin_at(GPUEXEC_HERE, stream, join)); \
-         GXI_CAT(gxi_scope_, __LINE__).entered; \
-         gpuexec_stream_scope_end(&GXI_CAT(gxi_scope_, __LINE__)))
+         GXI_CAT(gxi_scope_, __LINE__).entered == 1; \
+         GXI_SCOPE_NEXT(gpuexec_stream_scope_end, GXI_CAT(gxi_scope_, __LINE__)))
 typedef struct gpuexec_stream_scope {
     gpuexec_context context;
     gpuexec_stream  stream, before;
@@ -1974,7 +1977,7 @@ GPUEXEC_API void gpuexec_capture_scope_end(gpuexec_capture_scope *scope);      /
 #endif
 
 /* Returns 1 if the stream captures, or has joined a capture of gpuexec or another library; 0 if not. A query.
-   cuStreamIsCapturing. */
+   cuStreamGetCaptureInfo. */
 GPUEXEC_API int gpuexec_stream_is_capturing(gpuexec_stream stream);
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -1983,9 +1986,9 @@ GPUEXEC_API int gpuexec_stream_is_capturing(gpuexec_stream stream);
 /* Enqueues all work of the graph on the stream, of any device: it begins after earlier work on the stream, and later
    work begins after all of it. Arguments, addresses and sizes are those of the capture. The first launch instantiates
    the graph (about 3 us for each node). A graph may be launched again while it runs; its launches run one after the
-   other. Kernels and memory of the capture must still exist: GPUEXEC_STALE_HANDLE if gpuexec has unloaded or freed one;
-   the text names it, and the file and line that did so. Threads must not use one graph at the same time.
-   cuGraphLaunch. */
+   other. Kernels, memory and contexts of the capture must still exist: GPUEXEC_STALE_HANDLE if gpuexec has unloaded,
+   freed or closed one; the text names it, and the file and line that did so. Threads must not use one graph at the same
+   time. cuGraphLaunch. */
 GPUEXEC_API gpuexec_result gpuexec_graph_launch_at(const char *where, gpuexec_graph graph, gpuexec_stream stream);
 
 /* Instantiates the graph and enqueues an upload of it to the device, so that its first launch is as fast as the others.
@@ -2016,7 +2019,9 @@ GPUEXEC_API gpuexec_result gpuexec_graph_get_info_at(const char *where, gpuexec_
 GPUEXEC_API size_t gpuexec_graph_text(gpuexec_graph graph, char *text, size_t bytes);
 GPUEXEC_API size_t gpuexec_graph_dot(gpuexec_graph graph, char *text, size_t bytes);
 
-/* Return the CUgraph and, once the graph is prepared or launched, the CUgraphExec; NULL if there is none. Queries. */
+/* Return the CUgraph and, once the graph is prepared or launched, the CUgraphExec; NULL if there is none. Queries.
+   gpuexec destroys the CUgraphExec when a context whose stream joined the capture is closed: after that,
+   cuGraphExecDestroy would never return. */
 GPUEXEC_API struct CUgraph_st *gpuexec_graph_native(gpuexec_graph graph);
 GPUEXEC_API struct CUgraphExec_st *gpuexec_graph_exec_native(gpuexec_graph graph);
 
@@ -3077,6 +3082,7 @@ typedef struct gxi_update {                      /* CUgraphExecUpdateResultInfo 
     ROW(REQUIRED, cuStreamBeginCapture,      10010, (struct CUstream_st *stream, int mode)) \
     ROW(REQUIRED, cuStreamEndCapture,        10000, (struct CUstream_st *stream, struct CUgraph_st **graph)) \
     ROW(REQUIRED, cuStreamIsCapturing,       10000, (struct CUstream_st *stream, int *status)) \
+    ROW(REQUIRED, cuStreamGetCaptureInfo,    10010, (struct CUstream_st *stream, int *status, uint64_t *id)) \
     ROW(REQUIRED, cuThreadExchangeStreamCaptureMode, 10010, (int *mode)) \
     ROW(REQUIRED, cuGraphGetNodes,           10000, \
         (struct CUgraph_st *graph, struct CUgraphNode_st **nodes, size_t *count)) \
@@ -3260,8 +3266,14 @@ typedef struct gxi_thread_record {
 enum { GXI_ENDED_KEPT = 1024 };                    /* at most this many */
 #define GXI_LATCH_WITHOUT_TEXT 0xFFFFFFFFu       /* instead of its number if there was no memory for a record */
 
-typedef struct gxi_thread_state { gpuexec_result latched; unsigned epoch; gxi_thread_record *record; } gxi_thread_state;
-static GXI_THREAD gxi_thread_state gxi_thread;   /* record and latched are valid only while epoch is gxi.epoch */
+typedef struct gxi_thread_state {                /* all is valid only while epoch is gxi.epoch */
+    gpuexec_result     latched;
+    unsigned           epoch;
+    gxi_thread_record *record;
+    gxi_use           *use;                      /* of the record: the one that was used last; or &gxi_no_use */
+} gxi_thread_state;
+static gxi_use gxi_no_use = { ~(uint64_t)0, 0, NULL, NULL, 0 };
+static GXI_THREAD gxi_thread_state gxi_thread = { GPUEXEC_OK, 0, NULL, &gxi_no_use };
 static GXI_THREAD gpuexec_error gxi_bare_error;  /* the last failure, if there was no memory for a record */
 enum { GXI_PLACE = 128 };
 static GXI_THREAD char gxi_bare_where[GXI_PLACE];        /* its place */
@@ -3363,8 +3375,9 @@ typedef struct gxi_state {
     struct gxi_capture *capture;                 /* the first of the open captures; guarded by gxi_tables */
     struct gxi_postponed *postponed;             /* newest first; guarded by gxi_tables */
     struct gxi_recorded *recorded;               /* the CUgraphs; atomic, changed with gxi_graphs_mutex held */
-    /* before memory (range) is freed, or a kernel (slot) unloaded: graphs that use it cannot be launched any more */
-    void              (*graphs_lose)(const gxi_call *call, const gxi_range *range, const struct gxi_slot *kernel);
+    /* before memory (range) is freed, a kernel unloaded or a context closed (slot): graphs that use it cannot be
+       launched any more; both NULL: before that context is released */
+    void              (*graphs_lose)(const gxi_call *call, const gxi_range *range, const struct gxi_slot *slot);
 } gxi_state;
 static gxi_state gxi;
 static gxi_mutex gxi_tables = GXI_MUTEX_INIT;
@@ -3588,6 +3601,7 @@ GXI_THREAD_ENDS(gxi_thread_ends) {
     gxi_thread_record *record = (gxi_thread_record *)p;
     gxi_lock(&gxi_tables);
     if (record && gxi_thread.record == record && gxi_thread.epoch == gxi.epoch) {
+        gxi_thread.use = &gxi_no_use;
         gxi_thread.record = NULL;                /* later destructors of this thread may call the library */
         if (gxi.give_back) gxi.give_back(record);
         record->ended = record->latched && gxi.ended < GXI_ENDED_KEPT;
@@ -3615,6 +3629,7 @@ GXI_AT_UNLOAD(gxi_unload) {
         own = gxi_thread.record;
     if (own) {
         gxi_record_unlink(own);
+        gxi_thread.use = &gxi_no_use;
         gxi_thread.record = NULL;
     }
 #endif
@@ -3640,6 +3655,7 @@ static gxi_thread_record *gxi_record(void) {                         /* NULL: no
         gxi_thread.latched = GPUEXEC_OK;
         gxi_bare_error.result = GPUEXEC_OK;
     }
+    gxi_thread.use = &gxi_no_use;
     gxi_thread.record = NULL;
     record = (gxi_thread_record *)gxi_realloc(NULL, sizeof *record);
     if (!record) return NULL;
@@ -5902,6 +5918,11 @@ static gpuexec_result gxi_context_drain(gxi_call *call, const gxi_slot *slot) {
                                  : "cannot wait for a stream's pending work");
     return result;
 }
+static int gxi_is_last_handle(const gxi_slot *context) {             /* on the same CUcontext */
+    const gxi_slot *other = gxi_first(&gxi.first[GXI_CONTEXT]);
+    while (other && (other == context || other->cu_context != context->cu_context)) other = gxi_after(other);
+    return !other;
+}
 /* Closes everything in a context, then the context, even if some of it fails. Returns the first failure. */
 static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
     gxi_context *const info = gxi_context_of(slot);
@@ -5913,8 +5934,10 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
     int cu;
     const int gone = gxi_context_is_gone(call, slot);                /* with all its objects */
     const gpuexec_result ended = GXI_LOAD(&gxi.captures) ? GXI_LOAD(&gxi.end_captures)(call, slot, gone) : GPUEXEC_OK;
+    const int ends = !slot->adopted && gxi_is_last_handle(slot);
     const int entered = !gone && (result = gxi_enter(call, slot->cu_context, &scope)) == GPUEXEC_OK;
     if (entered) result = gxi_context_drain(call, slot);
+    if (ends && GXI_LOAD(&gxi.graphs_lose)) GXI_LOAD(&gxi.graphs_lose)(call, NULL, slot);
     for (turn = 0; turn < 2; turn++) {
         gpuexec_result (*context_ends)(gxi_call *, uint64_t);
         gpuexec_result other;
@@ -5942,6 +5965,7 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
             result = gxi_fail_cu(call, NULL, "closing the context: cannot free memory %s at %s",
                                  gxi_memory_verbs[range.kind], gxi_place(range.where));
     }
+    if (ends && !gone && GXI_LOAD(&gxi.graphs_lose)) GXI_LOAD(&gxi.graphs_lose)(call, NULL, NULL);
     if (info->pool && (cu = GXI_LOAD(&gxi.leave_pool)(call, info)) != 0 && cu != GXI_DEINITIALIZED && !result)
         result = gxi_fail_cu(call, NULL, "closing the context: cannot destroy its memory pool");
     gxi_leave(&scope);
@@ -5959,6 +5983,9 @@ GPUEXEC_API gpuexec_result gpuexec_context_close_at(const char *where, gpuexec_c
     if (gxi_context_count(slot, -1) > 0) return GPUEXEC_OK;
     return gxi_context_close(call, slot);
 }
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-shutdown */
 
 static void gxi_report_leaks(void) {
     unsigned index, kind, i;
@@ -8245,14 +8272,20 @@ static GXI_NOINLINE gpuexec_result gxi_enter_stream(gxi_call *call, const gxi_sl
         : stream->legacy == 1 ? gxi_enter_legacy(call, stream->cu_context, scope)
         : gxi_enter(call, stream->cu_context, scope);
 }
-/* A CUstreamCaptureStatus; 0 (no) if the driver does not know. */
-static int gxi_capture_status(const gxi_call *call, const gxi_slot *stream) {
+/* A CUstreamCaptureStatus; negative if the driver does not know. *id: the capture's, if the result is not 0. */
+static int gxi_capture_info(const gxi_call *call, const gxi_slot *stream, uint64_t *id) {
     struct CUctx_st *popped;
     int status = 0;
     if (stream->legacy == 1 || (stream->legacy && GXI_BESIDE(cuCtxPushCurrent, (stream->cu_context)))) return 0;
-    if (gxi.cu.cuStreamIsCapturing(stream->is.stream.native, &status)) status = 0;
+    if (gxi.cu.cuStreamGetCaptureInfo(stream->is.stream.native, &status, id)) status = -1;
     if (stream->legacy) GXI_BESIDE(cuCtxPopCurrent, (&popped));
     return status;
+}
+/* The same; 0 (no) if the driver does not know. */
+static int gxi_capture_status(const gxi_call *call, const gxi_slot *stream) {
+    uint64_t id;
+    const int status = gxi_capture_info(call, stream, &id);
+    return status < 0 ? 0 : status;
 }
 /* The same where speed counts: without captures of gpuexec, only streams adopted from other libraries can capture. */
 static int gxi_captures(const gxi_call *call, const gxi_slot *stream) {
@@ -8384,13 +8417,18 @@ GPUEXEC_API gpuexec_result gpuexec_stream_wait_event_at(const char *where, gpuex
 /* --- a stream waits for another: on an event of the context that only this thread uses. cuStreamWaitEvent takes the
    record at the time of the call, so that the event can be recorded again when it has returned. --- */
 
-/* This thread's entry for a context; NULL: none. */
-GXI_HOT gxi_use *gxi_use_of(uint64_t context) {
-    const gxi_thread_record *record = gxi_thread.record;
+static GXI_NOINLINE gxi_use *gxi_use_find(uint64_t context) {
+    gxi_thread_record *record = gxi_thread.record;
     unsigned i;
     if (!record || gxi_thread.epoch != GXI_LOAD(&gxi.epoch)) return NULL;
-    for (i = 0; i < record->nuses; i++) if (record->uses[i].context == context) return &record->uses[i];
+    for (i = 0; i < record->nuses; i++)
+        if (record->uses[i].context == context) return gxi_thread.use = &record->uses[i];
     return NULL;
+}
+/* This thread's entry for a context; NULL: none. */
+GXI_HOT gxi_use *gxi_use_of(uint64_t context) {
+    gxi_use *use = gxi_thread.use;
+    return gxi_thread.epoch == GXI_LOAD(&gxi.epoch) && use->context == context ? use : gxi_use_find(context);
 }
 /* The same; creates it. NULL: no memory. */
 static gxi_use *gxi_use_make(uint64_t context) {
@@ -8398,6 +8436,7 @@ static gxi_use *gxi_use_make(uint64_t context) {
     gxi_thread_record *record = use ? NULL : gxi_record();
     unsigned i, open = 0;
     if (use || !record) return use;
+    gxi_thread.use = &gxi_no_use;
     for (i = 0; i < record->nuses; i++)                                  /* contexts may have been closed since */
         if (gxi_peek(record->uses[i].context, GXI_CONTEXT)) record->uses[open++] = record->uses[i];
     record->nuses = open;
@@ -8709,22 +8748,27 @@ GPUEXEC_API gpuexec_result gpuexec_context_set_stream_at(const char *where, gpue
     return gxi_current_change(call, context.id, stream.id);
 }
 
-/* The checked way into a scope. before: the stream to wait for, or 0. */
-static GXI_NOINLINE void gxi_scope_begin_else(gpuexec_stream_scope *scope, gxi_tried tried) {
-    const char *where = scope->where;
+/* The checked way into a scope. */
+static GXI_NOINLINE gpuexec_stream_scope gxi_scope_begin_else(const char *where, gpuexec_stream stream, int join,
+                                                              gxi_tried tried) {
+    gpuexec_stream_scope scope = { { 0 }, { 0 }, { 0 }, 0, 0, 0, 0, 0 };
     gxi_slot *slot, *before;
     uint64_t known;
     GXI_CALL(GPUEXEC_STREAM_SCOPE, GXI_MAKES);
-    if (!(slot = gxi_begin_with_stream(call, scope->stream))) return;
-    scope->context.id = slot->context;
-    scope->before.id = gxi_current_set(slot->context);
-    known = scope->join ? gxi_current_stream(call, slot->context) : gxi_current_known(slot->context);
-    if (scope->join && !known) return;
-    if (known && known != scope->stream.id) {    /* 0: nothing was enqueued on the context's own stream so far */
+    if (!(slot = gxi_begin_with_stream(call, stream))) return scope;
+    scope.context.id = slot->context;
+    scope.stream = stream;
+    scope.before.id = gxi_current_set(slot->context);
+    scope.where = where;
+    scope.join = join;
+    known = join ? gxi_current_stream(call, slot->context) : gxi_current_known(slot->context);
+    if (join && !known) return scope;
+    if (known && known != stream.id) {           /* 0: nothing was enqueued on the context's own stream so far */
         before = gxi_get(call, known, GXI_STREAM, "the stream that was current");
-        if (!before || gxi_stream_waits_for(call, slot, before, tried)) return;
+        if (!before || gxi_stream_waits_for(call, slot, before, tried)) return scope;
     }
-    scope->entered = gxi_current_change(call, slot->context, scope->stream.id) == GPUEXEC_OK;
+    scope.entered = gxi_current_change(call, slot->context, stream.id) == GPUEXEC_OK;
+    return scope;
 }
 static GXI_NOINLINE void gxi_scope_join_else(const gpuexec_stream_scope *scope, gxi_tried tried) {
     const char *where = scope->where;
@@ -8746,42 +8790,38 @@ GXI_HOT gxi_slot *gxi_current_slot(gxi_use *use) {
 }
 GPUEXEC_API gpuexec_stream_scope gpuexec_stream_scope_begin_at(const char *where, gpuexec_stream stream, int join) {
     gxi_slot *slot = gxi_peek_inline(stream.id, GXI_STREAM), *before;
-    gxi_use *use;
     gxi_tried tried = { NULL, 0 };
     gpuexec_stream_scope scope;
+    gxi_use *use;
     scope.stream = stream;
     scope.where = where;
     scope.join = join;
-    if (slot && (use = gxi_use_of(slot->context)) != NULL && (before = gxi_current_slot(use)) != NULL &&
-        before != slot && gxi_stream_waits_fast(slot, before, use, &tried)) {
-        scope.context.id = use->context;
-        scope.before.id = use->stream;
-        scope.before_slot = before;
-        scope.ends = use->ends;
-        scope.entered = 1;
-        use->stream = slot->id;
-        use->current = slot;
-        return scope;
-    }
-    scope.context.id = scope.before.id = scope.ends = 0;
-    scope.before_slot = NULL;
-    scope.entered = 0;
-    gxi_scope_begin_else(&scope, tried);
+    if (!slot || (use = gxi_use_of(slot->context)) == NULL || (before = gxi_current_slot(use)) == NULL ||
+        before == slot || !gxi_stream_waits_fast(slot, before, use, &tried))
+        return gxi_scope_begin_else(where, stream, join, tried);
+    scope.context.id = use->context;
+    scope.before.id = use->stream;
+    scope.before_slot = use->current;
+    scope.ends = use->ends;
+    scope.entered = 1;
+    use->stream = slot->id;
+    use->current = slot;
     return scope;
 }
-GPUEXEC_API void gpuexec_stream_scope_end(gpuexec_stream_scope *scope) {
-    gxi_use *use = scope->entered ? gxi_use_of(scope->context.id) : NULL;
-    const gxi_slot *slot, *before;
+static GXI_NOINLINE void gxi_scope_join(const gpuexec_stream_scope *scope, gxi_use *use) {
+    const gxi_slot *slot = gxi_peek(scope->stream.id, GXI_STREAM), *before = gxi_current_slot(use);
     gxi_tried tried = { NULL, 0 };
-    scope->entered = 0;
-    if (!use) return;
-    use->stream = scope->before.id;
-    use->current = scope->ends == use->ends ? (gxi_slot *)scope->before_slot : NULL;
-    if (!scope->join) return;
-    slot = gxi_peek_inline(scope->stream.id, GXI_STREAM);
-    before = gxi_current_slot(use);
     if ((slot && slot == before) || (slot && before && gxi_stream_waits_fast(before, slot, use, &tried))) return;
     gxi_scope_join_else(scope, tried);
+}
+GPUEXEC_API void gpuexec_stream_scope_end(gpuexec_stream_scope *scope) {
+    gxi_use *use;
+    if (!scope->entered) return;
+    scope->entered = 0;
+    if ((use = gxi_use_of(scope->context.id)) == NULL) return;
+    use->stream = scope->before.id;
+    use->current = scope->ends == use->ends ? (gxi_slot *)scope->before_slot : NULL;
+    if (scope->join) gxi_scope_join(scope, use);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -11364,6 +11404,8 @@ typedef struct gxi_recorded {
     int               listed;                    /* `named` is complete; otherwise count is 0 */
     gxi_named        *named;                     /* sorted by value */
     size_t            count, cap;
+    struct CUctx_st **joined;                    /* the other contexts on whose streams the capture recorded */
+    unsigned          njoined;
     char             *gone;                      /* atomic; what was freed or unloaded since. NULL: nothing */
     struct gxi_recorded *next;
 } gxi_recorded;
@@ -11461,29 +11503,80 @@ static void gxi_list_names(const gxi_call *caller, gxi_recorded *r) {
     if (!r->listed) r->count = 0;
     else if (r->count) qsort(r->named, r->count, sizeof *r->named, gxi_by_value);
 }
-static void gxi_graphs_lose(const gxi_call *call, const gxi_range *range, const gxi_slot *kernel) {
+static void gxi_graph_is_gone(gxi_recorded *r, gxi_text *why) {      /* takes over the text */
+    if (why->failed) gxi_text_free(why);
+    GXI_STORE(&r->gone, why->p ? why->p : gxi_copy_string("its memory or kernels are gone"));
+}
+/* gxi_graphs_mutex is held. */
+static void gxi_graph_loses(const gxi_call *call, gxi_recorded *r, const gxi_range *range, const gxi_slot *kernel) {
     const uint64_t lo = range ? range->lo : (uintptr_t)kernel->is.kernel.native, bytes = range ? range->bytes : 1;
+    gxi_text t = { 0, 0, 0, 0 };
+    size_t from = 0, to;
+    if (r->gone) return;
+    if (!r->listed) gxi_list_names(call, r);
+    for (to = r->count; from < to; ) {                               /* the first value that is not below lo */
+        const size_t middle = from + (to - from) / 2;
+        if (r->named[middle].value < lo) from = middle + 1; else to = middle;
+    }
+    if (from == r->count || r->named[from].value - lo >= bytes) return;
+    gxi_add(&t, "node %llu ", (unsigned long long)r->named[from].node);
+    if (kernel) gxi_add(&t, "launches %s, which was unloaded at %s", gxi_kernel_of(kernel)->title,
+                        gxi_place(call->where));
+    else gxi_add(&t, "uses the %llu bytes of %s memory at 0x%llx, %s at %s, which were %s at %s",
+                 (unsigned long long)bytes, gxi_memory_kinds[range->kind], (unsigned long long)lo,
+                 gxi_memory_verbs[range->kind], gxi_place(range->where),
+                 range->kind == GPUEXEC_MEMORY_REGISTERED ? "unregistered" : "freed", gxi_place(call->where));
+    gxi_graph_is_gone(r, &t);
+}
+/* Takes the executable graph of a handle that launches r; *graph: the handle's slot. NULL: there is none left. */
+static struct CUgraphExec_st *gxi_take_exec(const gxi_recorded *r, gxi_slot **graph) {
+    struct CUgraphExec_st *exec = NULL;
+    unsigned index;
+    gxi_lock(&gxi_tables);
+    for (index = 0; index < gxi.slots && !exec; index++) {
+        *graph = gxi_slot_at(index);
+        if (!(*graph)->id || gxi_kind_of((*graph)->id) != GXI_GRAPH || gxi_recorded_of(*graph) != r) continue;
+        exec = (*graph)->is.graph.exec;
+        GXI_STORE(&(*graph)->is.graph.exec, NULL);
+    }
+    gxi_unlock(&gxi_tables);
+    return exec;
+}
+/* A context is closed whose stream joined the capture. */
+static void gxi_graph_loses_context(const gxi_call *call, gxi_recorded *r, const gxi_slot *closed) {
+    gxi_text t = { 0, 0, 0, 0 };
+    gxi_slot *graph;
+    unsigned i = 0;
+    while (i < r->njoined && r->joined[i] != closed->cu_context) i++;
+    if (i == r->njoined) return;
+    if (gxi_context_is_gone(call, closed)) while (gxi_take_exec(r, &graph)) {}   /* they cannot be destroyed any more */
+    if (r->gone) return;
+    gxi_add(&t, "a stream of the context on device %d joined the capture; the context was closed at %s",
+            gxi_context_of(closed)->ordinal, gxi_place(call->where));
+    gxi_graph_is_gone(r, &t);
+}
+/* Before a context is released: destroys the executable graphs that cannot be launched. For those that use the context
+   or its memory, cuGraphExecDestroy would never return after that (measured on driver 580). */
+static void gxi_graph_end_exec(const gxi_call *call, gxi_recorded *r) {
+    struct CUgraphExec_st *exec;
+    gxi_slot *graph;
+    while (r->gone && (exec = gxi_take_exec(r, &graph)) != NULL) {
+        const gxi_slot *context = gxi_peek(graph->context, GXI_CONTEXT);
+        gxi_call own = *call;
+        gxi_scope scope;
+        if (!context || gxi_context_is_gone(call, context) || gxi_enter(&own, graph->cu_context, &scope)) continue;
+        gxi_context_drain(&own, context);
+        GXI_BESIDE(cuGraphExecDestroy, (exec));
+        gxi_leave(&scope);
+    }
+}
+static void gxi_graphs_lose(const gxi_call *call, const gxi_range *range, const gxi_slot *slot) {
     gxi_recorded *r;
     gxi_lock(&gxi_graphs_mutex);
     for (r = gxi.recorded; r; r = r->next) {
-        size_t from = 0, to;
-        gxi_text t = { 0, 0, 0, 0 };
-        if (r->gone) continue;
-        if (!r->listed) gxi_list_names(call, r);
-        for (to = r->count; from < to; ) {                           /* the first value that is not below lo */
-            const size_t middle = from + (to - from) / 2;
-            if (r->named[middle].value < lo) from = middle + 1; else to = middle;
-        }
-        if (from == r->count || r->named[from].value - lo >= bytes) continue;
-        gxi_add(&t, "node %llu ", (unsigned long long)r->named[from].node);
-        if (kernel) gxi_add(&t, "launches %s, which was unloaded at %s", gxi_kernel_of(kernel)->title,
-                            gxi_place(call->where));
-        else gxi_add(&t, "uses the %llu bytes of %s memory at 0x%llx, %s at %s, which were %s at %s",
-                     (unsigned long long)bytes, gxi_memory_kinds[range->kind], (unsigned long long)lo,
-                     gxi_memory_verbs[range->kind], gxi_place(range->where),
-                     range->kind == GPUEXEC_MEMORY_REGISTERED ? "unregistered" : "freed", gxi_place(call->where));
-        if (t.failed) gxi_text_free(&t);
-        GXI_STORE(&r->gone, t.p ? t.p : gxi_copy_string("its memory or kernels are gone"));
+        if (!range && !slot) gxi_graph_end_exec(call, r);
+        else if (slot && gxi_kind_of(slot->id) == GXI_CONTEXT) gxi_graph_loses_context(call, r, slot);
+        else gxi_graph_loses(call, r, range, slot);
     }
     gxi_unlock(&gxi_graphs_mutex);
 }
@@ -11500,6 +11593,7 @@ static int gxi_recorded_leave(gxi_recorded *r) {
 }
 static void gxi_recorded_free(gxi_recorded *r) {
     gxi_free(r->named);
+    gxi_free(r->joined);
     gxi_free(r->gone);
     gxi_free(r);
 }
@@ -11507,12 +11601,14 @@ static void gxi_recorded_free(gxi_recorded *r) {
 static gpuexec_result gxi_check_gone(gxi_call *call, const gxi_slot *graph, const char *cannot) {
     const char *gone = GXI_LOAD(&gxi_recorded_of(graph)->gone);
     return !gone ? GPUEXEC_OK
-        : gxi_fail(call, GPUEXEC_STALE_HANDLE, "keep memory and modules until the graph's last launch; or capture the "
-                   "calls again, and launch or update with the new graph", "cannot %s the graph captured at %s: %s",
-                   cannot, gxi_place(graph->where), gone);
+        : gxi_fail(call, GPUEXEC_STALE_HANDLE, "keep memory, modules and contexts until the graph's last launch; or "
+                   "capture the calls again, and launch or update with the new graph",
+                   "cannot %s the graph captured at %s: %s", cannot, gxi_place(graph->where), gone);
 }
 
-static uint64_t gxi_graph_new(gxi_call *call, const gxi_slot *stream, struct CUgraph_st *native) {
+/* Takes over `joined`. */
+static uint64_t gxi_graph_new(gxi_call *call, const gxi_slot *stream, struct CUgraph_st *native,
+                              struct CUctx_st **joined, unsigned njoined) {
     gxi_slot *context = gxi_get(call, stream->context, GXI_CONTEXT, "the stream's context");
     gxi_graph *info = context ? (gxi_graph *)gxi_realloc(NULL, sizeof *info) : NULL;
     gxi_recorded *r = info ? (gxi_recorded *)gxi_realloc(NULL, sizeof *r) : NULL;
@@ -11522,6 +11618,8 @@ static uint64_t gxi_graph_new(gxi_call *call, const gxi_slot *stream, struct CUg
         memset(r, 0, sizeof *r);
         r->native = native;
         r->users = 1;
+        r->joined = joined;
+        r->njoined = njoined;
         info->made = r;
         made = gxi_made(context, context->id, 0);
         made.is.graph.info = info;
@@ -11532,7 +11630,10 @@ static uint64_t gxi_graph_new(gxi_call *call, const gxi_slot *stream, struct CUg
         gxi_unlock(&gxi_graphs_mutex);
         id = gxi_new(call, GXI_GRAPH, &made, &gxi_context_of(context)->first[GXI_GRAPH]);
         if (!id && gxi_recorded_leave(r)) gxi_recorded_free(r);
-    } else if (context) gxi_fail_memory(call, "keep the graph");
+    } else {
+        gxi_free(joined);
+        if (context) gxi_fail_memory(call, "keep the graph");
+    }
     if (!id) {
         gxi_free(info);
         GXI_BESIDE(cuGraphDestroy, (native));
@@ -11543,9 +11644,14 @@ static int gxi_graph_end(gxi_call *call, gxi_slot *old) {
     struct CUgraphExec_st *exec = old->is.graph.exec;
     gxi_recorded *r = gxi_recorded_of(old);
     const int last = gxi_recorded_leave(r);
-    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, cu = 0;
+    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, cu = 0, lost = old->adopted;
+    unsigned i;
+    for (i = 0; i < r->njoined && !lost; i++) {  /* destroyed outside gpuexec: see gxi_graph_loses_context */
+        const gxi_slot *joined = gxi_peek(gxi_context_with(r->joined[i]), GXI_CONTEXT);
+        lost = joined && gxi_context_is_gone(call, joined);
+    }
     gxi_exchange_mode(&mode);
-    if (exec && !old->adopted) cu = GXI_TRY(cuGraphExecDestroy, (exec));
+    if (exec && !lost) cu = GXI_TRY(cuGraphExecDestroy, (exec));
     if (last && !old->adopted) {
         if (cu) GXI_BESIDE(cuGraphDestroy, (r->native));
         else cu = GXI_TRY(cuGraphDestroy, (r->native));
@@ -11980,12 +12086,36 @@ static GXI_COLD void gxi_fail_capture(gxi_call *call, const gxi_capture *c) {
                  "GPUEXEC_CAPTURE_RELAXED", "the capture begun at %s was ended on another thread", since);
     else gxi_fail_cu(call, NULL, "cannot end the capture begun at %s", since);
 }
+/* The other contexts with a stream in the capture of this one: *joined, allocated. Returns their number, -1 without
+   memory. */
+static int gxi_find_joined(const gxi_call *call, const gxi_slot *stream, struct CUctx_st ***joined) {
+    const gxi_slot *c = gxi_first(&gxi.first[GXI_CONTEXT]), *s;
+    uint64_t ours = 0, id;
+    int n = 0;
+    *joined = NULL;
+    for (; c; c = gxi_after(c)) {
+        struct CUctx_st **grown;
+        if (c->cu_context == stream->cu_context) continue;
+        if (!ours && gxi_capture_info(call, stream, &ours) < 0) ours = 0;
+        for (s = gxi_first(&gxi_context_of(c)->first[GXI_STREAM]); s; s = gxi_after(s)) {
+            const int status = gxi_capture_info(call, s, &id);
+            if (status < 0 || (status && (!ours || id == ours))) break;          /* in doubt: it joined */
+        }
+        if (!s) continue;
+        grown = (struct CUctx_st **)gxi_realloc(*joined, ((size_t)n + 1) * sizeof *grown);
+        if (!grown) return -1;
+        *joined = grown;
+        grown[n++] = c->cu_context;
+    }
+    return n;
+}
 static uint64_t gxi_capture_end(gxi_call *call, gpuexec_stream stream) {
+    struct CUctx_st **joined;
     struct CUgraph_st *native = NULL;
     const int latched = gxi_latched() != GPUEXEC_OK;
     gxi_capture c;
     gxi_slot *slot;
-    int cu;
+    int cu, njoined;
     if (!(slot = gxi_begin_with_stream(call, stream))) return 0;
     if (!gxi_capture_take(stream.id, &c)) {
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "begin it with gpuexec_capture_begin, and end it on the same stream",
@@ -11993,10 +12123,13 @@ static uint64_t gxi_capture_end(gxi_call *call, gpuexec_stream stream) {
                                       "library began it" : "the stream does not capture");
         return 0;
     }
+    njoined = gxi_find_joined(call, slot, &joined);
     cu = GXI_TRY(cuStreamEndCapture, (slot->is.stream.native, &native));
-    if (cu == 0 && !latched) return gxi_graph_new(call, slot, native);
+    if (cu == 0 && !latched && njoined >= 0) return gxi_graph_new(call, slot, native, joined, (unsigned)njoined);
+    gxi_free(joined);
     if (native) GXI_BESIDE(cuGraphDestroy, (native));
     if (latched) gxi_refuse(call);
+    else if (cu == 0) gxi_fail_memory(call, "keep the graph");
     else gxi_fail_capture(call, &c);
     return 0;
 }

@@ -139,6 +139,7 @@ static void *fault_symbol(void *library, const char *name);
 #define PASS_cuStreamBeginCapture (stream, mode)
 #define PASS_cuStreamEndCapture (stream, graph)
 #define PASS_cuStreamIsCapturing (stream, status)
+#define PASS_cuStreamGetCaptureInfo (stream, status, id)
 #define PASS_cuThreadExchangeStreamCaptureMode (mode)
 #define PASS_cuGraphGetNodes (graph, nodes, count)
 #define PASS_cuGraphNodeGetType (node, type)
@@ -353,7 +354,7 @@ static void fault_log(void *user, gpuexec_log_level level, const char *text) {
 
 static int fault_is_traced(int row) {
     return row != ROW_cuGetErrorName && row != ROW_cuGetErrorString && row != ROW_cuDriverGetVersion &&
-        row != ROW_cuLogsDumpToMemory && row != ROW_cuStreamIsCapturing &&
+        row != ROW_cuLogsDumpToMemory && row != ROW_cuStreamIsCapturing && row != ROW_cuStreamGetCaptureInfo &&
         row != ROW_cuThreadExchangeStreamCaptureMode;
 }
 
@@ -429,6 +430,7 @@ static const struct { const char *function; int row; } fault_tolerated[] = {
     { "", ROW_cuGetErrorString },
     { "", ROW_cuLogsDumpToMemory },                      /* the text is then without the log */
     { "", ROW_cuStreamIsCapturing },                     /* then the driver finds what a capture forbids */
+    { "", ROW_cuStreamGetCaptureInfo },
     { "gpuexec_context_close", ROW_cuStreamEndCapture },             /* nothing needs the graph */
     { "gpuexec_context_close", ROW_cuGraphDestroy },
     { "gpuexec_graph_text", ROW_cuGraphNodeGetType },                /* the line of that node then says less */
