@@ -16,6 +16,7 @@
         >>module      PTX, cubin and fatbin images; kernels by name
         >>link        several images linked into one module
         >>memory      device and pinned memory, copies, fills
+        >>copies      copies of boxes, arrays of copies
         >>stream      queues of work
         >>current     the stream that a thread uses in a context if a call names none
         >>pool        device memory allocated and freed in the order of a stream, and the pools that it comes from
@@ -37,10 +38,11 @@
         >>core        state, allocator, log, trace
         >>failure     each thread's last failure, the latch, the single function that records every failure
         >>begin       finding and starting the driver
-        >>object      handles and their slots, the table of allocations
+        >>object      handles and their slots
+        >>ranges      the table of allocations
         >>impl-setup, impl-device, impl-context, impl-shutdown, impl-image, impl-module, impl-link, impl-memory,
-        >>impl-stream, impl-current, impl-pool, impl-managed, impl-event, impl-transfer, impl-launch, impl-params,
-        >>impl-graph, impl-capture, impl-barrier, impl-multi, impl-ipc
+        >>impl-stream, impl-current, impl-pool, impl-managed, impl-event, impl-transfer, impl-copies, impl-launch,
+        >>impl-params, impl-graph, impl-capture, impl-barrier, impl-multi, impl-ipc
 
     --------------------------------------------------------------------------------------------------------------------
     >>start
@@ -117,9 +119,9 @@
         take it: afterwards the thread can enqueue work again. Check every one of these calls; gcc and clang warn if you
         do not. gpuexec_take_error() takes the failure without waiting.
       - Calls that create an object are not refused, so that you can try an alternative. Take the first failure before
-        you launch the alternative. Six such calls are refused nevertheless: gpuexec_stream_record and
-        gpuexec_alloc_on, because they enqueue work, gpuexec_linker_load, _image and _save, because an input may be
-        missing, and gpuexec_capture_end, because the graph lacks what was refused.
+        you launch the alternative. Seven such calls are refused nevertheless: gpuexec_stream_record, gpuexec_alloc_on
+        and gpuexec_pool_alloc, because they enqueue work, gpuexec_linker_load, _image and _save, because an input may
+        be missing, and gpuexec_capture_end, because the graph lacks what was refused.
       - Queries (marked "A query." below) and clean-up (free, destroy, unload, close) return their failures but never
         latch them. Clean-up is never refused, and does nothing for {0} and for failed handles.
       - Each thread has its own latch. A wait first returns the failure that is latched on its own thread, even if
@@ -218,7 +220,8 @@
       variants have finished when they return. gpuexec_copy_explain reports whether a copy between two addresses would
       be asynchronous, and if not, why. gpuexec_pointer_get_info reports what an address is. Pointers can be exchanged
       with the CUDA runtime in both directions. For matrices with padded rows, use gpuexec_alloc_pitched and the _2d
-      copies.
+      copies. Memory that the host only writes, such as input for a kernel that reads it once, can be write-combined:
+      gpuexec_alloc_write_combined.
       gpuexec_copy always works between devices. With gpuexec_peer_enable the copy does not go through host memory, and
       kernels can access the other device's memory directly. Pinned and registered memory counts as pinned on every
       device. A copy that runs past the end of an allocation made by gpuexec, or whose source and destination partly
@@ -257,11 +260,42 @@
       The memory is valid between these two points. Work on other streams that uses it must wait for the stream of the
       allocation, and the stream of the free must wait for that work. Otherwise it may read or overwrite another
       allocation, because the pool gives freed memory to the next one; neither gpuexec nor the driver detects this.
-      gpuexec has one pool for each device; the device's default pool, which other libraries use, is not touched. The
-      pool keeps what was freed until gpuexec_shutdown, or until the last context on its device is closed. Memory that
-      stays allocated, and memory for other devices' kernels, is better allocated with gpuexec_alloc.
+      Memory that stays allocated is better allocated with gpuexec_alloc.
       In a capture, both calls become nodes: each launch of the graph allocates the memory again, at the same address.
       If the capture does not free it, call gpuexec_free_on after each launch.
+      gpuexec has one pool for each device; the device's default pool, which other libraries use, is not touched. The
+      pool keeps what was freed for later allocations, until gpuexec_shutdown, or until the last context on its device
+      is closed. CUDA's own default is to return unused memory to the system whenever the host waits: on an H200, a
+      frame of 32 allocations of 32 MiB then takes 2 ms instead of 40 us. While a pool of gpuexec keeps memory,
+      gpuexec_alloc and other pools of the process can still get it, but other processes cannot. To return it once, or
+      above a number of bytes at each wait:
+          gpuexec_pool_trim(gpuexec_context_pool(ctx), 0);
+          gpuexec_pool_set_threshold(gpuexec_context_pool(ctx), 256 << 20);
+      With gpuexec_pool_create, parts of a program have separate pools: with another threshold (.release), with a limit
+      (.max_bytes), or to be imported by other processes (.exportable). gpuexec_pool_alloc allocates from one, and
+      gpuexec_free_on frees. gpuexec_pool_get_info reports what is used and reserved now, and was at most. A pool on the
+      device's default pool (.use_default) shares memory with libraries that use cudaMallocAsync; gpuexec does not
+      change its settings. Kernels on other devices can access a pool's memory after gpuexec_pool_peer_enable. A few
+      devices have no pools (gpuexec_pool_desc.or_plain).
+
+    MANAGED MEMORY (>>managed)
+      Managed memory has one address, which kernels, copies and the host can all use; its pages migrate to where they
+      are accessed:
+          gpuexec_ptr p = gpuexec_alloc_managed(ctx, n * sizeof(float), NULL);
+          float *x = (float *)gpuexec_managed_host(p);
+          x[0] = 1;
+          gpuexec_managed_prefetch(s, p, n * sizeof(float), 0);        // optional: to device 0, before the kernel
+          gpuexec_launch(fn, s, dims, GPUEXEC_ARGS(p, n));
+          gpuexec_managed_prefetch(s, p, n * sizeof(float), GPUEXEC_HOST);
+          if (gpuexec_stream_sync(s) == GPUEXEC_OK) printf("%g\n", x[0]);
+      Without prefetches, each first access to a page waits for its migration: copies are usually faster. Use managed
+      memory for data structures with pointers, for sparse accesses, and for more data than a device has.
+      On some devices (Windows, many integrated ones), the host must not access managed memory while any kernel runs on
+      the device: the access would end the process. gpuexec_managed_info.concurrent is then 0, prefetches are refused,
+      and gpuexec_managed_host returns NULL as long as a stream has work. A program that relies on concurrent accesses
+      sets gpuexec_managed_desc.concurrent, so that the allocation is refused there.
+      More managed memory than the device has free is refused, because the rest occupies the host's memory, and if that
+      runs out, Linux ends processes. gpuexec_managed_desc.oversubscribe permits it.
 
     OVERLAPPING WORK, a guide to streams (>>stream, >>current, >>event)
       There are three levels. Each needs more care than the one before: go on only if a measurement shows that the
@@ -1155,7 +1189,13 @@ GPUEXEC_API gpuexec_result gpuexec_free_at(const char *where, gpuexec_ptr addres
    it locks pages, so allocate once. cuMemHostAlloc with PORTABLE and DEVICEMAP. */
 GPUEXEC_API void *gpuexec_alloc_pinned_at(const char *where, gpuexec_context context, size_t bytes);
 
-/* Frees memory from gpuexec_alloc_pinned; NULL is ignored. Waits for work that may use it. cuMemFreeHost. */
+/* The same for memory that the host only writes, front to back, and the device reads: it is write-combined, so that
+   copies of it to the device and kernels do not disturb the host's caches. For the host, reading it is very slow, and
+   kernels may have another address for it: gpuexec_pinned_address. cuMemHostAlloc with WRITECOMBINED also. */
+GPUEXEC_API void *gpuexec_alloc_write_combined_at(const char *where, gpuexec_context context, size_t bytes);
+
+/* Frees memory from gpuexec_alloc_pinned or gpuexec_alloc_write_combined; NULL is ignored. Waits for work that may use
+   it. cuMemFreeHost. */
 GPUEXEC_API gpuexec_result gpuexec_free_pinned_at(const char *where, void *memory);
 
 /* Page-locks existing host memory for all devices, until gpuexec_unregister(memory): unregister the memory before you
@@ -1194,10 +1234,11 @@ GPUEXEC_API gpuexec_result gpuexec_copy_peer_at(const char *where, gpuexec_strea
                                                 gpuexec_context to_context, gpuexec_ptr from,
                                                gpuexec_context from_context, size_t bytes);
 
-/* Enqueue a copy or fill of `height` rows of `width_bytes` bytes each on a stream. A pitch is the distance in bytes
+/* Enqueue a copy of `height` rows of `width_bytes` bytes each on a stream. A pitch is the distance in bytes
    between the starts of two rows: at least the width, at most the device's CU_DEVICE_ATTRIBUTE_MAX_PITCH. If width or
    height is 0, the call does nothing. A partial overlap is only detected if both pitches are equal. To begin at column
-   x (bytes) of row y, add y * pitch + x to the address. cuMemcpy2DAsync, cuMemsetD2D8Async. */
+   x (bytes) of row y, add y * pitch + x to the address. Between devices, both sides must be memory of gpuexec.
+   cuMemcpy2DAsync; between devices cuMemcpy3DPeerAsync. */
 GPUEXEC_API gpuexec_result gpuexec_copy_in_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to,
                                                  size_t to_pitch, const void *from, size_t from_pitch,
                                                 size_t width_bytes, size_t height);
@@ -1207,10 +1248,6 @@ GPUEXEC_API gpuexec_result gpuexec_copy_out_2d_at(const char *where, gpuexec_str
 GPUEXEC_API gpuexec_result gpuexec_copy_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, size_t to_pitch,
                                               gpuexec_ptr from, size_t from_pitch,
                                              size_t width_bytes, size_t height);
-GPUEXEC_API gpuexec_result gpuexec_fill_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, size_t pitch,
-                                              unsigned char value, size_t width_bytes,
-                                             size_t height);
-
 /* Enqueue a fill on a stream: with `bytes` copies of a byte, or `count` copies of a 16-bit or 32-bit word (the address
    must then be a multiple of 2 or 4). cuMemsetD8Async, cuMemsetD16Async, cuMemsetD32Async. */
 GPUEXEC_API gpuexec_result gpuexec_fill_at(const char *where, gpuexec_stream stream, gpuexec_ptr to,
@@ -1219,6 +1256,15 @@ GPUEXEC_API gpuexec_result gpuexec_fill16_at(const char *where, gpuexec_stream s
                                              unsigned short value, size_t count);
 GPUEXEC_API gpuexec_result gpuexec_fill32_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, unsigned value,
                                              size_t count);
+
+/* The same for `height` rows of `width_bytes` bytes or `count` words. Address and pitch must be multiples of the word's
+   size. cuMemsetD2D8Async, cuMemsetD2D16Async, cuMemsetD2D32Async. */
+GPUEXEC_API gpuexec_result gpuexec_fill_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, size_t pitch,
+                                              unsigned char value, size_t width_bytes, size_t height);
+GPUEXEC_API gpuexec_result gpuexec_fill16_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, size_t pitch,
+                                                unsigned short value, size_t count, size_t height);
+GPUEXEC_API gpuexec_result gpuexec_fill32_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, size_t pitch,
+                                                unsigned value, size_t count, size_t height);
 
 /* The same without a stream: the copy or fill is ordered on the legacy default stream, and has finished when the call
    returns. The calls are refused while a failure is latched, and do not take that failure. cuMemcpyHtoD, cuMemcpyDtoH,
@@ -1231,6 +1277,28 @@ GPUEXEC_API gpuexec_result gpuexec_copy_now_at(const char *where, gpuexec_contex
                                                gpuexec_ptr from, size_t bytes);
 GPUEXEC_API gpuexec_result gpuexec_fill_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
                                                unsigned char value, size_t bytes);
+GPUEXEC_API gpuexec_result gpuexec_fill16_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
+                                                 unsigned short value, size_t count);
+GPUEXEC_API gpuexec_result gpuexec_fill32_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
+                                                 unsigned value, size_t count);
+GPUEXEC_API gpuexec_result gpuexec_copy_peer_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
+                                                    gpuexec_context to_context, gpuexec_ptr from,
+                                                    gpuexec_context from_context, size_t bytes);
+GPUEXEC_API gpuexec_result gpuexec_copy_in_2d_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
+                                                     size_t to_pitch, const void *from, size_t from_pitch,
+                                                     size_t width_bytes, size_t height);
+GPUEXEC_API gpuexec_result gpuexec_copy_out_2d_now_at(const char *where, gpuexec_context context, void *to,
+                                                      size_t to_pitch, gpuexec_ptr from, size_t from_pitch,
+                                                      size_t width_bytes, size_t height);
+GPUEXEC_API gpuexec_result gpuexec_copy_2d_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
+                                                  size_t to_pitch, gpuexec_ptr from, size_t from_pitch,
+                                                  size_t width_bytes, size_t height);
+GPUEXEC_API gpuexec_result gpuexec_fill_2d_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
+                                                  size_t pitch, unsigned char value, size_t width_bytes, size_t height);
+GPUEXEC_API gpuexec_result gpuexec_fill16_2d_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
+                                                    size_t pitch, unsigned short value, size_t count, size_t height);
+GPUEXEC_API gpuexec_result gpuexec_fill32_2d_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
+                                                    size_t pitch, unsigned value, size_t count, size_t height);
 
 typedef struct gpuexec_pointer_info {
     gpuexec_memory_kind kind;
@@ -1245,10 +1313,14 @@ typedef struct gpuexec_pointer_info {
     int         ours;                       /* 1: gpuexec allocated or registered the memory; 0: other code did */
     const char *where;                      /* if ours is 1, the place of that call: "main.c:12", valid until
                                                gpuexec_shutdown; otherwise NULL */
+    int         pool;                       /* 1: from a memory pool, of any library */
+    int         ipc;                        /* 1: another process allocated it, and gpuexec imported it */
 } gpuexec_pointer_info;
 
-/* Reads what CUDA reports about an address, including memory of other libraries and the CUDA runtime. `address` is a
-   device address, or a host pointer as (uintptr_t)pointer. A query. cuPointerGetAttributes, cuMemGetAddressRange. */
+/* Describes an address, including memory of other libraries and the CUDA runtime. `address` is a device address, or a
+   host pointer as (uintptr_t)pointer. A query. For memory that gpuexec allocated in a context that it opened or created
+   it makes no driver call, and does not notice if that context was destroyed outside gpuexec; the first query of host
+   memory, of an allocation in a capture, and of all other memory: cuPointerGetAttributes, cuMemGetAddressRange. */
 GPUEXEC_API gpuexec_result gpuexec_pointer_get_info_at(const char *where, gpuexec_ptr address,
                                                        gpuexec_pointer_info *info);
 
@@ -1264,6 +1336,58 @@ typedef struct gpuexec_copy_info {
    nothing. A query. */
 GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_ptr to, gpuexec_ptr from, size_t bytes,
                                                 gpuexec_copy_info *info);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>copies   Copies of boxes and arrays of copies. The rules of gpuexec_copy and the _2d copies apply (>>memory). */
+
+/* One side of a 3-D copy: where its box begins in memory that consists of slices of rows. */
+typedef struct gpuexec_box {
+    gpuexec_ptr     device;                      /* a device address; or */
+    const void     *host;                        /* a host pointer. The other one is 0 */
+    size_t          pitch;                       /* bytes from the start of one row to the next; 0: width_bytes */
+    size_t          slice_height;                /* rows from the start of one slice to the next; 0: height */
+    size_t          x, y, z;                     /* offset: bytes in the row, rows in the slice, slices */
+    gpuexec_context context;                     /* on both sides or on none ({0}): as for gpuexec_copy_peer */
+} gpuexec_box;
+typedef struct gpuexec_copy_3d_desc {
+    unsigned    start_canary;
+    gpuexec_box to, from;
+    size_t      width_bytes, height, depth;      /* bytes of a row, rows of a slice, slices; nothing is copied if one is
+                                                    0 */
+    unsigned    end_canary;
+} gpuexec_copy_3d_desc;
+
+/* Enqueues the copy of a box on a stream, between host and device memory in any direction, also between devices, with
+   or without peer access. _now: the same without a stream, like gpuexec_copy_now. GPUEXEC_BAD_ARGUMENT if the box does
+   not fit into its rows and slices, or these into the allocation. cuMemcpy3DAsync; between devices
+   cuMemcpy3DPeerAsync; for one slice within a device cuMemcpy2DAsync. */
+GPUEXEC_API gpuexec_result gpuexec_copy_3d_at(const char *where, gpuexec_stream stream,
+                                              const gpuexec_copy_3d_desc *copy);
+GPUEXEC_API gpuexec_result gpuexec_copy_3d_now_at(const char *where, gpuexec_context context,
+                                                  const gpuexec_copy_3d_desc *copy);
+
+/* One of an array of copies. Of `to` and `to_host`, one is 0; of `from` and `from_host` also. */
+typedef struct gpuexec_copy_part {
+    gpuexec_ptr to;                              /* a device address */
+    void       *to_host;
+    gpuexec_ptr from;                            /* a device address */
+    const void *from_host;
+    size_t      bytes;
+} gpuexec_copy_part;
+
+/* Enqueues `count` copies on a stream, in any mix of directions except host to host. They run after the stream's
+   earlier work, in no particular order: none may write what another one reads or writes. All are checked before the
+   first is enqueued. _now: the same without a stream, like gpuexec_copy_now. For many small copies this is faster than
+   a call for each:
+   - to and from page-locked host memory with cuMemcpyBatchAsync, for which the driver must support CUDA 12.8, and
+     which the legacy stream does not allow;
+   - up to 1 MiB within the stream's context, between addresses from gpuexec: with a kernel, 170 copies a launch. The
+     first such call in a context loads it (cuModuleLoadDataEx), which takes a few milliseconds;
+   - all others, and all copies in a capture: as separate copies. */
+GPUEXEC_API gpuexec_result gpuexec_copy_many_at(const char *where, gpuexec_stream stream,
+                                                const gpuexec_copy_part *copies, size_t count);
+GPUEXEC_API gpuexec_result gpuexec_copy_many_now_at(const char *where, gpuexec_context context,
+                                                    const gpuexec_copy_part *copies, size_t count);
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>stream   Queues of work. */
@@ -1924,7 +2048,8 @@ typedef struct gpuexec_capture_desc {
 
        call of gpuexec                              stream that captures or joined  other stream  legacy stream
        launch, copy, fill, host function, record    recorded                        as usual      refused
-       gpuexec_alloc_on, _free_on                   recorded                        as usual      refused
+       gpuexec_alloc_on, _pool_alloc, _free_on      recorded                        as usual      refused
+       gpuexec_managed_prefetch, _attach            refused                         as usual      refused
        functions whose names end in _now            -                               -             refused
        wait for a stream or an event in the capture recorded                        joins         refused
        wait for a stream or an event outside        refused                         as usual      refused
@@ -2457,6 +2582,7 @@ template <class T> GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::t
 #define gpuexec_managed_attach(...)         gpuexec_managed_attach_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_managed_get_info(...)       gpuexec_managed_get_info_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_alloc_pinned(...)           gpuexec_alloc_pinned_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_alloc_write_combined(...)   gpuexec_alloc_write_combined_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_free_pinned(...)            gpuexec_free_pinned_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_register(...)               gpuexec_register_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_unregister(...)             gpuexec_unregister_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -2471,6 +2597,10 @@ template <class T> GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::t
 #define gpuexec_copy_out_2d(...)            gpuexec_copy_out_2d_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_copy_2d(...)                gpuexec_copy_2d_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_fill_2d(...)                gpuexec_fill_2d_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_fill16_2d(...)              gpuexec_fill16_2d_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_fill32_2d(...)              gpuexec_fill32_2d_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_copy_3d(...)                gpuexec_copy_3d_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_copy_many(...)              gpuexec_copy_many_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_fill(...)                   gpuexec_fill_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_fill16(...)                 gpuexec_fill16_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_fill32(...)                 gpuexec_fill32_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -2478,6 +2608,17 @@ template <class T> GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::t
 #define gpuexec_copy_out_now(...)           gpuexec_copy_out_now_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_copy_now(...)               gpuexec_copy_now_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_fill_now(...)               gpuexec_fill_now_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_fill16_now(...)             gpuexec_fill16_now_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_fill32_now(...)             gpuexec_fill32_now_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_copy_peer_now(...)          gpuexec_copy_peer_now_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_copy_in_2d_now(...)         gpuexec_copy_in_2d_now_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_copy_out_2d_now(...)        gpuexec_copy_out_2d_now_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_copy_2d_now(...)            gpuexec_copy_2d_now_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_fill_2d_now(...)            gpuexec_fill_2d_now_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_fill16_2d_now(...)          gpuexec_fill16_2d_now_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_fill32_2d_now(...)          gpuexec_fill32_2d_now_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_copy_3d_now(...)            gpuexec_copy_3d_now_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_copy_many_now(...)          gpuexec_copy_many_now_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_pointer_get_info(...)       gpuexec_pointer_get_info_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_stream_create(...)          gpuexec_stream_create_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_stream_legacy(...)          gpuexec_stream_legacy_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -2883,6 +3024,23 @@ typedef struct gxi_access {                      /* CUmemAccessDesc */
     gxi_location location;
     int          flags;
 } gxi_access;
+typedef struct gxi_copy_side {                   /* one side of CUDA_MEMCPY3D; in _PEER, `context` is used */
+    size_t      x, y, z, lod;
+    unsigned    type;
+    void       *host;
+    gpuexec_ptr device;
+    void       *array, *context;
+    size_t      pitch, height;
+} gxi_copy_side;
+typedef struct gxi_memcpy3d {                    /* CUDA_MEMCPY3D, CUDA_MEMCPY3D_PEER */
+    gxi_copy_side from, to;
+    size_t        width, height, depth;
+} gxi_memcpy3d;
+typedef struct gxi_batch_attributes {            /* CUmemcpyAttributes */
+    int          order;
+    gxi_location from, to;
+    unsigned     flags;
+} gxi_batch_attributes;
 typedef struct gxi_pool_properties {             /* CUmemPoolProps */
     int type, handle_types, location_type, location;
     void *security;
@@ -2908,18 +3066,6 @@ typedef struct gxi_kernel_node {                 /* CUDA_KERNEL_NODE_PARAMS_v1 *
     unsigned          grid[3], block[3], shared;
     void            **params, **extra;
 } gxi_kernel_node;
-typedef struct gxi_copy_side {
-    size_t      x, y, z, lod;
-    unsigned    type;
-    void       *host;
-    gpuexec_ptr device;
-    void       *array, *reserved;
-    size_t      pitch, height;
-} gxi_copy_side;
-typedef struct gxi_copy_node {                   /* CUDA_MEMCPY3D */
-    gxi_copy_side from, to;
-    size_t        width, height, depth;
-} gxi_copy_node;
 typedef struct gxi_fill_node {                   /* CUDA_MEMSET_NODE_PARAMS */
     gpuexec_ptr to;
     size_t      pitch;
@@ -3053,6 +3199,12 @@ typedef struct gxi_update {                      /* CUgraphExecUpdateResultInfo 
     ROW(REQUIRED, cuMemcpyDtoDAsync,          3020, \
         (gpuexec_ptr to, gpuexec_ptr from, size_t bytes, struct CUstream_st *stream)) \
     ROW(REQUIRED, cuMemcpy2DAsync,            3020, (const gxi_memcpy2d *copy, struct CUstream_st *stream)) \
+    ROW(REQUIRED, cuMemcpy3DAsync,            3020, (const struct gxi_memcpy3d *copy, struct CUstream_st *stream)) \
+    ROW(REQUIRED, cuMemcpy3DPeerAsync,        4000, (const struct gxi_memcpy3d *copy, struct CUstream_st *stream)) \
+    ROW(OPTIONAL, cuMemcpyBatchAsync,        12080, \
+        (gpuexec_ptr *to, gpuexec_ptr *from, size_t *bytes, size_t count, struct gxi_batch_attributes *attributes, \
+                                                     size_t *firsts, size_t n, size_t *failed, \
+                                                     struct CUstream_st *stream)) \
     ROW(REQUIRED, cuMemcpyPeerAsync,          4000, \
         (gpuexec_ptr to, struct CUctx_st *to_context, gpuexec_ptr from, struct CUctx_st *from_context, \
                                                      size_t bytes, struct CUstream_st *stream)) \
@@ -3064,6 +3216,12 @@ typedef struct gxi_update {                      /* CUgraphExecUpdateResultInfo 
         (gpuexec_ptr to, unsigned value, size_t count, struct CUstream_st *stream)) \
     ROW(REQUIRED, cuMemsetD2D8Async,          3020, \
         (gpuexec_ptr to, size_t pitch, unsigned char value, size_t width, size_t height, \
+                                                     struct CUstream_st *stream)) \
+    ROW(REQUIRED, cuMemsetD2D16Async,         3020, \
+        (gpuexec_ptr to, size_t pitch, unsigned short value, size_t width, size_t height, \
+                                                     struct CUstream_st *stream)) \
+    ROW(REQUIRED, cuMemsetD2D32Async,         3020, \
+        (gpuexec_ptr to, size_t pitch, unsigned value, size_t width, size_t height, \
                                                      struct CUstream_st *stream)) \
     ROW(REQUIRED, cuStreamCreateWithPriority, 5050, (struct CUstream_st **stream, unsigned flags, int priority)) \
     ROW(REQUIRED, cuStreamDestroy,            4000, (struct CUstream_st *stream)) \
@@ -3090,7 +3248,7 @@ typedef struct gxi_update {                      /* CUgraphExecUpdateResultInfo 
     ROW(REQUIRED, cuGraphNodeGetDependencies, 10000, \
         (struct CUgraphNode_st *node, struct CUgraphNode_st **before, size_t *count)) \
     ROW(REQUIRED, cuGraphKernelNodeGetParams, 10000, (struct CUgraphNode_st *node, struct gxi_kernel_node *params)) \
-    ROW(REQUIRED, cuGraphMemcpyNodeGetParams, 10000, (struct CUgraphNode_st *node, struct gxi_copy_node *params)) \
+    ROW(REQUIRED, cuGraphMemcpyNodeGetParams, 10000, (struct CUgraphNode_st *node, struct gxi_memcpy3d *params)) \
     ROW(REQUIRED, cuGraphMemsetNodeGetParams, 10000, (struct CUgraphNode_st *node, struct gxi_fill_node *params)) \
     ROW(REQUIRED, cuGraphInstantiateWithFlags, 11040, \
         (struct CUgraphExec_st **exec, struct CUgraph_st *graph, unsigned long long flags)) \
@@ -3190,8 +3348,9 @@ enum {
     GXI_GRAPH_NODE_TYPE_KERNEL = 0, GXI_GRAPH_NODE_TYPE_MEMCPY = 1, GXI_GRAPH_NODE_TYPE_MEMSET = 2,
     GXI_STREAM_NON_BLOCKING = 1, GXI_EVENT_BLOCKING_SYNC = 1, GXI_EVENT_DISABLE_TIMING = 2,
     GXI_EVENT_INTERPROCESS = 4, GXI_IPC_LAZY_PEER_ACCESS = 1,
-    GXI_MEMHOSTALLOC_PORTABLE = 1, GXI_MEMHOSTALLOC_DEVICEMAP = 2,
+    GXI_MEMHOSTALLOC_PORTABLE = 1, GXI_MEMHOSTALLOC_DEVICEMAP = 2, GXI_MEMHOSTALLOC_WRITECOMBINED = 4,
     GXI_MEMORYTYPE_HOST = 1, GXI_MEMORYTYPE_DEVICE = 2,
+    GXI_MEMCPY_SRC_ACCESS_ORDER_STREAM = 1,
     GXI_MEM_ALLOCATION_TYPE_PINNED = 1, GXI_MEM_LOCATION_TYPE_DEVICE = 1, GXI_MEMPOOL_ATTR_RELEASE_THRESHOLD = 4,
     GXI_MEMPOOL_ATTR_RESERVED_MEM_CURRENT = 5, GXI_MEMPOOL_ATTR_USED_MEM_CURRENT = 7,
     GXI_MEMPOOL_ATTR_RESERVED_MEM_HIGH = 6, GXI_MEMPOOL_ATTR_USED_MEM_HIGH = 8,
@@ -3203,7 +3362,7 @@ enum {
     GXI_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE = 5, GXI_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID = 6,
     GXI_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE = 7, GXI_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID = 8,
     GXI_POINTER_CONTEXT = 1, GXI_POINTER_MEMORY_TYPE = 2, GXI_POINTER_DEVICE_POINTER = 3, GXI_POINTER_HOST_POINTER = 4,
-    GXI_POINTER_IS_MANAGED = 8, GXI_POINTER_DEVICE_ORDINAL = 9,
+    GXI_POINTER_IS_MANAGED = 8, GXI_POINTER_DEVICE_ORDINAL = 9, GXI_POINTER_MEMPOOL_HANDLE = 17,
     GXI_HOST_MEMORY_ALREADY_REGISTERED = 712
 };
 #define GXI_STREAM_LEGACY ((struct CUstream_st *)1)      /* CU_STREAM_LEGACY */
@@ -3286,17 +3445,19 @@ typedef struct gxi_range {                       /* one of gpuexec's allocations
     const char         *where;
     gpuexec_memory_kind kind;
     int                 pooled;                  /* GXI_POOLED, GXI_OF_GRAPH, GXI_IMPORTED or 0 */
+    uint64_t            device;                  /* address for kernels; 0: not known yet, of host memory */
     struct gxi_range   *next, **from;            /* in its context's list */
 } gxi_range;
 enum { GXI_FREED_KEPT = 4 };
 /* from a pool: the driver frees it without waiting; or from a capture: it belongs to the graph, and each launch may
-   allocate it */
+   allocate it; or from another process */
 enum { GXI_POOLED = 16, GXI_OF_GRAPH = 32, GXI_IMPORTED = 64 };
 /* fixed size, so that freeing never fails for lack of memory */
 typedef struct gxi_freed { gxi_range was; const char *where; char place[GXI_PLACE]; } gxi_freed;
-typedef struct gxi_leaf {                        /* a leaf of the table of allocations: see >>object */
-    unsigned count;
-    struct { uint64_t lo; gxi_range *range; } at[256];
+typedef struct gxi_leaf {                        /* a leaf of the table of allocations: see >>ranges */
+    unsigned   count;
+    uint64_t   lo[256];
+    gxi_range *range[256];
 } gxi_leaf;
 static const char *const gxi_memory_kinds[] = { "pageable", "device", "pinned", "registered", "managed" };
 static const char *const gxi_memory_verbs[] = { "found", "allocated", "allocated", "registered", "allocated" };
@@ -3351,6 +3512,7 @@ typedef struct gxi_state {
     gxi_leaf          **leaves;                  /* sorted by address, none empty */
     uint64_t           *firsts;                  /* the first address of each leaf: contiguous, for the search */
     size_t              nleaves, leaves_cap;
+    gxi_range          *found;                   /* by the last search, or NULL */
     gxi_leaf           *spare_leaf;              /* for the next allocation, or NULL */
     gxi_range          *spare;
     uint32_t            first[16];               /* by kind: lists of the objects that no other object owns */
@@ -4060,13 +4222,14 @@ static void gxi_forget(void) {
     gxi_text_free(&gxi.sticky_detail.text);
     gxi.sticky = gxi.barriers = 0;
     for (at = 0; at < gxi.nleaves; at++) {
-        for (i = 0; i < gxi.leaves[at]->count; i++) gxi_free(gxi.leaves[at]->at[i].range);
+        for (i = 0; i < gxi.leaves[at]->count; i++) gxi_free(gxi.leaves[at]->range[i]);
         gxi_free(gxi.leaves[at]);
     }
     gxi_free(gxi.leaves);
     gxi_free(gxi.firsts);
     gxi.leaves = NULL;
     gxi.firsts = NULL;
+    gxi.found = NULL;
     gxi.nleaves = gxi.leaves_cap = 0;
     for (place = 0; place < gxi.places_cap; place++) gxi_free(gxi.places[place]);
     gxi_free(gxi.places);
@@ -4363,7 +4526,7 @@ static GXI_NOINLINE gpuexec_result gxi_check_desc(gxi_call *call, const char *na
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>object   Handles and their slots, failed handles, the table of allocations.
+   >>object   Handles and their slots, failed handles.
    The bits of an id: kind (4 bits from bit 0), 1 for a failed handle (bit 5), slot index (20 bits, so that id & 0x3FC0
    is the slot's byte offset in its chunk of 256), generation of the slot (22 bits), tag of this copy of the library
    (16 bits). A slot holds the id of its object while that is open: one comparison shows that a handle is valid, of that
@@ -4463,6 +4626,9 @@ struct gxi_context {
     gxi_wait_event *wait_events;                 /* for gpuexec_stream_wait_stream; guarded by gxi_tables */
     unsigned nwait_events, wait_events_cap;
     int refused;                                 /* atomic: some of its streams are marked */
+    int copier_tried;                            /* atomic: the next two are set; NULL if that failed */
+    struct CUmod_st *copier_module;
+    struct CUfunc_st *copier;                    /* the kernel of gpuexec_copy_many */
 };
 static gxi_context *gxi_context_of(const gxi_slot *slot) { return slot->is.context.info; }
 
@@ -4842,35 +5008,49 @@ static void gxi_add_last_launches(gxi_text *t) {
     gxi_unlock(&gxi_tables);
 }
 
-/* --- the table of allocations: by address in leaves of up to 256, so that a search touches few cache lines; and a
-   list of allocations for each context --- */
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>ranges   The table of allocations: by address in leaves of up to 256, so that a search touches few cache lines; and
+   a list of allocations for each context. Working in an object's context. */
 
-enum { GXI_LEAF = sizeof ((gxi_leaf *)0)->at / sizeof ((gxi_leaf *)0)->at[0] };
+enum { GXI_LEAF = sizeof ((gxi_leaf *)0)->lo / sizeof ((gxi_leaf *)0)->lo[0] };
 
-/* The number of leaves, or of entries in a leaf, that begin at or below the address; gxi_tables is held. */
-static size_t gxi_leaves_below(uint64_t address) {
-    size_t a = 0, b = gxi.nleaves;
+/* The number of addresses at or below that one, in a sorted list. Allocations often have similar distances: the search
+   begins where the address would then be, and widens from there, which touches few cache lines. */
+static size_t gxi_below(const uint64_t *list, size_t count, uint64_t address) {
+    size_t a = 0, b = count, step = 4;
+    if (count > 8 && address > list[0] && address < list[count - 1]) {
+        const double share = (double)(int64_t)(address - list[0]) / (double)(int64_t)(list[count - 1] - list[0]);
+        const size_t guess = (size_t)(int64_t)(share * (double)(count - 1));
+        if (list[guess] <= address) {
+            a = guess + 1;
+            for (; a + step < b && list[a + step] <= address; step *= 4) a += step + 1;
+            if (a + step < b) b = a + step;
+        } else {
+            b = guess;
+            for (; a + step < b && list[b - step - 1] > address; step *= 4) b -= step + 1;
+            if (a + step < b) a = b - step;
+        }
+    }
     while (a < b) {
         const size_t m = a + (b - a) / 2;
-        if (gxi.firsts[m] <= address) a = m + 1;
+        if (list[m] <= address) a = m + 1;
         else b = m;
     }
     return a;
 }
+/* The number of leaves, or of entries in a leaf, that begin at or below the address; gxi_tables is held. */
+static size_t gxi_leaves_below(uint64_t address) { return gxi_below(gxi.firsts, gxi.nleaves, address); }
 static unsigned gxi_entries_below(const gxi_leaf *leaf, uint64_t address) {
-    unsigned a = 0, b = leaf->count;
-    while (a < b) {
-        const unsigned m = a + (b - a) / 2;
-        if (leaf->at[m].lo <= address) a = m + 1;
-        else b = m;
-    }
-    return a;
+    return (unsigned)gxi_below(leaf->lo, leaf->count, address);
 }
 /* The last range that begins at or below the address; gxi_tables is held. */
 static gxi_range *gxi_range_below(uint64_t address) {
-    const size_t leaves = gxi_leaves_below(address);
-    const gxi_leaf *leaf = leaves ? gxi.leaves[leaves - 1] : NULL;
-    return leaf ? leaf->at[gxi_entries_below(leaf, address) - 1].range : NULL;
+    const gxi_leaf *leaf;
+    size_t leaves;
+    if (gxi.found && address - gxi.found->lo < gxi.found->bytes) return gxi.found;
+    leaves = gxi_leaves_below(address);
+    leaf = leaves ? gxi.leaves[leaves - 1] : NULL;
+    return leaf ? gxi.found = leaf->range[gxi_entries_below(leaf, address) - 1] : NULL;
 }
 /* A new leaf at that place, which takes the upper half of the leaf before it; NULL: no memory. */
 static gxi_leaf *gxi_leaf_new(size_t place) {
@@ -4896,8 +5076,9 @@ static gxi_leaf *gxi_leaf_new(size_t place) {
     before = gxi.leaves[place - 1];
     leaf->count = before->count - before->count / 2;
     before->count /= 2;
-    memcpy(leaf->at, before->at + before->count, leaf->count * sizeof *leaf->at);
-    gxi.firsts[place] = leaf->at[0].lo;
+    memcpy(leaf->lo, before->lo + before->count, leaf->count * sizeof *leaf->lo);
+    memcpy(leaf->range, before->range + before->count, leaf->count * sizeof *leaf->range);
+    gxi.firsts[place] = leaf->lo[0];
     return leaf;
 }
 static void gxi_add_range(gxi_text *t, const gxi_range *r, const char *before, const char *after) {
@@ -4931,16 +5112,17 @@ static int gxi_range_out(uint64_t lo, gpuexec_memory_kind kind, const char *wher
     const unsigned i = leaf ? gxi_entries_below(leaf, lo) - 1 : 0;
     gxi_freed *freed;
     gxi_range *r;
-    if (!leaf || leaf->at[i].lo != lo) return 0;
-    r = leaf->at[i].range;
+    if (!leaf || leaf->lo[i] != lo) return 0;
+    r = leaf->range[i];
     if (kind && r->kind != kind) return 0;
     *out = *r;
     freed = &gxi.freed[gxi.freed_count++ % GXI_FREED_KEPT];
     freed->was = *r;
     freed->where = gxi_copy_place(freed->place, sizeof freed->place, where);
     leaf->count--;
-    memmove(leaf->at + i, leaf->at + i + 1, (leaf->count - i) * sizeof *leaf->at);
-    if (leaf->count) gxi.firsts[place] = leaf->at[0].lo;
+    memmove(leaf->lo + i, leaf->lo + i + 1, (leaf->count - i) * sizeof *leaf->lo);
+    memmove(leaf->range + i, leaf->range + i + 1, (leaf->count - i) * sizeof *leaf->range);
+    if (leaf->count) gxi.firsts[place] = leaf->lo[0];
     else {
         gxi.nleaves--;
         memmove(gxi.leaves + place, gxi.leaves + place + 1, (gxi.nleaves - place) * sizeof *gxi.leaves);
@@ -4950,6 +5132,7 @@ static int gxi_range_out(uint64_t lo, gpuexec_memory_kind kind, const char *wher
     }
     if (r->from) *r->from = r->next;
     if (r->next) r->next->from = r->from;
+    if (gxi.found == r) gxi.found = NULL;
     gxi_free(gxi.spare);
     gxi.spare = r;
     return 1;
@@ -4979,11 +5162,13 @@ static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const ch
     if (ok) {
         gxi_leaf *leaf = gxi.leaves[place];
         const unsigned i = gxi_entries_below(leaf, lo);
-        memmove(leaf->at + i + 1, leaf->at + i, (leaf->count - i) * sizeof *leaf->at);
-        leaf->at[i].lo = lo;
-        leaf->at[i].range = r;
+        memmove(leaf->lo + i + 1, leaf->lo + i, (leaf->count - i) * sizeof *leaf->lo);
+        memmove(leaf->range + i + 1, leaf->range + i, (leaf->count - i) * sizeof *leaf->range);
+        leaf->lo[i] = lo;
+        leaf->range[i] = r;
         leaf->count++;
-        gxi.firsts[place] = leaf->at[0].lo;
+        gxi.found = r;
+        gxi.firsts[place] = leaf->lo[0];
         memset(r, 0, sizeof *r);
         r->lo = lo;
         r->bytes = bytes;
@@ -4991,6 +5176,7 @@ static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const ch
         r->where = kept;
         r->kind = kind;
         r->pooled = pooled;
+        if (kind == GPUEXEC_MEMORY_DEVICE || kind == GPUEXEC_MEMORY_MANAGED) r->device = lo;
         GXI_STORE(&gxi.add_allocations, &gxi_add_last_allocations);
         if ((owner = gxi_peek(context, GXI_CONTEXT)) != NULL) {
             r->from = &gxi_context_of(owner)->ranges;
@@ -5946,6 +6132,8 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
         if (!result) result = other;
     }
     for (i = 0; i < info->nwait_events && !gone; i++) GXI_BESIDE(cuEventDestroy, (info->wait_events[i].native));
+    if (info->copier_module && !gone && GXI_TRY(cuModuleUnload, (info->copier_module)) && !result)
+        result = gxi_fail_cu(call, NULL, "closing the context: cannot unload the kernel of gpuexec_copy_many");
     for (turn = 1; turn <= GXI_TURNS; turn++) for (kind = 1; kind < GXI_KINDS; kind++) {
         if (gxi_kinds[kind].turn != turn) continue;
         while ((child = gxi_first(&info->first[kind])) != NULL) {
@@ -6001,7 +6189,7 @@ static void gxi_report_leaks(void) {
         gxi_log_line(GPUEXEC_LOG_WARNING, line, sizeof line);
     }
     for (at = 0; at < gxi.nleaves; at++) for (i = 0; i < gxi.leaves[at]->count; i++) {
-        const gxi_range *r = gxi.leaves[at]->at[i].range;
+        const gxi_range *r = gxi.leaves[at]->range[i];
         if (r->pooled == GXI_OF_GRAPH) continue;
         snprintf(line, sizeof line, "gpuexec: leak: %llu bytes of %s memory at 0x%llx, %s at %s\n",
                  (unsigned long long)r->bytes, gxi_memory_kinds[r->kind], (unsigned long long)r->lo,
@@ -7878,23 +8066,23 @@ GPUEXEC_API gpuexec_ptr gpuexec_alloc_pitched_at(const char *where, gpuexec_cont
     return gxi_alloc(call, context, width_bytes, height, element_bytes, pitch);
 }
 
-GPUEXEC_API void *gpuexec_alloc_pinned_at(const char *where, gpuexec_context context, size_t bytes) {
+static void *gxi_alloc_pinned(gxi_call *call, gpuexec_context context, size_t bytes, unsigned flags) {
     void *memory = NULL;
     gxi_slot *slot;
     gxi_scope scope;
     int cu;
-    GXI_CALL(gpuexec_alloc_pinned, GXI_MAKES);
     if (!(slot = gxi_begin_with_context(call, context))) return NULL;
     if (bytes == 0) {
         gxi_check_alloc(call, 0, 1, 0, 0);
         return NULL;
     }
     if (gxi_enter(call, slot->cu_context, &scope)) return NULL;
-    cu = GXI_TRY_MAKE(memory, cuMemHostAlloc, (&memory, bytes, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP));
+    cu = GXI_TRY_MAKE(memory, cuMemHostAlloc,
+                      (&memory, bytes, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP | flags));
     if (cu) {
         gxi_fail_alloc(call, cu, slot, bytes, 1, NULL);
         memory = NULL;
-    } else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, where, GPUEXEC_MEMORY_PINNED, 0)) {
+    } else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, call->where, GPUEXEC_MEMORY_PINNED, 0)) {
         GXI_BESIDE(cuMemFreeHost, (memory));
         gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot record an allocation of %lu bytes",
                  (unsigned long)bytes);
@@ -7902,6 +8090,14 @@ GPUEXEC_API void *gpuexec_alloc_pinned_at(const char *where, gpuexec_context con
     }
     gxi_leave(&scope);
     return memory;
+}
+GPUEXEC_API void *gpuexec_alloc_pinned_at(const char *where, gpuexec_context context, size_t bytes) {
+    GXI_CALL(gpuexec_alloc_pinned, GXI_MAKES);
+    return gxi_alloc_pinned(call, context, bytes, 0);
+}
+GPUEXEC_API void *gpuexec_alloc_write_combined_at(const char *where, gpuexec_context context, size_t bytes) {
+    GXI_CALL(gpuexec_alloc_write_combined, GXI_MAKES);
+    return gxi_alloc_pinned(call, context, bytes, GXI_MEMHOSTALLOC_WRITECOMBINED);
 }
 
 /* Finds the allocation that begins at the address; fails unless it has that kind. */
@@ -8072,28 +8268,58 @@ static struct CUctx_st *gxi_any_context(const gxi_call *call, int ordinal) {
     return NULL;
 }
 
+/* Describes an address from the table alone. 0: the driver must be queried, because the memory is not in the table, may
+   not exist any more, or its address for kernels is not known yet. */
+static int gxi_pointer_of_ours(uint64_t address, gpuexec_pointer_info *info) {
+    const gxi_slot *context = NULL;
+    const gxi_range *r;
+    gxi_lock(&gxi_tables);
+    r = gxi_range_below(address);
+    if (r && address - r->lo < r->bytes && r->pooled != GXI_OF_GRAPH)
+        context = gxi_peek_inline(r->context, GXI_CONTEXT);
+    if (context && (context->adopted || !r->device)) context = NULL;
+    if (context) {
+        info->kind = r->kind;
+        info->device = gxi_context_of(context)->ordinal;
+        info->base = r->lo;
+        info->bytes = (size_t)r->bytes;
+        info->device_address = r->device + (address - r->lo);
+        info->host_address = r->kind == GPUEXEC_MEMORY_DEVICE ? NULL : (void *)(uintptr_t)address;
+        info->ours = 1;
+        info->where = r->where;
+        info->pool = r->pooled == GXI_POOLED;
+        info->ipc = r->pooled == GXI_IMPORTED;
+    }
+    gxi_unlock(&gxi_tables);
+    return context != NULL;
+}
+
 /* Nonzero if the driver cannot describe the address. It knows the kind of memory without a current context, but the
    addresses only in a context with access: the memory's own, or, for memory of a pool, which has none, any of ours on
    its device. */
 static int gxi_pointer(gxi_call *call, uint64_t address, gpuexec_pointer_info *info) {
-    int what[] = { GXI_POINTER_MEMORY_TYPE, GXI_POINTER_IS_MANAGED, GXI_POINTER_DEVICE_ORDINAL, GXI_POINTER_CONTEXT };
+    int what[] = { GXI_POINTER_MEMORY_TYPE, GXI_POINTER_IS_MANAGED, GXI_POINTER_DEVICE_ORDINAL, GXI_POINTER_CONTEXT,
+                   GXI_POINTER_MEMPOOL_HANDLE };
     int where[] = { GXI_POINTER_DEVICE_POINTER, GXI_POINTER_HOST_POINTER }, type = 0, managed = 0, device = -1;
     struct CUctx_st *native = NULL;
-    void *values[4];
-    gxi_range range;
+    void *values[5], *pool = NULL;
+    gxi_range *r, range;
     gxi_scope scope = { 0, 0, 0, 0 };
     int cu;
     memset(info, 0, sizeof *info);
     info->device = -1;
+    if (gxi_pointer_of_ours(address, info)) return gxi_note(call, 0);
     values[0] = &type;
     values[1] = &managed;
     values[2] = &device;
     values[3] = &native;
-    cu = GXI_TRY(cuPointerGetAttributes, (4, what, values, address));
+    values[4] = &pool;
+    cu = GXI_TRY(cuPointerGetAttributes, (5, what, values, address));
     if (cu || !type) return cu;
     info->kind = managed ? GPUEXEC_MEMORY_MANAGED : type == GXI_MEMORYTYPE_HOST ? GPUEXEC_MEMORY_PINNED
         : GPUEXEC_MEMORY_DEVICE;
     info->device = device;
+    info->pool = pool != NULL;
     if (!native) native = gxi_any_context(call, device);
     if (native && (cu = gxi_enter_cu(call, native, &scope)) != 0) return cu;
     values[0] = &info->device_address;
@@ -8111,11 +8337,17 @@ static int gxi_pointer(gxi_call *call, uint64_t address, gpuexec_pointer_info *i
         info->base = range.lo;
         info->bytes = (size_t)range.bytes;
         info->where = range.where;
+        info->ipc = range.pooled == GXI_IMPORTED;
+        gxi_lock(&gxi_tables);
+        r = gxi_range_below(address);
+        if (cu == 0 && r && r->lo == range.lo) r->device = info->device_address - (address - range.lo);
+        gxi_unlock(&gxi_tables);
     }
     return cu;
 }
 GPUEXEC_API gpuexec_result gpuexec_pointer_get_info_at(const char *where, gpuexec_ptr address,
                                                        gpuexec_pointer_info *info) {
+    if (info && GXI_LOAD(&gxi.started) && gxi_pointer_of_ours(address, info)) return GPUEXEC_OK;
     GXI_CALL(gpuexec_pointer_get_info, GXI_QUERIES);
     if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
@@ -9729,21 +9961,24 @@ GPUEXEC_API gpuexec_result gpuexec_event_destroy_at(const char *where, gpuexec_e
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-transfer   Copies and fills: one function for all, with or without a stream, for one row or several. */
+   >>impl-transfer   Copies and fills: one function for all, with or without a stream, for bytes, rows or boxes; and
+   arrays of copies. */
 
-typedef enum gxi_transfer_kind { GXI_COPY_IN, GXI_COPY_OUT, GXI_COPY, GXI_COPY_PEER, GXI_FILL, GXI_FILL16,
-                                 GXI_FILL32 } gxi_transfer_kind;
+typedef enum gxi_transfer_kind { GXI_COPY_IN, GXI_COPY_OUT, GXI_COPY, GXI_COPY_PEER, GXI_COPY_HOST, GXI_FILL,
+                                 GXI_FILL16, GXI_FILL32 } gxi_transfer_kind;
 #define GXI_NOW 16                               /* added to the kind: without a stream */
 typedef struct gxi_side {
     const char *is;
     int         host;                            /* 1: a host pointer, 0: a device address */
-    uint64_t    address, pitch, context;         /* context: handle id, of a peer copy */
+    uint64_t    address, pitch, slice;           /* pitch, slice: bytes from one row or slice to the next */
+    uint64_t    context;                         /* handle id, of a peer copy */
+    gxi_range   found;                           /* the allocation of gpuexec around the address; .bytes 0: not known */
 } gxi_side;
 typedef struct gxi_transfer {
     gxi_transfer_kind kind;
     gxi_side          sides[2];                  /* to, from; a fill has no source */
     uint32_t          value;
-    uint64_t          bytes, rows;               /* bytes of a row */
+    uint64_t          bytes, rows, slices;       /* bytes of a row, rows of a slice */
 } gxi_transfer;
 enum { GXI_TO = 0, GXI_FROM = 1 };
 
@@ -9753,7 +9988,7 @@ static GXI_NOINLINE gxi_transfer gxi_transfer_of(gxi_transfer_kind kind, uint64_
     memset(&x, 0, sizeof x);
     x.kind = kind;
     x.bytes = bytes;
-    x.rows = 1;
+    x.rows = x.slices = 1;
     x.value = (uint32_t)from;
     x.sides[GXI_TO].is = "the destination";
     x.sides[GXI_TO].address = to;
@@ -9765,7 +10000,11 @@ static GXI_NOINLINE gxi_transfer gxi_transfer_of(gxi_transfer_kind kind, uint64_
     return x;
 }
 static unsigned gxi_sides(const gxi_transfer *x) { return x->kind >= GXI_FILL ? 1 : 2; }
-static uint64_t gxi_span(const gxi_transfer *x, const gxi_side *side) { return (x->rows - 1) * side->pitch + x->bytes; }
+static uint64_t gxi_span(const gxi_transfer *x, const gxi_side *side) {
+    return (x->slices - 1) * side->slice + (x->rows - 1) * side->pitch + x->bytes;
+}
+static int gxi_is_line(const gxi_transfer *x) { return x->rows == 1 && x->slices == 1; }
+static int gxi_is_empty(const gxi_transfer *x) { return x->bytes == 0 || x->rows == 0 || x->slices == 0; }
 
 /* Adds what is unusual about a side that the driver refused, according to what it reports about the address. Returns
    1 if the transfer is too large for the allocation. */
@@ -9803,7 +10042,8 @@ static GXI_COLD gpuexec_result gxi_fail_transfer(gxi_call *call, const gxi_trans
     unsigned i;
     va_list list;
     gxi_add(&t, "cannot %s ", x->kind >= GXI_FILL ? "fill" : "copy");
-    if (x->rows > 1) gxi_add(&t, "%llu rows of ", (unsigned long long)x->rows);
+    if (x->slices > 1) gxi_add(&t, "%llu slices of ", (unsigned long long)x->slices);
+    if (!gxi_is_line(x)) gxi_add(&t, "%llu row%s of ", (unsigned long long)x->rows, gxi_s(x->rows));
     gxi_add_bytes(&t, x->bytes);
     if (format) {
         gxi_add(&t, ": ");
@@ -9814,7 +10054,7 @@ static GXI_COLD gpuexec_result gxi_fail_transfer(gxi_call *call, const gxi_trans
     } else {
         for (i = 0; i < gxi_sides(x); i++)
             if (gxi_describe(&t, call, x, &x->sides[i]))
-                cure = x->rows > 1 ? "check the sizes and the pitch"
+                cure = !gxi_is_line(x) ? "check the sizes and the pitch"
                     : x->kind > GXI_FILL ? "check the count: it is in elements, not in bytes" : "check the sizes";
         result = gxi_fail_cu(call, cure, "%s", t.p ? t.p : "");
     }
@@ -9822,19 +10062,26 @@ static GXI_COLD gpuexec_result gxi_fail_transfer(gxi_call *call, const gxi_trans
     return result;
 }
 
+/* gxi_range_find, after the range that was found before. */
+static int gxi_find_range(uint64_t address, gxi_range *range) {
+    return address - range->lo < range->bytes || gxi_range_find(address, range);
+}
 /* Checks everything possible before calling the driver. Our table finds errors that a driver lets pass, because it
    rounds allocations up. */
-static gpuexec_result gxi_check_side(gxi_call *call, const gxi_transfer *x, const gxi_side *side, int max_pitch) {
+static gpuexec_result gxi_check_side(gxi_call *call, const gxi_transfer *x, gxi_side *side, int max_pitch) {
     const unsigned element = x->kind == GXI_FILL32 ? 4 : x->kind == GXI_FILL16 ? 2 : 1;
     const unsigned long long address = side->address;
     unsigned long long left;
     const gxi_slot *made, *named;
-    gxi_range range;
+    gxi_range *const range = &side->found;
     if (!address && side->host) return gxi_fail_transfer(call, x, NULL, "%s is NULL", side->is);
     if (!address) return gxi_fail_transfer(call, x, "check the result of gpuexec_alloc", "%s is the device address 0",
                                            side->is);
     if (address % element)
         return gxi_fail_transfer(call, x, NULL, "%s 0x%llx is not a multiple of %u", side->is, address, element);
+    if (x->rows > 1 && side->pitch % element)
+        return gxi_fail_transfer(call, x, NULL, "the pitch of %s is %llu, not a multiple of %u", side->is,
+                                 (unsigned long long)side->pitch, element);
     if (side->pitch < x->bytes)
         return gxi_fail_transfer(call, x, "pass the distance in bytes between the starts of two rows as the pitch; "
                                           "without padding, it is the width in bytes",
@@ -9845,80 +10092,117 @@ static gpuexec_result gxi_check_side(gxi_call *call, const gxi_transfer *x, cons
         return gxi_fail_transfer(call, x, "copy each row separately", "the pitch of %s is %llu, "
                                  "but the device allows at most %d (CU_DEVICE_ATTRIBUTE_MAX_PITCH)",
                                  side->is, (unsigned long long)side->pitch, max_pitch);
-    if (x->rows > GXI_MOST_MEMORY / side->pitch)
+    if (x->rows > GXI_MOST_MEMORY / side->pitch || (side->slice && x->slices > GXI_MOST_MEMORY / side->slice))
         return gxi_fail_transfer(call, x, NULL, "no memory is that large");
-    if (!gxi_range_find(address, &range)) {
-        if (!side->host || !gxi_range_touching(address, gxi_span(x, side), &range)) return GPUEXEC_OK;
+    if (!gxi_find_range(address, range)) {
+        const int part = side->host && gxi_range_touching(address, gxi_span(x, side), range);
+        range->bytes = 0;
+        if (!part) return GPUEXEC_OK;
         return gxi_fail_transfer(call, x, "register the whole buffer, or copy the parts separately",
                                  "%s 0x%llx is page-locked only from byte %llu on: that part was %s at %s",
-                                 side->is, address, (unsigned long long)(range.lo - address),
-                                 gxi_memory_verbs[range.kind], gxi_place(range.where));
+                                 side->is, address, (unsigned long long)(range->lo - address),
+                                 gxi_memory_verbs[range->kind], gxi_place(range->where));
     }
-    if (side->host && range.kind == GPUEXEC_MEMORY_DEVICE)
+    if (side->host && range->kind == GPUEXEC_MEMORY_DEVICE)
         return gxi_fail_transfer(call, x, "use gpuexec_copy from device to device; copy_in reads host memory, and "
                                           "copy_out writes it",
                                  "%s 0x%llx is device memory allocated at %s, but a host pointer is required", side->is,
-                                 address, gxi_place(range.where));
-    made = gxi_peek(range.context, GXI_CONTEXT);
+                                 address, gxi_place(range->where));
+    made = gxi_peek(range->context, GXI_CONTEXT);
     named = gxi_peek(side->context, GXI_CONTEXT);
     if (made && named && gxi_context_of(made)->ordinal != gxi_context_of(named)->ordinal)
         return gxi_fail_transfer(call, x, "pass the context of each allocation",
                                  "%s 0x%llx is memory on device %d (%s at %s), but its context is on device %d",
-                                 side->is, address, gxi_context_of(made)->ordinal, gxi_memory_verbs[range.kind],
-                                 gxi_place(range.where), gxi_context_of(named)->ordinal);
-    left = range.bytes - (address - range.lo);
+                                 side->is, address, gxi_context_of(made)->ordinal, gxi_memory_verbs[range->kind],
+                                 gxi_place(range->where), gxi_context_of(named)->ordinal);
+    left = range->bytes - (address - range->lo);
     if (gxi_span(x, side) > left)
-        return gxi_fail_transfer(call, x, x->rows > 1 ? "check the sizes and the pitch" : "check the sizes",
+        return gxi_fail_transfer(call, x, gxi_is_line(x) ? "check the sizes" : "check the sizes and the pitch",
                                  "only %llu byte%s remain%s from %s 0x%llx to the end of its allocation (%llu bytes "
                                  "of %s memory, %s at %s), but the %s needs %llu",
                                  left, gxi_s(left), left == 1 ? "s" : "",
-                                 side->is, address, (unsigned long long)range.bytes, gxi_memory_kinds[range.kind],
-                                 gxi_memory_verbs[range.kind], gxi_place(range.where),
+                                 side->is, address, (unsigned long long)range->bytes, gxi_memory_kinds[range->kind],
+                                 gxi_memory_verbs[range->kind], gxi_place(range->where),
                                  x->kind >= GXI_FILL ? "fill" : "copy", (unsigned long long)gxi_span(x, side));
     return GPUEXEC_OK;
 }
+/* The distance of two boxes with the same pitch and slice is dz * slice + dy * pitch + dx, with |dx| less than the
+   pitch and |dy| less than a slice's rows, in at most four ways. They overlap if in one of these all are less than
+   the box. */
 static gpuexec_result gxi_check_overlap(gxi_call *call, const gxi_transfer *x) {
     const gxi_side *to = &x->sides[GXI_TO], *from = &x->sides[GXI_FROM];
     const uint64_t apart = to->address > from->address ? to->address - from->address : from->address - to->address;
-    const uint64_t span = gxi_span(x, to->address > from->address ? from : to), column = apart % to->pitch;
-    /* whether rows with different pitches overlap is not checked; a copy onto itself changes nothing */
-    if (to->pitch != from->pitch || apart == 0 || apart >= span) return GPUEXEC_OK;
-    if (column >= x->bytes && to->pitch - column >= x->bytes) return GPUEXEC_OK;
-    return gxi_fail_transfer(call, x, "copy through a third buffer",
-                             "the source 0x%llx and the destination 0x%llx overlap", (unsigned long long)from->address,
-                             (unsigned long long)to->address);
+    const uint64_t span = gxi_span(x, to->address > from->address ? from : to);
+    unsigned way;
+    /* whether boxes with different pitches overlap is not checked; a copy onto itself changes nothing */
+    if (to->pitch != from->pitch || to->slice != from->slice || apart == 0 || apart >= span) return GPUEXEC_OK;
+    for (way = 0; way < 4; way++) {
+        const uint64_t slices = x->slices > 1 ? apart / to->slice + way / 2 : 0, at = slices * to->slice;
+        const uint64_t rest = at > apart ? at - apart : apart - at, rows = rest / to->pitch + way % 2;
+        const uint64_t row = rows * to->pitch, column = row > rest ? row - rest : rest - row;
+        if (slices < x->slices && rows < x->rows && column < x->bytes)
+            return gxi_fail_transfer(call, x, "copy through a third buffer",
+                                     "the source 0x%llx and the destination 0x%llx overlap",
+                                     (unsigned long long)from->address, (unsigned long long)to->address);
+    }
+    return GPUEXEC_OK;
 }
 
-static int gxi_transfer_rows(gxi_call *call, const gxi_transfer *x, struct CUstream_st *s) {
+static gxi_copy_side gxi_side_of_box(const gxi_side *side, const gxi_slot *peer) {
+    gxi_copy_side c;
+    memset(&c, 0, sizeof c);
+    c.type = side->host ? GXI_MEMORYTYPE_HOST : GXI_MEMORYTYPE_DEVICE;
+    if (side->host) c.host = (void *)(uintptr_t)side->address;
+    else c.device = side->address;
+    c.context = peer ? peer->cu_context : NULL;
+    c.pitch = (size_t)side->pitch;
+    c.height = (size_t)(side->slice / side->pitch);
+    return c;
+}
+/* peers: the contexts of both sides of a copy between devices, else NULL */
+static int gxi_transfer_box(gxi_call *call, const gxi_transfer *x, struct CUstream_st *s, gxi_slot *const *peers) {
     const gxi_side *to = &x->sides[GXI_TO], *from = &x->sides[GXI_FROM];
+    const size_t width = (size_t)x->bytes, height = (size_t)x->rows, pitch = (size_t)to->pitch;
+    gxi_memcpy3d box;
     gxi_memcpy2d c;
     if (x->kind == GXI_FILL)
-        return GXI_TRY(cuMemsetD2D8Async,
-                       (to->address, (size_t)to->pitch, (unsigned char)x->value, (size_t)x->bytes, (size_t)x->rows, s));
+        return GXI_TRY(cuMemsetD2D8Async, (to->address, pitch, (unsigned char)x->value, width, height, s));
+    if (x->kind == GXI_FILL16)
+        return GXI_TRY(cuMemsetD2D16Async, (to->address, pitch, (unsigned short)x->value, width / 2, height, s));
+    if (x->kind == GXI_FILL32)
+        return GXI_TRY(cuMemsetD2D32Async, (to->address, pitch, x->value, width / 4, height, s));
+    if (x->slices > 1 || peers[GXI_TO]) {
+        box.to = gxi_side_of_box(to, peers[GXI_TO]);
+        box.from = gxi_side_of_box(from, peers[GXI_FROM]);
+        box.width = width;
+        box.height = height;
+        box.depth = (size_t)x->slices;
+        return peers[GXI_TO] ? GXI_TRY(cuMemcpy3DPeerAsync, (&box, s)) : GXI_TRY(cuMemcpy3DAsync, (&box, s));
+    }
     memset(&c, 0, sizeof c);
     c.to_type = to->host ? GXI_MEMORYTYPE_HOST : GXI_MEMORYTYPE_DEVICE;
     c.from_type = from->host ? GXI_MEMORYTYPE_HOST : GXI_MEMORYTYPE_DEVICE;
     c.to_device = to->address;
     c.to_host = (void *)(uintptr_t)to->address;
-    c.to_pitch = (size_t)to->pitch;
+    c.to_pitch = pitch;
     c.from_device = from->address;
     c.from_host = (const void *)(uintptr_t)from->address;
     c.from_pitch = (size_t)from->pitch;
-    c.width = (size_t)x->bytes;
-    c.height = (size_t)x->rows;
+    c.width = width;
+    c.height = height;
     return GXI_TRY(cuMemcpy2DAsync, (&c, s));
 }
-/* peers: the contexts of both sides of a peer copy. */
 static int gxi_transfer_queue(gxi_call *call, const gxi_transfer *x, struct CUstream_st *s, gxi_slot *const *peers) {
     const gpuexec_ptr to = x->sides[GXI_TO].address, from = x->sides[GXI_FROM].address;
     const size_t bytes = (size_t)x->bytes;
-    if (x->rows > 1) return gxi_transfer_rows(call, x, s);
+    if (!gxi_is_line(x)) return gxi_transfer_box(call, x, s, peers);
     switch (x->kind) {
     case GXI_COPY_IN:   return GXI_TRY(cuMemcpyHtoDAsync, (to, (const void *)(uintptr_t)from, bytes, s));
     case GXI_COPY_OUT:  return GXI_TRY(cuMemcpyDtoHAsync, ((void *)(uintptr_t)to, from, bytes, s));
     case GXI_COPY:      return GXI_TRY(cuMemcpyDtoDAsync, (to, from, bytes, s));
     case GXI_COPY_PEER: return GXI_TRY(cuMemcpyPeerAsync,
                                        (to, peers[GXI_TO]->cu_context, from, peers[GXI_FROM]->cu_context, bytes, s));
+    case GXI_COPY_HOST: return gxi_transfer_box(call, x, s, peers);
     case GXI_FILL:      return GXI_TRY(cuMemsetD8Async, (to, (unsigned char)x->value, bytes, s));
     case GXI_FILL16:    return GXI_TRY(cuMemsetD16Async, (to, (unsigned short)x->value, bytes / 2, s));
     case GXI_FILL32:    break;
@@ -9927,20 +10211,21 @@ static int gxi_transfer_queue(gxi_call *call, const gxi_transfer *x, struct CUst
 }
 /* The same, synchronously. The driver's synchronous calls may return before the device has finished (device to device,
    small pageable sources). */
-static int gxi_transfer_now(gxi_call *call, const gxi_transfer *x) {
+static int gxi_transfer_now(gxi_call *call, const gxi_transfer *x, gxi_slot *const *peers) {
     const gpuexec_ptr to = x->sides[GXI_TO].address, from = x->sides[GXI_FROM].address;
     const size_t bytes = (size_t)x->bytes;
+    const int line = gxi_is_line(x);
     int cu;
-    if (x->kind == GXI_COPY_OUT) return GXI_TRY(cuMemcpyDtoH, ((void *)(uintptr_t)to, from, bytes));
-    if (x->kind == GXI_COPY_IN) return gxi_copy_in_whole(call, to, (const void *)(uintptr_t)from, bytes);
-    cu = x->kind == GXI_COPY ? GXI_TRY(cuMemcpyDtoD, (to, from, bytes))
-        : gxi_transfer_queue(call, x, GXI_STREAM_LEGACY, NULL);
+    if (line && x->kind == GXI_COPY_OUT) return GXI_TRY(cuMemcpyDtoH, ((void *)(uintptr_t)to, from, bytes));
+    if (line && x->kind == GXI_COPY_IN) return gxi_copy_in_whole(call, to, (const void *)(uintptr_t)from, bytes);
+    cu = line && x->kind == GXI_COPY ? GXI_TRY(cuMemcpyDtoD, (to, from, bytes))
+        : gxi_transfer_queue(call, x, GXI_STREAM_LEGACY, peers);
     return cu ? cu : GXI_TRY(cuStreamSynchronize, (GXI_STREAM_LEGACY));
 }
 
 /* Checks everything possible before calling the driver. */
-static gpuexec_result gxi_check_transfer(gxi_call *call, const gxi_transfer *x, const gxi_slot *slot) {
-    const gxi_slot *home = x->rows > 1 ? gxi_peek(slot->context, GXI_CONTEXT) : NULL;
+static gpuexec_result gxi_check_transfer(gxi_call *call, gxi_transfer *x, const gxi_slot *slot) {
+    const gxi_slot *home = gxi_is_line(x) ? NULL : slot->context ? gxi_peek(slot->context, GXI_CONTEXT) : slot;
     int max_pitch = 0;
     unsigned i;
     if (x->bytes > GXI_MOST_MEMORY) return gxi_fail_transfer(call, x, NULL, "no memory is that large");
@@ -9963,8 +10248,8 @@ static uint64_t gxi_context_of_side(gxi_call *call, const gxi_side *side) {
 }
 /* The stream of a copy or fill on GPUEXEC_CURRENT: the current one of the destination's context; if the destination is
    host memory, of the source's. 0 after a failure. */
-static uint64_t gxi_current_of_transfer(gxi_call *call, const gxi_transfer *x) {
-    const gxi_side *side = &x->sides[x->sides[GXI_TO].host ? GXI_FROM : GXI_TO];
+static uint64_t gxi_current_of_transfer(gxi_call *call, gxi_transfer *x) {
+    gxi_side *side = &x->sides[x->sides[GXI_TO].host ? GXI_FROM : GXI_TO];
     uint64_t context;
     if (gxi_check_side(call, x, side, 0)) return 0;
     context = gxi_context_of_side(call, side);
@@ -9975,8 +10260,20 @@ static uint64_t gxi_current_of_transfer(gxi_call *call, const gxi_transfer *x) {
     return 0;
 }
 
+/* The contexts of both sides of a copy between devices that the program did not name: the driver's copies of boxes need
+   them. */
+static void gxi_find_peers(const gxi_transfer *x, gxi_slot **peers) {
+    gxi_slot *found[2];
+    unsigned i;
+    for (i = 0; i < 2; i++) {
+        const gxi_side *side = &x->sides[i];
+        if (x->kind != GXI_COPY || side->host || !side->found.bytes) return;
+        if (!(found[i] = gxi_peek(side->found.context, GXI_CONTEXT))) return;
+    }
+    if (gxi_context_of(found[0])->ordinal != gxi_context_of(found[1])->ordinal) memcpy(peers, found, sizeof found);
+}
 /* on: a stream, or a context if `now` is set. */
-static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t on, int now, const gxi_transfer *x) {
+static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t on, int now, gxi_transfer *x) {
     gxi_slot *slot;
     gxi_slot *peers[2] = { NULL, NULL };
     gxi_scope scope = { 0, 0, 0, 0 };
@@ -9984,7 +10281,7 @@ static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t on, int now, cons
     int cu;
     if (on == GXI_CURRENT && !now) {
         if (gxi_begin(call)) return gxi_failed_with();
-        if (x->bytes == 0 || x->rows == 0) return GPUEXEC_OK;
+        if (gxi_is_empty(x)) return GPUEXEC_OK;
         if (!(call->stream = on = gxi_current_of_transfer(call, x))) return gxi_failed_with();
     }
     slot = gxi_begin_with(call, on, now ? GXI_CONTEXT : GXI_STREAM, now ? "the context" : "the stream");
@@ -9993,11 +10290,12 @@ static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t on, int now, cons
         if (!(peers[i] = gxi_get(call, x->sides[i].context, GXI_CONTEXT, i == GXI_TO ? "the destination's context"
                                  : "the source's context")))
             return gxi_failed_with();
-    if (x->bytes == 0 || x->rows == 0) return GPUEXEC_OK;
+    if (gxi_is_empty(x)) return GPUEXEC_OK;
     if (gxi_check_transfer(call, x, slot)) return GPUEXEC_BAD_ARGUMENT;
+    if (!gxi_is_line(x)) gxi_find_peers(x, peers);
     if (now ? gxi_enter_legacy(call, slot->cu_context, &scope) : gxi_enter_stream(call, slot, &scope))
         return gxi_failed_with();
-    cu = now ? gxi_transfer_now(call, x) : gxi_transfer_queue(call, x, slot->is.stream.native, peers);
+    cu = now ? gxi_transfer_now(call, x, peers) : gxi_transfer_queue(call, x, slot->is.stream.native, peers);
     gxi_leave(&scope);
     if (cu)
         return gxi_fail_transfer(call, x, x->kind == GXI_COPY_IN || x->kind == GXI_COPY_OUT
@@ -10013,7 +10311,7 @@ static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t on, int now, cons
 static GXI_NOINLINE gpuexec_result gxi_transfer_call(const char *where, uint64_t on, uint64_t to, uint64_t from,
                                                      uint64_t bytes, int kind,
                                                      const char *function) {
-    const gxi_transfer x = gxi_transfer_of((gxi_transfer_kind)(kind & ~GXI_NOW), to, from, bytes);
+    gxi_transfer x = gxi_transfer_of((gxi_transfer_kind)(kind & ~GXI_NOW), to, from, bytes);
     gxi_call call;
     return gxi_transfer_on(gxi_call_on(&call, function, where, kind & GXI_NOW ? 0 : on), on, kind & GXI_NOW, &x);
 }
@@ -10060,42 +10358,113 @@ GPUEXEC_API gpuexec_result gpuexec_fill_now_at(const char *where, gpuexec_contex
                                                unsigned char value, size_t bytes) {
     return gxi_transfer_call(where, context.id, to, value, bytes, GXI_FILL | GXI_NOW, "gpuexec_fill_now");
 }
+GPUEXEC_API gpuexec_result gpuexec_fill16_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
+                                                 unsigned short value, size_t count) {
+    return gxi_transfer_call(where, context.id, to, value, gxi_times(count, 2), GXI_FILL16 | GXI_NOW,
+                             "gpuexec_fill16_now");
+}
+GPUEXEC_API gpuexec_result gpuexec_fill32_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
+                                                 unsigned value, size_t count) {
+    return gxi_transfer_call(where, context.id, to, value, gxi_times(count, 4), GXI_FILL32 | GXI_NOW,
+                             "gpuexec_fill32_now");
+}
+
+static GXI_NOINLINE gpuexec_result gxi_transfer_peer(gxi_call *call, uint64_t on, int now, uint64_t to,
+                                                     uint64_t to_context, uint64_t from, uint64_t from_context,
+                                                     uint64_t bytes) {
+    gxi_transfer x = gxi_transfer_of(GXI_COPY_PEER, to, from, bytes);
+    x.sides[GXI_TO].context = to_context;
+    x.sides[GXI_FROM].context = from_context;
+    return gxi_transfer_on(call, on, now, &x);
+}
 GPUEXEC_API gpuexec_result gpuexec_copy_peer_at(const char *where, gpuexec_stream stream, gpuexec_ptr to,
                                                 gpuexec_context to_context, gpuexec_ptr from,
                                                gpuexec_context from_context, size_t bytes) {
     GXI_CALL_ON(stream, gpuexec_copy_peer);
-    gxi_transfer x = gxi_transfer_of(GXI_COPY_PEER, to, from, bytes);
-    x.sides[GXI_TO].context = to_context.id;
-    x.sides[GXI_FROM].context = from_context.id;
-    return gxi_transfer_on(call, stream.id, 0, &x);
+    return gxi_transfer_peer(call, stream.id, 0, to, to_context.id, from, from_context.id, bytes);
+}
+GPUEXEC_API gpuexec_result gpuexec_copy_peer_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
+                                                    gpuexec_context to_context, gpuexec_ptr from,
+                                                    gpuexec_context from_context, size_t bytes) {
+    GXI_CALL(gpuexec_copy_peer_now, GXI_WORKS);
+    return gxi_transfer_peer(call, context.id, 1, to, to_context.id, from, from_context.id, bytes);
 }
 
-#define GXI_TRANSFER_2D(name, kind, to, to_pitch, from, from_pitch) \
-    GXI_CALL_ON(stream, name); \
-    gxi_transfer x = gxi_transfer_of(kind, to, from, width_bytes); \
-    x.sides[GXI_TO].pitch = to_pitch; \
-    x.sides[GXI_FROM].pitch = from_pitch; \
-    x.rows = height; \
-    return gxi_transfer_on(call, stream.id, 0, &x)
+/* Like gxi_transfer_call. from_pitch: not used for a fill. */
+static GXI_NOINLINE gpuexec_result gxi_transfer_2d(const char *where, uint64_t on, uint64_t to, uint64_t to_pitch,
+                                                   uint64_t from, uint64_t from_pitch, uint64_t width, uint64_t height,
+                                                   int kind, const char *function) {
+    gxi_transfer x = gxi_transfer_of((gxi_transfer_kind)(kind & ~GXI_NOW), to, from, width);
+    gxi_call call;
+    x.sides[GXI_TO].pitch = to_pitch;
+    x.sides[GXI_FROM].pitch = from_pitch;
+    x.rows = height;
+    return gxi_transfer_on(gxi_call_on(&call, function, where, kind & GXI_NOW ? 0 : on), on, kind & GXI_NOW, &x);
+}
 GPUEXEC_API gpuexec_result gpuexec_copy_in_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to,
                                                  size_t to_pitch, const void *from, size_t from_pitch,
-                                                size_t width_bytes, size_t height) {
-    GXI_TRANSFER_2D(gpuexec_copy_in_2d, GXI_COPY_IN, to, to_pitch, (uintptr_t)from, from_pitch);
+                                                 size_t width_bytes, size_t height) {
+    return gxi_transfer_2d(where, stream.id, to, to_pitch, (uintptr_t)from, from_pitch, width_bytes, height,
+                           GXI_COPY_IN, "gpuexec_copy_in_2d");
+}
+GPUEXEC_API gpuexec_result gpuexec_copy_in_2d_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
+                                                     size_t to_pitch, const void *from, size_t from_pitch,
+                                                     size_t width_bytes, size_t height) {
+    return gxi_transfer_2d(where, context.id, to, to_pitch, (uintptr_t)from, from_pitch, width_bytes, height,
+                           GXI_COPY_IN | GXI_NOW, "gpuexec_copy_in_2d_now");
 }
 GPUEXEC_API gpuexec_result gpuexec_copy_out_2d_at(const char *where, gpuexec_stream stream, void *to, size_t to_pitch,
-                                                  gpuexec_ptr from, size_t from_pitch,
-                                                 size_t width_bytes, size_t height) {
-    GXI_TRANSFER_2D(gpuexec_copy_out_2d, GXI_COPY_OUT, (uintptr_t)to, to_pitch, from, from_pitch);
+                                                  gpuexec_ptr from, size_t from_pitch, size_t width_bytes,
+                                                  size_t height) {
+    return gxi_transfer_2d(where, stream.id, (uintptr_t)to, to_pitch, from, from_pitch, width_bytes, height,
+                           GXI_COPY_OUT, "gpuexec_copy_out_2d");
+}
+GPUEXEC_API gpuexec_result gpuexec_copy_out_2d_now_at(const char *where, gpuexec_context context, void *to,
+                                                      size_t to_pitch, gpuexec_ptr from, size_t from_pitch,
+                                                      size_t width_bytes, size_t height) {
+    return gxi_transfer_2d(where, context.id, (uintptr_t)to, to_pitch, from, from_pitch, width_bytes, height,
+                           GXI_COPY_OUT | GXI_NOW, "gpuexec_copy_out_2d_now");
 }
 GPUEXEC_API gpuexec_result gpuexec_copy_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, size_t to_pitch,
-                                              gpuexec_ptr from, size_t from_pitch,
-                                             size_t width_bytes, size_t height) {
-    GXI_TRANSFER_2D(gpuexec_copy_2d, GXI_COPY, to, to_pitch, from, from_pitch);
+                                              gpuexec_ptr from, size_t from_pitch, size_t width_bytes, size_t height) {
+    return gxi_transfer_2d(where, stream.id, to, to_pitch, from, from_pitch, width_bytes, height, GXI_COPY,
+                           "gpuexec_copy_2d");
+}
+GPUEXEC_API gpuexec_result gpuexec_copy_2d_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
+                                                  size_t to_pitch, gpuexec_ptr from, size_t from_pitch,
+                                                  size_t width_bytes, size_t height) {
+    return gxi_transfer_2d(where, context.id, to, to_pitch, from, from_pitch, width_bytes, height, GXI_COPY | GXI_NOW,
+                           "gpuexec_copy_2d_now");
 }
 GPUEXEC_API gpuexec_result gpuexec_fill_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, size_t pitch,
-                                              unsigned char value, size_t width_bytes,
-                                             size_t height) {
-    GXI_TRANSFER_2D(gpuexec_fill_2d, GXI_FILL, to, pitch, value, 0);
+                                              unsigned char value, size_t width_bytes, size_t height) {
+    return gxi_transfer_2d(where, stream.id, to, pitch, value, 0, width_bytes, height, GXI_FILL, "gpuexec_fill_2d");
+}
+GPUEXEC_API gpuexec_result gpuexec_fill_2d_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
+                                                  size_t pitch, unsigned char value, size_t width_bytes,
+                                                  size_t height) {
+    return gxi_transfer_2d(where, context.id, to, pitch, value, 0, width_bytes, height, GXI_FILL | GXI_NOW,
+                           "gpuexec_fill_2d_now");
+}
+GPUEXEC_API gpuexec_result gpuexec_fill16_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, size_t pitch,
+                                                unsigned short value, size_t count, size_t height) {
+    return gxi_transfer_2d(where, stream.id, to, pitch, value, 0, gxi_times(count, 2), height, GXI_FILL16,
+                           "gpuexec_fill16_2d");
+}
+GPUEXEC_API gpuexec_result gpuexec_fill16_2d_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
+                                                    size_t pitch, unsigned short value, size_t count, size_t height) {
+    return gxi_transfer_2d(where, context.id, to, pitch, value, 0, gxi_times(count, 2), height, GXI_FILL16 | GXI_NOW,
+                           "gpuexec_fill16_2d_now");
+}
+GPUEXEC_API gpuexec_result gpuexec_fill32_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, size_t pitch,
+                                                unsigned value, size_t count, size_t height) {
+    return gxi_transfer_2d(where, stream.id, to, pitch, value, 0, gxi_times(count, 4), height, GXI_FILL32,
+                           "gpuexec_fill32_2d");
+}
+GPUEXEC_API gpuexec_result gpuexec_fill32_2d_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
+                                                    size_t pitch, unsigned value, size_t count, size_t height) {
+    return gxi_transfer_2d(where, context.id, to, pitch, value, 0, gxi_times(count, 4), height, GXI_FILL32 | GXI_NOW,
+                           "gpuexec_fill32_2d_now");
 }
 
 /* --- whether a copy will be asynchronous -------------------------------------------------------------------------- */
@@ -10201,6 +10570,302 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_p
     else gxi_fail_memory(call, "write the reason");
     gxi_text_free(&t);
     return *info->why ? GPUEXEC_OK : GPUEXEC_OUT_OF_HOST_MEMORY;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-copies   Boxes, which >>impl-transfer copies, and arrays of copies. */
+
+/* --- boxes -------------------------------------------------------------------------------------------------------- */
+
+/* Sets the address of a side; fails unless exactly one is given. */
+static gpuexec_result gxi_set_address(gxi_call *call, gxi_transfer *x, unsigned i, gpuexec_ptr device, const void *host,
+                                      const char *cure) {
+    gxi_side *side = &x->sides[i];
+    side->host = host != NULL;
+    side->address = host ? (uintptr_t)host : device;
+    if (!device != !host) return GPUEXEC_OK;
+    return gxi_fail_transfer(call, x, cure, "%s has %s", side->is,
+                             host ? "both a device address and a host pointer"
+                             : "neither a device address nor a host pointer; was it allocated?");
+}
+/* The kind of a copy, from its sides. */
+static gxi_transfer_kind gxi_kind_of_copy(const gxi_transfer *x) {
+    const gxi_side *to = &x->sides[GXI_TO], *from = &x->sides[GXI_FROM];
+    return to->host ? from->host ? GXI_COPY_HOST : GXI_COPY_OUT : from->host ? GXI_COPY_IN
+        : to->context || from->context ? GXI_COPY_PEER : GXI_COPY;
+}
+/* Moves the address of a side to the first byte of its box. */
+static gpuexec_result gxi_set_box(gxi_call *call, gxi_transfer *x, unsigned i, const gpuexec_box *box) {
+    const char *name = i == GXI_TO ? "to" : "from";
+    const uint64_t pitch = box->pitch ? box->pitch : x->bytes;
+    const int flat = x->slices == 1 && box->z == 0;                  /* no second slice: its distance means nothing */
+    const uint64_t height = box->slice_height && !flat ? box->slice_height : x->rows, y = flat ? 0 : box->y;
+    gxi_side *side = &x->sides[i];
+    if (gxi_set_address(call, x, i, box->device, box->host, "set either its member `device` or its member `host`"))
+        return GPUEXEC_BAD_ARGUMENT;
+    if (x->bytes > pitch || box->x > pitch - x->bytes)
+        return gxi_fail_transfer(call, x, "set the pitch to the distance in bytes between the starts of two rows; "
+                                 "0 means width_bytes", "%s.x (%llu) and width_bytes (%llu) exceed %s.pitch (%llu)",
+                                 name, (unsigned long long)box->x, (unsigned long long)x->bytes, name,
+                                 (unsigned long long)pitch);
+    if (x->rows > height || y > height - x->rows)
+        return gxi_fail_transfer(call, x, "set slice_height to the number of rows between the starts of two slices; "
+                                 "0 means height", "%s.y (%llu) and height (%llu) exceed %s.slice_height (%llu)", name,
+                                 (unsigned long long)y, (unsigned long long)x->rows, name, (unsigned long long)height);
+    if (pitch > GXI_MOST_MEMORY || height > GXI_MOST_MEMORY / pitch || box->y > GXI_MOST_MEMORY / pitch ||
+        box->z > GXI_MOST_MEMORY / (pitch * height))
+        return gxi_fail_transfer(call, x, NULL, "no memory is that large");
+    side->pitch = pitch;
+    side->slice = pitch * height;
+    side->context = box->context.id;
+    side->address += box->z * side->slice + box->y * pitch + box->x;
+    return GPUEXEC_OK;
+}
+/* on: a stream, or a context if `now` is set. */
+static gpuexec_result gxi_copy_box(gxi_call *call, uint64_t on, int now, const gpuexec_copy_3d_desc *copy) {
+    gxi_transfer x = gxi_transfer_of(GXI_COPY, 0, 0, 0);
+    if (gxi_begin(call)) return gxi_failed_with();
+    if (gxi_is_null(call, copy, "the copy") ||
+        gxi_check_desc(call, "gpuexec_copy_3d_desc", copy->start_canary, copy->end_canary))
+        return GPUEXEC_BAD_ARGUMENT;
+    x.bytes = copy->width_bytes;
+    x.rows = copy->height;
+    x.slices = copy->depth;
+    if (!gxi_is_empty(&x) &&
+        (gxi_set_box(call, &x, GXI_TO, &copy->to) || gxi_set_box(call, &x, GXI_FROM, &copy->from)))
+        return GPUEXEC_BAD_ARGUMENT;
+    x.kind = gxi_kind_of_copy(&x);
+    return gxi_transfer_on(call, on, now, &x);
+}
+GPUEXEC_API gpuexec_result gpuexec_copy_3d_at(const char *where, gpuexec_stream stream,
+                                              const gpuexec_copy_3d_desc *copy) {
+    GXI_CALL_ON(stream, gpuexec_copy_3d);
+    return gxi_copy_box(call, stream.id, 0, copy);
+}
+GPUEXEC_API gpuexec_result gpuexec_copy_3d_now_at(const char *where, gpuexec_context context,
+                                                  const gpuexec_copy_3d_desc *copy) {
+    GXI_CALL(gpuexec_copy_3d_now, GXI_WORKS);
+    return gxi_copy_box(call, context.id, 1, copy);
+}
+
+/* --- arrays of copies: between device addresses by a kernel, to and from the host by the driver's batches --------- */
+
+enum { GXI_PARTS = 170,                          /* a kernel's parameters have at most 4 KiB */
+       GXI_PART_LIMIT = 1 << 20,                 /* bytes: a larger copy gains nothing */
+       GXI_BLOCK_BYTES = 16384,                  /* that one block copies */
+       GXI_BATCH = 512 };
+typedef struct gxi_part { uint64_t to, from, bytes; } gxi_part;
+typedef struct gxi_many {
+    gxi_call            *call;
+    const gxi_slot      *slot;                   /* the stream, or the context without a stream */
+    struct CUstream_st  *stream;
+    struct CUfunc_st    *copier;                 /* NULL: no copies by a kernel */
+    int                  batches;                /* 0: none of the driver */
+    const gpuexec_copy_part *copies;
+    gxi_transfer         x;                      /* the copy in progress */
+    char                 subject[32];
+    unsigned             nparts, nbatch;
+    uint64_t             largest;                /* of the parts */
+    gxi_part             parts[GXI_PARTS];       /* the kernel's parameter */
+    gpuexec_ptr          to[GXI_BATCH], from[GXI_BATCH];
+    size_t               bytes[GXI_BATCH], which[GXI_BATCH];
+} gxi_many;
+
+/* copies(struct { uint64_t to, from, bytes; } c[170]): blockIdx.y selects the copy; by 16 bytes if both addresses are
+   multiples of 16, the rest by single bytes. */
+static const char gxi_copier_ptx[] =
+    ".version 6.0\n.target sm_30\n.address_size 64\n.visible .entry copies(.param .align 8 .b8 c[4080]){"
+    ".reg .pred p;.reg .b32 r<8>;.reg .b64 a,n,i,k,t,f,s,e;"
+    "mov.u32 r0,%ctaid.y;mul.wide.u32 e,r0,24;mov.b64 a,c;add.u64 a,a,e;"
+    "ld.param.u64 t,[a];ld.param.u64 f,[a+8];ld.param.u64 n,[a+16];"
+    "mov.u32 r0,%ctaid.x;mov.u32 r1,%ntid.x;mov.u32 r2,%tid.x;mad.lo.u32 r0,r0,r1,r2;cvt.u64.u32 i,r0;"
+    "mov.u32 r2,%nctaid.x;mul.wide.u32 s,r1,r2;mov.u64 k,i;mov.u64 e,0;"
+    "or.b64 a,t,f;and.b64 a,a,15;setp.ne.u64 p,a,0;@p bra B;"
+    "shl.b64 k,i,4;and.b64 e,n,-16;"
+    "A:setp.ge.u64 p,k,e;@p bra D;"
+    "add.u64 a,f,k;ld.global.v4.u32 {r4,r5,r6,r7},[a];add.u64 a,t,k;st.global.v4.u32 [a],{r4,r5,r6,r7};"
+    "shl.b64 a,s,4;add.u64 k,k,a;bra A;"
+    "D:add.u64 k,e,i;"
+    "B:setp.ge.u64 p,k,n;@p bra E;"
+    "add.u64 a,f,k;ld.global.u8 r4,[a];add.u64 a,t,k;st.global.u8 [a],r4;add.u64 k,k,s;bra B;"
+    "E:ret;}";
+/* That kernel, loaded when a context first needs it. *function is NULL if it cannot be loaded, as without the driver's
+   compiler: each copy is then separate. */
+static gpuexec_result gxi_copier(gxi_call *call, const gxi_slot *context, struct CUfunc_st **function) {
+    gxi_context *const info = gxi_context_of(context);
+    struct CUmod_st *module = NULL;
+    gxi_scope scope;
+    if (!GXI_LOAD(&info->copier_tried)) {
+        if (gxi_enter(call, context->cu_context, &scope)) return gxi_failed_with();
+        if (GXI_BESIDE(cuModuleLoadDataEx, (&module, gxi_copier_ptx, 0, NULL, NULL))) module = NULL;
+        else if (GXI_BESIDE(cuModuleGetFunction, (function, module, "copies"))) *function = NULL;
+        gxi_lock(&gxi_tables);
+        if (!info->copier_tried) {
+            info->copier = *function;
+            info->copier_module = module;
+            module = NULL;
+            GXI_STORE(&info->copier_tried, 1);
+        }
+        gxi_unlock(&gxi_tables);
+        if (module) GXI_BESIDE(cuModuleUnload, (module));            /* another thread was first */
+        gxi_leave(&scope);
+    }
+    *function = info->copier;
+    return GPUEXEC_OK;
+}
+
+/* Makes m->x copy i, for texts "copies[i]: ". Returns 0 after a failure. */
+static int gxi_select(gxi_many *m, size_t i) {
+    const gpuexec_copy_part *p = &m->copies[i];
+    gxi_transfer *x = &m->x;
+    char *s = m->subject + sizeof m->subject - 4;
+    size_t n = i;
+    memcpy(s, "]: ", 4);
+    do *--s = (char)('0' + n % 10); while ((n /= 10) != 0);
+    m->call->subject = (char *)memcpy(s - 7, "copies[", 7);
+    x->bytes = x->sides[GXI_TO].pitch = x->sides[GXI_FROM].pitch = p->bytes;
+    if (p->bytes == 0) return 1;
+    if (gxi_set_address(m->call, x, GXI_TO, p->to, p->to_host, "set either `to` or `to_host`") ||
+        gxi_set_address(m->call, x, GXI_FROM, p->from, p->from_host, "set either `from` or `from_host`"))
+        return 0;
+    x->kind = gxi_kind_of_copy(x);
+    if (x->kind != GXI_COPY_HOST) return 1;
+    gxi_fail_transfer(m->call, x, "use memcpy", "both sides are host memory");
+    return 0;
+}
+/* Whether a kernel of the stream's context can access the memory on that side. */
+static int gxi_is_near(const gxi_many *m, gxi_side *side) {
+    const gxi_slot *context;
+    if (!gxi_find_range(side->address, &side->found) || side->found.kind != GPUEXEC_MEMORY_DEVICE) return 0;
+    context = gxi_peek(side->found.context, GXI_CONTEXT);
+    return context && context->cu_context == m->slot->cu_context;
+}
+/* Whether it is page-locked or device memory, as the side says. The driver's batches take any address: they would write
+   to a freed device address as if it were pageable memory, and read pageable memory later than a copy does. */
+static int gxi_is_known(const gxi_many *m, gxi_side *side) {
+    const gxi_call *const call = m->call;
+    int what = GXI_POINTER_MEMORY_TYPE, type = 0;
+    void *value = &type;
+    if (gxi_find_range(side->address, &side->found))
+        return side->found.kind == GPUEXEC_MEMORY_DEVICE ? !side->host
+            : side->host && side->found.kind != GPUEXEC_MEMORY_MANAGED;
+    return !GXI_BESIDE(cuPointerGetAttributes, (1, &what, &value, side->address)) &&
+        type == (side->host ? GXI_MEMORYTYPE_HOST : GXI_MEMORYTYPE_DEVICE);
+}
+static int gxi_launch_parts(gxi_many *m) {
+    gxi_call *const call = m->call;
+    const uint64_t blocks = (m->largest + GXI_BLOCK_BYTES - 1) / GXI_BLOCK_BYTES;
+    const unsigned n = m->nparts;
+    void *params[1];
+    if (!n) return 1;
+    params[0] = m->parts;
+    m->nparts = 0;
+    m->largest = 0;
+    if (!GXI_TRY(cuLaunchKernel, (m->copier, (unsigned)blocks, n, 1, 256, 1, 1, 0, m->stream, params, NULL))) return 1;
+    call->subject = NULL;
+    gxi_fail_cu(call, NULL, "cannot launch the kernel that makes %u of the copies", n);
+    return 0;
+}
+static int gxi_fail_copy(gxi_many *m) {
+    gxi_fail_transfer(m->call, &m->x, "check that the memory has not been freed", NULL);
+    return 0;
+}
+static int gxi_enqueue_batch(gxi_many *m) {
+    gxi_call *const call = m->call;
+    gxi_batch_attributes attributes = { GXI_MEMCPY_SRC_ACCESS_ORDER_STREAM, { 0, 0 }, { 0, 0 }, 0 };
+    size_t first = 0, failed = 0;
+    const size_t n = m->nbatch;
+    m->nbatch = 0;
+    if (!n || !GXI_TRY(cuMemcpyBatchAsync, (m->to, m->from, m->bytes, n, &attributes, &first, 1, &failed, m->stream)))
+        return 1;
+    if (failed < n) {
+        gxi_select(m, m->which[failed]);
+        return gxi_fail_copy(m);
+    }
+    call->subject = NULL;
+    gxi_fail_cu(call, NULL, "cannot enqueue a batch of %lu copies", (unsigned long)n);
+    return 0;
+}
+/* Enqueues copy i, now or with others. Returns 0 after a failure. */
+static int gxi_enqueue_part(gxi_many *m, size_t i) {
+    static gxi_slot *const no_peers[2] = { NULL, NULL };
+    gxi_transfer *x = &m->x;
+    const uint64_t to = x->sides[GXI_TO].address, from = x->sides[GXI_FROM].address;
+    if (x->kind == GXI_COPY && m->copier && x->bytes <= GXI_PART_LIMIT && gxi_is_near(m, &x->sides[GXI_TO]) &&
+        gxi_is_near(m, &x->sides[GXI_FROM])) {
+        const gxi_part part = { to, from, x->bytes };
+        m->parts[m->nparts++] = part;
+        if (m->largest < x->bytes) m->largest = x->bytes;
+        return m->nparts < GXI_PARTS || gxi_launch_parts(m);
+    }
+    if (x->kind != GXI_COPY && m->batches && gxi_is_known(m, &x->sides[GXI_TO]) &&
+        gxi_is_known(m, &x->sides[GXI_FROM])) {
+        m->to[m->nbatch] = to;
+        m->from[m->nbatch] = from;
+        m->bytes[m->nbatch] = (size_t)x->bytes;
+        m->which[m->nbatch++] = i;
+        return m->nbatch < GXI_BATCH || gxi_enqueue_batch(m);
+    }
+    return !gxi_transfer_queue(m->call, x, m->stream, no_peers) || gxi_fail_copy(m);
+}
+/* on: a stream, or a context if `now` is set. */
+static gpuexec_result gxi_copy_many(gxi_call *call, uint64_t on, int now, const gpuexec_copy_part *copies,
+                                    size_t count) {
+    gxi_many m;
+    gxi_slot *slot;
+    const gxi_slot *context;
+    gxi_scope scope;
+    size_t i, out = 0, near = 0;
+    int ok = 1;
+    if (gxi_begin(call)) return gxi_failed_with();
+    m.call = call;
+    m.copies = copies;
+    m.x = gxi_transfer_of(GXI_COPY, 0, 0, 0);
+    m.nparts = m.nbatch = 0;
+    m.largest = 0;
+    if (count && gxi_is_null(call, copies, "copies")) return GPUEXEC_BAD_ARGUMENT;
+    if (on == GXI_CURRENT && !now && count) {
+        if (!gxi_select(&m, 0) || !(call->stream = on = gxi_current_of_transfer(call, &m.x))) return gxi_failed_with();
+        call->subject = NULL;
+    }
+    m.slot = slot = gxi_begin_with(call, on, now ? GXI_CONTEXT : GXI_STREAM, now ? "the context" : "the stream");
+    if (!slot) return gxi_failed_with();
+    for (i = 0; i < count; i++) {
+        if (!gxi_select(&m, i) || (m.x.bytes && gxi_check_transfer(call, &m.x, slot))) return GPUEXEC_BAD_ARGUMENT;
+        out += m.x.kind == GXI_COPY_OUT;
+        near += m.x.kind == GXI_COPY;
+    }
+    call->subject = NULL;
+    context = now ? slot : gxi_peek(slot->context, GXI_CONTEXT);
+    if (now ? gxi_enter_legacy(call, slot->cu_context, &scope) : gxi_enter_stream(call, slot, &scope))
+        return gxi_failed_with();
+    m.stream = now ? GXI_STREAM_LEGACY : slot->is.stream.native;
+    m.copier = NULL;
+    /* a capture records single copies: its graph knows their memory, and cuMemcpyBatchAsync would break it */
+    m.batches = !now && slot->legacy != 1 && GXI_HAS(cuMemcpyBatchAsync) && !gxi_captures(call, slot);
+    if (near > 1 && context && (now || !gxi_captures(call, slot)))
+        ok = gxi_copier(call, context, &m.copier) == GPUEXEC_OK;
+    for (i = 0; i < count && ok; i++) ok = gxi_select(&m, i) && (m.x.bytes == 0 || gxi_enqueue_part(&m, i));
+    ok = ok && gxi_launch_parts(&m) && gxi_enqueue_batch(&m);
+    if (ok && now && count && GXI_TRY(cuStreamSynchronize, (GXI_STREAM_LEGACY))) {
+        call->subject = NULL;
+        gxi_fail_cu(call, NULL, "cannot finish %lu copies", (unsigned long)count);
+        ok = 0;
+    }
+    gxi_leave(&scope);
+    if (ok && now && out && GXI_LOAD(&gxi.barriers))
+        return GXI_LOAD(&gxi.look_at_barriers)(call, slot->cu_context, 1);
+    return ok ? GPUEXEC_OK : gxi_failed_with();
+}
+GPUEXEC_API gpuexec_result gpuexec_copy_many_at(const char *where, gpuexec_stream stream,
+                                                const gpuexec_copy_part *copies, size_t count) {
+    GXI_CALL_ON(stream, gpuexec_copy_many);
+    return gxi_copy_many(call, stream.id, 0, copies, count);
+}
+GPUEXEC_API gpuexec_result gpuexec_copy_many_now_at(const char *where, gpuexec_context context,
+                                                    const gpuexec_copy_part *copies, size_t count) {
+    GXI_CALL(gpuexec_copy_many_now, GXI_WORKS);
+    return gxi_copy_many(call, context.id, 1, copies, count);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -11488,7 +12153,7 @@ static void gxi_list_names(const gxi_call *caller, gxi_recorded *r) {
     struct CUgraphNode_st **nodes = gxi_nodes(call, r->native, &count, &cu);
     for (i = 0; nodes && ok && i < count; i++) {
         gxi_kernel_node kernel;
-        gxi_copy_node copy;
+        gxi_memcpy3d copy;
         gxi_fill_node fill;
         if (GXI_BESIDE(cuGraphNodeGetType, (nodes[i], &type))) type = -1;
         if (type == GXI_GRAPH_NODE_TYPE_KERNEL && GXI_BESIDE(cuGraphKernelNodeGetParams, (nodes[i], &kernel)) == 0)
@@ -11679,7 +12344,7 @@ static void gxi_add_node(gxi_text *t, const gxi_call *call, struct CUgraphNode_s
                                          "wait for a semaphore", "allocation", "free", "writes and waits in memory",
                                          "conditional node" };
     gxi_kernel_node k;
-    gxi_copy_node copy;
+    gxi_memcpy3d copy;
     gxi_fill_node fill;
     int type = -1;
     GXI_BESIDE(cuGraphNodeGetType, (node, &type));

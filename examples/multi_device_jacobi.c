@@ -29,6 +29,7 @@ static slab            part[MOST];
 static gpuexec_context ctx[MOST];
 static gpuexec_stream  stream[MOST];
 static float           change[CHECKS], change_on_cpu[CHECKS];
+static const float *const curves[] = { change };
 
 /* Zeroed memory that all devices can write: on device i with peer access, otherwise on the host. */
 static gpuexec_ptr shared_zeros(int i, size_t bytes) {
@@ -146,8 +147,8 @@ int main(int argc, char **argv) {
         printf("%d cells and changes differ from the CPU's\n", wrong);
         return 1;
     }
-    if (!picture_curve("jacobi.svg", "Jacobi's method: how much the cells still change", "iterations",
-                       "largest change of a cell", change, iterations / EVERY, EVERY)) return 1;
+    if (!picture_curves("jacobi.svg", "Jacobi's method: how much the cells still change", "iterations",
+                        "largest change of a cell", curves, NULL, 1, iterations / EVERY, EVERY)) return 1;
     printf("bit for bit the same as on the CPU; wrote jacobi.svg\n");
     return 0;
 }

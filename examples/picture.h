@@ -1,5 +1,5 @@
 /* Pictures for the examples, without a library. picture_write writes `width` x `height` pixels, each a red, a green and
-   a blue byte, row by row, to NAME.ppm and NAME.png in the current directory; picture_curve draws a curve as an SVG. */
+   a blue byte, row by row, to NAME.ppm and NAME.png in the current directory; picture_curves draws curves as an SVG. */
 #ifndef PICTURE_H
 #define PICTURE_H
 
@@ -104,22 +104,28 @@ static inline double picture_log2(double x) {
     return result;
 }
 
-/* Draws y[0 .. count - 1] > 0 over x = step, 2 * step, ... to the file `path`; the y axis is logarithmic, with a line
-   for each digit of each power of ten. The names must not contain < or &. Returns 1 if the file is written; otherwise
-   prints why not and returns 0. */
-static inline int picture_curve(const char *path, const char *title, const char *x_name, const char *y_name,
-                                const float *y, int count, double step) {
+/* Draws the curves y[k][0 .. count - 1] > 0, at most 3, over x = step, 2 * step, ... to the file `path`; the y axis is
+   logarithmic, with a line for each digit of each power of ten. names[k] is written above a curve in its color; names
+   NULL: not. The texts must not contain < or &. Returns 1 if the file is written; otherwise prints why not and returns
+   0. */
+static inline int picture_curves(const char *path, const char *title, const char *x_name, const char *y_name,
+                                 const float *const *y, const char *const *names, int curves, int count,
+                                 double step) {
+    static const char *const colors[] = { "#c8371e", "#1e6bc8", "#2f8f2f" };
     enum { LEFT = 76, TOP = 44, WIDE = 540, HIGH = 290 };
-    double low = (double)y[0], high = low, tick = 1.0, base, x;
-    int    i, power, digit, bad;
+    double low = (double)y[0][0], high = low, tick = 1.0, base, x;
+    int    i, k, power, digit, bad;
     FILE  *f = fopen(path, "w");
     if (!f) {
         perror(path);
         return 0;
     }
-    for (i = 0; i < count; i++)
-        low = (double)y[i] < low ? (double)y[i] : low, high = (double)y[i] > high ? (double)y[i] : high;
-    low = picture_log2(low) - 0.4, high = picture_log2(high) + 0.4;
+    for (k = 0; k < curves; k++)
+        for (i = 0; i < count; i++) {
+            low = (double)y[k][i] < low ? (double)y[k][i] : low;
+            high = (double)y[k][i] > high ? (double)y[k][i] : high;
+        }
+    low = picture_log2(low) - 0.4, high = picture_log2(high) + (names ? 0.9 : 0.4);
 #define PICTURE_X(v) (LEFT + (v) / (count * step) * WIDE)
 #define PICTURE_Y(v) (TOP + (high - picture_log2(v)) / (high - low) * HIGH)
     fprintf(f, "<svg xmlns='http://www.w3.org/2000/svg' width='640' height='400' viewBox='0 0 640 400' "
@@ -147,10 +153,15 @@ static inline int picture_curve(const char *path, const char *title, const char 
                 PICTURE_X(x), TOP + HIGH + 21, x);
     fprintf(f, "<text x='%d' y='%d'>%s</text>\n<text transform='translate(22 %d) rotate(-90)'>%s</text>\n</g>\n",
             LEFT + WIDE / 2, TOP + HIGH + 45, x_name, TOP + HIGH / 2, y_name);
-    fprintf(f, "<path d='M%d %dv%dh%d' fill='none' stroke='#333'/>\n"
-            "<polyline fill='none' stroke='#c8371e' stroke-width='2' points='", LEFT, TOP, HIGH, WIDE);
-    for (i = 0; i < count; i++) fprintf(f, "%.1f,%.1f ", PICTURE_X((i + 1) * step), PICTURE_Y((double)y[i]));
-    fprintf(f, "'/>\n</svg>\n");
+    fprintf(f, "<path d='M%d %dv%dh%d' fill='none' stroke='#333'/>\n", LEFT, TOP, HIGH, WIDE);
+    for (k = 0; k < curves; k++) {
+        fprintf(f, "<polyline fill='none' stroke='%s' stroke-width='%d' points='", colors[k], curves > 1 ? 1 : 2);
+        for (i = 0; i < count; i++) fprintf(f, "%.1f,%.1f ", PICTURE_X((i + 1) * step), PICTURE_Y((double)y[k][i]));
+        fprintf(f, "'/>\n");
+        if (names) fprintf(f, "<text x='%d' y='%d' fill='%s'>%s</text>\n", LEFT + 12 + k * WIDE / curves, TOP + 16,
+                           colors[k], names[k]);
+    }
+    fprintf(f, "</svg>\n");
 #undef PICTURE_X
 #undef PICTURE_Y
     bad = ferror(f);

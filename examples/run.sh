@@ -14,5 +14,5 @@ for program; do
 done
 echo
 [ $status -ne 0 ] ||
-    echo "all examples ran with correct results; the pictures are $build/mandelbrot.png and $build/jacobi.svg"
+    echo "all examples ran with correct results; the pictures are mandelbrot.png, jacobi.svg and pools.svg in $build"
 exit $status

@@ -2,13 +2,8 @@
    (runtime.cu, if it was compiled: its library is the first argument), and Python's libraries (peer.py). The same empty
    kernel with four parameters on the same stream, 4 blocks of 256 threads; bursts are shorter than the device's queue,
    so that no call waits for the device. */
-#define _GNU_SOURCE                              /* posix_spawn */
-#include "bench.h"
+#include "peer.h"
 #include <dlfcn.h>
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 enum { ROUNDS = 30, BURSTS = 20, CALLS = 200 };
 static unsigned rounds = ROUNDS, bursts = BURSTS;
@@ -155,42 +150,10 @@ static const char *find_runtime(const char *path) {      /* NULL, or why the com
     return runtime_chevrons_of(1, queue) < 0 ? "it does not launch" : NULL;
 }
 
-/* --- Python: another process, which reads a number of launches, and prints the time they took -------------------- */
+/* --- Python: see peer.h ------------------------------------------------------------------------------------------- */
 
 enum { PEERS = 2 };
-typedef struct peer { const char *name; FILE *to, *from; pid_t process; char says[400]; } peer;
 static peer peers[PEERS] = { { "cupy", 0, 0, 0, "" }, { "cuda.core", 0, 0, 0, "" } };
-
-static int peer_begins(peer *p) {         /* 1, with its name and version in says; or 0, with the reason */
-    extern char **environ;
-    char *arguments[4] = { (char *)(uintptr_t)"python3", (char *)(uintptr_t)"tests/bench/peer.py", NULL, NULL };
-    int to[2], from[2], started;
-    posix_spawn_file_actions_t actions;
-    arguments[2] = (char *)(uintptr_t)p->name;
-    strcpy(p->says, "cannot start python3");
-    if (pipe(to) || pipe(from) || fcntl(to[1], F_SETFD, FD_CLOEXEC) || fcntl(from[0], F_SETFD, FD_CLOEXEC)) return 0;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, to[0], 0);
-    posix_spawn_file_actions_adddup2(&actions, from[1], 1);
-    started = posix_spawnp(&p->process, "python3", &actions, NULL, arguments, environ) == 0;
-    posix_spawn_file_actions_destroy(&actions);
-    close(to[0]);
-    close(from[1]);
-    p->to = fdopen(to[1], "w");
-    p->from = fdopen(from[0], "r");
-    if (!started) return 0;
-    if (!fgets(p->says, sizeof p->says, p->from)) strcpy(p->says, "it exited at once");
-    p->says[strcspn(p->says, "\n")] = 0;
-    return strncmp(p->says, "ready ", 6) == 0;
-}
-static double peer_burst(peer *p, int count) {
-    char line[100];
-    if (fprintf(p->to, "%d\n", count) < 0 || fflush(p->to) || !fgets(line, sizeof line, p->from)) {
-        fprintf(stderr, "%s exited\n", p->name);
-        exit(1);
-    }
-    return atof(line);
-}
 static double peer_0(int count) { return peer_burst(&peers[0], count); }
 static double peer_1(int count) { return peer_burst(&peers[1], count); }
 
@@ -280,12 +243,7 @@ static void python(void) {
         ways[count++].burst = their[i];
     }
     if (count > 2) table("Python, each in a separate process", ways, count, 0);
-    for (i = 0; i < PEERS; i++) {
-        if (!peers[i].to) continue;
-        fclose(peers[i].to);
-        fclose(peers[i].from);
-        waitpid(peers[i].process, NULL, 0);
-    }
+    for (i = 0; i < PEERS; i++) peer_ends(&peers[i]);
 }
 
 int main(int argc, char **argv) {

@@ -1,6 +1,8 @@
-# python3 peer.py cupy|cuda.core: for launch.c. Prints "ready NAME VERSION", or a reason; then, for each number it
-# reads, it launches an empty kernel with four parameters that many times, and prints how many microseconds that took.
-# The arguments are created beforehand, as in an optimised loop.
+# python3 peer.py NAME: for launch.c and pool.c, which list the names. Prints "ready LIBRARY VERSION", or a reason;
+# then, for each number it reads, it makes that many calls, and prints how many microseconds they took. A call of cupy
+# or cuda.core launches an empty kernel with four parameters, which are created beforehand, as in an optimised loop; one
+# of cupy-pair or torch-pair allocates and frees 64 KiB; one of cupy-frame or torch-frame allocates 32 x 32 MiB, frees
+# them, and waits.
 import sys
 import time
 
@@ -52,8 +54,38 @@ def cuda_core():
     return burst, "cuda.core " + cuda.core.__version__
 
 
+
+def memory(library, allocate, wait, frame):
+    def burst(count):
+        begin = time.perf_counter()
+        for _ in range(count):
+            blocks = [allocate(32 << 20) for _ in range(32)] if frame else allocate(1 << 16)
+            del blocks
+            if frame:
+                wait()
+        end = time.perf_counter()
+        wait()
+        return end - begin
+    return burst, library.__name__ + " " + library.__version__ + ", caching allocator"
+
+
+def cupy_memory(frame):
+    import cupy
+    return memory(cupy, cupy.cuda.MemoryPool().malloc, cupy.cuda.Device().synchronize, frame)
+
+
+def torch_memory(frame):
+    import torch
+    device = torch.device("cuda", 0)
+    torch.cuda.init()
+    return memory(torch, lambda size: torch.empty(size, dtype=torch.uint8, device=device), torch.cuda.synchronize,
+                  frame)
+
+
 try:
-    burst, name = {"cupy": cupy, "cuda.core": cuda_core}[sys.argv[1]]()
+    burst, name = {"cupy": cupy, "cuda.core": cuda_core,
+                   "cupy-pair": lambda: cupy_memory(False), "cupy-frame": lambda: cupy_memory(True),
+                   "torch-pair": lambda: torch_memory(False), "torch-frame": lambda: torch_memory(True)}[sys.argv[1]]()
     burst(10)
 except Exception as e:                           # not installed, or no GPU: prints the reason, and launch.c continues
                                                  # without it

@@ -120,11 +120,16 @@ static void *fault_symbol(void *library, const char *name);
 #define PASS_cuMemcpyDtoHAsync (to, from, bytes, stream)
 #define PASS_cuMemcpyDtoDAsync (to, from, bytes, stream)
 #define PASS_cuMemcpy2DAsync (copy, stream)
+#define PASS_cuMemcpy3DAsync (copy, stream)
+#define PASS_cuMemcpy3DPeerAsync (copy, stream)
+#define PASS_cuMemcpyBatchAsync (to, from, bytes, count, attributes, firsts, n, failed, stream)
 #define PASS_cuMemcpyPeerAsync (to, to_context, from, from_context, bytes, stream)
 #define PASS_cuMemsetD8Async (to, value, bytes, stream)
 #define PASS_cuMemsetD16Async (to, value, count, stream)
 #define PASS_cuMemsetD32Async (to, value, count, stream)
 #define PASS_cuMemsetD2D8Async (to, pitch, value, width, height, stream)
+#define PASS_cuMemsetD2D16Async (to, pitch, value, width, height, stream)
+#define PASS_cuMemsetD2D32Async (to, pitch, value, width, height, stream)
 #define PASS_cuStreamCreateWithPriority (stream, flags, priority)
 #define PASS_cuStreamDestroy (stream)
 #define PASS_cuStreamSynchronize (stream)
@@ -262,7 +267,8 @@ static int fault_code(int row) {
 }
 /* Before the driver is called: 1 if the call must be skipped, with the result in *cu. */
 static int fault_before(int row, int *cu) {
-    const int i = fault_change(row), ends = i >= 0 && fault_objects[i].change < 0;
+    const int i = fault_change(row), ends = (i >= 0 && fault_objects[i].change < 0) ||
+        row == ROW_cuStreamSynchronize || row == ROW_cuCtxSynchronize;         /* a wait that fails has waited */
     if (!fault.off) {
         tally->reached[row] = 1;
         __atomic_add_fetch(&fault.calls[row], 1, __ATOMIC_RELAXED);
@@ -288,6 +294,11 @@ static int fault_after(int row, int cu, int injected) {
 }
 
 static gxi_driver fault_real;                            /* the driver's own */
+/* Whether the row is that entry point: its second interface has a row with a suffix. */
+static int fault_is_row(int row, const char *name) {
+    return strncmp(name, gxi_driver_rows[row].name, strcspn(gxi_driver_rows[row].name, "_")) == 0 &&
+        !name[strcspn(gxi_driver_rows[row].name, "_")];
+}
 #define FAULT_ROW(need, name, version, params)                                          \
     static int GXI_CUDA fault_##name params {                                           \
         int injected;                                                                   \
@@ -309,7 +320,7 @@ static int fault_wrap(const char *name, int version, void **symbol, int cu) {
     int row;
     if (cu || !*symbol) return cu;
     for (row = 0; row < ROWS; row++)
-        if (strncmp(name, gxi_driver_rows[row].name, strlen(name)) == 0 && gxi_driver_rows[row].version == version) {
+        if (fault_is_row(row, name) && gxi_driver_rows[row].version == version) {
             memcpy((char *)&fault_real + (size_t)row * sizeof *symbol, symbol, sizeof *symbol);
             memcpy(symbol, (const char *)&fault_wrapped + (size_t)row * sizeof *symbol, sizeof *symbol);
             break;
@@ -348,7 +359,9 @@ static void fault_log(void *user, gpuexec_log_level level, const char *text) {
     (void)user;
     if (level != GPUEXEC_LOG_TRACE || fault.off) return;
     for (row = sscanf(text, "gpuexec: %63s =", name) == 1 ? 0 : ROWS;
-         row < ROWS && strcmp(name, gxi_driver_rows[row].name) != 0; row++) {}
+         row < ROWS && !fault_is_row(row, name); row++) {}
+    if (row == ROW_cuMemPrefetchAsync && fault_real.cuMemPrefetchAsync_12020) row = ROW_cuMemPrefetchAsync_12020;
+    if (row == ROW_cuMemAdvise && fault_real.cuMemAdvise_12020) row = ROW_cuMemAdvise_12020;
     if (row < ROWS) __atomic_add_fetch(&fault.traced[row], 1, __ATOMIC_RELAXED);
 }
 
@@ -475,6 +488,10 @@ static const struct { const char *function; int row; } fault_tolerated[] = {
     { "gpuexec_ipc_receive", ALLOCATION },
     { "", ROW_cuMemGetAddressRange },                    /* some memory has none */
     { "_2d", ROW_cuDeviceGetAttribute },                 /* the driver checks the pitch, too */
+    { "_3d", ROW_cuDeviceGetAttribute },
+    { "copy_many", ROW_cuModuleLoadDataEx },             /* each copy is then separate */
+    { "copy_many", ROW_cuModuleGetFunction },
+    { "copy_many", ROW_cuPointerGetAttributes },
 };
 static int fault_is_tolerated(void) {
     const int row = fault.source == DRIVER ? fault.row : ALLOCATION;
@@ -560,7 +577,8 @@ static int fault_again(gpuexec_result r) {
         if (r != GPUEXEC_OUT_OF_HOST_MEMORY) fault_wrong("returned %s:\n%s", gpuexec_result_name(r), text);
     } else {
         char expected[128];
-        snprintf(expected, sizeof expected, "driver: %s returned", gxi_driver_rows[fault.row].name);
+        snprintf(expected, sizeof expected, "driver: %.*s returned",
+                 (int)strcspn(gxi_driver_rows[fault.row].name, "_"), gxi_driver_rows[fault.row].name);
         /* any of the calls that failed */
         if (fault.manner == PERMANENT) snprintf(expected, sizeof expected, "(719)");
         if (!strstr(text, expected) && !fault_is_tolerated()) fault_wrong("the text lacks \"%s\":\n%s", expected, text);
@@ -888,6 +906,77 @@ FLOW(memory) {
     if (fault.fired && fault.seen == 0) gpuexec_unregister(registered);
 }
 
+/* Boxes, rows of words and arrays of copies, each with a stream and without. */
+FLOW(copies) {
+    static uint32_t host[64], got[64];
+    gpuexec_context ctx;
+    gpuexec_stream s;
+    gpuexec_ptr a, b, c = 0;
+    gpuexec_copy_3d_desc box;
+    gpuexec_copy_part parts[5];
+    uint32_t *pinned;
+    unsigned i;
+    for (i = 0; i < 64; i++) host[i] = i;
+    MAKE(ctx, gpuexec_context_open(0, NULL));
+    MAKE(s, gpuexec_stream_create(ctx, NULL));
+    GET(a, gpuexec_alloc(ctx, 256));
+    GET(b, gpuexec_alloc(ctx, 256));
+    GET(pinned, gpuexec_alloc_write_combined(ctx, 256));
+    memset(&box, 0, sizeof box);
+    box.to.device = a;
+    box.to.pitch = 16;
+    box.to.slice_height = 4;
+    box.to.y = 1;
+    box.from.host = host;
+    box.width_bytes = 8;
+    box.height = 2;
+    box.depth = 2;
+    WORK(gpuexec_fill16_2d(s, a, 128, 0x0101, 64, 2));
+    WORK(gpuexec_fill32_2d(s, b, 128, 0x02020202, 32, 2));
+    WORK(gpuexec_copy_3d(s, &box));
+    WORK(gpuexec_copy_3d_now(ctx, &box));
+    memset(parts, 0, sizeof parts);
+    parts[0].to = b;
+    parts[0].from = a + 16;
+    parts[1].to = b + 64;
+    parts[1].from = a + 80;
+    parts[2].to = b + 128;
+    parts[2].from_host = pinned;
+    parts[3].to_host = pinned + 8;
+    parts[3].from = a;
+    parts[4].to = b + 192;
+    parts[4].from_host = host;
+    for (i = 0; i < 5; i++) parts[i].bytes = 8;
+    if (pinned) memset(pinned, 3, 8);
+    WORK(gpuexec_copy_many(s, parts, 5));
+    WAIT(gpuexec_stream_sync(s));
+    WORK(gpuexec_copy_out_now(ctx, got, b, 256));
+    EQUAL(got[0], 0);
+    EQUAL(got[1], 1);
+    EQUAL(got[16], 4);
+    EQUAL(got[31], 0x02020202);
+    EQUAL(got[32], 0x03030303);
+    EQUAL(got[49], 1);
+    WORK(gpuexec_copy_many_now(ctx, parts, 5));
+    WORK(gpuexec_fill_2d_now(ctx, a, 16, 1, 4, 2));
+    WORK(gpuexec_fill16_2d_now(ctx, a, 16, 1, 4, 2));
+    WORK(gpuexec_fill32_2d_now(ctx, a, 16, 1, 4, 2));
+    WORK(gpuexec_fill16_now(ctx, a, 1, 4));
+    WORK(gpuexec_fill32_now(ctx, a, 1, 4));
+    WORK(gpuexec_copy_in_2d_now(ctx, a, 16, host, 8, 8, 2));
+    WORK(gpuexec_copy_2d_now(ctx, b, 16, a, 16, 8, 2));
+    WORK(gpuexec_copy_out_2d_now(ctx, got, 8, b, 16, 8, 2));
+    EQUAL(got[2], 2);
+    WORK(gpuexec_copy_peer_now(ctx, b, ctx, a, ctx, 16));
+    box.from.host = NULL;
+    box.from.device = b;
+    box.to.context = box.from.context = ctx;
+    WORK(gpuexec_copy_3d(s, &box));
+    GET(c, gpuexec_alloc(ctx, 4));
+    CLEAN(gpuexec_free(c));
+    CLEAN(gpuexec_context_close(ctx));
+}
+
 #define TAKE(v, call)               VALUE(GXI_WORKS, #call, v, call, v != 0)
 FLOW(pool) {
     gpuexec_context ctx, made, adopted;
@@ -1049,6 +1138,65 @@ static void flow_ipc(void) {
     CLEAN(gpuexec_free(piece));
     CLEAN(gpuexec_pool_destroy(pool));
     CLEAN(gpuexec_context_close(ctx));                   /* it closes q */
+}
+
+FLOW(pools) {
+    gpuexec_pool_desc desc = { 0, 0, 1, 1 << 16, 0, 0, 1, 0 }, usual = { 0, 1, 0, 0, 0, 0, 0, 0 };
+    gpuexec_pool_info info = { 0, 0, 0, 0, 0, 0, 0, 0 };
+    gpuexec_context ctx;
+    gpuexec_stream s;
+    gpuexec_pool pool, own, shared;
+    gpuexec_ptr a, b;
+    uint32_t got = 0;
+    MAKE(ctx, gpuexec_context_open(0, NULL));
+    MAKE(s, gpuexec_stream_create(ctx, NULL));
+    MAKE(own, gpuexec_context_pool(ctx));
+    MAKE(pool, gpuexec_pool_create(ctx, &desc));
+    MAKE(shared, gpuexec_pool_create(ctx, &usual));
+    TAKE(a, gpuexec_pool_alloc(pool, s, 64));
+    TAKE(b, gpuexec_pool_alloc(shared, s, 64));
+    WORK(gpuexec_fill(s, a, 1, 64));
+    WORK(gpuexec_copy(s, b, a, 64));
+    WORK(gpuexec_copy_out(s, &got, b, 4));
+    WAIT(gpuexec_stream_sync(s));
+    EQUAL(got, 0x01010101);
+    DO(gpuexec_pool_set_threshold(own, 0));
+    DO(gpuexec_pool_reset_high(pool));
+    QUERY(gpuexec_pool_get_info(pool, &info));
+    EQUAL(info.threshold, 1 << 16);
+    CLEAN(gpuexec_free_on(s, a));
+    CLEAN(gpuexec_free(b));
+    CLEAN(gpuexec_pool_trim(pool, 0));
+    CLEAN(gpuexec_pool_destroy(shared));
+    CLEAN(gpuexec_pool_destroy(pool));
+    MAKE(pool, gpuexec_pool_create(ctx, NULL));
+    TAKE(a, gpuexec_pool_alloc(pool, s, 64));            /* both are freed with the context */
+    CLEAN(gpuexec_context_close(ctx));
+}
+
+FLOW(managed) {
+    gpuexec_managed_info info = { 0, 0, 0, 0, { 0 } };
+    gpuexec_context ctx;
+    gpuexec_stream s;
+    gpuexec_ptr a, b;
+    uint32_t *host;
+    MAKE(ctx, gpuexec_context_open(0, NULL));
+    MAKE(s, gpuexec_stream_create(ctx, NULL));
+    GET(a, gpuexec_alloc_managed(ctx, 8192, NULL));
+    GET(b, gpuexec_alloc_managed(ctx, 64, NULL));        /* freed with the context */
+    GET(host, (uint32_t *)gpuexec_managed_host(a));
+    if (host) *host = 5;
+    WORK(gpuexec_managed_attach(s, a, GPUEXEC_ATTACH_ALL));
+    WORK(gpuexec_managed_prefetch(s, a, 8192, 0));
+    DO(gpuexec_managed_advise(a, 8192, GPUEXEC_PREFERRED, GPUEXEC_HOST));
+    WORK(gpuexec_fill(s, a + 4, 1, 4));
+    WAIT(gpuexec_stream_sync(s));
+    EQUAL(host[0], 5);
+    EQUAL(host[1], 0x01010101);
+    QUERY(gpuexec_managed_get_info(a, 8192, &info));
+    EQUAL(info.preferred, GPUEXEC_HOST);
+    CLEAN(gpuexec_free(a));
+    CLEAN(gpuexec_context_close(ctx));
 }
 
 static void fault_called(void *user) { *(volatile int *)user = 1; }
@@ -1285,6 +1433,7 @@ FLOW(left_behind) {
 FLOW_OF(TEST_ALONE_MULTI, peer) {
     gpuexec_context ctx[2];
     gpuexec_stream s;
+    gpuexec_pool pool;
     gpuexec_ptr a, b;
     gpuexec_copy_info copy;
     uint32_t got = 0;
@@ -1305,6 +1454,9 @@ FLOW_OF(TEST_ALONE_MULTI, peer) {
     WORK(gpuexec_copy_out_now(ctx[1], &got, b, 4));
     EQUAL(got, 0x06060606);
     if (fault_reach(1)) CLEAN(gpuexec_peer_disable(ctx[0], ctx[1]));
+    MAKE(pool, gpuexec_context_pool(ctx[1]));
+    if (fault_reach(1)) DO(gpuexec_pool_peer_enable(pool, ctx[0]));
+    if (fault_reach(1)) CLEAN(gpuexec_pool_peer_disable(pool, ctx[0]));
     CLEAN(gpuexec_free(a));
     CLEAN(gpuexec_context_close(ctx[1]));
     CLEAN(gpuexec_context_close(ctx[0]));
@@ -1434,6 +1586,8 @@ FLOW(refused) {
 /* Rows of GXI_DRIVER that no flow reaches, and why. */
 static const struct { int row; const char *why; } fault_unreached[] = {
     { ROW_cuCtxGetApiVersion, "called only without cuCtxGetId" },
+    { ROW_cuMemPrefetchAsync, "called only without its second interface" },
+    { ROW_cuMemAdvise, "called only without its second interface" },
     { ROW_cuOccupancyMaxPotentialClusterSize,
       "called only to explain a refused launch in clusters; if it fails, that sentence is omitted" },
 };

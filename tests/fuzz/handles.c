@@ -12,8 +12,8 @@
 
 enum { CONTEXT = GXI_CONTEXT, MODULE = GXI_MODULE, KERNEL = GXI_KERNEL, STREAM = GXI_STREAM, EVENT = GXI_EVENT,
        LINKER = GXI_LINKER, PARAMS = GXI_PARAMS, PREPARED = GXI_PREPARED, BARRIER = GXI_BARRIER, GRAPH = GXI_GRAPH,
-       KINDS = GXI_KINDS };
-enum { KEPT = 8, HOST = 1 << 16, USES = 113, ENDS = 48 };
+       POOL = GXI_POOL, IPC = GXI_IPC, KINDS = GXI_KINDS };
+enum { KEPT = 8, HOST = 1 << 16, USES = 126, ENDS = 49 };
 
 static uint64_t   pool[KINDS][KEPT];                     /* handles, some of them stale;
                                                             the same for the arrays below */
@@ -76,7 +76,7 @@ static uint64_t any(struct fuzz_source *s, unsigned kind) {
     }
 ANY(context, CONTEXT) ANY(module, MODULE) ANY(kernel, KERNEL) ANY(stream, STREAM) ANY(event, EVENT) ANY(linker, LINKER)
 ANY(params, PARAMS)
-ANY(prepared, PREPARED) ANY(barrier, BARRIER) ANY(graph, GRAPH) ANY(ipc, IPC)
+ANY(prepared, PREPARED) ANY(barrier, BARRIER) ANY(graph, GRAPH) ANY(pool, POOL) ANY(ipc, IPC)
 
 static void *native_of(struct fuzz_source *s, unsigned kind) {
     const unsigned how = fuzz_byte(s);
@@ -178,6 +178,7 @@ static void made(uint64_t id, unsigned kind, const char *call) {
 #define S stream_of(s)
 #define E event_of(s)
 #define G graph_of(s)
+#define P pool_of(s)
 #define N(n) ((int)(fuzz_number(s) % (n)))
 
 /* What the host program does with the driver without gpuexec: it uses a separate context. */
@@ -217,6 +218,10 @@ static void use(struct fuzz_source *s) {
     gpuexec_graph_info graph;
     gpuexec_ipc_object object;
     gpuexec_ipc_info exported;
+    gpuexec_pool_desc pooled = { .start_canary = 0 };
+    gpuexec_pool_info numbers;
+    gpuexec_managed_desc managed = { .start_canary = 0 };
+    gpuexec_managed_info placed;
     gpuexec_device_launch launches[3];
     gpuexec_context contexts[3];
     gpuexec_context_scope scope;
@@ -285,6 +290,29 @@ static void use(struct fuzz_source *s) {
     CALL: CALL: ADDRESS(gpuexec_alloc(C, fuzz_number(s) % (1 << 20))); break;
     CALL: ADDRESS(gpuexec_alloc(C, fuzz_number(s))); break;
     CALL: CALL: ADDRESS(gpuexec_alloc_on(fuzz_byte(s) % 4 ? S : GPUEXEC_CURRENT, fuzz_number(s) % (1 << 20))); break;
+    CALL: pooled.use_default = N(8) == 1;
+          pooled.release = N(4) == 1;
+          pooled.release_threshold = N(8) == 1 ? fuzz_number(s) : 0;
+          pooled.max_bytes = N(8) == 1 ? fuzz_number(s) : 0;
+          pooled.exportable = N(8) == 1;
+          MAKE(POOL, gpuexec_pool_create(C, N(4) ? &pooled : NULL));
+          break;
+    CALL: MAKE(POOL, gpuexec_context_pool(C)); break;
+    CALL: CALL: ADDRESS(gpuexec_pool_alloc(P, S, fuzz_number(s) % (1 << 20))); break;
+    CALL: RESULT(gpuexec_pool_trim(P, fuzz_number(s))); break;
+    CALL: RESULT(gpuexec_pool_set_threshold(P, fuzz_number(s))); RESULT(gpuexec_pool_reset_high(P)); break;
+    CALL: RESULT(gpuexec_pool_get_info(P, &numbers)); (void)gpuexec_pool_native(P); break;
+    CALL: RESULT(N(2) ? gpuexec_pool_peer_enable(P, C) : gpuexec_pool_peer_disable(P, C)); break;
+    CALL: managed.concurrent = N(2);
+          managed.attach_host = N(8) == 1;
+          ADDRESS(gpuexec_alloc_managed(C, fuzz_number(s) % (1 << 20), &managed));
+          break;
+    CALL: (void)gpuexec_managed_host(address_of(s)); break;
+    CALL: RESULT(gpuexec_managed_prefetch(S, address_of(s), fuzz_number(s), N(24) - 20)); break;
+    CALL: RESULT(gpuexec_managed_advise(address_of(s), fuzz_number(s), (gpuexec_advice)N(8), N(24) - 20)); break;
+    CALL: RESULT(gpuexec_managed_attach(S, address_of(s), (gpuexec_attachment)N(6)));
+          RESULT(gpuexec_managed_get_info(address_of(s), fuzz_number(s), &placed));
+          break;
     CALL: n = fuzz_number(s) % 5000;
           m = fuzz_number(s) % 5000;
           ADDRESS(gpuexec_alloc_pitched(C, n, m, fuzz_byte(s) % 17, &n));
@@ -445,6 +473,7 @@ static void alone(struct fuzz_source *s) {
     CALL: RESULT(gpuexec_free_pinned((void *)(uintptr_t)fuzz_number(s))); break;
     CALL: RESULT(gpuexec_unregister(host + fuzz_number(s) % HOST)); break;
     CALL: CALL: RESULT(gpuexec_stream_destroy(S)); break;
+    CALL: RESULT(gpuexec_pool_destroy(P)); break;
     CALL: CALL: RESULT(gpuexec_event_destroy(E)); break;
     CALL: RESULT(gpuexec_barrier_destroy(barrier_of(s))); break;
     CALL: RESULT(gpuexec_barrier_reset(barrier_of(s))); break;
