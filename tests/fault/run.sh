@@ -16,7 +16,7 @@ fi
         *libsimgpu*)
             SIMGPU_DRIVER_VERSION=11040 "$build/fault" \
                 device context module linker memory copies pool pools managed stream event launch params \
-                left_behind refused ;;
+                ipc left_behind refused ;;
     esac
 } | awk '/^suite / { passed += $3; failed += $5; skipped += $7; next } { print }
          END { printf "suite fault: %d passed, %d failed, %d skipped\n", passed, failed, skipped

@@ -15,6 +15,8 @@
    within the device at once. */
 #include "driver.h"
 #include "../base/cudadefs.h"
+#include <sys/mman.h>
+#include <unistd.h>
 
 struct side {
     struct sim_end end;
@@ -226,8 +228,16 @@ static int check_attributes(unsigned order, unsigned flags) {
            || flags & ~(unsigned)CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
+/* A worker must not touch pageable memory that is not there. */
+static bool mapped(const struct side *side) {
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    unsigned char in_core;
+    return !side->pageable || !mincore(SIM_HANDLE(side->end.address / page * page), 1, &in_core);
+}
+
 static int look_both(const struct sim_stream *s, struct item *i) {
-    return look(s, &i->to, i->b, false) && look(s, &i->from, i->b, false) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    return look(s, &i->to, i->b, false) && look(s, &i->from, i->b, false) && mapped(&i->to) && mapped(&i->from) ?
+        CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 static struct sim_op *new_item(const struct item *i) {

@@ -398,8 +398,8 @@ struct sim_managed {
     bool is_variable;
     struct page *pages;                           /* what was said of each page; NULL: nothing */
 };
-struct sim_managed *sim_managed_new(struct sim_context *context, uint64_t bytes);        /* not in a ring; NULL: no
-                                                                            memory. Without sim_lock */
+int  sim_managed_variable(struct sim_context *context, uint64_t bytes, uint64_t *address);        /* of a module: 0, 2
+                                                                            or 801. Without sim_lock */
 void sim_managed_free(uint64_t address);                                 /* if managed memory is there */
 /* event.c */
 struct sim_event *sim_event_new(struct sim_context *context, unsigned flags);       /* NULL: no memory */
