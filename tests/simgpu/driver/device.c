@@ -91,20 +91,6 @@ static int visible_devices(int *list, int count) {
     return n;
 }
 
-struct sim_pool *sim_pools;
-
-struct sim_pool *sim_pool_new(struct sim_device *device) {
-    struct sim_pool *p = calloc(1, sizeof *p);
-    if (!p || !(p->handle = sim_handle_new(SIM_H_POOL, p))) {
-        free(p);
-        return NULL;
-    }
-    p->device = device;
-    p->reuse[0] = p->reuse[1] = p->reuse[2] = 1;
-    p->next = sim_pools;
-    return sim_pools = p;
-}
-
 int sim_devices_start(void) {
     const char *text = getenv("SIMGPU_DEVICES");
     int count = text && *text ? atoi(text) : 1;
