@@ -42,7 +42,7 @@
         >>ranges      the table of allocations
         >>impl-setup, impl-device, impl-context, impl-shutdown, impl-image, impl-module, impl-link, impl-memory,
         >>impl-stream, impl-current, impl-pool, impl-managed, impl-event, impl-transfer, impl-copies, impl-launch,
-        >>impl-params, impl-graph, impl-capture, impl-barrier, impl-multi, impl-ipc
+        >>impl-params, impl-graph, impl-capture, impl-barrier, impl-multi, impl-ipc, impl-connection
 
     --------------------------------------------------------------------------------------------------------------------
     >>start
@@ -10886,7 +10886,7 @@ static gpuexec_result gxi_copy_many(gxi_call *call, uint64_t on, int now, const 
     gxi_slot *slot;
     const gxi_slot *context;
     gxi_scope scope;
-    size_t i, out = 0, near = 0;
+    size_t i, out = 0, device = 0;
     int ok = 1, captures;
     if (gxi_begin(call)) return gxi_failed_with();
     m.call = call;
@@ -10904,7 +10904,7 @@ static gpuexec_result gxi_copy_many(gxi_call *call, uint64_t on, int now, const 
     for (i = 0; i < count; i++) {
         if (!gxi_select(&m, i) || (m.x.bytes && gxi_check_transfer(call, &m.x, slot))) return GPUEXEC_BAD_ARGUMENT;
         out += m.x.bytes && m.x.kind == GXI_COPY_OUT;
-        near += m.x.bytes && m.x.kind == GXI_COPY;
+        device += m.x.bytes && m.x.kind == GXI_COPY;
     }
     call->subject = NULL;
     context = now ? slot : gxi_peek(slot->context, GXI_CONTEXT);
@@ -10917,7 +10917,7 @@ static gpuexec_result gxi_copy_many(gxi_call *call, uint64_t on, int now, const 
     /* a capture records single copies: its graph knows their memory, and cuMemcpyBatchAsync would break it */
     captures = !now && gxi_captures(call, slot);
     m.batches = !now && slot->legacy != 1 && GXI_HAS(cuMemcpyBatchAsync) && !captures;
-    if (near >= GXI_PARTS_LEAST && context && !captures)
+    if (device >= GXI_PARTS_LEAST && context && !captures)
         ok = gxi_copier(call, context, &m.copier) == GPUEXEC_OK;
     for (i = 0; i < count && ok; i++) ok = gxi_select(&m, i) && (m.x.bytes == 0 || gxi_enqueue_part(&m, i));
     ok = ok && gxi_launch_parts(&m) && gxi_enqueue_batch(&m);
@@ -13882,18 +13882,85 @@ GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where, con
 
 #endif /* GPUEXEC_NO_MULTI */
 
-#if defined(GPUEXEC_NO_IPC)
+#if defined(GPUEXEC_NO_IPC) || !defined(__linux__)
 static int gxi_ipc_end(gxi_call *call, gxi_slot *old) {              /* for the row of a kind that is never created */
     (void)call;
     (void)old;
     return 0;
 }
-#else
+#endif
+#if !defined(GPUEXEC_NO_IPC)
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-ipc   Objects of other processes, and connections to these. An object's bytes name the process that exported it
    by a number that each copy of the library draws at random: a process number may be used again, or belong to another
    namespace. */
 
+#if !defined(__linux__)
+#define GXI_IPC_NONE(kind, name, parameters, result, unused) \
+    GPUEXEC_API kind name##_at parameters { \
+        GXI_CALL(name, GXI_QUERIES); \
+        unused; \
+        gxi_fail(call, GPUEXEC_NOT_SUPPORTED, NULL, "sharing between processes is only available on Linux"); \
+        return result; \
+    }
+#define GXI_IPC_NO_HANDLE(KIND, kind, name, parameters, unused) \
+    GPUEXEC_API kind name##_at parameters { \
+        kind handle; \
+        GXI_CALL(name, GXI_MAKES); \
+        unused; \
+        gxi_fail(call, GPUEXEC_NOT_SUPPORTED, NULL, "sharing between processes is only available on Linux"); \
+        handle.id = gxi_failed_id(KIND); \
+        return handle; \
+    }
+GXI_IPC_NONE(gpuexec_result, gpuexec_ipc_export,
+             (const char *where, gpuexec_ptr memory, gpuexec_ipc_object *object), GPUEXEC_NOT_SUPPORTED,
+             (void)memory; (void)object)
+GXI_IPC_NONE(gpuexec_ptr, gpuexec_ipc_import,
+             (const char *where, gpuexec_context context, const gpuexec_ipc_object *object), 0,
+             (void)context; (void)object)
+GXI_IPC_NONE(gpuexec_result, gpuexec_ipc_export_event,
+             (const char *where, gpuexec_event event, gpuexec_ipc_object *object), GPUEXEC_NOT_SUPPORTED,
+             (void)event; (void)object)
+GXI_IPC_NO_HANDLE(GXI_EVENT, gpuexec_event, gpuexec_ipc_import_event,
+             (const char *where, gpuexec_context context, const gpuexec_ipc_object *object),
+             (void)context; (void)object)
+GXI_IPC_NONE(int, gpuexec_ipc_export_pool,
+             (const char *where, gpuexec_pool pool), -1, (void)pool)
+GXI_IPC_NO_HANDLE(GXI_POOL, gpuexec_pool, gpuexec_ipc_import_pool,
+             (const char *where, gpuexec_context context, int fd), (void)context; (void)fd)
+GXI_IPC_NONE(gpuexec_ptr, gpuexec_ipc_import_from,
+             (const char *where, gpuexec_pool pool, const gpuexec_ipc_object *object), 0, (void)pool; (void)object)
+GXI_IPC_NONE(gpuexec_result, gpuexec_ipc_get_info,
+             (const char *where, const gpuexec_ipc_object *object, gpuexec_ipc_info *info), GPUEXEC_NOT_SUPPORTED,
+             (void)object; (void)info)
+GXI_IPC_NO_HANDLE(GXI_IPC, gpuexec_ipc, gpuexec_ipc_pair,
+             (const char *where, int *child_fd), (void)child_fd)
+GXI_IPC_NO_HANDLE(GXI_IPC, gpuexec_ipc, gpuexec_ipc_from_fd,
+             (const char *where, int fd), (void)fd)
+GXI_IPC_NO_HANDLE(GXI_IPC, gpuexec_ipc, gpuexec_ipc_listen,
+             (const char *where, const char *name, int timeout_ms), (void)name; (void)timeout_ms)
+GXI_IPC_NO_HANDLE(GXI_IPC, gpuexec_ipc, gpuexec_ipc_connect,
+             (const char *where, const char *name, int timeout_ms), (void)name; (void)timeout_ms)
+GXI_IPC_NONE(gpuexec_result, gpuexec_ipc_send,
+             (const char *where, gpuexec_ipc connection, const char *label, unsigned long long value,
+             const gpuexec_ipc_object *object), GPUEXEC_NOT_SUPPORTED,
+             (void)connection; (void)label; (void)value; (void)object)
+GXI_IPC_NONE(gpuexec_result, gpuexec_ipc_send_pool,
+             (const char *where, gpuexec_ipc connection, const char *label, unsigned long long value,
+             gpuexec_pool pool), GPUEXEC_NOT_SUPPORTED, (void)connection; (void)label; (void)value; (void)pool)
+GXI_IPC_NONE(gpuexec_result, gpuexec_ipc_receive,
+             (const char *where, gpuexec_ipc connection, gpuexec_ipc_message *message, int timeout_ms),
+             GPUEXEC_NOT_SUPPORTED, (void)connection; (void)message; (void)timeout_ms)
+GXI_IPC_NONE(gpuexec_result, gpuexec_ipc_wait,
+             (const char *where, gpuexec_ipc connection, gpuexec_event event, int timeout_ms), GPUEXEC_NOT_SUPPORTED,
+             (void)connection; (void)event; (void)timeout_ms)
+GPUEXEC_API long gpuexec_ipc_peer(gpuexec_ipc connection) {
+    (void)connection;
+    return 0;
+}
+GXI_IPC_NONE(gpuexec_result, gpuexec_ipc_close,
+             (const char *where, gpuexec_ipc connection), GPUEXEC_NOT_SUPPORTED, (void)connection)
+#else
 typedef struct gxi_ipc_object {                  /* the bytes of a gpuexec_ipc_object */
     char           magic[8];
     uint32_t       version, kind;
@@ -14162,7 +14229,9 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_get_info_at(const char *where, const gpue
     return GPUEXEC_OK;
 }
 
-/* --- connections -------------------------------------------------------------------------------------------------- */
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-connection   Messages have one size. The first one that a process sends says its number, the last one that it
+   ends; if that is missing, the process has been ended. The system says how, until its parent has waited for it. */
 
 struct gxi_ipc {
     int      fd;
@@ -14566,6 +14635,7 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_close_at(const char *where, gpuexec_ipc c
     return gxi_destroy_handle(call, connection.id, GXI_IPC, "the connection");
 }
 
+#endif /* Linux */
 #endif /* GPUEXEC_NO_IPC */
 
 #if defined(__cplusplus) && defined(__GNUC__)
