@@ -453,6 +453,32 @@
       first graph: gpuexec_graph_update is much faster than instantiating the other graph. gpuexec_graph_text and
       gpuexec_graph_dot show what a graph consists of, gpuexec_graph_get_info only counts.
 
+    BETWEEN PROCESSES (>>ipc)
+      Processes on one machine can use the same device memory without a copy through the host. One exports memory and
+      events as 128 bytes each, and sends them over a connection, or in any other way; the other imports them:
+          gpuexec_ipc_export(p, &object);                             // p: from gpuexec_alloc
+          r = gpuexec_ipc_send(connection, "frames", count, &object);
+          ...                                                         // the other process:
+          r = gpuexec_ipc_receive(connection, &message, -1);
+          q = gpuexec_ipc_import(ctx, &message.object);
+      Events order the work: a stream of one process waits for an event that the other has recorded. As always, it waits
+      for the last record made before; so send a message after the record, and wait when it has arrived. The example
+      ipc_ring is a ring buffer of this kind. The rules:
+
+      - Start other processes with exec, or before CUDA starts: a forked child cannot use CUDA that its parent started.
+      - A process cannot import what it exported itself. It can import each memory once.
+      - Only whole allocations can be exported, by their first address; send an offset as the message's number.
+      - Memory of gpuexec_alloc_on cannot be exported. Use gpuexec_alloc, or a pool with gpuexec_pool_desc.exportable:
+        send the pool first (gpuexec_ipc_send_pool, gpuexec_ipc_import_pool), then its memory
+        (gpuexec_ipc_import_from). Pinned and managed memory cannot be exported either.
+      - Events need gpuexec_event_desc.interprocess, and then have no time.
+      - Importers free first, then the exporter. What an importer has opened stays valid when the exporter is killed.
+      - CUDA does not report that a process has ended. What waits for an event whose record died with its process waits
+        forever (measured on an H200; gpuexec_event_sync, gpuexec_stream_sync, gpuexec_free and gpuexec_context_close,
+        too): only the end of the own process helps. gpuexec_ipc_receive, _send and _wait notice it: they return
+        GPUEXEC_PEER_GONE, with the process and how it ended. If a process may be killed, call gpuexec_ipc_wait with its
+        event before you enqueue work that depends on it, instead of gpuexec_stream_wait_event.
+
     MANY DEVICES (>>multi, >>barrier)
       Contexts on several devices can be open at the same time, and any thread may use all of them.
       gpuexec_stream_wait_event and gpuexec_stream_wait_stream order streams of different devices. gpuexec_copy and
@@ -2077,6 +2103,7 @@ typedef struct gpuexec_capture_desc {
        gpuexec_event_sync, _query, _elapsed_ms      refused if the event was last recorded in a capture
        gpuexec_context_sync                         refused if a stream of the context captures
        allocate, register, load, create, open       as usual, in each mode
+       gpuexec_ipc_*                                as usual; streams that capture cannot wait for imported events
        free, unregister, gpuexec_module_unload      happens when no capture is open any more
        gpuexec_context_close                        ends the captures of its streams without a graph, and fails
 
@@ -2270,8 +2297,8 @@ GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where, con
    GPUEXEC_NOT_SUPPORTED. */
 
 /* What a process exports, as bytes: send them through a pipe, a file or a socket. They are valid on this machine while
-   the process that exported them runs and keeps the object. Bytes that no export made, or that were changed, are refused
-   (GPUEXEC_BAD_ARGUMENT). */
+   the process that exported them runs and keeps the object. Bytes that no export made, or that were changed, are
+   refused (GPUEXEC_BAD_ARGUMENT). */
 typedef struct gpuexec_ipc_object { unsigned char bytes[128]; } gpuexec_ipc_object;
 
 typedef enum gpuexec_ipc_kind {
@@ -2305,9 +2332,9 @@ typedef struct gpuexec_ipc_message {
 GPUEXEC_API gpuexec_result gpuexec_ipc_export_at(const char *where, gpuexec_ptr memory, gpuexec_ipc_object *object);
 
 /* Imports memory that another process exported, for kernels, copies and fills: the same bytes, at another address. Free
-   it with gpuexec_free, which leaves the exporter's allocation as it is. Returns 0 if it fails: GPUEXEC_BAD_ARGUMENT for
-   an object of this process, of another kind, or if this process has imported it already; otherwise the driver's reason,
-   such as an exporter that has ended. cuIpcOpenMemHandle. */
+   it with gpuexec_free, which leaves the exporter's allocation as it is. Returns 0 if it fails: GPUEXEC_BAD_ARGUMENT
+   for an object of this process, of another kind, or if this process has imported it already; otherwise the driver's
+   reason, such as an exporter that has ended. cuIpcOpenMemHandle. */
 GPUEXEC_API gpuexec_ptr gpuexec_ipc_import_at(const char *where, gpuexec_context context,
                                               const gpuexec_ipc_object *object);
 
@@ -2315,21 +2342,23 @@ GPUEXEC_API gpuexec_ptr gpuexec_ipc_import_at(const char *where, gpuexec_context
 GPUEXEC_API gpuexec_result gpuexec_ipc_export_event_at(const char *where, gpuexec_event event,
                                                        gpuexec_ipc_object *object);
 
-/* Imports an event: both processes may record it, and wait for its last record. Destroy it with gpuexec_event_destroy.
+/* Imports an event: both processes may record it, and wait for the last record that either has made before. Destroy it
+   with gpuexec_event_destroy. If a process ends before its record is reached, streams and hosts that wait for that
+   record wait forever, as do frees and waits of their context; gpuexec_ipc_wait does not. Captures cannot wait for it.
    Errors as for gpuexec_ipc_import. cuIpcOpenEventHandle. */
 GPUEXEC_API gpuexec_event gpuexec_ipc_import_event_at(const char *where, gpuexec_context context,
                                                       const gpuexec_ipc_object *object);
 
-/* Exports a pool that was created with gpuexec_pool_desc.exportable, as a new file descriptor, which the caller owns; -1
-   if it fails. Pass it to another process with gpuexec_ipc_send_pool, then close it. cuMemPoolExportToShareableHandle. */
+/* Exports a pool that was created with gpuexec_pool_desc.exportable, as a new file descriptor, which the caller owns;
+   -1 if it fails. gpuexec_ipc_send_pool does this, and sends it. cuMemPoolExportToShareableHandle. */
 GPUEXEC_API int gpuexec_ipc_export_pool_at(const char *where, gpuexec_pool pool);
 
 /* Imports a pool from its descriptor, which remains the caller's: to import memory with gpuexec_ipc_import_from, not to
    allocate. cuMemPoolImportFromShareableHandle. */
 GPUEXEC_API gpuexec_pool gpuexec_ipc_import_pool_at(const char *where, gpuexec_context context, int fd);
 
-/* Imports memory of an imported pool. Free it with gpuexec_free or gpuexec_free_on, before its exporter does. Returns 0 if
-   it fails. cuMemPoolImportPointer. */
+/* Imports memory of an imported pool. Free it with gpuexec_free or gpuexec_free_on, before its exporter does. Returns 0
+   if it fails. cuMemPoolImportPointer. */
 GPUEXEC_API gpuexec_ptr gpuexec_ipc_import_from_at(const char *where, gpuexec_pool pool,
                                                    const gpuexec_ipc_object *object);
 
@@ -2337,10 +2366,10 @@ GPUEXEC_API gpuexec_ptr gpuexec_ipc_import_from_at(const char *where, gpuexec_po
 GPUEXEC_API gpuexec_result gpuexec_ipc_get_info_at(const char *where, const gpuexec_ipc_object *object,
                                                    gpuexec_ipc_info *info);
 
-/* A connection between two processes, over a Unix socket. It carries messages, and notices the end of the other process:
-   its calls that wait then return GPUEXEC_PEER_GONE; the text says which process, and how it ended, if the system still
-   knows. One thread at a time may use a connection. These calls need no driver, and no failure of them but that to
-   create a connection is latched.
+/* A connection between two processes, over a Unix socket. It carries messages, and notices the end of the other
+   process: its calls that wait then return GPUEXEC_PEER_GONE; the text says which process, and how it ended, if the
+   system still knows. One thread at a time may use a connection. These calls need no driver, except
+   gpuexec_ipc_send_pool and gpuexec_ipc_wait. Only a failure to create a connection is latched.
    gpuexec_ipc_pair makes two ends: the connection for this process, and a descriptor for a program that it starts
    next, which passes it to gpuexec_ipc_from_fd. *child_fd stays open in that program; close it here afterwards. */
 GPUEXEC_API gpuexec_ipc gpuexec_ipc_pair_at(const char *where, int *child_fd);
@@ -2355,8 +2384,8 @@ GPUEXEC_API gpuexec_ipc gpuexec_ipc_from_fd_at(const char *where, int fd);
 GPUEXEC_API gpuexec_ipc gpuexec_ipc_listen_at(const char *where, const char *name, int timeout_ms);
 GPUEXEC_API gpuexec_ipc gpuexec_ipc_connect_at(const char *where, const char *name, int timeout_ms);
 
-/* Sends a message: a label of at most 63 bytes, a number, and an object, or NULL for none. Returns once the system has the
-   message; it waits while the other process has not read enough of earlier ones. */
+/* Sends a message: a label of at most 63 bytes, a number, and an object, or NULL for none. Returns once the system has
+   the message; it waits while the other process has not read enough of earlier ones. */
 GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_ipc_send_at(const char *where, gpuexec_ipc connection,
                                                               const char *label, unsigned long long value,
                                                               const gpuexec_ipc_object *object);
@@ -2370,9 +2399,9 @@ GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_ipc_send_pool_at(const char *w
 GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_ipc_receive_at(const char *where, gpuexec_ipc connection,
                                                                  gpuexec_ipc_message *message, int timeout_ms);
 
-/* Waits until the event's last record is reached, as gpuexec_event_sync does, but no longer than timeout_ms milliseconds
-   (GPUEXEC_NOT_READY; -1: forever), and not beyond the end of the other process. Returns and takes the thread's latched
-   failure. cuEventQuery. */
+/* Waits until the event's last record is reached, as gpuexec_event_sync does, but no longer than timeout_ms
+   milliseconds (GPUEXEC_NOT_READY; -1: forever), and not beyond the end of the other process. Returns and takes the
+   thread's latched failure. cuEventQuery. */
 GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_ipc_wait_at(const char *where, gpuexec_ipc connection,
                                                               gpuexec_event event, int timeout_ms);
 
@@ -13891,9 +13920,8 @@ static int gxi_ipc_end(gxi_call *call, gxi_slot *old) {              /* for the 
 #endif
 #if !defined(GPUEXEC_NO_IPC)
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-ipc   Objects of other processes, and connections to these. An object's bytes name the process that exported it
-   by a number that each copy of the library draws at random: a process number may be used again, or belong to another
-   namespace. */
+   >>impl-ipc   Objects of other processes. An object's bytes name the process that exported it by a number that each
+   copy of the library draws at random: a process number may be used again, or belong to another namespace. */
 
 #if !defined(__linux__)
 #define GXI_IPC_NONE(kind, name, parameters, result, unused) \
@@ -14021,9 +14049,9 @@ static void gxi_ipc_write(gxi_call *call, const gxi_slot *context, unsigned kind
 }
 /* Reads an object that must have that kind (0: any) and, unless its kind is any, belong to another process. */
 static gpuexec_result gxi_ipc_read(gxi_call *call, const gpuexec_ipc_object *object, unsigned kind, gxi_ipc_object *o) {
-    static const char *const importers[] = { "", "gpuexec_ipc_import", "gpuexec_ipc_import_event",
-                                             "gpuexec_ipc_import_pool", "gpuexec_ipc_import_from" };
-    static const char cure[] = "pass the bytes from gpuexec_ipc_export or gpuexec_ipc_export_event, all 128 and unchanged";
+    static const char *const importers[] = { "", "import it with gpuexec_ipc_import", "import it with "
+                                             "gpuexec_ipc_import_event", "", "import it with gpuexec_ipc_import_from" };
+    static const char cure[] = "pass the bytes from gpuexec_ipc_export or gpuexec_ipc_export_event, all 128 of them";
     if (!object) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure, "the object is NULL");
     memcpy(o, object, sizeof *o);
     if (memcmp(o->magic, gxi_ipc_magic, sizeof o->magic) != 0)
@@ -14036,8 +14064,8 @@ static gpuexec_result gxi_ipc_read(gxi_call *call, const gpuexec_ipc_object *obj
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure, "the object's bytes were changed after its export: its "
                         "checksum is wrong");
     if (kind && o->kind != kind)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, importers[o->kind], "the object is %s, not %s; the call for it is %s",
-                        gxi_ipc_kinds[o->kind], gxi_ipc_kinds[kind], importers[o->kind]);
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, importers[o->kind], "the object is %s, not %s", gxi_ipc_kinds[o->kind],
+                        gxi_ipc_kinds[kind]);
     if (kind && o->process == gxi_ipc_process())
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "use the exported address or event",
                         "this process exported the object: CUDA lets only other processes import it");
@@ -14050,8 +14078,8 @@ static gpuexec_result gxi_ipc_fail_import(gxi_call *call, const gxi_slot *contex
     gxi_ipc_uuid(call, context, uuid);
     if (memcmp(uuid, o->uuid, 16) && memcmp(o->uuid, zeros, 16)) other = ", which is on another device";
     return gxi_fail_cu(call, "check that the process that exported it still runs and has not freed or destroyed it, and "
-                       "that both processes see its device",
-                       "cannot import %s that process %lld exported%s", gxi_ipc_kinds[o->kind], (long long)o->pid, other);
+                       "that both processes see its device", "cannot import %s that process %lld exported%s",
+                       gxi_ipc_kinds[o->kind], (long long)o->pid, other);
 }
 
 /* --- memory, events, pools ---------------------------------------------------------------------------------------- */
@@ -14085,7 +14113,8 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_export_at(const char *where, gpuexec_ptr 
     pooled = range.pooled == GXI_POOLED;
     cu = pooled ? GXI_TRY(cuMemPoolExportPointer, (&handle, memory)) : GXI_TRY(cuIpcGetMemHandle, (&handle, memory));
     if (cu == 0)
-        gxi_ipc_write(call, context, pooled ? GPUEXEC_IPC_POOL_MEMORY : GPUEXEC_IPC_MEMORY, range.bytes, &handle, object);
+        gxi_ipc_write(call, context, pooled ? GPUEXEC_IPC_POOL_MEMORY : GPUEXEC_IPC_MEMORY, range.bytes, &handle,
+                      object);
     gxi_leave(&scope);
     return cu ? gxi_fail_cu(call, pooled ? "allocate it with gpuexec_alloc, or from a pool with "
                             "gpuexec_pool_desc.exportable: other pools' memory cannot be exported" : NULL,
@@ -14101,8 +14130,8 @@ static gpuexec_ptr gxi_ipc_note(gxi_call *call, gpuexec_ptr address, const gxi_i
     if (pooled == GXI_POOLED) GXI_BESIDE(cuMemFree, (address));
     else GXI_BESIDE(cuIpcCloseMemHandle, (address));
     if (again)
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "use that address", "this process has imported the memory already: it is at "
-                 "0x%llx (imported at %s)", address, gxi_place(range.where));
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "use that address", "this process has imported the memory already: it is "
+                 "at 0x%llx (imported at %s)", address, gxi_place(range.where));
     else gxi_fail_memory(call, "record imported memory");
     return 0;
 }
@@ -14143,8 +14172,8 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_export_event_at(const char *where, gpuexe
     cu = GXI_TRY(cuIpcGetEventHandle, (&handle, slot->is.event.native));
     if (cu == 0) gxi_ipc_write(call, context, GPUEXEC_IPC_EVENT, 0, &handle, object);
     gxi_leave(&scope);
-    return cu ? gxi_fail_cu(call, "export an event that this process created, with gpuexec_event_desc.interprocess (or, "
-                            "if it was adopted, with CU_EVENT_INTERPROCESS and CU_EVENT_DISABLE_TIMING)",
+    return cu ? gxi_fail_cu(call, "export an event that this process created, with gpuexec_event_desc.interprocess "
+                            "(elsewhere, with CU_EVENT_INTERPROCESS and CU_EVENT_DISABLE_TIMING)",
                             "cannot export the event") : GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_event gpuexec_ipc_import_event_at(const char *where, gpuexec_context context,
@@ -14241,8 +14270,8 @@ struct gxi_ipc {
     char     how[96];                            /* how it ended, or "" */
 };
 
-/* The state of a process, as in ps, 0 if there is none; with the time when it started and, once it has ended, its status
-   as wait() returns it. */
+/* The state of a process, as in ps, 0 if there is none; with the time when it started and, once it has ended, its
+   status as wait() returns it. */
 static char gxi_process_state(long pid, uint64_t *start, int *status) {
     char path[40], text[1024], state = 0;
     unsigned long long started = 0;
@@ -14289,8 +14318,8 @@ static void gxi_ipc_closed(gxi_ipc *c) {
 static gpuexec_result gxi_ipc_fail_gone(gxi_call *call, const gxi_ipc *c) {
     char who[40] = "the other process";
     if (c->pid) snprintf(who, sizeof who, "the other process, %ld,", c->pid);
-    return gxi_fail(call, GPUEXEC_PEER_GONE, "close the connection; do not wait for events that only that process would "
-                    "record", "%s %s", who, c->how);
+    return gxi_fail(call, GPUEXEC_PEER_GONE, "close the connection, and let no stream wait for that process's events",
+                    "%s %s", who, c->how);
 }
 static gpuexec_result gxi_ipc_fail_system(gxi_call *call, const char *what) {
     return gxi_fail(call, GPUEXEC_FILE_ERROR, NULL, "cannot %s: %s", what, strerror(errno));
@@ -14498,7 +14527,8 @@ GPUEXEC_API gpuexec_ipc gpuexec_ipc_listen_at(const char *where, const char *nam
             } while (other < 0 && n != 0);
             if (*name != '@') unlink(name);
             if (other < 0)
-                gxi_fail(call, GPUEXEC_FILE_ERROR, NULL, "no process connected to \"%s\" within %d ms", name, timeout_ms);
+                gxi_fail(call, GPUEXEC_FILE_ERROR, NULL, "no process connected to \"%s\" within %d ms", name,
+                         timeout_ms);
         }
         close(fd);
     }
@@ -14621,8 +14651,11 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_wait_at(const char *where, gpuexec_ipc co
         else if (i % 100 == 0) gxi_ipc_ended(c);
         if (timeout_ms >= 0 && ++waited >= timeout_ms) break;
     }
-    if (cu == GXI_CU_NOT_READY) return c->gone ? gxi_ipc_fail_gone(call, c) : GPUEXEC_NOT_READY;
-    gxi_waited(call, cu, slot, "the event");
+    if (cu != GXI_CU_NOT_READY) gxi_waited(call, cu, slot, "the event");
+    else if (c->gone) {
+        gxi_note(call, 0);
+        gxi_ipc_fail_gone(call, c);
+    } else if (!gxi_latched()) return GPUEXEC_NOT_READY;
     return gxi_take();
 }
 GPUEXEC_API long gpuexec_ipc_peer(gpuexec_ipc connection) {
