@@ -178,7 +178,7 @@ TEST(two_processes_take_turns_on_one_memory) {
         CHECK_OK(gpuexec_ipc_send(c, "go", i, NULL));
         CHECK_EQ(get(c, "went").value, i);
         gpuexec_stream_wait_event(t.s.stream, t.theirs);
-        if (i % 100 && i != rounds) continue;
+        if (i % 1000) continue;                     /* until then, both enqueue ahead of the device */
         CHECK_OK(gpuexec_copy_out(t.s.stream, host, t.data, sizeof host));
         CHECK_OK(gpuexec_stream_sync(t.s.stream));
         for (uint32_t k = 0; k < WORDS; k++) bad += host[k] != i * 5;
@@ -288,7 +288,7 @@ static void kill_one(int victim, long microseconds) {
     pause.tv_nsec = microseconds * 1000;
     nanosleep(&pause, NULL);
     CHECK_EQ(kill(process[victim], SIGKILL), 0);
-    code = end_of(process[1 - victim]);            /* before waiting for the other: so the system knows how that ended */
+    code = end_of(process[1 - victim]);            /* the other is not waited for yet: the system knows how it ended */
     if (!CHECK_EQ(code, 0)) {
         const ssize_t n = read(reports[1 - victim][0], text, sizeof text - 1);
         printf("victim %d after %ld us:\n%.*s\n", victim, microseconds, (int)(n > 0 ? n : 0), text);
