@@ -3380,7 +3380,7 @@ typedef struct gxi_state {
     struct gxi_postponed *postponed;             /* newest first; guarded by gxi_tables */
     struct gxi_recorded *recorded;               /* the CUgraphs; atomic, changed with gxi_graphs_mutex held */
     /* before memory (range) is freed, a kernel unloaded or a context closed (slot): graphs that use it cannot be
-       launched any more */
+       launched any more; both NULL: before that context is released */
     void              (*graphs_lose)(const gxi_call *call, const gxi_range *range, const struct gxi_slot *slot);
 } gxi_state;
 static gxi_state gxi;
@@ -6054,10 +6054,10 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
     int cu;
     const int gone = gxi_context_is_gone(call, slot);                /* with all its objects */
     const gpuexec_result ended = GXI_LOAD(&gxi.captures) ? GXI_LOAD(&gxi.end_captures)(call, slot, gone) : GPUEXEC_OK;
+    const int ends = !slot->adopted && gxi_is_last_handle(slot);
     const int entered = !gone && (result = gxi_enter(call, slot->cu_context, &scope)) == GPUEXEC_OK;
     if (entered) result = gxi_context_drain(call, slot);
-    if (!slot->adopted && GXI_LOAD(&gxi.graphs_lose) && gxi_is_last_handle(slot))
-        GXI_LOAD(&gxi.graphs_lose)(call, NULL, slot);
+    if (ends && GXI_LOAD(&gxi.graphs_lose)) GXI_LOAD(&gxi.graphs_lose)(call, NULL, slot);
     for (turn = 0; turn < 2; turn++) {
         gpuexec_result (*context_ends)(gxi_call *, uint64_t);
         gpuexec_result other;
@@ -6087,6 +6087,7 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
             result = gxi_fail_cu(call, NULL, "closing the context: cannot free memory %s at %s",
                                  gxi_memory_verbs[range.kind], gxi_place(range.where));
     }
+    if (ends && !gone && GXI_LOAD(&gxi.graphs_lose)) GXI_LOAD(&gxi.graphs_lose)(call, NULL, NULL);
     if (info->pool && (cu = GXI_LOAD(&gxi.leave_pool)(call, info)) != 0 && cu != GXI_DEINITIALIZED && !result)
         result = gxi_fail_cu(call, NULL, "closing the context: cannot destroy its memory pool");
     gxi_leave(&scope);
@@ -8952,6 +8953,11 @@ GXI_HOT gxi_slot *gxi_current_slot(gxi_use *use) {
     }
     return use->current;
 }
+/* The same, if the thread has an entry for the context. */
+GXI_HOT gxi_slot *gxi_current_in(uint64_t context) {
+    gxi_use *use = gxi_use_of(context);
+    return use ? gxi_current_slot(use) : NULL;
+}
 GPUEXEC_API gpuexec_stream_scope gpuexec_stream_scope_begin_at(const char *where, gpuexec_stream stream, int join) {
     gxi_slot *slot = gxi_peek_inline(stream.id, GXI_STREAM), *before;
     gxi_tried tried = { NULL, 0 };
@@ -9497,9 +9503,13 @@ GPUEXEC_API gpuexec_ptr gpuexec_alloc_managed_at(const char *where, gpuexec_cont
     return address;
 }
 
-/* A range of managed memory, perhaps of another library. *device: the CUdevice for which it was allocated. */
-static gpuexec_result gxi_check_managed(gxi_call *call, gpuexec_ptr address, size_t bytes, int *device) {
+/* A range of managed memory, perhaps of another library. *device: the CUdevice for which it was allocated; with scope,
+   a context on it is current afterwards, until gxi_leave. */
+static gpuexec_result gxi_check_managed(gxi_call *call, gpuexec_ptr address, size_t bytes, int *device,
+                                        gxi_scope *scope) {
+    struct CUctx_st *native;
     gpuexec_pointer_info info;
+    if (scope) memset(scope, 0, sizeof *scope);
     if (gxi_begin(call)) return gxi_failed_with();
     if (bytes == 0) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the range has 0 bytes");
     if (gxi_pointer(call, address, &info))
@@ -9513,7 +9523,9 @@ static gpuexec_result gxi_check_managed(gxi_call *call, gpuexec_ptr address, siz
                         (unsigned long long)(info.bytes - (address - info.base)), (unsigned long long)address,
                         (unsigned long long)info.bytes, GXI_PART(", allocated at ", info.where),
                         (unsigned long long)bytes);
-    return gxi_device(call, info.device, device);
+    if (gxi_device(call, info.device, device)) return gxi_failed_with();
+    native = scope ? gxi_any_context(call, info.device) : NULL;
+    return native ? gxi_enter(call, native, scope) : GPUEXEC_OK;     /* without: the thread's current context serves */
 }
 static gpuexec_result gxi_need_concurrent(gxi_call *call, int device, int *has) {
     return gxi_attribute(call, device, GXI_DEV_CONCURRENT_MANAGED_ACCESS, has)
@@ -9554,7 +9566,7 @@ GPUEXEC_API gpuexec_result gpuexec_managed_prefetch_at(const char *where, gpuexe
     GXI_CALL_ON(stream, gpuexec_managed_prefetch);
     if (!(slot = gxi_begin_with_stream(call, stream)) ||
         !(context = gxi_get(call, slot->context, GXI_CONTEXT, "the stream's context")) ||
-        gxi_check_managed(call, address, bytes, &device) ||
+        gxi_check_managed(call, address, bytes, &device, NULL) ||
         gxi_location_of(call, location, GXI_HAS(cuMemPrefetchAsync_12020), &to) ||
         gxi_check_migration(call, gxi_context_of(context)->device, &to, "prefetch") ||
         gxi_check_capture(call, slot, "prefetch", "prefetch before the capture, or between launches of the graph") ||
@@ -9574,18 +9586,24 @@ GPUEXEC_API gpuexec_result gpuexec_managed_advise_at(const char *where, gpuexec_
     const int placed = advice != GPUEXEC_READ_MOSTLY && advice != GPUEXEC_NOT_READ_MOSTLY &&
         advice != GPUEXEC_NOT_PREFERRED;
     gxi_location to;
+    gxi_scope scope;
     int device, cu;
     GXI_CALL(gpuexec_managed_advise, GXI_MAKES);
-    if (gxi_check_managed(call, address, bytes, &device)) return gxi_failed_with();
     if (advice < GPUEXEC_READ_MOSTLY || advice > GPUEXEC_NOT_ACCESSED_BY)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%d is not a gpuexec_advice", (int)advice);
-    if (gxi_location_of(call, placed ? location : GPUEXEC_HOST, GXI_HAS(cuMemAdvise_12020), &to) ||
-        (placed && gxi_check_migration(call, device, &to, "place")))
+    if (gxi_begin(call) ||
+        gxi_location_of(call, placed ? location : GPUEXEC_HOST, GXI_HAS(cuMemAdvise_12020), &to) ||
+        gxi_check_managed(call, address, bytes, &device, &scope))
         return gxi_failed_with();
+    if (placed && gxi_check_migration(call, device, &to, "place")) {
+        gxi_leave(&scope);
+        return gxi_failed_with();
+    }
     cu = GXI_HAS(cuMemAdvise_12020)
         ? gxi_returned(call, "cuMemAdvise", gxi.cu.cuMemAdvise_12020(address, bytes, (int)advice, to),
                        GXI_NUMBERS(address, bytes, advice, to.type, to.id))
         : GXI_TRY(cuMemAdvise, (address, bytes, (int)advice, gxi_old_location(&to)));
+    gxi_leave(&scope);
     return cu ? gxi_fail_cu(call, NULL, "cannot advise on %llu bytes at 0x%llx", (unsigned long long)bytes,
                             (unsigned long long)address) : GPUEXEC_OK;
 }
@@ -9595,7 +9613,7 @@ GPUEXEC_API gpuexec_result gpuexec_managed_attach_at(const char *where, gpuexec_
     gxi_scope scope;
     int device, cu;
     GXI_CALL_ON(stream, gpuexec_managed_attach);
-    if (!(slot = gxi_begin_with_stream(call, stream)) || gxi_check_managed(call, address, 1, &device))
+    if (!(slot = gxi_begin_with_stream(call, stream)) || gxi_check_managed(call, address, 1, &device, NULL))
         return gxi_failed_with();
     if (attachment != GPUEXEC_ATTACH_ALL && attachment != GPUEXEC_ATTACH_HOST && attachment != GPUEXEC_ATTACH_STREAM)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%d is not a gpuexec_attachment", (int)attachment);
@@ -9626,12 +9644,12 @@ GPUEXEC_API gpuexec_result gpuexec_managed_get_info_at(const char *where, gpuexe
     enum { ALL = sizeof attributes / sizeof *attributes };
     size_t sizes[ALL], i;
     void *values[ALL];
-    int found[ALL] = { 0 }, device, newer;
+    int found[ALL] = { 0 }, device, newer, cu;
+    gxi_scope scope;
     GXI_CALL(gpuexec_managed_get_info, GXI_QUERIES);
     if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
-    if (gxi_check_managed(call, address, bytes, &device) || gxi_need_concurrent(call, device, &info->concurrent))
-        return gxi_failed_with();
+    if (gxi_check_managed(call, address, bytes, &device, &scope)) return gxi_failed_with();
     newer = gxi.version >= 12020;
     for (i = 0; i < ALL; i++) {
         sizes[i] = sizeof *found;
@@ -9639,7 +9657,11 @@ GPUEXEC_API gpuexec_result gpuexec_managed_get_info_at(const char *where, gpuexe
     }
     sizes[1] = sizeof info->accessed_by;
     values[1] = info->accessed_by;
-    if (GXI_TRY(cuMemRangeGetAttributes, (values, sizes, attributes, newer ? (size_t)ALL : 4, address, bytes)))
+    cu = gxi_attribute(call, device, GXI_DEV_CONCURRENT_MANAGED_ACCESS, &info->concurrent);
+    if (!cu)
+        cu = GXI_TRY(cuMemRangeGetAttributes, (values, sizes, attributes, newer ? (size_t)ALL : 4, address, bytes));
+    gxi_leave(&scope);
+    if (cu)
         return gxi_fail_cu(call, NULL, "cannot query %llu bytes of managed memory at 0x%llx", (unsigned long long)bytes,
                            (unsigned long long)address);
     info->read_mostly = found[0];
@@ -9666,7 +9688,8 @@ GPUEXEC_API void *gpuexec_managed_host_at(const char *where, gpuexec_ptr address
     const gxi_slot *busy;
     int device, concurrent;
     GXI_CALL(gpuexec_managed_host, GXI_MAKES);
-    if (gxi_check_managed(call, address, 1, &device) || gxi_need_concurrent(call, device, &concurrent)) return NULL;
+    if (gxi_check_managed(call, address, 1, &device, NULL) || gxi_need_concurrent(call, device, &concurrent))
+        return NULL;
     if (concurrent || !(busy = gxi_busy_stream(call, device))) return (void *)(uintptr_t)address;
     gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "wait first: gpuexec_context_sync", "device %d does not let the host access "
              "managed memory while it works (CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS is 0), and the stream "
@@ -11378,14 +11401,13 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char 
                : gxi_fail_launch(call, cu, k, &dims, args, desc);
 }
 
-/* Typed arguments that fit are launched like arguments without types, and GPUEXEC_CURRENT like the stream itself. */
+/* Typed arguments that fit are launched like arguments without types. */
 static GXI_NOINLINE gpuexec_result gxi_launch_typed(const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
                                                     const gpuexec_dims *d, const gpuexec_args *args) {
-    const gxi_slot *k = args->typed || stream.id == GXI_CURRENT ? gxi_peek(kernel.id, GXI_KERNEL) : NULL;
-    const uint64_t current = k && stream.id == GXI_CURRENT ? gxi_current_known(k->context) : 0;
+    const gxi_slot *k = gxi_peek(kernel.id, GXI_KERNEL);
     gpuexec_args plain = *args;
-    if (gxi_peek(current, GXI_STREAM)) stream.id = current;
-    if (!k || stream.id == GXI_CURRENT || !gxi_typed_args_fit(k->is.kernel.sizes, args))
+    if (k && stream.id == GXI_CURRENT) gxi_use_make(k->context);     /* the next launch takes the fast path */
+    if (!k || !args->typed || !gxi_typed_args_fit(k->is.kernel.sizes, args))
         return gxi_launch_else("gpuexec_launch", where, kernel, stream, d, args, -1, NULL);
     plain.typed = 0;
     return gpuexec_launch_at(where, kernel, stream, *d, plain);
@@ -11398,7 +11420,9 @@ GPUEXEC_API gpuexec_result gpuexec_launch_at(const char *where, gpuexec_kernel k
     gxi_launch_config config;
     int cu;
     if (!(k = gxi_peek_inline(kernel.id, GXI_KERNEL)) || dims.shared_bytes > GXI_LOAD(&k->of.shared_limit) ||
-        !gxi_plain_args_fit(k->is.kernel.sizes, &args) || !(s = gxi_peek_inline(stream.id, GXI_STREAM)) ||
+        !gxi_plain_args_fit(k->is.kernel.sizes, &args) ||
+        !(s = GXI_UNLIKELY(stream.id == GXI_CURRENT) ? gxi_current_in(k->context)
+                                                     : gxi_peek_inline(stream.id, GXI_STREAM)) ||
         k->cu_context != s->cu_context || s->legacy || s->borrowed || gxi_thread.latched || gxi.trace)
         return gxi_launch_typed(where, kernel, stream, &dims, &args);
     gxi_note_launch(s, kernel.id, where);
@@ -12138,36 +12162,40 @@ static struct CUgraphExec_st *gxi_take_exec(const gxi_recorded *r, gxi_slot **gr
     gxi_unlock(&gxi_tables);
     return exec;
 }
-/* A context whose stream joined the capture is closed: cuGraphExecDestroy would never return after the context is
-   destroyed (measured on driver 580). gxi_graphs_mutex is held. */
+/* A context is closed whose stream joined the capture. */
 static void gxi_graph_loses_context(const gxi_call *call, gxi_recorded *r, const gxi_slot *closed) {
-    const int gone = gxi_context_is_gone(call, closed);
-    struct CUgraphExec_st *exec;
     gxi_text t = { 0, 0, 0, 0 };
     gxi_slot *graph;
     unsigned i = 0;
     while (i < r->njoined && r->joined[i] != closed->cu_context) i++;
     if (i == r->njoined) return;
-    while ((exec = gxi_take_exec(r, &graph)) != NULL) {
-        const gxi_slot *context = gxi_peek(graph->context, GXI_CONTEXT);
-        gxi_call own = *call;
-        gxi_scope scope;
-        if (gone || !context || gxi_context_is_gone(call, context)) continue;
-        if (gxi_enter(&own, graph->cu_context, &scope)) continue;
-        gxi_context_drain(&own, context);
-        GXI_BESIDE(cuGraphExecDestroy, (exec));
-        gxi_leave(&scope);
-    }
+    if (gxi_context_is_gone(call, closed)) while (gxi_take_exec(r, &graph)) {}   /* they cannot be destroyed any more */
     if (r->gone) return;
     gxi_add(&t, "a stream of the context on device %d joined the capture; the context was closed at %s",
             gxi_context_of(closed)->ordinal, gxi_place(call->where));
     gxi_graph_is_gone(r, &t);
 }
+/* Before a context is released: destroys the executable graphs that cannot be launched. For those that use the context
+   or its memory, cuGraphExecDestroy would never return after that (measured on driver 580). */
+static void gxi_graph_end_exec(const gxi_call *call, gxi_recorded *r) {
+    struct CUgraphExec_st *exec;
+    gxi_slot *graph;
+    while (r->gone && (exec = gxi_take_exec(r, &graph)) != NULL) {
+        const gxi_slot *context = gxi_peek(graph->context, GXI_CONTEXT);
+        gxi_call own = *call;
+        gxi_scope scope;
+        if (!context || gxi_context_is_gone(call, context) || gxi_enter(&own, graph->cu_context, &scope)) continue;
+        gxi_context_drain(&own, context);
+        GXI_BESIDE(cuGraphExecDestroy, (exec));
+        gxi_leave(&scope);
+    }
+}
 static void gxi_graphs_lose(const gxi_call *call, const gxi_range *range, const gxi_slot *slot) {
     gxi_recorded *r;
     gxi_lock(&gxi_graphs_mutex);
     for (r = gxi.recorded; r; r = r->next) {
-        if (slot && gxi_kind_of(slot->id) == GXI_CONTEXT) gxi_graph_loses_context(call, r, slot);
+        if (!range && !slot) gxi_graph_end_exec(call, r);
+        else if (slot && gxi_kind_of(slot->id) == GXI_CONTEXT) gxi_graph_loses_context(call, r, slot);
         else gxi_graph_loses(call, r, range, slot);
     }
     gxi_unlock(&gxi_graphs_mutex);

@@ -1,10 +1,10 @@
 #!/bin/sh
 # Compiles the header as its users do: languages, standards, compilers, ways of linking; and checks the resulting
-# symbols. Everything is compiled under the strict flags with -Werror, and nothing may be printed. CC and CXX name a
-# compiler in addition to gcc and clang, g++ and clang++; TEST_VERBOSE=1 lists each step. The programs run on the device
-# that GPUEXEC_DRIVER names. MATRIX=1 uses every gcc and clang of the machine, tcc, all standards and more combinations
-# (a minute on two cores); MATRIX=windows is mingw-w64 and wine alone. The work is divided into parts, the functions
-# below with their arguments, and this script runs itself for each of them, as many at a time as there are cores.
+# symbols. Everything is compiled under the strict flags with -Werror, and nothing may be printed. CC and CXX name the
+# compilers; TEST_VERBOSE=1 lists each step. The programs run on the device that GPUEXEC_DRIVER names. MATRIX=1 uses
+# every gcc and clang of the machine, tcc, all standards and more combinations (a minute on two cores); MATRIX=windows
+# is mingw-w64 and wine alone. The work is divided into parts, the functions below with their arguments, and this script
+# runs itself for each of them, as many at a time as there are cores.
 cd "$(dirname "$0")/../.." || exit 1
 here=tests/compile
 strict='-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wcast-qual -Wundef -Werror'
@@ -324,13 +324,13 @@ compilers() {
     done
 }
 versions() {
-    [ -z "$MATRIX" ] || for c in "/usr/bin/$1"-[0-9]* "/usr/local/bin/$1"-[0-9]*; do
+    for c in "/usr/bin/$1"-[0-9]* "/usr/local/bin/$1"-[0-9]*; do
         case $c in *[!0-9]) ;; *) [ ! -x "$c" ] || echo "${c##*/}" ;; esac
     done
 }
 named() { case $1 in cc|c++) ;; *) echo "$1" ;; esac; }
-if [ -n "$SAN_FLAGS" ]; then         # one compiler: two kinds of ASan do not go into one process
-    ccs=${CC:-cc} cxxs=${CXX:-c++}
+if [ -n "$SAN_FLAGS" ] || [ -z "$MATRIX" ]; then     # one compiler: two kinds of ASan do not go into one process
+    ccs=$(echo "${CC:-cc}" | compilers) cxxs=$(echo "${CXX:-c++}" | compilers)
 else
     ccs=$({ named "${CC:-cc}"; echo gcc; echo clang; versions gcc; versions clang; } | compilers)
     cxxs=$({ named "${CXX:-c++}"; echo g++; echo clang++; versions g++; versions clang++; } | compilers)
@@ -368,8 +368,9 @@ parts() {
 if [ "$MATRIX" = windows ]; then
     have $mingw-gcc || { echo "suite compile: 0 passed, 0 failed, 1 skipped: no $mingw-gcc"; exit; }
     have $mingw-g++ || skip "Windows: no $mingw-g++ on this machine"
-else
+elif [ -n "$MATRIX" ]; then
     for c in gcc clang g++ clang++; do have $c || skip "$c: not on this machine"; done
+elif [ -z "$cxxs" ]; then skip "${CXX:-c++}: not on this machine"
 fi
 parts | grep -n '' | tr : ' ' >"$top/parts"
 jobs=$(nproc 2>/dev/null || echo 2)

@@ -1,5 +1,5 @@
 /* ./launches WHAT N: does something N times, with the driver of driver.c: with the driver's own calls ("raw_..."), or
-   through gpuexec. */
+   through gpuexec. "all": does each of them N times. */
 #define GPUEXEC_IMPLEMENTATION
 #include "../../gpuexec.h"
 #include <stdio.h>
@@ -42,10 +42,13 @@ static void              *params[4] = { &x, &y, &n, &a };
     X(again, memory = gpuexec_alloc_on(s, 8192); gpuexec_free_on(s, memory)) \
     X(raw_graph, raw_graph(native_graph, native_stream)) X(graph, gpuexec_graph_launch(graph, s))
 
-#define LOOP(name, call) static void do_##name(int count) { for (int i = 0; i < count; i++) { call; } }
+/* The first time makes all checks and creates what is kept. */
+#define LOOP(name, call) \
+    static void first_##name(void) { call; } \
+    static void do_##name(int count) { for (int i = 0; i < count; i++) { call; } }
 KINDS(LOOP)
-#define ROW(name, call) { #name, do_##name },
-static const struct { const char *name; void (*run)(int count); } kinds[] = { KINDS(ROW) };
+#define ROW(name, call) { #name, first_##name, do_##name },
+static const struct { const char *name; void (*first)(void); void (*run)(int count); } kinds[] = { KINDS(ROW) };
 
 static void *entry(const char *name, int version) {
     void *found = gpuexec_driver_symbol(name, version);
@@ -56,7 +59,8 @@ static void *entry(const char *name, int version) {
 int main(int argc, char **argv) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     void           *entries[6];
-    size_t          i;
+    size_t          i, done = 0;
+    if (argc != 3) return 1;
     fn       = gpuexec_kernel_get(gpuexec_module_load(ctx, ".version 7.0", 0, NULL), "k");
     s        = gpuexec_context_stream(ctx);
     other    = gpuexec_stream_create(ctx, NULL);
@@ -67,11 +71,6 @@ int main(int argc, char **argv) {
     native_stream   = gpuexec_stream_native(s);
     native_other    = gpuexec_stream_native(other);
     native_event    = gpuexec_event_native(event);
-    if (argc == 3 && strstr(argv[1], "graph")) { /* where there are graphs, a free must look whether one loses memory */
-        GPUEXEC_CAPTURE(s, &graph) { }
-        if (gpuexec_graph_prepare(graph, s) != GPUEXEC_OK) return 1;
-        native_graph = gpuexec_graph_exec_native(graph);
-    }
     entries[0] = entry("cuLaunchKernel", 4000);
     entries[1] = entry("cuEventRecord", 2000);
     entries[2] = entry("cuStreamWaitEvent", 3020);
@@ -84,14 +83,18 @@ int main(int argc, char **argv) {
     memcpy(&raw_take, &entries[3], sizeof entries[3]);
     memcpy(&raw_give, &entries[4], sizeof entries[4]);
     memcpy(&raw_graph, &entries[5], sizeof entries[5]);
-    for (i = 0; argc == 3 && i < sizeof kinds / sizeof kinds[0]; i++) {
-        if (strcmp(argv[1], kinds[i].name) != 0) continue;
-        kinds[i].run(1);                         /* the first time makes all checks and creates what is kept */
+    for (i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (strcmp(argv[1], kinds[i].name) != 0 && strcmp(argv[1], "all") != 0) continue;
+        if (strcmp(kinds[i].name, "raw_graph") == 0) {   /* once there is a graph, frees look whether it loses memory */
+            GPUEXEC_CAPTURE(s, &graph) { }
+            if (gpuexec_graph_prepare(graph, s) != GPUEXEC_OK) return 1;
+            native_graph = gpuexec_graph_exec_native(graph);
+        }
+        kinds[i].first();
         kinds[i].run(atoi(argv[2]));
-        if (gpuexec_take_error() == GPUEXEC_OK) return 0;
-        fputs(gpuexec_error_text(), stderr);
-        return 1;
+        done++;
     }
-    fputs("WHAT is the name of none of KINDS\n", stderr);
+    if (gpuexec_take_error() == GPUEXEC_OK && done) return 0;
+    fputs(done ? gpuexec_error_text() : "WHAT is the name of none of KINDS\n", stderr);
     return 1;
 }

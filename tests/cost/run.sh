@@ -1,10 +1,11 @@
 #!/bin/sh
 # Counts with callgrind how many instructions gpuexec adds to the driver's calls, over a driver that does nothing: for a
-# launch with four arguments (at most 160 for gpuexec_launch with gpuexec_grid_for; with clang 185, half of it on the
-# caller's side), a prepared one, a record, a wait, a stream scope, a graph, an allocation and its free in stream order,
-# at the same address again, and at another one each time (mostly the table of allocations). Also measures the time for
-# a million allocations and ten thousand objects, and counts how many million instructions the compiler needs for a file
-# that includes gpuexec.h, compared with an empty one. compile.sh measures both in time.
+# launch with four arguments (at most 160 for gpuexec_launch with gpuexec_grid_for, also on GPUEXEC_CURRENT; with clang
+# 185, half of it on the caller's side), a prepared one, a record, a wait, a stream scope, a graph, an allocation and
+# its free in stream order, at the same address again, and at another one each time. Also measures the time for a
+# million allocations and ten thousand objects. With COST_COMPILE="-O0 -O2", counts how many million instructions the
+# compiler needs for a file that includes gpuexec.h, compared with an empty one, and for the implementation; compile.sh
+# measures both in time.
 cd "$(dirname "$0")" || exit 1
 skip() { echo "  skipped: $1"; echo "suite cost: 0 passed, 0 failed, 1 skipped"; exit 0; }
 command -v valgrind >/dev/null 2>&1 || skip "no valgrind on this machine"
@@ -16,13 +17,14 @@ fail() { echo "failed: $1"; echo "suite cost: 0 passed, 1 failed, 0 skipped"; ex
 ${CC:-cc} -O2 -shared -fPIC driver.c -o "$out/driver.so" &&
     ${CC:-cc} -std=c99 -O2 launches.c -o "$out/launches" -ldl -lpthread || fail "it does not compile"
 export GPUEXEC_DRIVER="$out/driver.so"
-"$out/launches" launch 1 || fail "it does not run"
+"$out/launches" all 1 || fail "it does not run"
 
-count() { # KIND N: instructions of the whole program
-    valgrind --tool=callgrind --callgrind-out-file=/dev/null "$out/launches" "$1" "$2" 2>&1 |
-        sed -n 's/.*Collected : \([0-9]*\).*/\1/p'
+valgrind --tool=callgrind --callgrind-out-file="$out/counts" "$out/launches" all 10000 >"$out/said" 2>&1 &&
+    callgrind_annotate --inclusive=yes --threshold=100 "$out/counts" >"$out/functions" ||
+    fail "valgrind does not run it"
+each() { # KIND: the instructions of one, from a line such as " 1,234 (5.6%)  launches.c:do_KIND [/tmp/launches]"
+    echo $(( $(sed -n "s/^ *\([0-9,]*\) .*:do_$1 .*/\1/p" "$out/functions" | tr -d ,) / 10000 ))
 }
-each() { echo $(( ($(count "$1" 11000) - $(count "$1" 1000)) / 10000 )); }     # of one
 passed=0 failed=0
 check() { # WHAT RAW MOST: what gpuexec adds to the driver's calls
     raw=$(each "$2")
@@ -37,7 +39,7 @@ check() { # WHAT RAW MOST: what gpuexec adds to the driver's calls
 if ${CC:-cc} --version | grep -q clang; then clang=25; else clang=0; fi
 check launch raw_launch $((160 + clang))
 check prepared raw_launch 40
-check current raw_launch $((400 + clang))
+check current raw_launch $((160 + clang))
 check record raw_record $((60 + clang))
 check wait raw_wait $((60 + clang))
 check scope raw_both $((120 + 2 * clang))
@@ -76,28 +78,17 @@ compiler() { # LANGUAGE COMMAND...: millions of instructions for the text on sta
         "$@" -I../.. -fsyntax-only "$file" 2>&1 |
         sed -n 's/.*Collected : //p' | awk '{ n += $1 } END { printf "%d", n / 1e6 }'
 }
-# The implementation at -O2 takes valgrind three minutes: only on request (COST_COMPILE=1, as in .ci/run).
-implementation() { # NAME FLAG...: millions of instructions, into a file of that name
-    name=$1; shift
-    valgrind --trace-children=yes --tool=callgrind --callgrind-out-file=/dev/null ${CC:-cc} -std=c99 -O2 "$@" -I../.. \
-        -DGPUEXEC_IMPLEMENTATION -x c -c ../../gpuexec.h -o "$out/$name.o" 2>&1 |
-        sed -n 's/.*Collected : //p' | awk '{ n += $1 } END { printf "%d", n / 1e6 }' > "$out/$name"
+# The instructions for each byte of the header without its comments. valgrind takes a minute at -O0, four at -O2.
+implementation() { # LEVEL MOST
+    took=$(valgrind --trace-children=yes --tool=callgrind --callgrind-out-file=/dev/null ${CC:-cc} -std=c99 "$1" \
+        -I../.. -DGPUEXEC_IMPLEMENTATION -x c -c ../../gpuexec.h -o "$out/implementation.o" 2>&1 |
+        sed -n 's/.*Collected : //p' | awk '{ n += $1 } END { printf "%d", n / 1e6 }')
+    most=$(($2 * $(${CC:-cc} -fpreprocessed -dD -E -P -x c ../../gpuexec.h 2>/dev/null | wc -c) / 1000000))
+    echo "compiling the implementation at $1: $took million instructions, at most $most"
+    if [ "$took" -gt 0 ] && [ "$took" -le "$most" ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
 }
-if [ -n "${COST_COMPILE:-}" ] && ! ${CC:-cc} --version | grep -q clang; then
-    implementation whole &
-    implementation without_multi -DGPUEXEC_NO_MULTI
-    wait
-    # 32,500 instructions for each byte of the header without its comments; without >>multi 29,000
-    bytes=$(${CC:-cc} -fpreprocessed -dD -E -P -x c ../../gpuexec.h 2>/dev/null | wc -c)
-    for what in "whole $((32500 * bytes / 1000000))" "without_multi $((29000 * bytes / 1000000))"; do
-        took=$(cat "$out/${what% *}")
-        echo "compiling the implementation at -O2, ${what% *}: $took million instructions, at most ${what#* }"
-        if [ "$took" -gt 0 ] && [ "$took" -le "${what#* }" ]; then
-            passed=$((passed + 1))
-        else
-            failed=$((failed + 1))
-        fi
-    done
+if ! ${CC:-cc} --version | grep -q clang; then
+    for level in ${COST_COMPILE:-}; do implementation "$level" "$([ "$level" = -O0 ] && echo 9000 || echo 32500)"; done
 fi
 bytes=$(wc -c < ../../gpuexec.h)
 include() { # LANGUAGE INSTRUCTIONS_PER_BYTE COMMAND...: the compiler reads all of it, also what it skips
@@ -106,7 +97,9 @@ include() { # LANGUAGE INSTRUCTIONS_PER_BYTE COMMAND...: the compiler reads all 
     echo "including gpuexec.h, $*: $more million instructions, at most $limit"
     if [ $more -gt 0 ] && [ $more -le "$limit" ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
 }
-include c 101 ${CC:-cc} -std=c99
-! ${CXX:-c++} --version >/dev/null 2>&1 || include cc 126 ${CXX:-c++} -std=c++11
+if [ -n "${COST_COMPILE:-}" ]; then
+    include c 101 ${CC:-cc} -std=c99
+    ! ${CXX:-c++} --version >/dev/null 2>&1 || include cc 126 ${CXX:-c++} -std=c++11
+fi
 echo "suite cost: $passed passed, $failed failed, 0 skipped"
 [ $failed -eq 0 ]

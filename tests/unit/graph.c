@@ -153,6 +153,28 @@ TEST_ALONE_MULTI(closing_a_context_whose_stream_joined_a_capture) {
     CHECK_OK(gpuexec_graph_destroy(graph));
 }
 
+/* The same if only a copy uses the context's memory. */
+TEST_ALONE_MULTI(closing_a_context_whose_memory_a_graph_copies) {
+    setting       s, t;
+    gpuexec_graph graph = { 0 }, kept = { 0 };
+    if (gpuexec_device_count() < 2) SKIP("needs 2 devices");
+    s = begin();
+    t = set_up_on(1, UNIT_PTX, "add", BYTES);
+    GPUEXEC_CAPTURE(s.stream, &graph) CHECK_OK(gpuexec_copy(s.stream, s.data, t.data, 4));
+    GPUEXEC_CAPTURE(s.stream, &kept) CHECK_OK(add_to(&s, s.stream, 5));
+    CHECK_OK(gpuexec_graph_launch(graph, s.stream));
+    CHECK_OK(gpuexec_graph_launch(kept, s.stream));
+    CHECK_OK(gpuexec_context_close(t.ctx));
+    CHECK(gpuexec_graph_exec_native(graph) == NULL);
+    CHECK(gpuexec_graph_exec_native(kept) != NULL);
+    CHECK_REFUSED(gpuexec_graph_launch(graph, s.stream), GPUEXEC_STALE_HANDLE, "cannot launch the graph captured at",
+                  "node 0 uses the 2048 bytes of device memory", "which were freed at", "graph.c:");
+    CHECK_OK(gpuexec_graph_launch(kept, s.stream));
+    CHECK_EQ(value(&s), 10);
+    CHECK_OK(gpuexec_graph_destroy(graph));
+    CHECK_OK(gpuexec_graph_destroy(kept));
+}
+
 TEST(scopes_and_prepared_launches_in_a_capture) {
     setting          s = begin();
     gpuexec_stream   other = gpuexec_stream_create(s.ctx, NULL);
