@@ -28,6 +28,7 @@
         >>graph       launching what a capture recorded
         >>barrier     a barrier across devices
         >>multi       one launch on several devices
+        >>ipc         memory and events of other processes, and connections to these
         >>cplusplus   launches that take any values
         >>names       the names that programs use
       >>end-of-api
@@ -41,7 +42,7 @@
         >>ranges      the table of allocations
         >>impl-setup, impl-device, impl-context, impl-shutdown, impl-image, impl-module, impl-link, impl-memory,
         >>impl-stream, impl-current, impl-pool, impl-managed, impl-event, impl-transfer, impl-copies, impl-launch,
-        >>impl-params, impl-graph, impl-capture, impl-barrier, impl-multi
+        >>impl-params, impl-graph, impl-capture, impl-barrier, impl-multi, impl-ipc
 
     --------------------------------------------------------------------------------------------------------------------
     >>start
@@ -94,6 +95,7 @@
                                do not interfere with each other
       GPUEXEC_NO_MULTI         implementation: omits >>barrier and >>multi. Programs that call functions of these
                                sections fail to link, or, with GPUEXEC_STATIC, to compile
+      GPUEXEC_NO_IPC           the same for >>ipc
       GPUEXEC_NO_HERE          any file: its calls do not pass the caller's file and line (smaller binaries)
 
     No macro changes the layout of a type. Run-time settings are the members of descs (structs of options, such as
@@ -232,6 +234,22 @@
               bytes /= 2;
           }
       Any other failure stays latched, including that of a request for 0 bytes.
+
+    BOXES AND ARRAYS OF COPIES (>>copies)
+      gpuexec_copy_3d copies a box: `depth` slices of `height` rows of `width_bytes` bytes, between host and device
+      memory in any direction. Each side has a separate pitch, slice height and offset, so that parts of volumes and
+      images can be copied without a loop; with depth 1, it is a 2-D copy with offsets. A pitch or slice height of 0
+      means that there are no gaps:
+          gpuexec_copy_3d_desc c = { 0 };                            // a 16 x 16 x 16 part of a 64 x 64 x 64 volume
+          c.from.device = volume, c.from.pitch = 64, c.from.slice_height = 64;
+          c.from.x = 8, c.from.y = 24, c.from.z = 40;
+          c.to.host = part;                                          // rows of 16 bytes, slices of 16 rows
+          c.width_bytes = c.height = c.depth = 16;
+          gpuexec_copy_3d(s, &c);
+      gpuexec_copy_many makes an array of copies with one call. On an H200, 1,000 copies of 4 bytes from pinned memory
+      take a fifth of the time of 1,000 calls; between device addresses, where the driver's own batches gain nothing, a
+      kernel copies. Larger copies gain less. All copies are checked first: if one is refused, none is made, and the
+      text names it: "copies[17]".
 
     STREAMS (>>stream) and EVENTS (>>event)
       Work on one stream runs in order; work on different streams may overlap. An event marks a point in a stream.
@@ -607,6 +625,9 @@ typedef enum gpuexec_result {
                                            capture: it was not made */
     GPUEXEC_CAPTURE_BROKEN = 71,        /* an earlier call broke the capture; the text names it, if gpuexec made it */
     GPUEXEC_GRAPH_DIFFERS = 72,         /* gpuexec_graph_update: the graphs do not have the same structure */
+    /* other processes */
+    GPUEXEC_PEER_GONE = 80,             /* the process at the other end of a connection has ended or closed it: the text
+                                           says which, and how it ended */
     GPUEXEC_DRIVER_ERROR = 90           /* any other error of the driver: see gpuexec_error.driver_result */
 } gpuexec_result;
 
@@ -623,6 +644,7 @@ typedef struct gpuexec_prepared { unsigned long long id; } gpuexec_prepared;
 typedef struct gpuexec_barrier { unsigned long long id; } gpuexec_barrier;
 typedef struct gpuexec_graph   { unsigned long long id; } gpuexec_graph;
 typedef struct gpuexec_pool    { unsigned long long id; } gpuexec_pool;
+typedef struct gpuexec_ipc     { unsigned long long id; } gpuexec_ipc;
 
 /* gpuexec_same(a, b): 1 if two handles of one kind are the same handle, 0 if not; handles of different kinds do not
    compile. In C++, a == b and a != b do the same. Two handles for one native object, from two calls of
@@ -1375,8 +1397,9 @@ typedef struct gpuexec_copy_part {
    a call for each:
    - to and from page-locked host memory with cuMemcpyBatchAsync, for which the driver must support CUDA 12.8, and
      which the legacy stream does not allow;
-   - up to 1 MiB within the stream's context, between addresses from gpuexec: with a kernel, 170 copies a launch. The
-     first such call in a context loads it (cuModuleLoadDataEx), which takes a few milliseconds;
+   - up to 1 MiB within the stream's context, between addresses from gpuexec, if there are at least four: with a
+     kernel, 170 copies a launch. The first such call in a context loads it (cuModuleLoadDataEx), which takes a few
+     milliseconds;
    - all others, and all copies in a capture: as separate copies. */
 GPUEXEC_API gpuexec_result gpuexec_copy_many_at(const char *where, gpuexec_stream stream,
                                                 const gpuexec_copy_part *copies, size_t count);
@@ -1722,6 +1745,8 @@ typedef struct gpuexec_event_desc {
     unsigned start_canary;
     int      no_timing;                   /* 1: cheaper, for ordering only. CU_EVENT_DISABLE_TIMING */
     int      blocking_sync;               /* 1: gpuexec_event_sync sleeps instead of spinning. CU_EVENT_BLOCKING_SYNC */
+    int      interprocess;                /* 1: gpuexec_ipc_export_event can export it; implies no_timing.
+                                             CU_EVENT_INTERPROCESS */
     unsigned end_canary;
 } gpuexec_event_desc;
 
@@ -2051,6 +2076,7 @@ typedef struct gpuexec_capture_desc {
        gpuexec_capture_begin                        refused                         as usual      refused (always)
        gpuexec_event_sync, _query, _elapsed_ms      refused if the event was last recorded in a capture
        gpuexec_context_sync                         refused if a stream of the context captures
+       gpuexec_barrier_destroy                      refused if a stream of its contexts captures
        allocate, register, load, create, open       as usual, in each mode
        free, unregister, gpuexec_module_unload      happens when no capture is open any more
        gpuexec_context_close                        ends the captures of its streams without a graph, and fails
@@ -2137,8 +2163,8 @@ GPUEXEC_API size_t gpuexec_graph_text(gpuexec_graph graph, char *text, size_t by
 GPUEXEC_API size_t gpuexec_graph_dot(gpuexec_graph graph, char *text, size_t bytes);
 
 /* Return the CUgraph and, once the graph is prepared or launched, the CUgraphExec; NULL if there is none. Queries.
-   gpuexec destroys the CUgraphExec when a context whose stream joined the capture is closed: after that,
-   cuGraphExecDestroy would never return. */
+   gpuexec destroys the CUgraphExec when another context that it uses is closed: after that, cuGraphExecDestroy would
+   never return. */
 GPUEXEC_API struct CUgraph_st *gpuexec_graph_native(gpuexec_graph graph);
 GPUEXEC_API struct CUgraphExec_st *gpuexec_graph_exec_native(gpuexec_graph graph);
 
@@ -2189,7 +2215,7 @@ GPUEXEC_API gpuexec_result gpuexec_barrier_reset_at(const char *where, gpuexec_b
 
 /* Waits for the work in the barrier's contexts, then frees the barrier. Returns GPUEXEC_BARRIER_BROKEN if it is broken
    and no call has reported that yet; the barrier is freed nevertheless. gpuexec_context_close and gpuexec_shutdown do
-   the same. */
+   the same. GPUEXEC_CAPTURING if a stream of its contexts captures. */
 GPUEXEC_API gpuexec_result gpuexec_barrier_destroy_at(const char *where, gpuexec_barrier barrier);
 #endif
 
@@ -2238,6 +2264,123 @@ typedef struct gpuexec_multi_desc {
 GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where, const gpuexec_device_launch *launches,
                                                           unsigned count,
                                                          const gpuexec_multi_desc *desc);
+#endif
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>ipc   Memory, events and pools between processes on one machine. Linux only; elsewhere, each call returns
+   GPUEXEC_NOT_SUPPORTED. */
+
+/* What a process exports, as bytes: send them through a pipe, a file or a socket. They are valid on this machine while
+   the process that exported them runs and keeps the object. Bytes that no export made, or that were changed, are refused
+   (GPUEXEC_BAD_ARGUMENT). */
+typedef struct gpuexec_ipc_object { unsigned char bytes[128]; } gpuexec_ipc_object;
+
+typedef enum gpuexec_ipc_kind {
+    GPUEXEC_IPC_NOTHING = 0,
+    GPUEXEC_IPC_MEMORY = 1,                      /* from gpuexec_alloc */
+    GPUEXEC_IPC_EVENT = 2,
+    GPUEXEC_IPC_POOL = 3,                        /* only in messages: a file descriptor */
+    GPUEXEC_IPC_POOL_MEMORY = 4                  /* import the pool first */
+} gpuexec_ipc_kind;
+
+typedef struct gpuexec_ipc_info {                /* what an object's bytes say */
+    gpuexec_ipc_kind kind;
+    size_t           bytes;                      /* of memory */
+    long             pid;                        /* of the process that exported it */
+} gpuexec_ipc_info;
+
+typedef struct gpuexec_ipc_message {
+    gpuexec_ipc_kind   kind;                     /* of what came with it */
+    char               label[64];
+    unsigned long long value;
+    gpuexec_ipc_object object;                   /* memory, event, pool memory */
+    int                fd;                       /* of a pool, otherwise -1. The caller owns it: pass it to
+                                                    gpuexec_ipc_import_pool, then close it */
+} gpuexec_ipc_message;
+
+#if !defined(GPUEXEC_STATIC) || !defined(GPUEXEC_NO_IPC)
+/* Exports memory for other processes. `memory` is the beginning of an allocation from gpuexec_alloc or
+   gpuexec_alloc_pitched, or from gpuexec_pool_alloc with a pool that is exportable. Keep the memory until all importers
+   have freed theirs. The driver shares whole pages of 2 MiB: an importer could also read other small allocations near
+   this one. cuIpcGetMemHandle, cuMemPoolExportPointer. */
+GPUEXEC_API gpuexec_result gpuexec_ipc_export_at(const char *where, gpuexec_ptr memory, gpuexec_ipc_object *object);
+
+/* Imports memory that another process exported, for kernels, copies and fills: the same bytes, at another address. Free
+   it with gpuexec_free, which leaves the exporter's allocation as it is. Returns 0 if it fails: GPUEXEC_BAD_ARGUMENT for
+   an object of this process, of another kind, or if this process has imported it already; otherwise the driver's reason,
+   such as an exporter that has ended. cuIpcOpenMemHandle. */
+GPUEXEC_API gpuexec_ptr gpuexec_ipc_import_at(const char *where, gpuexec_context context,
+                                              const gpuexec_ipc_object *object);
+
+/* Exports an event that was created with gpuexec_event_desc.interprocess. cuIpcGetEventHandle. */
+GPUEXEC_API gpuexec_result gpuexec_ipc_export_event_at(const char *where, gpuexec_event event,
+                                                       gpuexec_ipc_object *object);
+
+/* Imports an event: both processes may record it, and wait for its last record. Destroy it with gpuexec_event_destroy.
+   Errors as for gpuexec_ipc_import. cuIpcOpenEventHandle. */
+GPUEXEC_API gpuexec_event gpuexec_ipc_import_event_at(const char *where, gpuexec_context context,
+                                                      const gpuexec_ipc_object *object);
+
+/* Exports a pool that was created with gpuexec_pool_desc.exportable, as a new file descriptor, which the caller owns; -1
+   if it fails. Pass it to another process with gpuexec_ipc_send_pool, then close it. cuMemPoolExportToShareableHandle. */
+GPUEXEC_API int gpuexec_ipc_export_pool_at(const char *where, gpuexec_pool pool);
+
+/* Imports a pool from its descriptor, which remains the caller's: to import memory with gpuexec_ipc_import_from, not to
+   allocate. cuMemPoolImportFromShareableHandle. */
+GPUEXEC_API gpuexec_pool gpuexec_ipc_import_pool_at(const char *where, gpuexec_context context, int fd);
+
+/* Imports memory of an imported pool. Free it with gpuexec_free or gpuexec_free_on, before its exporter does. Returns 0 if
+   it fails. cuMemPoolImportPointer. */
+GPUEXEC_API gpuexec_ptr gpuexec_ipc_import_from_at(const char *where, gpuexec_pool pool,
+                                                   const gpuexec_ipc_object *object);
+
+/* Reads an object's bytes, without the driver. GPUEXEC_BAD_ARGUMENT if they are not an object. A query. */
+GPUEXEC_API gpuexec_result gpuexec_ipc_get_info_at(const char *where, const gpuexec_ipc_object *object,
+                                                   gpuexec_ipc_info *info);
+
+/* A connection between two processes, over a Unix socket. It carries messages, and notices the end of the other process:
+   its calls that wait then return GPUEXEC_PEER_GONE; the text says which process, and how it ended, if the system still
+   knows. One thread at a time may use a connection. These calls need no driver, and no failure of them but that to
+   create a connection is latched.
+   gpuexec_ipc_pair makes two ends: the connection for this process, and a descriptor for a program that it starts
+   next, which passes it to gpuexec_ipc_from_fd. *child_fd stays open in that program; close it here afterwards. */
+GPUEXEC_API gpuexec_ipc gpuexec_ipc_pair_at(const char *where, int *child_fd);
+
+/* Makes a connection of one end of a SOCK_SEQPACKET Unix socket, which it then owns. */
+GPUEXEC_API gpuexec_ipc gpuexec_ipc_from_fd_at(const char *where, int fd);
+
+/* Wait for another process that connects to this name, or for one that listens there; at most timeout_ms milliseconds,
+   -1: forever. Listening ends with the first connection. A name that begins with '@' is no file: nothing is left behind
+   if the process is killed. GPUEXEC_FILE_ERROR if the name cannot be used, or after the timeout. */
+GPUEXEC_API gpuexec_ipc gpuexec_ipc_listen_at(const char *where, const char *name, int timeout_ms);
+GPUEXEC_API gpuexec_ipc gpuexec_ipc_connect_at(const char *where, const char *name, int timeout_ms);
+
+/* Sends a message: a label of at most 63 bytes, a number, and an object, or NULL for none. Returns once the system has the
+   message; it waits while the other process has not read enough of earlier ones. */
+GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_ipc_send_at(const char *where, gpuexec_ipc connection,
+                                                              const char *label, unsigned long long value,
+                                                              const gpuexec_ipc_object *object);
+/* The same with a pool's file descriptor. */
+GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_ipc_send_pool_at(const char *where, gpuexec_ipc connection,
+                                                                   const char *label, unsigned long long value,
+                                                                   gpuexec_pool pool);
+
+/* Receives the next message; waits for it at most timeout_ms milliseconds, -1: forever. GPUEXEC_NOT_READY if none came.
+   Messages that the other process sent before it ended are still received. */
+GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_ipc_receive_at(const char *where, gpuexec_ipc connection,
+                                                                 gpuexec_ipc_message *message, int timeout_ms);
+
+/* Waits until the event's last record is reached, as gpuexec_event_sync does, but no longer than timeout_ms milliseconds
+   (GPUEXEC_NOT_READY; -1: forever), and not beyond the end of the other process. Returns and takes the thread's latched
+   failure. cuEventQuery. */
+GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_ipc_wait_at(const char *where, gpuexec_ipc connection,
+                                                              gpuexec_event event, int timeout_ms);
+
+/* Returns the number of the other process, 0 if it is not known yet. A query. */
+GPUEXEC_API long gpuexec_ipc_peer(gpuexec_ipc connection);
+
+/* Closes the connection. Later calls of the other process return GPUEXEC_PEER_GONE. What was imported stays. */
+GPUEXEC_API gpuexec_result gpuexec_ipc_close_at(const char *where, gpuexec_ipc connection);
 #endif
 
 #ifdef __cplusplus
@@ -2289,6 +2432,7 @@ template <> struct gxi_is_handle<gpuexec_prepared> : gxi_true {};
 template <> struct gxi_is_handle<gpuexec_barrier> : gxi_true {};
 template <> struct gxi_is_handle<gpuexec_graph> : gxi_true {};
 template <> struct gxi_is_handle<gpuexec_pool> : gxi_true {};
+template <> struct gxi_is_handle<gpuexec_ipc> : gxi_true {};
 template <bool> struct gxi_if_handle {};
 template <> struct gxi_if_handle<true> { typedef bool type; };
 template <> struct gxi_is_handle<gpuexec_args> : gxi_true {};
@@ -2547,6 +2691,23 @@ template <class T> GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::t
 #define gpuexec_barrier_reset(...)          gpuexec_barrier_reset_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_barrier_destroy(...)        gpuexec_barrier_destroy_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_launch_multi_device(...)    gpuexec_launch_multi_device_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_ipc_export(...)             gpuexec_ipc_export_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_ipc_import(...)             gpuexec_ipc_import_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_ipc_export_event(...)       gpuexec_ipc_export_event_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_ipc_import_event(...)       gpuexec_ipc_import_event_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_ipc_export_pool(...)        gpuexec_ipc_export_pool_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_ipc_import_pool(...)        gpuexec_ipc_import_pool_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_ipc_import_from(...)        gpuexec_ipc_import_from_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_ipc_get_info(...)           gpuexec_ipc_get_info_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_ipc_pair(...)               gpuexec_ipc_pair_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_ipc_from_fd(...)            gpuexec_ipc_from_fd_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_ipc_listen(...)             gpuexec_ipc_listen_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_ipc_connect(...)            gpuexec_ipc_connect_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_ipc_send(...)               gpuexec_ipc_send_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_ipc_send_pool(...)          gpuexec_ipc_send_pool_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_ipc_receive(...)            gpuexec_ipc_receive_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_ipc_wait(...)               gpuexec_ipc_wait_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_ipc_close(...)              gpuexec_ipc_close_at(GPUEXEC_HERE, __VA_ARGS__)
 
 /* >>end-of-api ===================================================================================================== */
 
@@ -2763,6 +2924,18 @@ static const char *const gxi_driver_places[] = { "nvcuda.dll" };
 #  include <unistd.h>
 #  if defined(__linux__)
 #    include <sys/auxv.h>
+#    if !defined(GPUEXEC_NO_IPC)
+#      include <fcntl.h>
+#      include <sys/socket.h>
+#      include <sys/un.h>
+#      if defined(SO_PEERCRED)                    /* not with -std=c99 */
+#        define GXI_SO_PEERCRED SO_PEERCRED
+#      elif defined(__powerpc__)
+#        define GXI_SO_PEERCRED 21
+#      else
+#        define GXI_SO_PEERCRED 17
+#      endif
+#    endif
 #  endif
 #  define GXI_CUDA
 #  define GXI_THREAD __thread
@@ -2895,6 +3068,8 @@ typedef struct gxi_pool_properties {             /* CUmemPoolProps */
     size_t max_bytes;
     unsigned char zeros[56];
 } gxi_pool_properties;
+typedef struct gxi_ipc_handle { unsigned char bytes[64]; } gxi_ipc_handle;     /* CUipcMemHandle, CUipcEventHandle,
+                                                    CUmemPoolPtrExportData */
 typedef struct gxi_launch_attribute {            /* CUlaunchAttribute, with the values used here */
     int id, padding;
     union { int number; unsigned blocks[3]; uint64_t space[8]; } value;
@@ -3110,7 +3285,19 @@ typedef struct gxi_update {                      /* CUgraphExecUpdateResultInfo 
     ROW(REQUIRED, cuEventRecord,              2000, (struct CUevent_st *event, struct CUstream_st *stream)) \
     ROW(REQUIRED, cuEventSynchronize,         2000, (struct CUevent_st *event)) \
     ROW(REQUIRED, cuEventQuery,               2000, (struct CUevent_st *event)) \
-    ROW(REQUIRED, cuEventElapsedTime,         2000, (float *ms, struct CUevent_st *start, struct CUevent_st *stop))
+    ROW(REQUIRED, cuEventElapsedTime,         2000, (float *ms, struct CUevent_st *start, struct CUevent_st *stop)) \
+    ROW(REQUIRED, cuIpcGetMemHandle,          4010, (struct gxi_ipc_handle *handle, gpuexec_ptr address)) \
+    ROW(REQUIRED, cuIpcOpenMemHandle,        11000, (gpuexec_ptr *address, gxi_ipc_handle handle, unsigned flags)) \
+    ROW(REQUIRED, cuIpcCloseMemHandle,        4010, (gpuexec_ptr address)) \
+    ROW(REQUIRED, cuIpcGetEventHandle,        4010, (struct gxi_ipc_handle *handle, struct CUevent_st *event)) \
+    ROW(REQUIRED, cuIpcOpenEventHandle,       4010, (struct CUevent_st **event, gxi_ipc_handle handle)) \
+    ROW(REQUIRED, cuMemPoolExportToShareableHandle, 11020, \
+        (void *handle, void *pool, int type, unsigned long long flags)) \
+    ROW(REQUIRED, cuMemPoolImportFromShareableHandle, 11020, \
+        (void **pool, void *handle, int type, unsigned long long flags)) \
+    ROW(REQUIRED, cuMemPoolExportPointer,    11020, (struct gxi_ipc_handle *data, gpuexec_ptr address)) \
+    ROW(REQUIRED, cuMemPoolImportPointer,    11020, \
+        (gpuexec_ptr *address, void *pool, struct gxi_ipc_handle *data))
 
 typedef struct gxi_driver {
 #define GXI_MEMBER(need, name, version, params) int (GXI_CUDA *name) params;
@@ -3181,6 +3368,7 @@ enum {
     GXI_STREAM_CAPTURE_STATUS_INVALIDATED = 2,
     GXI_GRAPH_NODE_TYPE_KERNEL = 0, GXI_GRAPH_NODE_TYPE_MEMCPY = 1, GXI_GRAPH_NODE_TYPE_MEMSET = 2,
     GXI_STREAM_NON_BLOCKING = 1, GXI_EVENT_BLOCKING_SYNC = 1, GXI_EVENT_DISABLE_TIMING = 2,
+    GXI_EVENT_INTERPROCESS = 4, GXI_IPC_LAZY_PEER_ACCESS = 1,
     GXI_MEMHOSTALLOC_PORTABLE = 1, GXI_MEMHOSTALLOC_DEVICEMAP = 2, GXI_MEMHOSTALLOC_WRITECOMBINED = 4,
     GXI_MEMORYTYPE_HOST = 1, GXI_MEMORYTYPE_DEVICE = 2,
     GXI_MEMCPY_SRC_ACCESS_ORDER_STREAM = 1,
@@ -4393,7 +4581,8 @@ static GXI_NOINLINE gpuexec_result gxi_check_desc(gxi_call *call, const char *na
     ROW(PREPARED, prepared, "a prepared launch", 1) \
     ROW(BARRIER,  barrier,  "a barrier",         0) \
     ROW(GRAPH,    graph,    "a graph",           1) \
-    ROW(POOL,     pool,     "a pool",            6)
+    ROW(POOL,     pool,     "a pool",            6) \
+    ROW(IPC,      ipc,      "a connection",      0)
 enum { GXI_NOTHING,
 #define GXI_ROW(KIND, member, name, turn) GXI_##KIND,
        GXI_KIND_ROWS(GXI_ROW)
@@ -4408,6 +4597,7 @@ typedef struct gxi_block gxi_block;
 typedef struct gxi_prepared gxi_prepared;
 typedef struct gxi_barrier gxi_barrier;
 typedef struct gxi_graph gxi_graph;
+typedef struct gxi_ipc gxi_ipc;
 typedef struct gxi_slot {                        /* 64 bytes */
     uint64_t         id;                         /* atomic; 0 when free */
     struct CUctx_st *cu_context;
@@ -4428,6 +4618,7 @@ typedef struct gxi_slot {                        /* 64 bytes */
         struct { gxi_barrier *info; } barrier;
         struct { struct CUgraphExec_st *exec; gxi_graph *info; } graph;       /* exec: atomic; NULL: not instantiated */
         struct { void *native; uint64_t most; int device; unsigned is; } pool;     /* see GXI_POOL_OWN */
+        struct { gxi_ipc *info; } ipc;
     } is;
     union {
             uint32_t     shared_limit;           /* of a kernel: dynamic shared bytes accepted so far (high-water mark
@@ -4437,7 +4628,8 @@ typedef struct gxi_slot {                        /* 64 bytes */
     } of;
     uint32_t         generation : 22, adopted : 1 /* its owner destroys it, not gpuexec */,
                      legacy : 2 /* a default stream: 1 legacy, 2 per thread */, no_timing : 1,
-                     borrowed : 1;               /* its context is adopted and may have been destroyed: check */
+                     borrowed : 1,               /* its context is adopted and may have been destroyed: check */
+                     interprocess : 1;           /* an event that can be exported */
 } gxi_slot;
 /* a slot's place in its owner's list; next: index + 1 of the next one, 0 none */
 typedef struct gxi_links { uint32_t *from, next; } gxi_links;
@@ -4898,6 +5090,13 @@ static gxi_range *gxi_range_below(uint64_t address) {
     if (!r || address - r->lo >= GXI_LOAD(&r->bytes)) r = gxi.found = gxi_range_any(address);
     return r && GXI_LOAD(&r->state) == GXI_LIVE ? r : NULL;
 }
+/* Moves the entries from that one on, up or down by one; the count is without the one that comes or goes. */
+static void gxi_leaf_move(gxi_leaf *leaf, unsigned from, unsigned to) {
+    const size_t n = leaf->count - (from < to ? from : to);
+    if (!n) return;
+    memmove(leaf->lo + to, leaf->lo + from, n * sizeof *leaf->lo);
+    memmove(leaf->range + to, leaf->range + from, n * sizeof *leaf->range);
+}
 /* A new leaf at that place, which takes the upper half of the leaf before it; NULL: no memory. */
 static gxi_leaf *gxi_leaf_new(size_t place) {
     gxi_leaf *leaf, *before;
@@ -4970,8 +5169,7 @@ static void gxi_range_unlink(gxi_range *r) {
     gxi_leaf *leaf = gxi.leaves[place];
     const unsigned i = gxi_entries_below(leaf, r->lo) - 1;
     leaf->count--;
-    memmove(leaf->lo + i, leaf->lo + i + 1, (leaf->count - i) * sizeof *leaf->lo);
-    memmove(leaf->range + i, leaf->range + i + 1, (leaf->count - i) * sizeof *leaf->range);
+    gxi_leaf_move(leaf, i + 1, i);
     if (leaf->count) gxi.firsts[place] = leaf->lo[0];
     else {
         gxi.nleaves--;
@@ -5089,8 +5287,7 @@ static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const ch
     if (ok) {
         gxi_leaf *leaf = gxi.leaves[place];
         const unsigned i = gxi_entries_below(leaf, lo);
-        memmove(leaf->lo + i + 1, leaf->lo + i, (leaf->count - i) * sizeof *leaf->lo);
-        memmove(leaf->range + i + 1, leaf->range + i, (leaf->count - i) * sizeof *leaf->range);
+        gxi_leaf_move(leaf, i, i + 1);
         leaf->lo[i] = lo;
         leaf->range[i] = r;
         leaf->count++;
@@ -5215,7 +5412,7 @@ GPUEXEC_API const char *gpuexec_result_name(gpuexec_result result) {
     GXI_NAME(GPUEXEC_LINK_FAILED)
     GXI_NAME(GPUEXEC_BAD_LAUNCH) GXI_NAME(GPUEXEC_BAD_PARAMETERS) GXI_NAME(GPUEXEC_KERNEL_FAILED)
     GXI_NAME(GPUEXEC_BARRIER_BROKEN) GXI_NAME(GPUEXEC_CAPTURING) GXI_NAME(GPUEXEC_CAPTURE_BROKEN)
-    GXI_NAME(GPUEXEC_GRAPH_DIFFERS) GXI_NAME(GPUEXEC_DRIVER_ERROR)
+    GXI_NAME(GPUEXEC_GRAPH_DIFFERS) GXI_NAME(GPUEXEC_PEER_GONE) GXI_NAME(GPUEXEC_DRIVER_ERROR)
 #undef GXI_NAME
     }
     return "unknown gpuexec_result";
@@ -6014,6 +6211,7 @@ static int gxi_free_range(gxi_call *call, const gxi_range *range, int wait) {
     cu = waited                                        ? GXI_BESIDE(cuMemFree, (range->lo))  /* a kernel failed */
          : range->kind == GPUEXEC_MEMORY_PINNED        ? GXI_TRY(cuMemFreeHost, (host))
            : range->kind == GPUEXEC_MEMORY_REGISTERED ? GXI_TRY(cuMemHostUnregister, (host))
+           : range->pooled == GXI_IMPORTED            ? GXI_TRY(cuIpcCloseMemHandle, (range->lo))
                                                       : GXI_TRY(cuMemFree, (range->lo));
     gxi_exchange_mode(&mode);
     return waited ? waited : cu;
@@ -6080,7 +6278,7 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
     }
     while (gxi_range_take(slot, &range, call->where)) {
         cu = 0;
-        if (range.pooled == GXI_OF_GRAPH || (range.pooled && gone))
+        if (range.pooled == GXI_OF_GRAPH || (range.pooled == GXI_POOLED && gone))
             GXI_BESIDE(cuMemFree, (range.lo));   /* it may be freed, or the context, which it outlives */
         else if (!gone) cu = gxi_free_range(call, &range, slot->adopted);
         if (cu && cu != GXI_DEINITIALIZED && !result)
@@ -6146,6 +6344,7 @@ GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
         while ((slot = gxi_first(&gxi.first[GXI_CONTEXT])) != NULL) gxi_context_close(call, slot);
     }
     while ((slot = gxi_first(&gxi.first[GXI_PARAMS])) != NULL) gxi_destroy(call, slot);              /* no context */
+    while ((slot = gxi_first(&gxi.first[GXI_IPC])) != NULL) gxi_destroy(call, slot);
     gxi_forget_slots();
     result = gxi_take();
     own = result != GPUEXEC_OK;
@@ -7894,39 +8093,85 @@ static void gxi_add_bytes(gxi_text *t, uint64_t bytes) {             /* "8.0 GiB
     else gxi_add(t, "%.1f %s (%llu bytes)", x, units[u], (unsigned long long)bytes);
 }
 
-/* With the context current. pool: that the memory is from, or NULL. */
-static GXI_COLD void gxi_fail_alloc(gxi_call *call, int cu, const gxi_slot *context, size_t bytes, int pinned,
+/* The pools on a context's device: the one of the call, the device's default pool, gpuexec's, those of the program. */
+enum { GXI_POOLS_COUNTED = 32 };
+static GXI_COLD unsigned gxi_pools_of(const gxi_call *call, const gxi_slot *context, void *pool, void **pools) {
+    const int device = gxi_context_of(context)->device;
+    const gxi_slot *other, *slot;
+    void *by_default = NULL, *next[2];
+    unsigned n = 0, i, k;
+    if (GXI_BESIDE(cuDeviceGetDefaultMemPool, (&by_default, device))) by_default = NULL;
+    if (pool) pools[n++] = pool;
+    if (by_default && by_default != pool) pools[n++] = by_default;
+    gxi_lock(&gxi_tables);
+    for (other = gxi_first_held(&gxi.first[GXI_CONTEXT]); other; other = gxi_next_held(other)) {
+        if (gxi_context_of(other)->device != device) continue;
+        slot = gxi_first_held(&gxi_context_of(other)->first[GXI_POOL]);
+        for (k = 0; (k == 0 || slot) && n < GXI_POOLS_COUNTED; k++) {
+            next[0] = k == 0 ? gxi_context_of(other)->pool : slot->is.pool.native;
+            for (i = 0; i < n && pools[i] != next[0]; i++) {}
+            if (i == n && next[0]) pools[n++] = next[0];
+            if (k) slot = gxi_next_held(slot);
+        }
+    }
+    gxi_unlock(&gxi_tables);
+    return n;
+}
+/* Adds how much memory the device has free, how much pools hold, and what trimming them would return; with the context
+   current. pool: one that the others may not include, or NULL. */
+static GXI_COLD void gxi_add_room(gxi_text *t, const gxi_call *call, const gxi_slot *context, void *pool) {
+    void *pools[GXI_POOLS_COUNTED];
+    const unsigned n = gxi_pools_of(call, context, pool, pools);
+    uint64_t reserved = 0, used = 0;
+    size_t available = 0, total = 0;
+    unsigned i;
+    if (GXI_BESIDE(cuMemGetInfo, (&available, &total)) == 0) {
+        gxi_add_bytes(t, available);
+        gxi_add(t, " of ");
+        gxi_add_bytes(t, total);
+        gxi_add(t, " are free");
+    } else gxi_add(t, "the free memory is not known");
+    for (i = 0; i < n; i++) {
+        uint64_t holds = 0, uses = 0;
+        if (GXI_BESIDE(cuMemPoolGetAttribute, (pools[i], GXI_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &holds)) ||
+            GXI_BESIDE(cuMemPoolGetAttribute, (pools[i], GXI_MEMPOOL_ATTR_USED_MEM_CURRENT, &uses)))
+            continue;
+        reserved += holds;
+        used += uses < holds ? uses : holds;
+    }
+    gxi_add(t, "; memory pools have reserved ");
+    gxi_add_bytes(t, reserved);
+    gxi_add(t, ", of which ");
+    gxi_add_bytes(t, used);
+    gxi_add(t, " are in use: trimming them (gpuexec_pool_trim) would return at most ");
+    gxi_add_bytes(t, reserved - used);
+}
+/* With the context current. what: of which memory; pool: that it is from, or NULL. */
+static GXI_COLD void gxi_fail_alloc(gxi_call *call, int cu, const gxi_slot *context, size_t bytes, const char *what,
                                     void *pool) {
     gxi_text t = { 0, 0, 0, 0 };
-    size_t available = 0, total = 0;
-    uint64_t reserved = 0, used = 0;
     gxi_add(&t, "cannot allocate ");
     gxi_add_bytes(&t, bytes);
-    if (pinned) gxi_add(&t, " of pinned host memory");
-    else gxi_add(&t, " of device memory on device %d", gxi_context_of(context)->ordinal);
+    gxi_add(&t, " of %s memory", what);
+    if (*what != 'p') gxi_add(&t, " on device %d", gxi_context_of(context)->ordinal);
     if (cu != GXI_OUT_OF_MEMORY) gxi_fail_cu(call, NULL, "%s", t.p ? t.p : "");
-    else if (pinned)
+    else if (*what == 'p') {
+#ifdef _SC_AVPHYS_PAGES
+        const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+        gxi_add(&t, ": ");
+        gxi_add_bytes(&t, (uint64_t)sysconf(_SC_AVPHYS_PAGES) * page);
+        gxi_add(&t, " of the host's ");
+        gxi_add_bytes(&t, (uint64_t)sysconf(_SC_PHYS_PAGES) * page);
+        gxi_add(&t, " are not in use, not even as caches");
+#endif
         gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY,
                  "request less: pinned memory occupies the host's RAM and cannot be swapped; "
                  "copies also work with ordinary "
                  "memory",
                  "%s", t.p ? t.p : "");
-    else {
-        if (GXI_BESIDE(cuMemGetInfo, (&available, &total)) == 0) {
-            gxi_add(&t, ": ");
-            gxi_add_bytes(&t, available);
-            gxi_add(&t, " of ");
-            gxi_add_bytes(&t, total);
-            gxi_add(&t, " are free");
-        }
-        if (pool && GXI_BESIDE(cuMemPoolGetAttribute, (pool, GXI_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved)) == 0 &&
-            GXI_BESIDE(cuMemPoolGetAttribute, (pool, GXI_MEMPOOL_ATTR_USED_MEM_CURRENT, &used)) == 0) {
-            gxi_add(&t, "; the pool has reserved ");
-            gxi_add_bytes(&t, reserved);
-            gxi_add(&t, ", of which ");
-            gxi_add_bytes(&t, used);
-            gxi_add(&t, " are in use");
-        }
+    } else {
+        gxi_add(&t, ": ");
+        gxi_add_room(&t, call, context, pool);
         gxi_fail_cu(call,
                     "request less, free memory that is not needed, or work in parts; "
                     "other processes may be using memory: check `nvidia-smi`", "%s", t.p ? t.p : "");
@@ -7971,7 +8216,7 @@ static gpuexec_ptr gxi_alloc(gxi_call *call, gpuexec_context context, size_t wid
     if (gxi_enter(call, slot->cu_context, &scope)) return 0;
     cu = gxi_alloc_cu(call, width, rows, element, pitch, &address);
     if (cu) {
-        gxi_fail_alloc(call, cu, slot, width * rows, 0, NULL);
+        gxi_fail_alloc(call, cu, slot, width * rows, "device", NULL);
         address = 0;
     } else if (!gxi_range_add(address, pitch ? *pitch * rows : width, context.id, call->where, GPUEXEC_MEMORY_DEVICE,
                               0)) {
@@ -8013,7 +8258,7 @@ static void *gxi_alloc_pinned(gxi_call *call, gpuexec_context context, size_t by
     cu = GXI_TRY_MAKE(memory, cuMemHostAlloc,
                       (&memory, bytes, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP | flags));
     if (cu) {
-        gxi_fail_alloc(call, cu, slot, bytes, 1, NULL);
+        gxi_fail_alloc(call, cu, slot, bytes, "pinned host", NULL);
         memory = NULL;
     } else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, call->where, GPUEXEC_MEMORY_PINNED, 0)) {
         GXI_BESIDE(cuMemFreeHost, (memory));
@@ -9317,7 +9562,7 @@ static GXI_COLD void gxi_fail_pool_alloc(gxi_call *call, int cu, const gxi_slot 
                     "cannot allocate %llu bytes from the pool created at %s: %llu bytes of it are in use, and its "
                     "max_bytes is %llu", (unsigned long long)bytes, gxi_place(own->where), (unsigned long long)used,
                     (unsigned long long)own->is.pool.most);
-    else gxi_fail_alloc(call, cu, context, bytes, 0, pool);
+    else gxi_fail_alloc(call, cu, context, bytes, "device", pool);
     gxi_leave(&scope);
 }
 /* The native pool to allocate from (NULL: none, on a device without pools), and its slot (NULL: gpuexec's pool). */
@@ -9486,12 +9731,14 @@ GPUEXEC_API gpuexec_ptr gpuexec_alloc_managed_at(const char *where, gpuexec_cont
     cu = desc && desc->oversubscribe ? 0 : GXI_TRY(cuMemGetInfo, (&available, &total));
     if (cu) gxi_fail_cu(call, NULL, "cannot query the free memory of device %d", ordinal);
     else if (total && bytes > available) {
+        gxi_text t = { 0, 0, 0, 0 };
+        gxi_add_room(&t, call, slot, NULL);
         gxi_fail(call, GPUEXEC_OUT_OF_DEVICE_MEMORY, "request less, or set gpuexec_managed_desc.oversubscribe if the "
-                 "host has memory for the rest; what pools keep returns with gpuexec_pool_trim",
-                 "cannot allocate %llu bytes of managed memory on device %d: %llu of %llu bytes are free",
-                 (unsigned long long)bytes, ordinal, (unsigned long long)available, (unsigned long long)total);
+                 "host has memory for the rest", "cannot allocate %llu bytes of managed memory on device %d: %s",
+                 (unsigned long long)bytes, ordinal, t.p ? t.p : "");
+        gxi_text_free(&t);
     } else if ((cu = GXI_TRY_MAKE(address, cuMemAllocManaged, (&address, bytes, flags))) != 0) {
-        gxi_fail_alloc(call, cu, slot, bytes, 0, NULL);
+        gxi_fail_alloc(call, cu, slot, bytes, "managed", NULL);
         address = 0;
     } else if (!gxi_range_add(address, bytes, context.id, where, GPUEXEC_MEMORY_MANAGED, 0)) {
         GXI_BESIDE(cuMemFree, (address));
@@ -9715,16 +9962,18 @@ static int gxi_event_end(gxi_call *call, gxi_slot *old) {
 
 /* Creates an event in the current context. 0 after a failure. */
 static uint64_t gxi_event_make(gxi_call *call, const gxi_slot *context, const gpuexec_event_desc *desc) {
-    const unsigned no_timing = desc && desc->no_timing ? GXI_EVENT_DISABLE_TIMING : 0,
+    const unsigned shared = desc && desc->interprocess ? GXI_EVENT_INTERPROCESS : 0,
+                   no_timing = shared || (desc && desc->no_timing) ? GXI_EVENT_DISABLE_TIMING : 0,
                    blocking = desc && desc->blocking_sync ? GXI_EVENT_BLOCKING_SYNC : 0;
     struct CUevent_st *native = NULL;
     uint64_t id;
-    if (GXI_TRY_MAKE(native, cuEventCreate, (&native, no_timing | blocking))) {
+    if (GXI_TRY_MAKE(native, cuEventCreate, (&native, no_timing | blocking | shared))) {
         gxi_fail_cu(call, NULL, "cannot create an event on device %d", gxi_context_of(context)->ordinal);
         return 0;
     }
     id = gxi_event_new(call, context, native, 0, no_timing != 0);
     if (!id) GXI_BESIDE(cuEventDestroy, (native));
+    else gxi_peek(id, GXI_EVENT)->interprocess = shared != 0;
     return id;
 }
 GPUEXEC_API gpuexec_event gpuexec_event_create_at(const char *where, gpuexec_context context,
@@ -10102,7 +10351,7 @@ static gpuexec_result gxi_check_overlap(gxi_call *call, const gxi_transfer *x) {
     return GPUEXEC_OK;
 }
 
-static gxi_copy_side gxi_side_of_box(const gxi_side *side, const gxi_slot *peer) {
+static gxi_copy_side gxi_side_of_box(const gxi_side *side, const gxi_slot *peer, uint64_t rows, uint64_t slices) {
     gxi_copy_side c;
     memset(&c, 0, sizeof c);
     c.type = side->host ? GXI_MEMORYTYPE_HOST : GXI_MEMORYTYPE_DEVICE;
@@ -10110,7 +10359,7 @@ static gxi_copy_side gxi_side_of_box(const gxi_side *side, const gxi_slot *peer)
     else c.device = side->address;
     c.context = peer ? peer->cu_context : NULL;
     c.pitch = (size_t)side->pitch;
-    c.height = (size_t)(side->slice / side->pitch);
+    c.height = (size_t)(slices > 1 ? side->slice / side->pitch : rows);
     return c;
 }
 /* peers: the contexts of both sides of a copy between devices, else NULL */
@@ -10126,8 +10375,8 @@ static int gxi_transfer_box(gxi_call *call, const gxi_transfer *x, struct CUstre
     if (x->kind == GXI_FILL32)
         return GXI_TRY(cuMemsetD2D32Async, (to->address, pitch, x->value, width / 4, height, s));
     if (x->slices > 1 || peers[GXI_TO]) {
-        box.to = gxi_side_of_box(to, peers[GXI_TO]);
-        box.from = gxi_side_of_box(from, peers[GXI_FROM]);
+        box.to = gxi_side_of_box(to, peers[GXI_TO], x->rows, x->slices);
+        box.from = gxi_side_of_box(from, peers[GXI_FROM], x->rows, x->slices);
         box.width = width;
         box.height = height;
         box.depth = (size_t)x->slices;
@@ -10605,6 +10854,7 @@ GPUEXEC_API gpuexec_result gpuexec_copy_3d_now_at(const char *where, gpuexec_con
 /* --- arrays of copies: between device addresses by a kernel, to and from the host by the driver's batches --------- */
 
 enum { GXI_PARTS = 170,                          /* a kernel's parameters have at most 4 KiB */
+       GXI_PARTS_LEAST = 4,                      /* fewer copies are separate */
        GXI_PART_LIMIT = 1 << 20,                 /* bytes: a larger copy gains nothing */
        GXI_BLOCK_BYTES = 16384,                  /* that one block copies */
        GXI_BATCH = 512 };
@@ -10770,7 +11020,7 @@ static gpuexec_result gxi_copy_many(gxi_call *call, uint64_t on, int now, const 
     const gxi_slot *context;
     gxi_scope scope;
     size_t i, out = 0, near = 0;
-    int ok = 1;
+    int ok = 1, captures;
     if (gxi_begin(call)) return gxi_failed_with();
     m.call = call;
     m.copies = copies;
@@ -10786,18 +11036,21 @@ static gpuexec_result gxi_copy_many(gxi_call *call, uint64_t on, int now, const 
     if (!slot) return gxi_failed_with();
     for (i = 0; i < count; i++) {
         if (!gxi_select(&m, i) || (m.x.bytes && gxi_check_transfer(call, &m.x, slot))) return GPUEXEC_BAD_ARGUMENT;
-        out += m.x.kind == GXI_COPY_OUT;
-        near += m.x.kind == GXI_COPY;
+        out += m.x.bytes && m.x.kind == GXI_COPY_OUT;
+        near += m.x.bytes && m.x.kind == GXI_COPY;
     }
     call->subject = NULL;
     context = now ? slot : gxi_peek(slot->context, GXI_CONTEXT);
-    if (now ? gxi_enter_legacy(call, slot->cu_context, &scope) : gxi_enter_stream(call, slot, &scope))
+    /* the driver's batches need a current context (measured) */
+    if (now || slot->legacy == 1 ? gxi_enter_legacy(call, slot->cu_context, &scope)
+        : gxi_enter(call, slot->cu_context, &scope))
         return gxi_failed_with();
     m.stream = now ? GXI_STREAM_LEGACY : slot->is.stream.native;
     m.copier = NULL;
     /* a capture records single copies: its graph knows their memory, and cuMemcpyBatchAsync would break it */
-    m.batches = !now && slot->legacy != 1 && GXI_HAS(cuMemcpyBatchAsync) && !gxi_captures(call, slot);
-    if (near > 1 && context && (now || !gxi_captures(call, slot)))
+    captures = !now && gxi_captures(call, slot);
+    m.batches = !now && slot->legacy != 1 && GXI_HAS(cuMemcpyBatchAsync) && !captures;
+    if (near >= GXI_PARTS_LEAST && context && !captures)
         ok = gxi_copier(call, context, &m.copier) == GPUEXEC_OK;
     for (i = 0; i < count && ok; i++) ok = gxi_select(&m, i) && (m.x.bytes == 0 || gxi_enqueue_part(&m, i));
     ok = ok && gxi_launch_parts(&m) && gxi_enqueue_batch(&m);
@@ -13284,9 +13537,17 @@ GPUEXEC_API gpuexec_result gpuexec_barrier_reset_at(const char *where, gpuexec_b
 }
 GPUEXEC_API gpuexec_result gpuexec_barrier_destroy_at(const char *where, gpuexec_barrier barrier) {
     gxi_slot *slot;
+    unsigned i;
     GXI_CALL(gpuexec_barrier_destroy, GXI_CLEANS);
     if (gxi_was_never_made(barrier.id, GXI_BARRIER)) return GPUEXEC_OK;
     if (!(slot = gxi_find_barrier(call, barrier))) return gxi_failed_with();
+    for (i = 0; i < slot->is.barrier.info->count && GXI_LOAD(&gxi.capturing); i++) {
+        const gxi_slot *stream = GXI_LOAD(&gxi.capturing)(call, slot->is.barrier.info->cu_contexts[i]);
+        if (stream)
+            return gxi_fail(call, GPUEXEC_CAPTURING, "end the capture first: gpuexec_capture_end",
+                            "cannot destroy the barrier, which waits for device %d: its stream created at %s captures",
+                            slot->is.barrier.info->ordinals[i], gxi_place(stream->where));
+    }
     return gxi_barrier_destroy(call, slot);
 }
 
@@ -13762,6 +14023,690 @@ GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where, con
 }
 
 #endif /* GPUEXEC_NO_MULTI */
+
+#if defined(GPUEXEC_NO_IPC)
+static int gxi_ipc_end(gxi_call *call, gxi_slot *old) {              /* for the row of a kind that is never created */
+    (void)call;
+    (void)old;
+    return 0;
+}
+#else
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-ipc   Objects of other processes, and connections to these. An object's bytes name the process that exported it
+   by a number that each copy of the library draws at random: a process number may be used again, or belong to another
+   namespace. */
+
+typedef struct gxi_ipc_object {                  /* the bytes of a gpuexec_ipc_object */
+    char           magic[8];
+    uint32_t       version, kind;
+    uint64_t       process;                      /* drawn by the exporter */
+    int64_t        pid;
+    uint64_t       bytes;
+    unsigned char  uuid[16];                     /* of the device; zeros: not known */
+    gxi_ipc_handle handle;
+    uint64_t       hash;                         /* of all before it */
+} gxi_ipc_object;
+typedef char gxi_ipc_object_fits[sizeof(gxi_ipc_object) == sizeof(gpuexec_ipc_object) ? 1 : -1];
+typedef struct gxi_ipc_wire {                    /* a message */
+    char               magic[8];
+    uint32_t           version, kind;            /* a gpuexec_ipc_kind, or one of these */
+    uint64_t           value;
+    char               label[64];
+    gpuexec_ipc_object object;
+} gxi_ipc_wire;
+enum { GXI_IPC_VERSION = 1, GXI_IPC_HELLO = 100, GXI_IPC_BYE };
+static const char gxi_ipc_magic[8] = { 'g', 'p', 'u', 'e', 'x', 'e', 'c', '!' };
+static const char *const gxi_ipc_kinds[] = { "nothing", "memory", "an event", "a pool", "memory of a pool" };
+
+static uint64_t gxi_ipc_process(void) {
+    static uint64_t drawn;
+    uint64_t mine[4], now = GXI_LOAD(&drawn);
+    FILE *file = now ? NULL : fopen("/dev/urandom", "rb");
+    if (now) return now;
+    mine[0] = (uint64_t)gxi_pid();
+    mine[1] = (uint64_t)(uintptr_t)mine;         /* if there is no such file */
+    mine[2] = gxi_thread_number();
+    mine[3] = 0;
+    if (file && fread(&mine[3], sizeof mine[3], 1, file) != 1) mine[3] = 0;
+    if (file) fclose(file);
+    gxi_lock(&gxi_tables);
+    if (!drawn) GXI_STORE(&drawn, gxi_hash(mine, sizeof mine) | 1);
+    gxi_unlock(&gxi_tables);
+    return drawn;
+}
+
+static int gxi_ipc_uuid(gxi_call *call, const gxi_slot *context, unsigned char *uuid) {
+    memset(uuid, 0, 16);
+    return GXI_HAS(cuDeviceGetUuid) ? GXI_BESIDE(cuDeviceGetUuid, (uuid, gxi_context_of(context)->device)) : 0;
+}
+static void gxi_ipc_write(gxi_call *call, const gxi_slot *context, unsigned kind, uint64_t bytes,
+                          const gxi_ipc_handle *handle, gpuexec_ipc_object *out) {
+    gxi_ipc_object o;
+    memset(&o, 0, sizeof o);
+    memcpy(o.magic, gxi_ipc_magic, sizeof o.magic);
+    o.version = GXI_IPC_VERSION;
+    o.kind = kind;
+    o.process = gxi_ipc_process();
+    o.pid = gxi_pid();
+    o.bytes = bytes;
+    gxi_ipc_uuid(call, context, o.uuid);
+    o.handle = *handle;
+    o.hash = gxi_hash(&o, offsetof(gxi_ipc_object, hash));
+    memcpy(out, &o, sizeof o);
+}
+/* Reads an object that must have that kind (0: any) and, unless its kind is any, belong to another process. */
+static gpuexec_result gxi_ipc_read(gxi_call *call, const gpuexec_ipc_object *object, unsigned kind, gxi_ipc_object *o) {
+    static const char *const importers[] = { "", "gpuexec_ipc_import", "gpuexec_ipc_import_event",
+                                             "gpuexec_ipc_import_pool", "gpuexec_ipc_import_from" };
+    static const char cure[] = "pass the bytes from gpuexec_ipc_export or gpuexec_ipc_export_event, all 128 and unchanged";
+    if (!object) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure, "the object is NULL");
+    memcpy(o, object, sizeof *o);
+    if (memcmp(o->magic, gxi_ipc_magic, sizeof o->magic) != 0)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure, "the bytes are not an object of gpuexec: they do not begin "
+                        "with its mark");
+    if (o->version != GXI_IPC_VERSION)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "use one version of gpuexec.h in all processes",
+                        "the object has format %u, this gpuexec.h reads format %d", o->version, GXI_IPC_VERSION);
+    if (o->hash != gxi_hash(o, offsetof(gxi_ipc_object, hash)) || o->kind < 1 || o->kind > GPUEXEC_IPC_POOL_MEMORY)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure, "the object's bytes were changed after its export: its "
+                        "checksum is wrong");
+    if (kind && o->kind != kind)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, importers[o->kind], "the object is %s, not %s; the call for it is %s",
+                        gxi_ipc_kinds[o->kind], gxi_ipc_kinds[kind], importers[o->kind]);
+    if (kind && o->process == gxi_ipc_process())
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "use the exported address or event",
+                        "this process exported the object: CUDA lets only other processes import it");
+    return GPUEXEC_OK;
+}
+static gpuexec_result gxi_ipc_fail_import(gxi_call *call, const gxi_slot *context, const gxi_ipc_object *o) {
+    unsigned char uuid[16], zeros[16];
+    const char *other = "";
+    memset(zeros, 0, sizeof zeros);
+    gxi_ipc_uuid(call, context, uuid);
+    if (memcmp(uuid, o->uuid, 16) && memcmp(o->uuid, zeros, 16)) other = ", which is on another device";
+    return gxi_fail_cu(call, "check that the process that exported it still runs and has not freed or destroyed it, and "
+                       "that both processes see its device",
+                       "cannot import %s that process %lld exported%s", gxi_ipc_kinds[o->kind], (long long)o->pid, other);
+}
+
+/* --- memory, events, pools ---------------------------------------------------------------------------------------- */
+
+static gpuexec_result gxi_ipc_check_memory(gxi_call *call, gpuexec_ptr memory, gxi_range *range) {
+    if (gxi_check_release(call, memory, GPUEXEC_MEMORY_DEVICE, range)) return gxi_failed_with();
+    if (range->pooled == GXI_OF_GRAPH)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "export memory from gpuexec_alloc", "0x%llx was allocated in a "
+                        "capture, at %s: memory of a graph cannot be exported", memory, gxi_place(range->where));
+    if (range->pooled == GXI_IMPORTED)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "let the process that allocated it export it to the third process",
+                        "0x%llx was imported, at %s: only the process that allocated it can export it", memory,
+                        gxi_place(range->where));
+    return GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_ipc_export_at(const char *where, gpuexec_ptr memory, gpuexec_ipc_object *object) {
+    gxi_ipc_handle handle;
+    const gxi_slot *context;
+    gxi_range range;
+    gxi_scope scope;
+    int cu, pooled;
+    GXI_CALL(gpuexec_ipc_export, GXI_MAKES);
+    memset(&range, 0, sizeof range);
+    memset(&handle, 0, sizeof handle);
+    if (gxi_is_null(call, object, "object")) return gxi_failed_with();
+    memset(object, 0, sizeof *object);
+    if (gxi_ipc_check_memory(call, memory, &range) ||
+        !(context = gxi_get(call, range.context, GXI_CONTEXT, "the memory's context")) ||
+        gxi_enter(call, context->cu_context, &scope))
+        return gxi_failed_with();
+    pooled = range.pooled == GXI_POOLED;
+    cu = pooled ? GXI_TRY(cuMemPoolExportPointer, (&handle, memory)) : GXI_TRY(cuIpcGetMemHandle, (&handle, memory));
+    if (cu == 0)
+        gxi_ipc_write(call, context, pooled ? GPUEXEC_IPC_POOL_MEMORY : GPUEXEC_IPC_MEMORY, range.bytes, &handle, object);
+    gxi_leave(&scope);
+    return cu ? gxi_fail_cu(call, pooled ? "allocate it with gpuexec_alloc, or from a pool with "
+                            "gpuexec_pool_desc.exportable: other pools' memory cannot be exported" : NULL,
+                            "cannot export the memory at 0x%llx (allocated at %s)", memory, gxi_place(range.where))
+              : GPUEXEC_OK;
+}
+/* Notes an import. The driver returns an address again if the process has opened the memory before. */
+static gpuexec_ptr gxi_ipc_note(gxi_call *call, gpuexec_ptr address, const gxi_ipc_object *o, uint64_t context,
+                                int pooled) {
+    gxi_range range;
+    const int again = gxi_range_find(address, &range) && range.lo == address && range.pooled == GXI_IMPORTED;
+    if (!again && gxi_range_add(address, o->bytes, context, call->where, GPUEXEC_MEMORY_DEVICE, pooled)) return address;
+    if (pooled == GXI_POOLED) GXI_BESIDE(cuMemFree, (address));
+    else GXI_BESIDE(cuIpcCloseMemHandle, (address));
+    if (again)
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "use that address", "this process has imported the memory already: it is at "
+                 "0x%llx (imported at %s)", address, gxi_place(range.where));
+    else gxi_fail_memory(call, "record imported memory");
+    return 0;
+}
+GPUEXEC_API gpuexec_ptr gpuexec_ipc_import_at(const char *where, gpuexec_context context,
+                                              const gpuexec_ipc_object *object) {
+    gpuexec_ptr address = 0;
+    gxi_ipc_object o;
+    const gxi_slot *slot;
+    gxi_scope scope;
+    GXI_CALL(gpuexec_ipc_import, GXI_MAKES);
+    if (gxi_ipc_read(call, object, GPUEXEC_IPC_MEMORY, &o) || !(slot = gxi_begin_in(call, context, &scope))) return 0;
+    /* the handle is passed as a struct, which GXI_TRY cannot trace */
+    gxi_returned(call, "cuIpcOpenMemHandle", gxi.cu.cuIpcOpenMemHandle(&address, o.handle, GXI_IPC_LAZY_PEER_ACCESS), 2,
+                 GXI_NUMBER(&address), GXI_NUMBER(GXI_IPC_LAZY_PEER_ACCESS));
+    if (call->cu == 0 && !address) gxi_note(call, GXI_MADE_NOTHING);
+    if (call->cu) gxi_ipc_fail_import(call, slot, &o);
+    else address = gxi_ipc_note(call, address, &o, slot->id, GXI_IMPORTED);
+    gxi_leave(&scope);
+    return call->cu ? 0 : address;
+}
+GPUEXEC_API gpuexec_result gpuexec_ipc_export_event_at(const char *where, gpuexec_event event,
+                                                       gpuexec_ipc_object *object) {
+    gxi_ipc_handle handle;
+    const gxi_slot *slot, *context;
+    gxi_scope scope;
+    int cu;
+    GXI_CALL(gpuexec_ipc_export_event, GXI_MAKES);
+    memset(&handle, 0, sizeof handle);
+    if (gxi_is_null(call, object, "object")) return gxi_failed_with();
+    memset(object, 0, sizeof *object);
+    if (!(slot = gxi_begin_with_event(call, event, "the event"))) return gxi_failed_with();
+    if (!slot->interprocess && !slot->adopted)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "create it with gpuexec_event_desc.interprocess",
+                        "the event cannot be exported: it was created for one process, at %s", gxi_place(slot->where));
+    if (!(context = gxi_get(call, slot->context, GXI_CONTEXT, "the event's context")) ||
+        gxi_enter(call, slot->cu_context, &scope))
+        return gxi_failed_with();
+    cu = GXI_TRY(cuIpcGetEventHandle, (&handle, slot->is.event.native));
+    if (cu == 0) gxi_ipc_write(call, context, GPUEXEC_IPC_EVENT, 0, &handle, object);
+    gxi_leave(&scope);
+    return cu ? gxi_fail_cu(call, "export an event that this process created, with gpuexec_event_desc.interprocess (or, "
+                            "if it was adopted, with CU_EVENT_INTERPROCESS and CU_EVENT_DISABLE_TIMING)",
+                            "cannot export the event") : GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_event gpuexec_ipc_import_event_at(const char *where, gpuexec_context context,
+                                                      const gpuexec_ipc_object *object) {
+    gpuexec_event handle = { 0 };
+    struct CUevent_st *native = NULL;
+    gxi_ipc_object o;
+    const gxi_slot *slot;
+    gxi_scope scope;
+    GXI_CALL(gpuexec_ipc_import_event, GXI_MAKES);
+    if (gxi_ipc_read(call, object, GPUEXEC_IPC_EVENT, &o) == GPUEXEC_OK &&
+        (slot = gxi_begin_in(call, context, &scope)) != NULL) {
+        gxi_returned(call, "cuIpcOpenEventHandle", gxi.cu.cuIpcOpenEventHandle(&native, o.handle), 1,
+                     GXI_NUMBER(&native));
+        if (call->cu == 0 && !native) gxi_note(call, GXI_MADE_NOTHING);
+        if (call->cu) gxi_ipc_fail_import(call, slot, &o);
+        else if (!(handle.id = gxi_event_new(call, slot, native, 0, 1))) GXI_BESIDE(cuEventDestroy, (native));
+        else GXI_STORE(&gxi_peek(handle.id, GXI_EVENT)->is.event.recorded, 1);       /* by its process */
+        gxi_leave(&scope);
+    }
+    handle.id = gxi_or_failed(handle.id, GXI_EVENT);
+    return handle;
+}
+GPUEXEC_API int gpuexec_ipc_export_pool_at(const char *where, gpuexec_pool pool) {
+    gxi_slot *slot;
+    int fd = -1;
+    GXI_CALL(gpuexec_ipc_export_pool, GXI_MAKES);
+    if (!(slot = gxi_begin_with(call, pool.id, GXI_POOL, "the pool"))) return -1;
+    if (!slot->is.pool.native) {
+        gxi_fail(call, GPUEXEC_NOT_SUPPORTED, NULL, "the pool cannot be exported: its device has no memory pools");
+        return -1;
+    }
+    if (GXI_TRY(cuMemPoolExportToShareableHandle,
+                (&fd, slot->is.pool.native, GXI_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0))) {
+        gxi_fail_cu(call, "create it with gpuexec_pool_desc.exportable", "cannot export the pool created at %s",
+                    gxi_place(slot->where));
+        return -1;
+    }
+    return fd;
+}
+GPUEXEC_API gpuexec_pool gpuexec_ipc_import_pool_at(const char *where, gpuexec_context context, int fd) {
+    gpuexec_pool handle = { 0 };
+    const gxi_slot *slot;
+    void *native = NULL;
+    GXI_CALL(gpuexec_ipc_import_pool, GXI_MAKES);
+    if ((slot = gxi_begin_with_context(call, context)) != NULL) {
+        if (GXI_TRY_MAKE(native, cuMemPoolImportFromShareableHandle,
+                         (&native, (void *)(intptr_t)fd, GXI_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0)))
+            gxi_fail_cu(call, "pass a descriptor from gpuexec_ipc_export_pool of a process that still runs",
+                        "cannot import a pool from file descriptor %d", fd);
+        else handle.id = gxi_pool_new(call, slot, native, 0, 0);
+    }
+    handle.id = gxi_or_failed(handle.id, GXI_POOL);
+    return handle;
+}
+GPUEXEC_API gpuexec_ptr gpuexec_ipc_import_from_at(const char *where, gpuexec_pool pool,
+                                                   const gpuexec_ipc_object *object) {
+    gpuexec_ptr address = 0;
+    const gxi_slot *slot, *context;
+    gxi_ipc_object o;
+    GXI_CALL(gpuexec_ipc_import_from, GXI_MAKES);
+    if (gxi_ipc_read(call, object, GPUEXEC_IPC_POOL_MEMORY, &o) ||
+        !(slot = gxi_begin_with(call, pool.id, GXI_POOL, "the pool")) ||
+        !(context = gxi_get(call, slot->context, GXI_CONTEXT, "the pool's context")))
+        return 0;
+    if (GXI_TRY_MAKE(address, cuMemPoolImportPointer, (&address, slot->is.pool.native, &o.handle))) {
+        gxi_ipc_fail_import(call, context, &o);
+        return 0;
+    }
+    return gxi_ipc_note(call, address, &o, context->id, GXI_POOLED);
+}
+GPUEXEC_API gpuexec_result gpuexec_ipc_get_info_at(const char *where, const gpuexec_ipc_object *object,
+                                                   gpuexec_ipc_info *info) {
+    gxi_ipc_object o;
+    GXI_CALL(gpuexec_ipc_get_info, GXI_QUERIES);
+    if (gxi_is_null(call, info, "info")) return gxi_failed_with();
+    memset(info, 0, sizeof *info);
+    if (gxi_ipc_read(call, object, 0, &o)) return gxi_failed_with();
+    info->kind = (gpuexec_ipc_kind)o.kind;
+    info->bytes = (size_t)o.bytes;
+    info->pid = (long)o.pid;
+    return GPUEXEC_OK;
+}
+
+/* --- connections -------------------------------------------------------------------------------------------------- */
+
+struct gxi_ipc {
+    int      fd;
+    long     pid;                                /* of the other process; 0: not known */
+    uint64_t start;                              /* when it started; 0: not known */
+    int      gone;
+    char     how[96];                            /* how it ended, or "" */
+};
+
+/* The state of a process, as in ps, 0 if there is none; with the time when it started and, once it has ended, its status
+   as wait() returns it. */
+static char gxi_process_state(long pid, uint64_t *start, int *status) {
+    char path[40], text[1024], state = 0;
+    unsigned long long started = 0;
+    const char *p;
+    size_t n;
+    FILE *file;
+    int i;
+    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+    if (!(file = fopen(path, "rb"))) return 0;
+    n = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[n] = 0;
+    if (!(p = strrchr(text, ')'))) return 0;     /* the name before it may contain anything */
+    for (i = 3; i <= 52 && (p = strchr(p, ' ')) != NULL; i++) {      /* the fields have numbers in proc(5) */
+        p++;
+        if (i == 3) state = *p;
+        if (i == 22) started = strtoull(p, NULL, 10);
+        if (i == 52) *status = (int)strtol(p, NULL, 10);
+    }
+    *start = started;
+    return state;
+}
+/* Whether the other process has ended. Until it has been waited for, the system knows how. */
+static int gxi_ipc_ended(gxi_ipc *c) {
+    uint64_t start = 0;
+    int status = 0;
+    const char state = c->pid ? gxi_process_state(c->pid, &start, &status) : 'R';
+    if (state && state != 'Z' && state != 'X' && (!c->start || start == c->start)) return 0;
+    if (!state || (c->start && start != c->start)) snprintf(c->how, sizeof c->how, "has ended");
+    else if (status & 0x7F)
+        snprintf(c->how, sizeof c->how, "was ended by signal %d%s", status & 0x7F,
+                 (status & 0x7F) == 9 ? " (SIGKILL)" : (status & 0x7F) == 11 ? " (SIGSEGV)"
+                 : (status & 0x7F) == 6 ? " (SIGABRT)" : (status & 0x7F) == 15 ? " (SIGTERM)" : "");
+    else snprintf(c->how, sizeof c->how, "has exited with status %d", status >> 8 & 0xFF);
+    return c->gone = 1;
+}
+/* Its end of the socket is closed. If it did not say so, it is ending: waits a while for how. */
+static void gxi_ipc_closed(gxi_ipc *c) {
+    int i;
+    c->gone = 1;
+    for (i = 0; i < 200 && c->pid && !gxi_ipc_ended(c); i++) (void)poll(NULL, 0, 10);
+    if (!*c->how) snprintf(c->how, sizeof c->how, "has closed its end of the connection");
+}
+static gpuexec_result gxi_ipc_fail_gone(gxi_call *call, const gxi_ipc *c) {
+    char who[40] = "the other process";
+    if (c->pid) snprintf(who, sizeof who, "the other process, %ld,", c->pid);
+    return gxi_fail(call, GPUEXEC_PEER_GONE, "close the connection; do not wait for events that only that process would "
+                    "record", "%s %s", who, c->how);
+}
+static gpuexec_result gxi_ipc_fail_system(gxi_call *call, const char *what) {
+    return gxi_fail(call, GPUEXEC_FILE_ERROR, NULL, "cannot %s: %s", what, strerror(errno));
+}
+
+/* Sends a message, with a file descriptor unless that is -1. */
+static gpuexec_result gxi_ipc_put(gxi_call *call, gxi_ipc *c, gxi_ipc_wire *wire, int fd) {
+    union { struct cmsghdr header; char room[CMSG_SPACE(sizeof(int))]; } control;
+    struct pollfd ready;
+    struct msghdr message;
+    struct iovec bytes;
+    memcpy(wire->magic, gxi_ipc_magic, sizeof wire->magic);
+    wire->version = GXI_IPC_VERSION;
+    memset(&control, 0, sizeof control);
+    memset(&message, 0, sizeof message);
+    bytes.iov_base = wire;
+    bytes.iov_len = sizeof *wire;
+    message.msg_iov = &bytes;
+    message.msg_iovlen = 1;
+    if (fd >= 0) {
+        message.msg_control = &control;
+        message.msg_controllen = CMSG_LEN(sizeof fd);
+        control.header.cmsg_len = CMSG_LEN(sizeof fd);
+        control.header.cmsg_level = SOL_SOCKET;
+        control.header.cmsg_type = SCM_RIGHTS;
+        memcpy(CMSG_DATA(&control.header), &fd, sizeof fd);
+    }
+    while (!c->gone && sendmsg(c->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
+        if (errno == EPIPE || errno == ECONNRESET) gxi_ipc_closed(c);
+        else if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
+            return gxi_ipc_fail_system(call, "send a message");
+        else {
+            ready.fd = c->fd;
+            ready.events = POLLOUT;
+            if (poll(&ready, 1, 100) == 0) gxi_ipc_ended(c);
+        }
+    }
+    return c->gone ? gxi_ipc_fail_gone(call, c) : GPUEXEC_OK;
+}
+/* Reads a message that has arrived. 1: there is one in *wire; 0: none, or it was only for the connection; -1: failed.
+   *fd: -1, or a descriptor that came with it. */
+static int gxi_ipc_take(gxi_call *call, gxi_ipc *c, gxi_ipc_wire *wire, int *fd) {
+    union { struct cmsghdr header; char room[CMSG_SPACE(sizeof(int))]; } control;
+    struct msghdr message;
+    struct iovec bytes;
+    long n;
+    memset(&control, 0, sizeof control);
+    memset(&message, 0, sizeof message);
+    bytes.iov_base = wire;
+    bytes.iov_len = sizeof *wire;
+    message.msg_iov = &bytes;
+    message.msg_iovlen = 1;
+    message.msg_control = &control;
+    message.msg_controllen = sizeof control;
+    *fd = -1;
+    n = (long)recvmsg(c->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return 0;
+    if (n < 0 && errno != ECONNRESET) {
+        gxi_ipc_fail_system(call, "receive a message");
+        return -1;
+    }
+    if (n <= 0) {
+        gxi_ipc_closed(c);
+        return 0;
+    }
+    if (message.msg_controllen >= CMSG_LEN(sizeof *fd) && control.header.cmsg_type == SCM_RIGHTS)
+        memcpy(fd, CMSG_DATA(&control.header), sizeof *fd);
+    if (n != (long)sizeof *wire || memcmp(wire->magic, gxi_ipc_magic, sizeof wire->magic) ||
+        wire->version != GXI_IPC_VERSION) {
+        if (*fd >= 0) close(*fd);
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "use one version of gpuexec.h in both processes, and send only with "
+                 "gpuexec_ipc_send", "%ld bytes arrived that are not a message of this gpuexec.h", n);
+        return -1;
+    }
+    wire->label[sizeof wire->label - 1] = 0;
+    if (wire->kind == GXI_IPC_BYE) {
+        c->gone = 1;
+        snprintf(c->how, sizeof c->how, "has closed the connection");
+    }
+    if (wire->kind == GXI_IPC_HELLO) {
+        int status;
+        c->pid = (long)wire->value;
+        gxi_process_state(c->pid, &c->start, &status);
+    }
+    return wire->kind < GXI_IPC_HELLO;
+}
+static gpuexec_result gxi_ipc_greet(gxi_call *call, gxi_ipc *c) {
+    gxi_ipc_wire wire;
+    memset(&wire, 0, sizeof wire);
+    wire.kind = GXI_IPC_HELLO;
+    wire.value = (uint64_t)gxi_pid();
+    return gxi_ipc_put(call, c, &wire, -1);
+}
+/* Makes a connection of a socket, which is closed if that fails. */
+static gpuexec_ipc gxi_ipc_new(gxi_call *call, int fd) {
+    gpuexec_ipc handle = { 0 };
+    int type = 0, who[3] = { 0, 0, 0 }, status;
+    socklen_t size = sizeof type;
+    gxi_slot made;
+    gxi_ipc *c = NULL;
+    if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) || type != SOCK_SEQPACKET) {
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "use gpuexec_ipc_pair, or socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends)",
+                 "file descriptor %d is not a SOCK_SEQPACKET socket", fd);
+        fd = -1;                                 /* not ours to close */
+    } else if (!(c = (gxi_ipc *)gxi_realloc(NULL, sizeof *c))) gxi_fail_memory(call, "create a connection");
+    else {
+        memset(c, 0, sizeof *c);
+        memset(&made, 0, sizeof made);
+        c->fd = fd;
+        size = sizeof who;                       /* of a pair: the process that made it, perhaps this one */
+        if (getsockopt(fd, SOL_SOCKET, GXI_SO_PEERCRED, who, &size) == 0 && who[0] != (int)gxi_pid()) c->pid = who[0];
+        if (c->pid) gxi_process_state(c->pid, &c->start, &status);
+        made.is.ipc.info = c;
+        if (gxi_ipc_greet(call, c) == GPUEXEC_OK) handle.id = gxi_new(call, GXI_IPC, &made, &gxi.first[GXI_IPC]);
+    }
+    if (!handle.id && fd >= 0) close(fd);
+    if (!handle.id) gxi_free(c);
+    handle.id = gxi_or_failed(handle.id, GXI_IPC);
+    return handle;
+}
+static int gxi_ipc_end(gxi_call *call, gxi_slot *old) {
+    gxi_ipc *const c = old->is.ipc.info;
+    gxi_ipc_wire wire;
+    (void)call;
+    memset(&wire, 0, sizeof wire);
+    memcpy(wire.magic, gxi_ipc_magic, sizeof wire.magic);
+    wire.version = GXI_IPC_VERSION;
+    wire.kind = GXI_IPC_BYE;
+    (void)send(c->fd, &wire, sizeof wire, MSG_NOSIGNAL | MSG_DONTWAIT);
+    close(c->fd);
+    gxi_free(c);
+    return 0;
+}
+static gxi_ipc *gxi_find_ipc(gxi_call *call, gpuexec_ipc connection) {
+    const gxi_slot *slot = gxi_get(call, connection.id, GXI_IPC, "the connection");
+    return slot ? slot->is.ipc.info : NULL;
+}
+GPUEXEC_API gpuexec_ipc gpuexec_ipc_pair_at(const char *where, int *child_fd) {
+    gpuexec_ipc handle = { 0 };
+    int ends[2];
+    GXI_CALL(gpuexec_ipc_pair, GXI_MAKES);
+    if (gxi_is_null(call, child_fd, "child_fd")) { }
+    else if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) gxi_ipc_fail_system(call, "create a socket pair");
+    else {
+        handle = gxi_ipc_new(call, ends[0]);
+        if (gpuexec_ok(handle) && fcntl(ends[1], F_SETFD, 0) == 0) {
+            *child_fd = ends[1];
+            return handle;
+        }
+        close(ends[1]);
+        return handle;
+    }
+    handle.id = gxi_failed_id(GXI_IPC);
+    return handle;
+}
+GPUEXEC_API gpuexec_ipc gpuexec_ipc_from_fd_at(const char *where, int fd) {
+    GXI_CALL(gpuexec_ipc_from_fd, GXI_MAKES);
+    return gxi_ipc_new(call, fd);
+}
+/* A socket and the address of a name. -1 after a failure. */
+static int gxi_ipc_socket(gxi_call *call, const char *name, struct sockaddr_un *address, socklen_t *size) {
+    const size_t n = name ? strlen(name) : 0;
+    int fd;
+    memset(address, 0, sizeof *address);
+    address->sun_family = AF_UNIX;
+    if (n < 1 || n >= sizeof address->sun_path) {
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the name of a connection has 1 to %d bytes, not %lu",
+                 (int)sizeof address->sun_path - 1, (unsigned long)n);
+        return -1;
+    }
+    memcpy(address->sun_path, name, n);
+    *size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n + (*name != '@'));
+    if (*name == '@') address->sun_path[0] = 0;  /* Linux: not in the file system */
+    fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (fd < 0) gxi_ipc_fail_system(call, "create a socket");
+    return fd;
+}
+static int gxi_ipc_is_ours(int fd) {             /* whether the other process is this user's, or the administrator's */
+    int who[3] = { 0, 0, 0 };
+    socklen_t size = sizeof who;
+    return getsockopt(fd, SOL_SOCKET, GXI_SO_PEERCRED, who, &size) == 0 && (who[1] == (int)geteuid() || who[1] == 0);
+}
+GPUEXEC_API gpuexec_ipc gpuexec_ipc_listen_at(const char *where, const char *name, int timeout_ms) {
+    gpuexec_ipc handle = { 0 };
+    struct sockaddr_un address;
+    struct pollfd ready;
+    socklen_t size;
+    int fd, other = -1, n = 0;
+    GXI_CALL(gpuexec_ipc_listen, GXI_MAKES);
+    if ((fd = gxi_ipc_socket(call, name, &address, &size)) >= 0) {
+        if (bind(fd, (struct sockaddr *)(void *)&address, size) || listen(fd, 1))
+            gxi_fail(call, GPUEXEC_FILE_ERROR, "use another name, or remove the file if no process listens there",
+                     "cannot listen at \"%s\": %s", name, strerror(errno));
+        else {
+            do {
+                ready.fd = fd;
+                ready.events = POLLIN;
+                n = poll(&ready, 1, timeout_ms);
+                if (n > 0 && (other = accept(fd, NULL, NULL)) >= 0 && !gxi_ipc_is_ours(other)) {
+                    close(other);
+                    other = -1;
+                }
+            } while (other < 0 && n != 0);
+            if (*name != '@') unlink(name);
+            if (other < 0)
+                gxi_fail(call, GPUEXEC_FILE_ERROR, NULL, "no process connected to \"%s\" within %d ms", name, timeout_ms);
+        }
+        close(fd);
+    }
+    if (other >= 0) {
+        (void)fcntl(other, F_SETFD, FD_CLOEXEC);
+        return gxi_ipc_new(call, other);
+    }
+    handle.id = gxi_failed_id(GXI_IPC);
+    return handle;
+}
+GPUEXEC_API gpuexec_ipc gpuexec_ipc_connect_at(const char *where, const char *name, int timeout_ms) {
+    gpuexec_ipc handle = { 0 };
+    struct sockaddr_un address;
+    socklen_t size;
+    int fd, failed = 1, waited = 0;
+    GXI_CALL(gpuexec_ipc_connect, GXI_MAKES);
+    if ((fd = gxi_ipc_socket(call, name, &address, &size)) >= 0) {
+        while ((failed = connect(fd, (struct sockaddr *)(void *)&address, size)) != 0 &&
+               (errno == ENOENT || errno == ECONNREFUSED || errno == EAGAIN || errno == EINTR) &&
+               (timeout_ms < 0 || waited < timeout_ms)) {
+            (void)poll(NULL, 0, 5);
+            waited += 5;
+        }
+        if (failed)
+            gxi_fail(call, GPUEXEC_FILE_ERROR, "check that the other process calls gpuexec_ipc_listen with this name",
+                     "cannot connect to \"%s\" within %d ms: %s", name, timeout_ms, strerror(errno));
+        else if (!gxi_ipc_is_ours(fd)) {
+            failed = 1;
+            gxi_fail(call, GPUEXEC_FILE_ERROR, "use another name", "a process of another user listens at \"%s\"", name);
+        }
+        if (!failed) return gxi_ipc_new(call, fd);
+        close(fd);
+    }
+    handle.id = gxi_failed_id(GXI_IPC);
+    return handle;
+}
+static gpuexec_result gxi_ipc_send(gxi_call *call, gpuexec_ipc connection, const char *label, unsigned long long value,
+                                   const gpuexec_ipc_object *object, int fd) {
+    gxi_ipc *const c = gxi_find_ipc(call, connection);
+    gxi_ipc_object o;
+    gxi_ipc_wire wire;
+    if (!c) return gxi_failed_with();
+    if (!label) label = "";
+    memset(&wire, 0, sizeof wire);
+    if (strlen(label) >= sizeof wire.label)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "use a shorter label", "the label has %lu bytes; at most %d fit",
+                        (unsigned long)strlen(label), (int)sizeof wire.label - 1);
+    if (object && gxi_ipc_read(call, object, 0, &o)) return gxi_failed_with();
+    if (object) wire.object = *object;
+    wire.kind = fd >= 0 ? (uint32_t)GPUEXEC_IPC_POOL : object ? o.kind : (uint32_t)GPUEXEC_IPC_NOTHING;
+    wire.value = value;
+    memcpy(wire.label, label, strlen(label));
+    return gxi_ipc_put(call, c, &wire, fd);
+}
+GPUEXEC_API gpuexec_result gpuexec_ipc_send_at(const char *where, gpuexec_ipc connection, const char *label,
+                                               unsigned long long value, const gpuexec_ipc_object *object) {
+    GXI_CALL(gpuexec_ipc_send, GXI_QUERIES);
+    return gxi_ipc_send(call, connection, label, value, object, -1);
+}
+GPUEXEC_API gpuexec_result gpuexec_ipc_send_pool_at(const char *where, gpuexec_ipc connection, const char *label,
+                                                    unsigned long long value, gpuexec_pool pool) {
+    gpuexec_result result;
+    const int fd = gpuexec_ipc_export_pool_at(where, pool);
+    GXI_CALL(gpuexec_ipc_send_pool, GXI_QUERIES);
+    if (fd < 0) return gxi_failed_with();
+    result = gxi_ipc_send(call, connection, label, value, NULL, fd);
+    close(fd);
+    return result;
+}
+GPUEXEC_API gpuexec_result gpuexec_ipc_receive_at(const char *where, gpuexec_ipc connection,
+                                                  gpuexec_ipc_message *message, int timeout_ms) {
+    struct pollfd ready;
+    gxi_ipc_wire wire;
+    gxi_ipc *c;
+    int fd, taken, n, slice;
+    GXI_CALL(gpuexec_ipc_receive, GXI_QUERIES);
+    if (gxi_is_null(call, message, "message")) return gxi_failed_with();
+    memset(message, 0, sizeof *message);
+    message->fd = -1;
+    if (!(c = gxi_find_ipc(call, connection))) return gxi_failed_with();
+    for (;;) {
+        if ((taken = c->gone ? 0 : gxi_ipc_take(call, c, &wire, &fd)) < 0) return gxi_failed_with();
+        if (taken) break;
+        if (c->gone) return gxi_ipc_fail_gone(call, c);
+        slice = timeout_ms < 0 || timeout_ms > 100 ? 100 : timeout_ms;
+        ready.fd = c->fd;
+        ready.events = POLLIN;
+        n = poll(&ready, 1, slice);
+        if (n == 0 && timeout_ms >= 0 && (timeout_ms -= slice) <= 0) return GPUEXEC_NOT_READY;
+        if (n == 0 && gxi_ipc_ended(c)) c->gone = gxi_ipc_take(call, c, &wire, &fd) <= 0;
+    }
+    message->kind = (gpuexec_ipc_kind)wire.kind;
+    message->value = wire.value;
+    message->object = wire.object;
+    message->fd = fd;
+    memcpy(message->label, wire.label, sizeof message->label);
+    return GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_ipc_wait_at(const char *where, gpuexec_ipc connection, gpuexec_event event,
+                                               int timeout_ms) {
+    enum { SPINS = 100 };
+    struct pollfd ready;
+    gxi_slot *slot;
+    gxi_ipc *c;
+    int i, cu = 0, waited = 0, mode;
+    GXI_CALL(gpuexec_ipc_wait, GXI_WAITS);
+    if (!(c = gxi_find_ipc(call, connection)) || !(slot = gxi_begin_with_event(call, event, "the event")) ||
+        gxi_event_refused(call, slot, "the event") || gxi_event_captured(call, slot, "the event"))
+        return gxi_take();
+    for (i = 0; ; i++) {
+        mode = GXI_STREAM_CAPTURE_MODE_RELAXED;
+        gxi_exchange_mode(&mode);
+        cu = GXI_TRY(cuEventQuery, (slot->is.event.native));
+        gxi_exchange_mode(&mode);
+        if (cu != GXI_CU_NOT_READY || c->gone) break;
+        if (i < SPINS) continue;
+        ready.fd = c->fd;
+        ready.events = 0;
+        if (poll(&ready, 1, 1) > 0) gxi_ipc_closed(c);
+        else if (i % 100 == 0) gxi_ipc_ended(c);
+        if (timeout_ms >= 0 && ++waited >= timeout_ms) break;
+    }
+    if (cu == GXI_CU_NOT_READY) return c->gone ? gxi_ipc_fail_gone(call, c) : GPUEXEC_NOT_READY;
+    gxi_waited(call, cu, slot, "the event");
+    return gxi_take();
+}
+GPUEXEC_API long gpuexec_ipc_peer(gpuexec_ipc connection) {
+    const gxi_ipc *c;
+    GXI_CALL_NO_PLACE(gpuexec_ipc_peer, GXI_QUERIES);
+    return (c = gxi_find_ipc(call, connection)) != NULL ? c->pid : 0;
+}
+GPUEXEC_API gpuexec_result gpuexec_ipc_close_at(const char *where, gpuexec_ipc connection) {
+    GXI_CALL(gpuexec_ipc_close, GXI_CLEANS);
+    return gxi_destroy_handle(call, connection.id, GXI_IPC, "the connection");
+}
+
+#endif /* GPUEXEC_NO_IPC */
 
 #if defined(__cplusplus) && defined(__GNUC__)
 #  pragma GCC diagnostic pop

@@ -24,7 +24,9 @@ enum { ARGUMENTS = 12, KEPT = 8, HOST = 1 << 17, HALF = HOST / 2 };
      x     kernel parameters                    y   a launch's configuration           Y   two devices' launches
      j     a CUDA_MEMCPY2D                      d   device                             u U 0 to 4, 0 to 2
      v     1                                    q   7                                  B O 4 nodes, room for 0 to 16
-     H     h, aligned for any struct            D   a CUmemPoolProps */
+     H     h, aligned for any struct            D   a CUmemPoolProps
+     J     a CUDA_MEMCPY3D or _PEER             X   4 addresses for a batch            Z   their sizes
+     W     4 indices                            Q   4 CUmemcpyAttributes               K   a CUmemAccessDesc */
 static const struct { const char *name, *arguments; } calls[] = {
     { "cuInit", "n" }, { "cuDriverGetVersion", "o" }, { "cuGetErrorName", "No" }, { "cuGetErrorString", "No" },
     { "cuGetExportTable", "oo" }, { "cuGetProcAddress", "koNn" }, { "cuGetProcAddress_v2", "koNno" },
@@ -114,6 +116,13 @@ static const struct { const char *name, *arguments; } calls[] = {
     { "cuGraphMemsetNodeGetParams", "2H" }, { "cuGraphHostNodeGetParams", "2H" },
     { "cuGraphMemAllocNodeGetParams", "2H" }, { "cuGraphMemFreeNodeGetParams", "2o" },
     { "cuGraphEventRecordNodeGetEvent", "2o" }, { "cuGraphEventWaitNodeGetEvent", "2o" },
+    { "cuMemAllocManaged", "Azv" }, { "cuStreamAttachMemAsync", "sain" }, { "cuStreamAttachMemAsync", "sazu" },
+    { "cuMemPrefetchAsync", "azds" }, { "cuMemPrefetchAsync_v2", "aznis" }, { "cuMemAdvise", "aznd" },
+    { "cuMemAdvise_v2", "aznn" }, { "cuMemRangeGetAttribute", "hbnaz" }, { "cuMemRangeGetAttributes", "HHHiaz" },
+    { "cuMemcpy3D_v2", "J" }, { "cuMemcpy3DAsync_v2", "Js" }, { "cuMemcpy3DPeer", "J" },
+    { "cuMemcpy3DPeerAsync", "Js" }, { "cuMemcpyBatchAsync", "XXZuQWuos" }, { "cuMemcpyBatchAsync_v2", "XXZuQWus" },
+    { "cuMemcpy3DBatchAsync", "iHoNs" }, { "cuMemcpy3DBatchAsync_v2", "iHNs" }, { "cuMemPoolSetAccess", "pKU" },
+    { "cuMemPoolGetAccess", "opK" }, { "cuDeviceSetMemPool", "dp" },
     { "cuMemPoolCreate", "PD" }, { "cuMemPoolCreate", "PH" }, { "cuMemPoolDestroy", "p" },
 };
 enum { CALLS = sizeof calls / sizeof *calls };
@@ -212,8 +221,19 @@ struct room {                                            /* the objects that the
     struct { size_t x, y; unsigned type; const void *host; uint64_t device; void *array; size_t pitch; } sides[2];
     uint64_t copy[16];                                   /* CUDA_MEMCPY2D: the two sides, width, height */
     struct { unsigned type, handle_types, location, device; void *security; size_t most, rest[7]; } pool;
+    uint64_t volume[25];                                 /* CUDA_MEMCPY3D */
+    uint64_t places[2][4], sizes[4], starts[4];
+    struct { unsigned order, hints[4], flags; } attributes_of[4];
+    struct { unsigned type, id, flags; } access;
     const char *text;
 };
+
+/* Of the host's buffer or of a device's window: an address that another thread has freed must not be this process's own
+   by chance. */
+static uint64_t place(struct fuzz_source *s) {
+    const uint64_t a = handle(s, sizeof kinds - 2);
+    return a >> 45 == 1 ? a : AT(host + fuzz_number(s) % HALF);
+}
 
 static uint64_t argument(struct fuzz_source *s, char letter, struct room *r, unsigned at, size_t *makes) {
     static const char *const names[] = { "nothing", "add", "slow", "wait", "fault", "g", "", "/no/such/file", "cuInit",
@@ -293,6 +313,39 @@ static uint64_t argument(struct fuzz_source *s, char letter, struct room *r, uns
         r->copy[14] = fuzz_number(s) % 256;
         r->copy[15] = fuzz_number(s) % 64;
         return AT(r->copy);
+    case 'J':
+        for (unsigned i = 0; i < 2; i++) {
+            uint64_t *v = r->volume + 11 * i;
+            v[0] = fuzz_number(s) % 64;
+            v[1] = fuzz_number(s) % 8;
+            v[2] = fuzz_number(s) % 8;
+            v[3] = fuzz_byte(s) / 250;
+            v[4] = 1 + fuzz_byte(s) / 8 % 4;
+            v[5] = AT(host);
+            v[6] = v[4] == 4 ? AT(host) : handle(s, sizeof kinds - 2);
+            v[8] = 0;
+            v[9] = fuzz_byte(s) % 4 ? 128 : fuzz_number(s) % 256;
+            v[10] = fuzz_byte(s) % 4 ? 16 : fuzz_number(s) % 32;
+        }
+        for (unsigned i = 22; i < 25; i++) r->volume[i] = fuzz_number(s) % 16;
+        return AT(r->volume);
+    case 'X':
+        for (unsigned i = 0; i < 4; i++) r->places[at % 2][i] = place(s);
+        return fuzz_byte(s) < 250 ? AT(r->places[at % 2]) : 0;
+    case 'Z':
+        for (unsigned i = 0; i < 4; i++) r->sizes[i] = fuzz_number(s) % HALF;
+        return AT(r->sizes);
+    case 'W':
+        for (unsigned i = 1; i < 4; i++) r->starts[i] = fuzz_byte(s) % 4 ? i : fuzz_byte(s);
+        return AT(r->starts);
+    case 'Q':
+        for (unsigned i = 0; i < 4; i++) r->attributes_of[i].order = 1 + fuzz_byte(s) / 80;
+        return AT(r->attributes_of);
+    case 'K':
+        r->access.type = 1 + fuzz_byte(s) / 240;
+        r->access.id = fuzz_byte(s) % 3;
+        r->access.flags = fuzz_byte(s) % 2 ? 3 : fuzz_byte(s) % 4;
+        return AT(&r->access);
     case 'D':
         r->pool.type = 1 + fuzz_byte(s) / 240;
         r->pool.location = 1 + fuzz_byte(s) / 240;

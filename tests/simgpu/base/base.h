@@ -96,6 +96,7 @@ enum sim_mem_kind {
     SIM_MEM_DEVICE,
     SIM_MEM_MODULE,                               /* a module's globals: cuMemFree refuses them */
     SIM_MEM_PINNED, SIM_MEM_REGISTERED,
+    SIM_MEM_IMPORTED,                             /* another process allocated it */
     SIM_MEM_POOL, SIM_MEM_GRAPH,                  /* its address belongs to a pool or a graph; the bytes come and go */
     SIM_MEM_MANAGED                               /* the host and all devices access it at one address */
 };
@@ -161,6 +162,15 @@ void sim_mem_unreserve(uint64_t address);         /* graph or pool no longer hav
 /* For a call that will use the memory: as sim_mem_find without a viewer, and memory of graphs once it is claimed, or
    from the beginning if a graph captures the call. */
 bool sim_mem_find_for_call(uint64_t address, uint64_t bytes, bool captures, struct sim_range *out);
+/* Memory that other processes may map: where it is in the device's file, and where the file has its id while it is
+   shared. */
+struct sim_share { int file; unsigned number; uint64_t inode, offset, bytes, check, id; };
+int  sim_mem_export(uint64_t address, struct sim_share *out);     /* 0; 1: no such memory; 2 or 304 */
+bool sim_mem_is_shared(const struct sim_share *share);           /* still, by the process that allocated it */
+int  sim_mem_import(struct sim_device *device, struct sim_context *context, struct sim_pool *pool,
+                    const struct sim_share *from, uint64_t *address);    /* 0; 1: it is no longer shared; 2 */
+int  sim_mem_file(struct sim_device *device);     /* opens the device's file once more; -1: no memory, or no file */
+bool sim_mem_is_file(int file);                   /* of any process's device */
 void sim_mem_use(void);                           /* shared "use" lock around accesses to bytes */
 void sim_mem_unuse(void);
 void sim_mem_resize(uint64_t address, uint64_t bytes);                   /* of a pool, within its room */

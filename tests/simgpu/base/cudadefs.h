@@ -324,6 +324,10 @@ typedef struct {
     size_t width, height;
 } CUDA_MEMSET_NODE_PARAMS;
 typedef struct { void (*fn)(void *); void *userData; } CUDA_HOST_NODE_PARAMS;
+enum { CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR = 1, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS = 1 };
+typedef struct { char reserved[64]; } CUipcMemHandle;
+typedef struct { char reserved[64]; } CUipcEventHandle;
+typedef struct { unsigned char reserved[64]; } CUmemPoolPtrExportData;
 typedef struct { CUmemLocation location; unsigned flags; } CUmemAccessDesc;
 enum { CU_MEM_ALLOCATION_TYPE_PINNED = 1, CU_MEM_ALLOCATION_TYPE_MANAGED,
        CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED = 115 };

@@ -3,11 +3,14 @@
    A device's window is reserved without access rights; the backing is at a constant distance (delta). An allocation has
    512-byte alignment, exact bounds in the table, and a gap after it. Access rights of the backing memory have a
    granularity of 64 KiB: a granule is accessible while a live allocation touches it. Addresses are not reused until
-   the cursor has passed through the whole window, so that stale pointers fault. Lock order: this file calls no other
-   with a lock held, and never holds table_lock and use_lock together. */
+   the cursor has passed through the whole window, so that stale pointers fault. Granules that other processes may open
+   are in a file without a name, one for each device. Lock order: this file calls no other with a lock held; use_lock,
+   then table_lock. */
 #include "base.h"
 #include "cudadefs.h"
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define GRANULE (64u << 10)
@@ -25,6 +28,7 @@ struct range {
     bool fresh;                                   /* being poisoned: lookups do not find it yet */
     bool freeing;                                 /* a stream-ordered free is queued; memory of a graph: not claimed */
     bool absent, reserved;                        /* of a pool or graph: not there now; which has the address */
+    unsigned share;                               /* number of its share, 0: none */
 };
 #define LEAF 256                                  /* moving half of one is cheap; a million ranges need 4000 of them */
 struct leaf {                                     /* neighbours, ordered by address; never empty */
@@ -41,7 +45,13 @@ struct sim_heap {
                                                                      hi: the end of its last range */
     size_t count, cap;
     uint64_t used;
+    int file;                                     /* 0: nothing was shared yet */
+    bool *shared;                                 /* per granule: its bytes are in the file */
+    uint64_t *shares;                             /* the ids of what is shared now, in the file behind the window */
+    unsigned last_share;
 };
+#define SHARES (1u << 20)
+#define MAGIC 0x6870737570676d69ull               /* in place of share 0 */
 static struct sim_heap heaps[SIM_MAX_DEVICES];
 static struct sim_heap host;                      /* pinned and registered memory; only its ranges are used */
 static pthread_rwlock_t table_lock = PTHREAD_RWLOCK_INITIALIZER;
@@ -162,8 +172,14 @@ static struct range *insert(struct sim_heap *heap, const struct sim_range *r, bo
     return range;
 }
 
+static void end_share(struct sim_heap *heap, struct range *range) {
+    if (range->share) __atomic_store_n(&heap->shares[range->share], 0, __ATOMIC_RELEASE);
+    range->share = 0;
+}
+
 static void take_out(struct sim_heap *heap, struct spot spot) {
     struct leaf *leaf = heap->leaves[spot.leaf].leaf;
+    end_share(heap, leaf->range[spot.i]);
     unsigned behind = --leaf->count - spot.i;
     free(leaf->range[spot.i]);
     memmove(leaf->hi + spot.i, leaf->hi + spot.i + 1, behind * sizeof *leaf->hi);
@@ -210,7 +226,8 @@ bool sim_mem_find_for_call(uint64_t address, uint64_t bytes, bool captures, stru
 bool sim_mem_mark_freeing(uint64_t address, struct sim_range *out) {
     pthread_rwlock_wrlock(&table_lock);
     struct range *range = lookup_from(address);
-    bool ok = range && !range->freeing && (range->r.kind == SIM_MEM_DEVICE || range->r.kind >= SIM_MEM_POOL);
+    bool ok = range && !range->freeing && (range->r.kind == SIM_MEM_DEVICE || range->r.kind >= SIM_MEM_POOL
+                                           || (range->r.kind == SIM_MEM_IMPORTED && range->r.pool));
     if (ok) {
         range->freeing = true;
         *out = range->r;
@@ -257,6 +274,17 @@ static char *bytes_at(const struct sim_heap *heap, uint64_t address) {
     return (char *)(uintptr_t)address + heap->delta;
 }
 
+/* Takes the granules that are in the file, of those from first to last, back out of it, without access rights. */
+static void take_back(struct sim_heap *heap, uint64_t first, uint64_t last) {
+    for (uint64_t i = first; heap->shared && i <= last; i++) {
+        if (!heap->shared[i]) continue;
+        heap->shared[i] = false;
+        mmap(bytes_at(heap, heap->base + i * GRANULE), GRANULE, PROT_NONE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+        fallocate(heap->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)(i * GRANULE), GRANULE);
+    }
+}
+
 /* Opens or closes access to the granules that [lo, hi) touches. Returns false if the system refuses. */
 static bool open_granules(struct sim_heap *heap, uint64_t lo, uint64_t hi, bool open) {
     uint64_t first = (lo - heap->base) / GRANULE, last = (hi - 1 - heap->base) / GRANULE, i, run;
@@ -267,7 +295,10 @@ static bool open_granules(struct sim_heap *heap, uint64_t lo, uint64_t hi, bool 
         if (!change) continue;
         char *p = bytes_at(heap, heap->base + i * GRANULE);
         size_t n = (size_t)(run - i) * GRANULE;
-        if (!open) madvise(p, n, MADV_DONTNEED);
+        if (!open) {
+            take_back(heap, i, run - 1);
+            madvise(p, n, MADV_DONTNEED);
+        }
         if (mprotect(p, n, open ? PROT_READ | PROT_WRITE : PROT_NONE) == 0) continue;
         if (!open) continue;                      /* still accessible to us, but no longer in the table: harmless */
         for (uint64_t k = first; k < run; k++) heap->granules[k]--;
@@ -332,7 +363,9 @@ static int alloc(struct sim_device *device, struct sim_context *context, struct 
     }
     pthread_rwlock_unlock(&table_lock);
     if (result) return result;
+    sim_mem_use();                                /* its granule may be shared meanwhile */
     poison(heap, at, bytes);
+    sim_mem_unuse();
     pthread_rwlock_wrlock(&table_lock);
     range->fresh = false;
     pthread_rwlock_unlock(&table_lock);
@@ -395,9 +428,15 @@ static void settle(void) {
     pthread_rwlock_unlock(&use_lock);
 }
 
+static void unmap(const struct sim_range *r) {
+    const uintptr_t first = (uintptr_t)r->lo + (uintptr_t)r->delta, before = first % (uintptr_t)sysconf(_SC_PAGESIZE);
+    munmap((void *)(first - before), r->hi - r->lo + before);
+}
+
 static void give_back(const struct sim_range *r) {
     if (!r->delta && r->kind != SIM_MEM_REGISTERED) munmap((void *)(uintptr_t)r->lo, r->end - r->lo);
-    if (!r->delta) return;
+    if (r->kind == SIM_MEM_IMPORTED) unmap(r);
+    if (!r->delta || r->kind == SIM_MEM_IMPORTED) return;
     struct sim_heap *heap = r->device->heap;
     pthread_rwlock_wrlock(&table_lock);
     open_granules(heap, r->lo, r->end, false);
@@ -413,6 +452,7 @@ bool sim_mem_remove(uint64_t address) {
     const bool found = range && !range->absent, stays = found && range->reserved;
     if (stays) {
         range->absent = true;
+        end_share(heap, range);
         __atomic_add_fetch(&sim_mem_generation, 1, __ATOMIC_RELEASE);
     } else if (found) {
         gone = range->r;
@@ -551,4 +591,113 @@ uint64_t sim_mem_used(struct sim_device *device) {
     uint64_t used = device->heap->used;
     pthread_rwlock_unlock(&table_lock);
     return used;
+}
+
+/* ---- memory that processes share: whole granules move into the device's file, at their place in the window. Another
+   process maps the file, which it gets by a descriptor. The kernel frees the file when no process has it open or
+   mapped, however they end. ---- */
+
+static bool open_file(struct sim_heap *heap) {
+    if (heap->shared) return true;
+    const int file = memfd_create("simgpu-device", MFD_CLOEXEC);
+    const uint64_t bytes = SHARES * sizeof *heap->shares;
+    void *shares = MAP_FAILED;
+    if (file > 0 && ftruncate(file, (off_t)(heap->size + bytes)) == 0)
+        shares = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, (off_t)heap->size);
+    if (shares != MAP_FAILED) *(uint64_t *)shares = MAGIC;
+    if (shares != MAP_FAILED && (heap->shared = calloc(heap->size / GRANULE, sizeof *heap->shared))) {
+        heap->file = file;
+        heap->shares = shares;
+        return true;
+    }
+    if (shares != MAP_FAILED) munmap(shares, bytes);
+    if (file >= 0) close(file);
+    return false;
+}
+
+int sim_mem_file(struct sim_device *device) {
+    char path[32];
+    pthread_rwlock_wrlock(&table_lock);
+    const bool is_open = open_file(device->heap);
+    pthread_rwlock_unlock(&table_lock);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", device->heap->file);
+    return is_open ? open(path, O_RDWR | O_CLOEXEC) : -1;
+}
+bool sim_mem_is_file(int file) {
+    const off_t table = SHARES * sizeof(uint64_t);
+    struct stat about;
+    uint64_t magic;
+    return fstat(file, &about) == 0 && S_ISREG(about.st_mode) && about.st_size > table
+           && pread(file, &magic, sizeof magic, about.st_size - table) == (ssize_t)sizeof magic && magic == MAGIC;
+}
+
+/* Moves a granule into the file; where it is zero, the file has a hole. No other thread may use its bytes. */
+static bool move_granule(struct sim_heap *heap, uint64_t i) {
+    char *p = bytes_at(heap, heap->base + i * GRANULE);
+    const off_t at = (off_t)(i * GRANULE);
+    const bool zero = !*p && !memcmp(p, p + 1, GRANULE - 1);
+    fallocate(heap->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, GRANULE);      /* late writes of others */
+    if (!zero && pwrite(heap->file, p, GRANULE, at) != (ssize_t)GRANULE) return false;
+    if (mmap(p, GRANULE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, heap->file, at) == MAP_FAILED) return false;
+    return heap->shared[i] = true;
+}
+
+static unsigned new_share(struct sim_heap *heap) {       /* 0: none is free */
+    for (unsigned tries = 0; tries < SHARES; tries++) {
+        heap->last_share = heap->last_share % (SHARES - 1) + 1;
+        if (!heap->shares[heap->last_share]) return heap->last_share;
+    }
+    return 0;
+}
+
+static int share(struct range *range, struct sim_share *out) {
+    struct sim_heap *heap = range->r.device->heap;
+    const uint64_t last = (range->r.hi - 1 - heap->base) / GRANULE;
+    struct stat about;
+    if (!open_file(heap)) return CUDA_ERROR_OUT_OF_MEMORY;
+    for (uint64_t i = (range->r.lo - heap->base) / GRANULE; i <= last; i++)
+        if (!heap->shared[i] && !move_granule(heap, i)) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (!range->share && !(range->share = new_share(heap))) return CUDA_ERROR_OUT_OF_MEMORY;
+    __atomic_store_n(&heap->shares[range->share], range->r.id, __ATOMIC_RELEASE);
+    if (fstat(heap->file, &about)) return CUDA_ERROR_OPERATING_SYSTEM;
+    *out = (struct sim_share) { heap->file, (unsigned)range->r.device->number, about.st_ino, range->r.lo - heap->base,
+                                range->r.hi - range->r.lo, heap->size + range->share * sizeof *heap->shares,
+                                range->r.id };
+    return CUDA_SUCCESS;
+}
+int sim_mem_export(uint64_t address, struct sim_share *out) {
+    pthread_rwlock_wrlock(&use_lock);
+    pthread_rwlock_wrlock(&table_lock);
+    struct range *range = lookup(heap_of(address), address);
+    const bool can = range && !range->absent && (range->r.kind == SIM_MEM_DEVICE || range->r.kind == SIM_MEM_POOL);
+    const int result = can ? share(range, out) : CUDA_ERROR_INVALID_VALUE;
+    pthread_rwlock_unlock(&table_lock);
+    pthread_rwlock_unlock(&use_lock);
+    return result;
+}
+
+bool sim_mem_is_shared(const struct sim_share *from) {
+    struct stat about;
+    uint64_t id;
+    return fstat(from->file, &about) == 0 && about.st_ino == from->inode
+           && pread(from->file, &id, sizeof id, (off_t)from->check) == (ssize_t)sizeof id && id == from->id;
+}
+
+int sim_mem_import(struct sim_device *device, struct sim_context *context, struct sim_pool *pool,
+                   const struct sim_share *from, uint64_t *address) {
+    struct sim_heap *heap = device->heap;
+    const uint64_t before = from->offset % (uint64_t)sysconf(_SC_PAGESIZE);
+    void *p = sim_mem_is_shared(from) ? mmap(NULL, from->bytes + before, PROT_READ | PROT_WRITE, MAP_SHARED, from->file,
+                                             (off_t)(from->offset - before)) : MAP_FAILED;
+    if (p == MAP_FAILED) return CUDA_ERROR_INVALID_VALUE;
+    pthread_rwlock_wrlock(&table_lock);
+    const uint64_t at = place(heap, from->bytes);
+    struct sim_range r = { .lo = at, .hi = at + from->bytes, .end = at + from->bytes,
+                           .delta = (char *)p + before - (char *)(uintptr_t)at, .kind = SIM_MEM_IMPORTED,
+                           .device = device, .context = context, .pool = pool, .id = next_id++ };
+    const bool ok = at && insert(heap, &r, false);
+    pthread_rwlock_unlock(&table_lock);
+    if (!ok) munmap(p, from->bytes + before);
+    *address = at;
+    return ok ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }

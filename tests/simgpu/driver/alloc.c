@@ -53,7 +53,8 @@ SIM_API(cuMemFree_v2, (CUdeviceptr address), (address), SIM_HEALTHY | SIM_UNSAFE
     if (result) return result;                    /* a kernel failed meanwhile: other
                                                      threads may still use the memory */
     if (r.kind == SIM_MEM_MANAGED) {
-        sim_managed_free(address);
+        struct sim_range now;                     /* its context may have ended meanwhile */
+        if (known(address, &now) && now.id == r.id) sim_managed_free(address);
         return result;
     }
     pthread_mutex_unlock(&sim_lock);
@@ -203,12 +204,14 @@ static int describe(void *out, int attribute, CUdeviceptr address, const struct 
     case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
     case CU_POINTER_ATTRIBUTE_BUFFER_ID: *(unsigned long long *)out = r ? r->id : 0; break;
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: *(int *)out = device; break;
-    case CU_POINTER_ATTRIBUTE_IS_MANAGED: *(int *)out = r && r->kind == SIM_MEM_MANAGED; break;
-    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED: *(int *)out = device && !r->delta; break;
+    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE: *(int *)out = r && r->kind == SIM_MEM_DEVICE; break;
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE: *(int *)out = 0; break;
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-        *(int *)out = !r ? -2 : device ? r->device->ordinal : r->context->device->ordinal; break;
+        *(int *)out = !r ? CU_DEVICE_INVALID : device ? r->device->ordinal : r->context ? r->context->device->ordinal :
+                                                                             CU_DEVICE_CPU;
+        break;
     case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: *(CUdeviceptr *)out = r ? r->lo : 0; break;
     case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:

@@ -91,6 +91,8 @@ int sim_capture_take(struct sim_stream *stream, struct sim_work work) {
 
 int sim_capture_take_event(struct sim_stream *stream, int type, struct sim_event *event) {
     if (!stream->capture) return CUDA_ERROR_ILLEGAL_STATE;
+    if (event->shared)
+        return sim_because(CUDA_ERROR_NOT_SUPPORTED, "this device's graphs do not wait for events of other processes");
     struct sim_work work = { .type = type, .op = sim_event_op(event) };
     if (!work.op) return CUDA_ERROR_OUT_OF_MEMORY;
     sim_work_in(&work, event->context);

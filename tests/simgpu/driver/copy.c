@@ -15,6 +15,8 @@
    within the device at once. */
 #include "driver.h"
 #include "../base/cudadefs.h"
+#include <sys/mman.h>
+#include <unistd.h>
 
 struct side {
     struct sim_end end;
@@ -226,8 +228,16 @@ static int check_attributes(unsigned order, unsigned flags) {
            || flags & ~(unsigned)CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
+/* A worker must not touch pageable memory that is not there. */
+static bool mapped(const struct side *side) {
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    unsigned char in_core;
+    return !side->pageable || !mincore(SIM_HANDLE(side->end.address / page * page), 1, &in_core);
+}
+
 static int look_both(const struct sim_stream *s, struct item *i) {
-    return look(s, &i->to, i->b, false) && look(s, &i->from, i->b, false) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    return look(s, &i->to, i->b, false) && look(s, &i->from, i->b, false) && mapped(&i->to) && mapped(&i->from) ?
+        CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 static struct sim_op *new_item(const struct item *i) {
@@ -258,10 +268,11 @@ static int run_batch(struct sim_stream *s, const struct item *items, size_t n) {
     return result ? result : ended;
 }
 
-/* Not on the legacy stream, and not in a capture, which stays valid: as documented and reported. */
+/* Not without a current context, not on the legacy stream, and not in a capture, which stays valid: as measured. */
 static int find_batch_stream(void *stream, struct sim_stream **s) {
     int result = sim_stream_find(stream, s);
     if (result) return result;
+    if (sim_context_need()) return CUDA_ERROR_INVALID_VALUE;
     if ((*s)->capture) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     return *s == &(*s)->context->legacy ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }

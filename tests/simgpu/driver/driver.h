@@ -2,6 +2,7 @@
 
      handles.c   handles, rings of objects, the thread's current context
      names.c     the names of all entry points and their versions
+     shared.c    events between processes
      graph.c     graphs and their nodes
      capture.c   captures, and what they forbid
      log.c       the error log; logs.c: cuLogs
@@ -17,6 +18,7 @@
      library.c   libraries and kernels, which need no context
      launch.c    occupancy, kernel launches; staged.c: those of CUDA before 4.0
      pool.c      memory pools: allocate and free in stream order
+     ipc.c       memory, events and pools between processes
      alloc.c     memory: allocate, free, describe; copy.c: copy, also in batches, fill, wait for values
      graphs.c    cuGraph: building and describing graphs; exec.c: executable graphs
      start.c     cuInit, cuGetProcAddress; missing.c: entry points that are not implemented
@@ -74,6 +76,9 @@ struct sim_pool {
     int handle_types;                             /* that may export it */
     bool pages, on_host;                          /* pages: the host accesses its memory at the same address */
     int reuse[3];
+    bool imported;                                /* of another process: which pool of the file it is */
+    int file;
+    uint32_t number;
     struct sim_kept *kept;                        /* freed, the last one first */
 };
 extern struct sim_pool *sim_pools;
@@ -97,6 +102,7 @@ struct sim_event {
     struct sim_context *context;
     unsigned flags;
     struct sim_op *op;
+    struct sim_shared *shared;                    /* with other processes, or NULL */
     uint64_t capture;                             /* the id of the capture of the last record, or 0 */
     struct sim_set nodes;                         /* that it stands for in this capture */
 };
@@ -260,6 +266,21 @@ int  sim_drain(struct sim_context *context, struct sim_device *device);  /* wait
                                                                             or of a device's contexts */
 void sim_drain_to_end(struct sim_context *context);                      /* the same; after a fault none
                                                                             of its work runs any longer */
+/* shared.c: events between processes, and processes. start: the time, so that a number that is used again differs */
+struct sim_process { uint64_t start; unsigned pid; };
+struct sim_process sim_this_process(void);
+bool sim_process_lives(struct sim_process process);
+bool sim_process_same(struct sim_process a, struct sim_process b);
+int  sim_process_file(struct sim_process process, int file);             /* opens what it has open under this number,
+                                                                            or -1 */
+struct sim_shared *sim_shared_new(void);                                 /* NULL: no memory, or no file */
+struct sim_shared *sim_shared_open(int file);                            /* NULL: also if it is not an event's */
+int  sim_shared_file(const struct sim_shared *shared);
+void sim_shared_unref(struct sim_shared *shared);                        /* NULL is fine */
+void sim_shared_record(struct sim_shared *shared, struct sim_op *op);    /* pending until op is done */
+bool sim_shared_pending(struct sim_shared *shared);                      /* the last record, of any process */
+int  sim_shared_wait(struct sim_shared *shared, struct sim_op **out);    /* an operation that waits for it, or NULL:
+                                                                            nothing to wait for; 0 or 2 */
 /* graph.c: a graph has its nodes in the order in which they were added. */
 struct sim_work {                                 /* what a node does; a copy of it shares the operation */
     int type;                                     /* CU_GRAPH_NODE_TYPE_... */
@@ -363,6 +384,7 @@ int  sim_stream_run(struct sim_stream *stream, struct sim_op *op);       /* subm
 int  sim_stream_wait(struct sim_stream *stream);                         /* for all work on it */
 /* pool.c */
 void sim_pool_freed(const struct sim_range *r);                          /* its bytes are no longer there */
+void sim_pool_entered(struct sim_pool *pool, uint64_t bytes);            /* imported */
 void sim_pools_settle(void);                                             /* the program has waited: returns what they
                                                                             keep above their thresholds */
 bool sim_pools_shrink(struct sim_device *device);                        /* returns what they keep to the device; false:
@@ -376,10 +398,11 @@ struct sim_managed {
     bool is_variable;
     struct page *pages;                           /* what was said of each page; NULL: nothing */
 };
-struct sim_managed *sim_managed_new(struct sim_context *context, uint64_t bytes);        /* not in a ring; NULL: no
-                                                                            memory. Without sim_lock */
+int  sim_managed_variable(struct sim_context *context, uint64_t bytes, uint64_t *address);        /* of a module: 0, 2
+                                                                            or 801. Without sim_lock */
 void sim_managed_free(uint64_t address);                                 /* if managed memory is there */
 /* event.c */
+struct sim_event *sim_event_new(struct sim_context *context, unsigned flags);       /* NULL: no memory */
 void sim_event_set(struct sim_event *event, struct sim_op *op);          /* recorded by this operation; takes over the
                                                                             reference */
 /* jit.c */

@@ -13,23 +13,29 @@ void sim_event_set(struct sim_event *e, struct sim_op *op) {
     sim_op_unref(e->op);
     e->op = op;
     e->capture = 0;
+    if (e->shared && op) sim_shared_record(e->shared, op);
 }
 
 static void end_event(struct sim_link *link) { free_event(SIM_OWNER(sim_event, link)); }
 
-/* An interprocess event works like any other; only its IPC handle is not available here. */
-SIM_API(cuEventCreate, (void **out, unsigned flags), (out, flags), SIM_CTX) {
-    if (!out || flags & ~7u) return CUDA_ERROR_INVALID_VALUE;
-    if (flags & CU_EVENT_INTERPROCESS && !(flags & CU_EVENT_DISABLE_TIMING)) return CUDA_ERROR_INVALID_VALUE;
+struct sim_event *sim_event_new(struct sim_context *context, unsigned flags) {
     struct sim_event *e = calloc(1, sizeof *e);
     if (!e || !(e->handle = sim_handle_new(SIM_H_EVENT, e))) {
         free(e);
-        return CUDA_ERROR_OUT_OF_MEMORY;
+        return NULL;
     }
     e->refs = 1;
-    e->context = sim_self.context;
+    e->context = context;
     e->flags = flags;
-    sim_link_add(&e->context->children, &e->link, end_event);
+    sim_link_add(&context->children, &e->link, end_event);
+    return e;
+}
+
+SIM_API(cuEventCreate, (void **out, unsigned flags), (out, flags), SIM_CTX) {
+    if (!out || flags & ~7u) return CUDA_ERROR_INVALID_VALUE;
+    if (flags & CU_EVENT_INTERPROCESS && !(flags & CU_EVENT_DISABLE_TIMING)) return CUDA_ERROR_INVALID_VALUE;
+    struct sim_event *e = sim_event_new(sim_self.context, flags);
+    if (!e) return CUDA_ERROR_OUT_OF_MEMORY;
     *out = SIM_HANDLE(e->handle);
     return CUDA_SUCCESS;
 }
@@ -95,7 +101,18 @@ SIM_API(cuEventQuery, (void *handle), (handle), SIM_EASY) {
     struct sim_event *e;
     int result = find_state(handle, &e);
     if (result) return result;
-    return sim_op_pending(e->op) ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+    const bool pending = sim_op_pending(e->op);
+    return pending || (e->shared && sim_shared_pending(e->shared)) ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+}
+
+static int wait_shared(struct sim_shared *shared) {
+    struct sim_op *op;
+    int result = sim_shared_wait(shared, &op);
+    if (result || !op) return result ? result : __atomic_load_n(&sim_sticky, __ATOMIC_RELAXED);
+    sim_op_submit(op);
+    result = sim_op_wait(op);
+    sim_op_unref(op);
+    return result;
 }
 
 SIM_API(cuEventSynchronize, (void *handle), (handle), SIM_EASY) {
@@ -103,6 +120,7 @@ SIM_API(cuEventSynchronize, (void *handle), (handle), SIM_EASY) {
     int result = find_state(handle, &e);
     if (result) return result;
     sim_has_waited = true;
+    if (e->shared) return wait_shared(e->shared);
     return e->op ? sim_op_wait(e->op) : CUDA_SUCCESS;
 }
 

@@ -21,6 +21,7 @@ bool sim_work_can_run(const struct sim_work *work) {
 void sim_event_unref(struct sim_event *event) {
     if (--event->refs) return;
     sim_op_unref(event->op);
+    sim_shared_unref(event->shared);
     sim_set_clear(&event->nodes);
     free(event);
 }

@@ -119,8 +119,10 @@ static struct sim_workspace *take_workspace(struct sim_context *c) {
     }
     if (!sim_mem_find(NULL, w->address, WORKSPACE_BYTES, &r)) return NULL;
     uint32_t *words = (uint32_t *)(void *)((char *)(uintptr_t)w->address + r.delta);
+    sim_mem_use();
     memset(words, 0, WORKSPACE_BYTES);
     words[0] = WORKSPACE_SIZE_WORD;
+    sim_mem_unuse();
     w->busy = true;
     return w;
 }
@@ -140,7 +142,9 @@ static int find_heap(struct sim_context *c, uint64_t *heap) {
             return CUDA_ERROR_OUT_OF_MEMORY;
         }
         if (!sim_mem_find(NULL, c->heap, bytes, &r)) return CUDA_ERROR_OUT_OF_MEMORY;
+        sim_mem_use();
         sim_heap_start((char *)(uintptr_t)c->heap + r.delta, bytes);
+        sim_mem_unuse();
     }
     *heap = c->heap;
     return CUDA_SUCCESS;

@@ -303,11 +303,19 @@ SIM_API(cuLibraryGetGlobal, (CUdeviceptr *address, size_t *bytes, void *handle, 
     return result ? result : sim_module_global(m, name, address, bytes);
 }
 
-/* There is no managed memory; this device has no unified function pointers, as an H200. */
+/* A managed variable of each context; this device has no unified function pointers, as an H200. */
 SIM_API(cuLibraryGetManaged, (CUdeviceptr *address, size_t *bytes, void *handle, const char *name),
         (address, bytes, handle, name), SIM_HEALTHY) {
+    struct sim_module *m;
+    CUdeviceptr at;
+    struct sim_range r;
     if (!sim_get(SIM_H_LIBRARY, handle)) return CUDA_ERROR_INVALID_HANDLE;
-    return name && (address || bytes) ? CUDA_ERROR_NOT_FOUND : CUDA_ERROR_INVALID_VALUE;
+    if (!name || (!address && !bytes)) return CUDA_ERROR_INVALID_VALUE;
+    if (current_module(handle, &m) || sim_module_global(m, name, &at, bytes)
+        || !sim_mem_find(NULL, at, 1, &r) || r.kind != SIM_MEM_MANAGED)
+        return CUDA_ERROR_NOT_FOUND;
+    if (address) *address = at;
+    return CUDA_SUCCESS;
 }
 SIM_API(cuLibraryGetUnifiedFunction, (void **out, void *handle, const char *name), (out, handle, name), SIM_HEALTHY) {
     (void)out;

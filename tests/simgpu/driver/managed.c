@@ -21,7 +21,7 @@ void sim_managed_free(uint64_t address) {
 }
 static void end_managed(struct sim_link *link) { sim_managed_free(SIM_OWNER(sim_managed, link)->address); }
 
-struct sim_managed *sim_managed_new(struct sim_context *c, uint64_t bytes) {
+static struct sim_managed *new_managed(struct sim_context *c, uint64_t bytes) {
     struct sim_managed *m = calloc(1, sizeof *m);
     if (!m) return NULL;
     sim_link_init(&m->link);
@@ -44,11 +44,20 @@ SIM_API(cuMemAllocManaged, (CUdeviceptr *out, size_t bytes, unsigned flags), (ou
     if (!out || !bytes || (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST))
         return CUDA_ERROR_INVALID_VALUE;
     if (!device_has(c->device, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY)) return CUDA_ERROR_NOT_SUPPORTED;
-    struct sim_managed *m = sim_managed_new(c, bytes);
+    struct sim_managed *m = new_managed(c, bytes);
     if (!m) return CUDA_ERROR_OUT_OF_MEMORY;
     sim_link_add(&c->children, &m->link, end_managed);
     m->attached = flags;
     *out = m->address;
+    return CUDA_SUCCESS;
+}
+
+int sim_managed_variable(struct sim_context *c, uint64_t bytes, uint64_t *address) {
+    if (!device_has(c->device, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY)) return CUDA_ERROR_NOT_SUPPORTED;
+    struct sim_managed *m = new_managed(c, bytes);
+    if (!m) return CUDA_ERROR_OUT_OF_MEMORY;
+    m->is_variable = true;
+    *address = m->address;
     return CUDA_SUCCESS;
 }
 

@@ -9,7 +9,7 @@
 static void free_variables(struct sim_var **vars, unsigned n) {
     for (unsigned i = 0; i < n; i++)
         if ((vars[i]->space == SIM_GLOBAL || vars[i]->space == SIM_CONST) && vars[i]->address) {
-            sim_mem_remove(vars[i]->address);
+            if (vars[i]->is_managed) sim_managed_free(vars[i]->address); else sim_mem_remove(vars[i]->address);
             vars[i]->address = 0;
         }
 }
@@ -49,12 +49,15 @@ static int place_variables(struct sim_context *c, struct sim_var **vars, unsigne
     for (unsigned i = 0; i < n; i++) {
         struct sim_var *v = vars[i];
         if ((v->space != SIM_GLOBAL && v->space != SIM_CONST) || v->is_extern || !v->size || v->address) continue;
-        if (sim_mem_alloc(c->device, c, v->size, SIM_MEM_MODULE, &v->address)) return CUDA_ERROR_OUT_OF_MEMORY;
+        const int result = v->is_managed ? sim_managed_variable(c, v->size, &v->address) :
+                                           sim_mem_alloc(c->device, c, v->size, SIM_MEM_MODULE, &v->address);
+        if (result) return result;
     }
     return CUDA_SUCCESS;
 }
 
 static void fill_variables(struct sim_var **vars, unsigned n) {
+    sim_mem_use();
     for (unsigned i = 0; i < n; i++) {
         struct sim_var *v = vars[i];
         struct sim_range r;
@@ -72,6 +75,7 @@ static void fill_variables(struct sim_var **vars, unsigned n) {
                 memcpy(bytes + reloc->offset, &to, reloc->size);
         }
     }
+    sim_mem_unuse();
 }
 
 /* ---- loading ---- */

@@ -125,6 +125,11 @@ const struct sim_name sim_names[] = {
     R(cuGraphMemcpyNodeGetParams, 10000) R(cuGraphMemsetNodeGetParams, 10000) R(cuGraphHostNodeGetParams, 10000)
     R(cuGraphMemAllocNodeGetParams, 11040) R(cuGraphMemFreeNodeGetParams, 11040)
     R(cuGraphEventRecordNodeGetEvent, 11010) R(cuGraphEventWaitNodeGetEvent, 11010)
+
+    R(cuIpcGetMemHandle, 4010) R(cuIpcOpenMemHandle, 4010) S(cuIpcOpenMemHandle, 11000, cuIpcOpenMemHandle_v2)
+    R(cuIpcCloseMemHandle, 4010) R(cuIpcGetEventHandle, 4010) R(cuIpcOpenEventHandle, 4010)
+    R(cuMemPoolExportToShareableHandle, 11020) R(cuMemPoolImportFromShareableHandle, 11020)
+    R(cuMemPoolExportPointer, 11020) R(cuMemPoolImportPointer, 11020)
 #undef R
 #undef S
 #undef T

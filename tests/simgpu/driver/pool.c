@@ -8,6 +8,7 @@
    memory. */
 #include "driver.h"
 #include "../base/cudadefs.h"
+#include <unistd.h>
 
 struct sim_kept {                                 /* a freed block */
     struct sim_kept *next;
@@ -80,8 +81,20 @@ static void settle(struct sim_pool *p) {
     struct sim_pool **at = &sim_pools;
     while (*at != p) at = &(*at)->next;
     *at = p->next;
+    if (p->imported) close(p->file);
     free(p);
 }
+/* Imported memory: the pool that has it is another process's. */
+void sim_pool_entered(struct sim_pool *p, uint64_t bytes) {
+    use_more(p, bytes);
+    p->reserved += bytes;
+}
+static void leave(struct sim_pool *p, uint64_t bytes) {
+    p->used -= bytes;
+    p->reserved -= bytes;
+    settle(p);
+}
+
 bool sim_pools_shrink(struct sim_device *device) {
     bool any = false;
     for (struct sim_pool *p = sim_pools; p; p = p->next) if (p->device == device && !p->pages) any |= shrink(p, 0);
@@ -98,10 +111,15 @@ static struct sim_kept *keep(const struct sim_range *r, uint64_t stream) {      
     return r->pool->kept = k;
 }
 void sim_pool_freed(const struct sim_range *r) {
+    if (r->pool->imported) {
+        leave(r->pool, r->hi - r->lo);
+        return;
+    }
     r->pool->used -= r->hi - r->lo;
     if (!keep(r, 0)) release(r->pool, r->lo, r->end - r->lo);
     settle(r->pool);
 }
+static void has_left(struct sim_op *op) { leave(op->workspace, op->width); }        /* workspace: the imported pool */
 static void has_freed(struct sim_op *op) {        /* workspace: the block, unless it was allocated again */
     struct sim_kept *k = op->workspace;
     if (!k) return;
@@ -209,6 +227,7 @@ static int pool_alloc(CUdeviceptr *out, size_t bytes, struct sim_pool *p, struct
     if (!out) return CUDA_ERROR_INVALID_VALUE;
     sim_device_attribute(p->device, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, &supported);
     if (!supported) return CUDA_ERROR_NOT_SUPPORTED;
+    if (p->imported) return sim_because(CUDA_ERROR_INVALID_VALUE, "a pool of another process cannot allocate here");
     if (bytes && s->capture) result = capture_alloc(&address, bytes, p->device, s);
     else if (bytes && (at = reusable(p, bytes, s))) result = reuse(at, s, bytes, &address);
     else if (bytes) {
@@ -274,8 +293,8 @@ SIM_API_STREAM(cuMemFreeAsync, _ptsz, (CUdeviceptr address, void *stream), (addr
         sim_op_unref(op);
         return freed_before(address) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     }
-    struct sim_kept *k = r.pool ? keep(&r, s->id) : NULL;
-    if (r.pool && !k) {
+    struct sim_kept *k = r.pool && !r.pool->imported ? keep(&r, s->id) : NULL;
+    if (r.pool && !k && !r.pool->imported) {
         sim_mem_claim(address);
         sim_op_unref(op);
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -285,6 +304,10 @@ SIM_API_STREAM(cuMemFreeAsync, _ptsz, (CUdeviceptr address, void *stream), (addr
         k->freed = op;
         op->workspace = k;
         op->release = has_freed;
+    } else if (r.pool) {
+        op->width = r.hi - r.lo;
+        op->workspace = r.pool;
+        op->release = has_left;
     }
     return sim_stream_submit(s, op);
 }

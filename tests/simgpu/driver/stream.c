@@ -211,10 +211,16 @@ SIM_API_STREAM(cuStreamQuery, _ptsz, (void *handle), (handle), SIM_EASY) {
 /* 0, or why the stream cannot wait for the event, which stands for nodes of the capture c or, if it is not of one, for
    an operation. */
 static int check_wait(const struct sim_stream *s, const struct sim_event *e, const struct sim_capture *c) {
-    if (!e->capture) return s->capture && e->op ? CUDA_ERROR_STREAM_CAPTURE_ISOLATION : CUDA_SUCCESS;
+    if (!e->capture) return s->capture && (e->op || e->shared) ? CUDA_ERROR_STREAM_CAPTURE_ISOLATION : CUDA_SUCCESS;
     if (!c) return CUDA_ERROR_INVALID_VALUE;
     if (s == &s->context->legacy) return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
     return s->capture && s->capture != c ? CUDA_ERROR_STREAM_CAPTURE_MERGE : CUDA_SUCCESS;
+}
+
+static int wait_shared(struct sim_stream *s, struct sim_shared *shared) {
+    struct sim_op *op;
+    int result = sim_shared_wait(shared, &op);
+    return result || !op ? result : sim_stream_submit(s, op);
 }
 
 SIM_API_STREAM(cuStreamWaitEvent, _ptsz, (void *handle, void *event, unsigned flags), (handle, event, flags),
@@ -236,6 +242,7 @@ SIM_API_STREAM(cuStreamWaitEvent, _ptsz, (void *handle, void *event, unsigned fl
         return e ? result : sim_not_there(event);
     }
     if (c) return sim_capture_join(c, s, &e->nodes);
+    if (e->shared) return wait_shared(s, e->shared);
     if (!pending(e->op)) return CUDA_SUCCESS;
     struct sim_op *op = sim_op_new(SIM_OP_MARKER);
     if (!op) return CUDA_ERROR_OUT_OF_MEMORY;

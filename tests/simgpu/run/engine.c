@@ -284,6 +284,8 @@ static void force(struct sim_op *op) {
     }
 }
 
+void sim_op_want(struct sim_op *op) { if (op->held) force(op); }
+
 bool sim_op_pending(struct sim_op *op) {
     enum { PATIENCE = 16 };
     if (!op || op->done) return false;

@@ -128,6 +128,7 @@ void sim_op_after(struct sim_op *op, struct sim_op *before);             /* [loc
 void sim_op_submit(struct sim_op *op);                                   /* [lock] after its edges */
 bool sim_op_pending(struct sim_op *op);                                  /* [lock] not done; op may be NULL.
                                                                             Repeated queries make lazy work start */
+void sim_op_want(struct sim_op *op);                                     /* [lock] lazy work starts */
 int  sim_op_wait(struct sim_op *op);                                     /* [lock], released while it waits.
                                                                             Returns sim_sticky as soon as it is set */
 void sim_op_wait_to_end(struct sim_op *op);                              /* [lock] the same, but until op is done:

@@ -217,6 +217,7 @@ static void declare_variable(struct px *px, const struct spec *spec, struct px_l
     v->is_extern = l.is_extern;
     v->is_weak = l.is_weak || l.is_common;
     v->is_visible = l.is_visible || l.is_common;
+    v->is_managed = spec->is_managed;
     set_size(v, spec, &dims);
     check_place(px, v, spec, line);
     if (px_accept(px, '=')) {

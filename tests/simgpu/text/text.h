@@ -46,7 +46,7 @@ struct sim_var {
     enum sim_type type;                           /* of one element */
     uint32_t align;                               /* bytes; as declared, or the type's */
     uint64_t size;                                /* total bytes; 0 for `.extern .shared x[]` */
-    bool is_extern, is_weak, is_visible;
+    bool is_extern, is_weak, is_visible, is_managed;
     bool is_unsized;                              /* declared [] : dynamic shared memory when space is SIM_SHARED */
     unsigned char *init;                          /* initial bytes, or NULL for zero ... */
     uint64_t init_size;                           /* ... and how many; the rest up to size is zero */

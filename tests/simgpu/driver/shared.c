@@ -1,0 +1,187 @@
+/* shared.c - what processes share apart from memory: the states of events, each a page of a file without a name.
+
+   Each record has a number; the page has the last ones, each with whether it is done, and whose it is. A wait is for the
+   record that was the last one at the call. A process that ends cannot finish its records: those count as done, so that
+   no queue waits for it. */
+#include "driver.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define RECORDS 128u
+#define LOOK_NS 20000000u                         /* between two looks whether the process of a record has ended */
+
+struct page {
+    pthread_mutex_t lock;                         /* of those who record */
+    uint64_t last;                                /* __atomic; number of the last record, 0: none */
+    struct { uint64_t state; struct sim_process by; } records[RECORDS];  /* state: __atomic; number * 2 + done */
+};
+struct sim_shared { struct page *page; int file; unsigned refs; };       /* file: -1 where the event was opened */
+struct wait { struct sim_shared *shared; uint64_t n, looked_ns; };
+struct record { struct sim_shared *shared; uint64_t n; };
+
+/* ---- processes ---- */
+
+/* When it started, in the kernel's ticks since boot; 0: there is none, or it has ended and its parent has not waited. */
+static uint64_t start_of(unsigned pid) {
+    char path[32], text[1024];
+    unsigned long long start = 0;
+    snprintf(path, sizeof path, "/proc/%u/stat", pid);
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t n = file < 0 ? 0 : read(file, text, sizeof text - 1);
+    if (file >= 0) close(file);
+    text[n > 0 ? n : 0] = 0;
+    const char *p = strrchr(text, ')');           /* the name before it may contain anything */
+    char state = 'X';
+    if (!p || sscanf(p + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &state,
+                     &start) != 2)
+        return 0;
+    return state == 'Z' || state == 'X' ? 0 : start;
+}
+struct sim_process sim_this_process(void) {
+    static struct sim_process own;
+    const unsigned pid = (unsigned)getpid();
+    if (own.pid != pid) own = (struct sim_process) { .start = start_of(pid), .pid = pid };
+    return own;
+}
+bool sim_process_lives(struct sim_process process) { return process.pid && start_of(process.pid) == process.start; }
+
+bool sim_process_same(struct sim_process a, struct sim_process b) { return a.pid == b.pid && a.start == b.start; }
+
+int sim_process_file(struct sim_process process, int file) {
+    char path[48];
+    struct sim_process after;
+    snprintf(path, sizeof path, "/proc/%u/fd/%d", process.pid, file);
+    const int opened = open(path, O_RDWR | O_CLOEXEC);
+    after = (struct sim_process) { .start = start_of(process.pid), .pid = process.pid };
+    if (opened < 0 || sim_process_same(process, after)) return opened;
+    close(opened);
+    return -1;
+}
+
+/* ---- the page ---- */
+
+static struct sim_shared *map(int file, bool keep) {
+    struct sim_shared *s = calloc(1, sizeof *s);
+    void *page = s ? mmap(NULL, sizeof(struct page), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : MAP_FAILED;
+    if (page == MAP_FAILED) {
+        free(s);
+        return NULL;
+    }
+    *s = (struct sim_shared) { page, keep ? file : -1, 1 };
+    return s;
+}
+
+struct sim_shared *sim_shared_new(void) {
+    const int file = memfd_create("simgpu-event", MFD_CLOEXEC);
+    struct sim_shared *s = file >= 0 && ftruncate(file, sizeof(struct page)) == 0 ? map(file, true) : NULL;
+    pthread_mutexattr_t kind;
+    if (!s) {
+        if (file >= 0) close(file);
+        return NULL;
+    }
+    pthread_mutexattr_init(&kind);
+    pthread_mutexattr_setpshared(&kind, PTHREAD_PROCESS_SHARED);
+    pthread_mutexattr_setrobust(&kind, PTHREAD_MUTEX_ROBUST);
+    pthread_mutex_init(&s->page->lock, &kind);
+    pthread_mutexattr_destroy(&kind);
+    return s;
+}
+
+struct sim_shared *sim_shared_open(int file) {
+    struct stat about;
+    const bool whole = fstat(file, &about) == 0 && about.st_size == (off_t)sizeof(struct page);
+    return whole ? map(file, false) : NULL;
+}
+
+int sim_shared_file(const struct sim_shared *s) { return s->file; }
+
+void sim_shared_unref(struct sim_shared *s) {
+    if (!s || --s->refs) return;
+    munmap(s->page, sizeof *s->page);
+    if (s->file >= 0) close(s->file);
+    free(s);
+}
+
+/* A process that died with the lock held has changed at most the record behind the last one. */
+static void lock(struct page *page) {
+    if (pthread_mutex_lock(&page->lock) == EOWNERDEAD) pthread_mutex_consistent(&page->lock);
+}
+
+/* Whether the record is done. One that a later record has replaced in the list is taken for that one. */
+static bool is_done(struct page *page, uint64_t *n, bool look) {
+    const uint64_t at = *n % RECORDS, state = __atomic_load_n(&page->records[at].state, __ATOMIC_ACQUIRE);
+    *n = state / 2;
+    return state & 1 || (look && !sim_process_lives(page->records[at].by));
+}
+
+/* ---- records ---- */
+
+static void finish(struct sim_shared *s, uint64_t n) {
+    uint64_t state = n * 2;
+    __atomic_compare_exchange_n(&s->page->records[n % RECORDS].state, &state, n * 2 + 1, false, __ATOMIC_RELEASE,
+                                __ATOMIC_RELAXED);
+}
+
+static void record_done(struct sim_op *op) {
+    const struct record *r = op->staged;
+    finish(r->shared, r->n);
+    sim_shared_unref(r->shared);
+}
+
+void sim_shared_record(struct sim_shared *s, struct sim_op *op) {
+    struct record *r = op->done ? NULL : malloc(sizeof *r);
+    struct page *page = s->page;
+    if (!r) sim_op_wait_to_end(op);               /* done already, or no memory */
+    lock(page);
+    const uint64_t n = page->last + 1;
+    page->records[n % RECORDS].by = sim_this_process();
+    __atomic_store_n(&page->records[n % RECORDS].state, n * 2 + !r, __ATOMIC_RELEASE);
+    __atomic_store_n(&page->last, n, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&page->lock);
+    if (!r) return;
+    s->refs++;
+    *r = (struct record) { s, n };
+    op->staged = r;
+    op->release = record_done;
+    sim_op_want(op);                              /* other processes may wait for it */
+}
+
+/* ---- waits ---- */
+
+bool sim_shared_pending(struct sim_shared *s) {
+    uint64_t n = __atomic_load_n(&s->page->last, __ATOMIC_ACQUIRE);
+    return n && !is_done(s->page, &n, true);
+}
+
+static bool arrived(const struct sim_op *op, void *at) {
+    struct wait *w = op->staged;
+    const uint64_t now = sim_now_ns();
+    const bool look = now - w->looked_ns > LOOK_NS;
+    if (look) w->looked_ns = now;
+    return is_done(at, &w->n, look);
+}
+
+static void wait_over(struct sim_op *op) { sim_shared_unref(((struct wait *)op->staged)->shared); }
+
+int sim_shared_wait(struct sim_shared *s, struct sim_op **out) {
+    uint64_t n = __atomic_load_n(&s->page->last, __ATOMIC_ACQUIRE);
+    *out = NULL;
+    if (!n || is_done(s->page, &n, false)) return CUDA_SUCCESS;
+    struct wait *w = malloc(sizeof *w);
+    struct sim_op *op = w ? sim_op_new(SIM_OP_TRY) : NULL;
+    if (!op) {
+        free(w);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    s->refs++;
+    *w = (struct wait) { s, n, sim_now_ns() };
+    op->staged = w;
+    op->dst.address = (uintptr_t)s->page;
+    op->attempt = arrived;
+    op->release = wait_over;
+    *out = op;
+    return CUDA_SUCCESS;
+}

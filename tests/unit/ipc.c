@@ -1,0 +1,318 @@
+/* ipc.c - memory, events and pools between processes, and connections that notice the end of the other process.
+
+   A test starts this program again, as another process, with the name of a part and the descriptor of a connection in
+   the environment. By default the test of rounds makes 1,000 of them, and that of kills 10; with IPC_ALL=1, 10,000 and
+   50. */
+#include "../test.h"
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+
+enum { WORDS = 4096, BYTES = WORDS * 4, PATIENCE = 30000 /* milliseconds */ };
+
+static int all(void) { return getenv("IPC_ALL") != NULL; }
+
+/* ---- the other process ---- */
+
+typedef void part(void);
+static part other_rounds, other_killed, other_objects, other_exits, other_pool, other_lines;
+static const struct { const char *name; part *run; } parts[] = {
+    { "rounds", other_rounds }, { "killed", other_killed }, { "objects", other_objects }, { "exits", other_exits },
+    { "pool", other_pool }, { "lines", other_lines }
+};
+static const test as_other = { "the other process", NULL, 0, 0, NULL };
+
+/* Before main(): nothing of the harness has begun. Ends with 1 if a check failed. */
+__attribute__((constructor)) static void begin_part(void) {
+    const char *name = getenv("IPC_PART");
+    size_t i;
+    if (!name) return;
+    test_current = &as_other;
+    for (i = 0; i < sizeof parts / sizeof *parts; i++) if (!strcmp(parts[i].name, name)) parts[i].run();
+    gpuexec_shutdown();
+    fflush(NULL);
+    _exit(test_failures != 0);
+}
+static int given_fd(void) {
+    const char *text = getenv("IPC_FD");
+    return text ? atoi(text) : -1;
+}
+static int numbered(const char *name) {
+    const char *text = getenv(name);
+    return text ? atoi(text) : 0;
+}
+
+/* Starts a part. fd: its end of a pair, which is closed here; -1: none. */
+static pid_t start_part(const char *name, int fd, const char *more, int value) {
+    pid_t child;
+    char  number[16], extra[16];
+    snprintf(number, sizeof number, "%d", fd);
+    snprintf(extra, sizeof extra, "%d", value);
+    fflush(NULL);
+    child = fork();
+    if (child == 0) {
+        setenv("IPC_PART", name, 1);
+        setenv("IPC_FD", number, 1);
+        if (more) setenv(more, extra, 1);
+        execl("/proc/self/exe", "ipc", (char *)NULL);
+        _exit(127);
+    }
+    if (fd >= 0) close(fd);
+    return child;
+}
+/* Waits for its end: its exit code, or -1. */
+static int end_of(pid_t child) {
+    int    status = 0;
+    double end = test_seconds() + PATIENCE / 1000;
+    pid_t  done;
+    while ((done = waitpid(child, &status, WNOHANG)) == 0 && test_seconds() < end) test_sleep_ms(2);
+    if (done == 0) {
+        kill(child, SIGKILL);
+        waitpid(child, &status, 0);
+        printf("a process did not end\n");
+        return -1;
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+static gpuexec_ipc_message get(gpuexec_ipc c, const char *label) {
+    gpuexec_ipc_message m;
+    CHECK_OK(gpuexec_ipc_receive(c, &m, test_failures ? 0 : PATIENCE));
+    CHECK_STRING(m.label, label);
+    return m;
+}
+static gpuexec_event shared_event(gpuexec_context ctx) {
+    gpuexec_event_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.interprocess = 1;
+    return gpuexec_event_create(ctx, &desc);
+}
+static void send_event(gpuexec_ipc c, const char *label, gpuexec_event e) {
+    gpuexec_ipc_object o;
+    CHECK_OK(gpuexec_ipc_export_event(e, &o));
+    CHECK_OK(gpuexec_ipc_send(c, label, 0, &o));
+}
+static void add(const setting *s, gpuexec_stream stream, gpuexec_ptr p, uint32_t by) {
+    uint32_t n = WORDS;
+    gpuexec_launch(s->kernel, stream, gpuexec_grid_for(n, 256), GPUEXEC_ARGS(p, by, n));
+}
+
+/* ---- rounds: each process adds to the same memory in turn; only events order their streams ---- */
+
+typedef struct two { setting s; gpuexec_ipc c; gpuexec_ptr data; gpuexec_event mine, theirs; } two;
+
+static two begin_first(gpuexec_ipc c) {
+    gpuexec_ipc_object o;
+    two t;
+    memset(&t, 0, sizeof t);
+    t.s = set_up(UNIT_PTX, "add", BYTES);
+    t.c = c;
+    t.data = t.s.data;
+    t.mine = shared_event(t.s.ctx);
+    CHECK_OK(gpuexec_ipc_export(t.data, &o));
+    CHECK_OK(gpuexec_ipc_send(c, "data", BYTES, &o));
+    send_event(c, "first", t.mine);
+    o = get(c, "second").object;
+    t.theirs = gpuexec_ipc_import_event(t.s.ctx, &o);
+    CHECK_MADE(t.theirs);
+    return t;
+}
+static two begin_second(gpuexec_ipc c) {
+    gpuexec_ipc_message m;
+    two t;
+    memset(&t, 0, sizeof t);
+    t.s = set_up(UNIT_PTX, "add", 0);
+    t.c = c;
+    t.mine = shared_event(t.s.ctx);
+    m = get(c, "data");
+    CHECK_EQ(m.kind, GPUEXEC_IPC_MEMORY);
+    t.data = gpuexec_ipc_import(t.s.ctx, &m.object);
+    CHECK(t.data != 0);
+    m = get(c, "first");
+    CHECK_EQ(m.kind, GPUEXEC_IPC_EVENT);
+    t.theirs = gpuexec_ipc_import_event(t.s.ctx, &m.object);
+    CHECK_MADE(t.theirs);
+    send_event(c, "second", t.mine);
+    return t;
+}
+
+static void other_rounds(void) {
+    two t = begin_second(gpuexec_ipc_from_fd(given_fd()));
+    gpuexec_ipc_message m;
+    while (gpuexec_ipc_receive(t.c, &m, PATIENCE) == GPUEXEC_OK && !strcmp(m.label, "go")) {
+        gpuexec_stream_wait_event(t.s.stream, t.theirs);
+        add(&t.s, t.s.stream, t.data, 3);
+        gpuexec_event_record(t.mine, t.s.stream);
+        CHECK_OK(gpuexec_take_error());
+        CHECK_OK(gpuexec_ipc_send(t.c, "went", m.value, NULL));
+    }
+    CHECK_STRING(m.label, "end");
+    CHECK_OK(gpuexec_stream_sync(t.s.stream));
+    CHECK_OK(gpuexec_free(t.data));
+    CHECK_OK(gpuexec_ipc_send(t.c, "freed", 0, NULL));
+    get(t.c, "close");
+}
+TEST(two_processes_take_turns_on_one_memory) {
+    const uint32_t rounds = all() ? 10000 : 1000;
+    static uint32_t host[WORDS];
+    uint32_t    i, bad = 0;
+    int         fd;
+    gpuexec_ipc c = gpuexec_ipc_pair(&fd);
+    pid_t       other;
+    double      began;
+    size_t      before, after;
+    two         t;
+    if (!CHECK_MADE(c)) return;
+    other = start_part("rounds", fd, NULL, 0);
+    t = begin_first(c);
+    if (test_failures) {
+        kill(other, SIGKILL);
+        end_of(other);
+        return;
+    }
+    gpuexec_context_get_memory(t.s.ctx, &before, NULL);
+    CHECK_EQ(gpuexec_ipc_peer(c), other);
+    began = test_seconds();
+    for (i = 1; i <= rounds && !test_failures; i++) {
+        add(&t.s, t.s.stream, t.data, 2);
+        gpuexec_event_record(t.mine, t.s.stream);
+        CHECK_OK(gpuexec_ipc_send(c, "go", i, NULL));
+        CHECK_EQ(get(c, "went").value, i);
+        gpuexec_stream_wait_event(t.s.stream, t.theirs);
+        if (i % 100 && i != rounds) continue;
+        CHECK_OK(gpuexec_copy_out(t.s.stream, host, t.data, sizeof host));
+        CHECK_OK(gpuexec_stream_sync(t.s.stream));
+        for (uint32_t k = 0; k < WORDS; k++) bad += host[k] != i * 5;
+        CHECK_EQ(bad, 0);
+    }
+    printf("  %u rounds: %.1f us each\n", rounds, (test_seconds() - began) * 1e6 / rounds);
+    CHECK_OK(gpuexec_ipc_send(c, "end", 0, NULL));
+    get(c, "freed");
+    gpuexec_context_get_memory(t.s.ctx, &after, NULL);
+    if (on_cpu_device()) CHECK_EQ(before, after);
+    CHECK_OK(gpuexec_ipc_send(c, "close", 0, NULL));
+    CHECK_EQ(end_of(other), 0);
+    CHECK_OK(gpuexec_ipc_close(c));
+}
+
+/* ---- kill -9 ---- */
+
+/* Takes turns until the other process is gone; then everything must still work here. Waits on the host, so that no
+   stream waits for an event of a process that may be gone. IPC_FIRST: which of the two. */
+static void other_killed(void) {
+    const int first = numbered("IPC_FIRST");
+    gpuexec_ipc c = gpuexec_ipc_from_fd(given_fd());
+    two  t;
+    gpuexec_ipc_message m;
+    gpuexec_result result = GPUEXEC_OK;
+    size_t before = 0, after = 0;
+    char   number[32];
+    long   pid;
+    uint32_t i, word = 0;
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_context_get_memory(ctx, &before, NULL);
+    t = first ? begin_first(c) : begin_second(c);
+    pid = gpuexec_ipc_peer(c);
+    if (write(1, "r", 1) != 1) _exit(1);           /* ready to be killed */
+    for (i = 0; result == GPUEXEC_OK && i < 1000000; i++) {
+        if (first || i > 0) {
+            add(&t.s, t.s.stream, t.data, 1);
+            gpuexec_event_record(t.mine, t.s.stream);
+            CHECK_OK(gpuexec_take_error());
+            result = gpuexec_ipc_send(c, "turn", i, NULL);
+        }
+        if (result == GPUEXEC_OK) result = gpuexec_ipc_receive(c, &m, PATIENCE);
+        if (result == GPUEXEC_OK) result = gpuexec_ipc_wait(c, t.theirs, PATIENCE);
+    }
+    snprintf(number, sizeof number, "%ld", pid);
+    CHECK_FAILED(result, GPUEXEC_PEER_GONE, number, "signal 9");
+    CHECK_FAILED(gpuexec_ipc_receive(c, &m, PATIENCE), GPUEXEC_PEER_GONE, number);
+    CHECK_FAILED(gpuexec_ipc_send(c, "x", 0, NULL), GPUEXEC_PEER_GONE, number);
+    CHECK_OK(gpuexec_ipc_close(c));
+    CHECK_OK(gpuexec_stream_sync(t.s.stream));
+    CHECK_OK(gpuexec_event_destroy(t.theirs));
+    CHECK_OK(gpuexec_event_destroy(t.mine));
+    CHECK_OK(gpuexec_free(t.data));
+    t.data = gpuexec_alloc(t.s.ctx, BYTES);        /* and what this process uses alone */
+    CHECK_OK(gpuexec_fill32(t.s.stream, t.data, 41, WORDS));
+    add(&t.s, t.s.stream, t.data, 1);
+    CHECK_OK(gpuexec_copy_out(t.s.stream, &word, t.data, 4));
+    CHECK_OK(gpuexec_stream_sync(t.s.stream));
+    CHECK_EQ(word, 42);
+    CHECK_OK(gpuexec_free(t.data));
+    CHECK_OK(gpuexec_context_close(t.s.ctx));
+    gpuexec_context_get_memory(ctx, &after, NULL);
+    if (on_cpu_device()) CHECK_EQ(before, after);
+}
+/* Sorted by no means: the number of entries, and the sum of hashes of their names. */
+static uint64_t entries(const char *folder) {
+    DIR *d = opendir(folder);
+    const struct dirent *e;
+    uint64_t sum = 0;
+    while (d && (e = readdir(d)) != NULL) if (strstr(e->d_name, "simgpu") || strstr(e->d_name, "gpuexec")) sum++;
+    if (d) closedir(d);
+    return sum;
+}
+static pid_t start_killed(int fd, int first, int report) {
+    const int   kept = dup(1);
+    pid_t child;
+    fflush(NULL);
+    dup2(report, 1);
+    child = start_part("killed", fd, "IPC_FIRST", first);
+    dup2(kept, 1);
+    close(kept);
+    return child;
+}
+static void kill_one(int victim, long microseconds) {
+    int   ends[2], reports[2][2], i, code;
+    pid_t process[2];
+    char  text[4000];
+    struct pollfd ready;
+    struct timespec pause = { 0, 0 };
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) || pipe(reports[0]) || pipe(reports[1])) abort();
+    for (i = 0; i < 2; i++) {
+        int k;
+        for (k = 0; k < 2; k++) fcntl(reports[k][0], F_SETFD, FD_CLOEXEC), fcntl(reports[k][1], F_SETFD, FD_CLOEXEC);
+        fcntl(ends[1 - i], F_SETFD, FD_CLOEXEC);
+        fcntl(ends[i], F_SETFD, 0);
+        process[i] = start_killed(dup(ends[i]), i == 0, reports[i][1]);
+    }
+    for (i = 0; i < 2; i++) {
+        close(ends[i]);
+        close(reports[i][1]);
+    }
+    for (i = 0; i < 2; i++) {                      /* both are ready */
+        ready.fd = reports[i][0];
+        ready.events = POLLIN;
+        CHECK(poll(&ready, 1, PATIENCE) == 1 && read(reports[i][0], text, 1) == 1);
+    }
+    pause.tv_nsec = microseconds * 1000;
+    nanosleep(&pause, NULL);
+    CHECK_EQ(kill(process[victim], SIGKILL), 0);
+    code = end_of(process[1 - victim]);            /* before waiting for the other: so the system knows how that ended */
+    if (!CHECK_EQ(code, 0)) {
+        const ssize_t n = read(reports[1 - victim][0], text, sizeof text - 1);
+        printf("victim %d after %ld us:\n%.*s\n", victim, microseconds, (int)(n > 0 ? n : 0), text);
+    }
+    waitpid(process[victim], &code, 0);
+    close(reports[0][0]);
+    close(reports[1][0]);
+}
+TEST(a_killed_process_is_noticed) {
+    const int kills = all() ? 50 : 10;
+    const uint64_t files = entries("/dev/shm");
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    uint32_t random = 1;
+    size_t   before = 0, after = 0;
+    double   end;
+    int      i;
+    gpuexec_context_get_memory(ctx, &before, NULL);
+    for (i = 0; i < kills && !test_failures; i++) kill_one(i % 2, (long)(test_random(&random) % 30000));
+    end = test_seconds() + 10;                     /* a GPU's driver frees a process's memory a moment after its end */
+    do gpuexec_context_get_memory(ctx, &after, NULL); while (after != before && test_seconds() < end);
+    CHECK_EQ(before, after);
+    CHECK_EQ(entries("/dev/shm"), files);
+}
+static void other_objects(void) {}
+static void other_exits(void) {}
+static void other_pool(void) {}
+static void other_lines(void) {}
