@@ -9936,7 +9936,8 @@ GPUEXEC_API gpuexec_result gpuexec_managed_get_info_at(const char *where, gpuexe
     sizes[1] = sizeof info->accessed_by;
     values[1] = info->accessed_by;
     cu = gxi_attribute(call, device, GXI_DEV_CONCURRENT_MANAGED_ACCESS, &info->concurrent);
-    if (!cu) cu = GXI_TRY(cuMemRangeGetAttributes, (values, sizes, attributes, newer ? (size_t)ALL : 4, address, bytes));
+    if (!cu)
+        cu = GXI_TRY(cuMemRangeGetAttributes, (values, sizes, attributes, newer ? (size_t)ALL : 4, address, bytes));
     gxi_leave(&scope);
     if (cu)
         return gxi_fail_cu(call, NULL, "cannot query %llu bytes of managed memory at 0x%llx", (unsigned long long)bytes,
