@@ -119,9 +119,9 @@
         take it: afterwards the thread can enqueue work again. Check every one of these calls; gcc and clang warn if you
         do not. gpuexec_take_error() takes the failure without waiting.
       - Calls that create an object are not refused, so that you can try an alternative. Take the first failure before
-        you launch the alternative. Six such calls are refused nevertheless: gpuexec_stream_record and
-        gpuexec_alloc_on, because they enqueue work, gpuexec_linker_load, _image and _save, because an input may be
-        missing, and gpuexec_capture_end, because the graph lacks what was refused.
+        you launch the alternative. Seven such calls are refused nevertheless: gpuexec_stream_record, gpuexec_alloc_on
+        and gpuexec_pool_alloc, because they enqueue work, gpuexec_linker_load, _image and _save, because an input may
+        be missing, and gpuexec_capture_end, because the graph lacks what was refused.
       - Queries (marked "A query." below) and clean-up (free, destroy, unload, close) return their failures but never
         latch them. Clean-up is never refused, and does nothing for {0} and for failed handles.
       - Each thread has its own latch. A wait first returns the failure that is latched on its own thread, even if
@@ -235,6 +235,22 @@
           }
       Any other failure stays latched, including that of a request for 0 bytes.
 
+    BOXES AND ARRAYS OF COPIES (>>copies)
+      gpuexec_copy_3d copies a box: `depth` slices of `height` rows of `width_bytes` bytes, between host and device
+      memory in any direction. Each side has a separate pitch, slice height and offset, so that parts of volumes and
+      images can be copied without a loop; with depth 1, it is a 2-D copy with offsets. A pitch or slice height of 0
+      means that there are no gaps:
+          gpuexec_copy_3d_desc c = { 0 };                            // a 16 x 16 x 16 part of a 64 x 64 x 64 volume
+          c.from.device = volume, c.from.pitch = 64, c.from.slice_height = 64;
+          c.from.x = 8, c.from.y = 24, c.from.z = 40;
+          c.to.host = part;                                          // rows of 16 bytes, slices of 16 rows
+          c.width_bytes = c.height = c.depth = 16;
+          gpuexec_copy_3d(s, &c);
+      gpuexec_copy_many makes an array of copies with one call. On an H200, 1,000 copies of 4 bytes from pinned memory
+      take a fifth of the time of 1,000 calls; between device addresses, where the driver's own batches gain nothing, a
+      kernel copies. Larger copies gain less. All copies are checked first: if one is refused, none is made, and the
+      text names it: "copies[17]".
+
     STREAMS (>>stream) and EVENTS (>>event)
       Work on one stream runs in order; work on different streams may overlap. An event marks a point in a stream.
       gpuexec_stream_wait_event makes a stream wait for an event of any device, and gpuexec_event_elapsed_ms returns the
@@ -260,11 +276,42 @@
       The memory is valid between these two points. Work on other streams that uses it must wait for the stream of the
       allocation, and the stream of the free must wait for that work. Otherwise it may read or overwrite another
       allocation, because the pool gives freed memory to the next one; neither gpuexec nor the driver detects this.
-      gpuexec has one pool for each device; the device's default pool, which other libraries use, is not touched. The
-      pool keeps what was freed until gpuexec_shutdown, or until the last context on its device is closed. Memory that
-      stays allocated, and memory for other devices' kernels, is better allocated with gpuexec_alloc.
+      Memory that stays allocated is better allocated with gpuexec_alloc.
       In a capture, both calls become nodes: each launch of the graph allocates the memory again, at the same address.
       If the capture does not free it, call gpuexec_free_on after each launch.
+      gpuexec has one pool for each device; the device's default pool, which other libraries use, is not touched. The
+      pool keeps what was freed for later allocations, until gpuexec_shutdown, or until the last context on its device
+      is closed. CUDA's own default is to return unused memory to the system whenever the host waits: on an H200, a
+      frame of 32 allocations of 32 MiB then takes 2 ms instead of 40 us. While a pool of gpuexec keeps memory,
+      gpuexec_alloc and other pools of the process can still get it, but other processes cannot. To return it once, or
+      above a number of bytes at each wait:
+          gpuexec_pool_trim(gpuexec_context_pool(ctx), 0);
+          gpuexec_pool_set_threshold(gpuexec_context_pool(ctx), 256 << 20);
+      With gpuexec_pool_create, parts of a program have separate pools: with another threshold (.release), with a limit
+      (.max_bytes), or to be imported by other processes (.exportable). gpuexec_pool_alloc allocates from one, and
+      gpuexec_free_on frees. gpuexec_pool_get_info reports what is used and reserved now, and was at most. A pool on the
+      device's default pool (.use_default) shares memory with libraries that use cudaMallocAsync; gpuexec does not
+      change its settings. Kernels on other devices can access a pool's memory after gpuexec_pool_peer_enable. A few
+      devices have no pools (gpuexec_pool_desc.or_plain).
+
+    MANAGED MEMORY (>>managed)
+      Managed memory has one address, which kernels, copies and the host can all use; its pages migrate to where they
+      are accessed:
+          gpuexec_ptr p = gpuexec_alloc_managed(ctx, n * sizeof(float), NULL);
+          float *x = (float *)gpuexec_managed_host(p);
+          x[0] = 1;
+          gpuexec_managed_prefetch(s, p, n * sizeof(float), 0);        // optional: to device 0, before the kernel
+          gpuexec_launch(fn, s, dims, GPUEXEC_ARGS(p, n));
+          gpuexec_managed_prefetch(s, p, n * sizeof(float), GPUEXEC_HOST);
+          if (gpuexec_stream_sync(s) == GPUEXEC_OK) printf("%g\n", x[0]);
+      Without prefetches, each first access to a page waits for its migration: copies are usually faster. Use managed
+      memory for data structures with pointers, for sparse accesses, and for more data than a device has.
+      On some devices (Windows, many integrated ones), the host must not access managed memory while any kernel runs on
+      the device: the access would end the process. gpuexec_managed_info.concurrent is then 0, prefetches are refused,
+      and gpuexec_managed_host returns NULL as long as a stream has work. A program that relies on concurrent accesses
+      sets gpuexec_managed_desc.concurrent, so that the allocation is refused there.
+      More managed memory than the device has free is refused, because the rest occupies the host's memory, and if that
+      runs out, Linux ends processes. gpuexec_managed_desc.oversubscribe permits it.
 
     OVERLAPPING WORK, a guide to streams (>>stream, >>current, >>event)
       There are three levels. Each needs more care than the one before: go on only if a measurement shows that the
@@ -1350,8 +1397,9 @@ typedef struct gpuexec_copy_part {
    a call for each:
    - to and from page-locked host memory with cuMemcpyBatchAsync, for which the driver must support CUDA 12.8, and
      which the legacy stream does not allow;
-   - up to 1 MiB within the stream's context, between addresses from gpuexec: with a kernel, 170 copies a launch. The
-     first such call in a context loads it (cuModuleLoadDataEx), which takes a few milliseconds;
+   - up to 1 MiB within the stream's context, between addresses from gpuexec, if there are at least four: with a
+     kernel, 170 copies a launch. The first such call in a context loads it (cuModuleLoadDataEx), which takes a few
+     milliseconds;
    - all others, and all copies in a capture: as separate copies. */
 GPUEXEC_API gpuexec_result gpuexec_copy_many_at(const char *where, gpuexec_stream stream,
                                                 const gpuexec_copy_part *copies, size_t count);
@@ -2017,7 +2065,8 @@ typedef struct gpuexec_capture_desc {
 
        call of gpuexec                              stream that captures or joined  other stream  legacy stream
        launch, copy, fill, host function, record    recorded                        as usual      refused
-       gpuexec_alloc_on, _free_on                   recorded                        as usual      refused
+       gpuexec_alloc_on, _pool_alloc, _free_on      recorded                        as usual      refused
+       gpuexec_managed_prefetch, _attach            refused                         as usual      refused
        functions whose names end in _now            -                               -             refused
        wait for a stream or an event in the capture recorded                        joins         refused
        wait for a stream or an event outside        refused                         as usual      refused
@@ -2027,6 +2076,7 @@ typedef struct gpuexec_capture_desc {
        gpuexec_capture_begin                        refused                         as usual      refused (always)
        gpuexec_event_sync, _query, _elapsed_ms      refused if the event was last recorded in a capture
        gpuexec_context_sync                         refused if a stream of the context captures
+       gpuexec_barrier_destroy                      refused if a stream of its contexts captures
        allocate, register, load, create, open       as usual, in each mode
        free, unregister, gpuexec_module_unload      happens when no capture is open any more
        gpuexec_context_close                        ends the captures of its streams without a graph, and fails
@@ -2113,8 +2163,8 @@ GPUEXEC_API size_t gpuexec_graph_text(gpuexec_graph graph, char *text, size_t by
 GPUEXEC_API size_t gpuexec_graph_dot(gpuexec_graph graph, char *text, size_t bytes);
 
 /* Return the CUgraph and, once the graph is prepared or launched, the CUgraphExec; NULL if there is none. Queries.
-   gpuexec destroys the CUgraphExec when a context whose stream joined the capture is closed: after that,
-   cuGraphExecDestroy would never return. */
+   gpuexec destroys the CUgraphExec when another context that it uses is closed: after that, cuGraphExecDestroy would
+   never return. */
 GPUEXEC_API struct CUgraph_st *gpuexec_graph_native(gpuexec_graph graph);
 GPUEXEC_API struct CUgraphExec_st *gpuexec_graph_exec_native(gpuexec_graph graph);
 
@@ -2165,7 +2215,7 @@ GPUEXEC_API gpuexec_result gpuexec_barrier_reset_at(const char *where, gpuexec_b
 
 /* Waits for the work in the barrier's contexts, then frees the barrier. Returns GPUEXEC_BARRIER_BROKEN if it is broken
    and no call has reported that yet; the barrier is freed nevertheless. gpuexec_context_close and gpuexec_shutdown do
-   the same. */
+   the same. GPUEXEC_CAPTURING if a stream of its contexts captures. */
 GPUEXEC_API gpuexec_result gpuexec_barrier_destroy_at(const char *where, gpuexec_barrier barrier);
 #endif
 
@@ -2949,6 +2999,9 @@ static const char *const gxi_driver_places[] = {
 #if defined(__GNUC__)
 #  define GXI_LOAD(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
 #  define GXI_STORE(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
+static inline int gxi_swap(int *p, int from, int to) {               /* 1: it was `from`, and now is `to` */
+    return __atomic_compare_exchange_n(p, &from, to, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
 #  define GXI_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #  define GXI_NOINLINE __attribute__((noinline))        /* many callers: inlining it would slow down compilation */
 #  define GXI_COLD __attribute__((noinline, cold))
@@ -2957,6 +3010,7 @@ static const char *const gxi_driver_places[] = {
 #else   /* MSVC: volatile has acquire and release on x86 and, with /volatile:ms, on ARM */
 #  define GXI_LOAD(p) (*(p))
 #  define GXI_STORE(p, v) (*(p) = (v))
+#  define gxi_swap(p, from, to) (InterlockedCompareExchange((volatile LONG *)(p), to, from) == (from))
 #  define GXI_UNLIKELY(x) (x)
 #  define GXI_NOINLINE
 #  define GXI_COLD
@@ -3408,19 +3462,26 @@ enum { GXI_FAILED_KEPT = 64 };
 typedef struct gxi_failed { uint64_t id; gxi_detail detail; } gxi_failed;
 
 typedef struct gxi_range {                       /* one of gpuexec's allocations */
-    uint64_t            lo, bytes, context;      /* context: handle id */
+    int                 state;                   /* atomic: see GXI_LIVE */
+    uint64_t            lo, bytes, context;      /* atomic: lo, bytes; context: handle id */
     const char         *where;
+    uint64_t            room, freed_at;          /* the most bytes that it may have again; the freed_count of then */
+    const char         *freed_where;             /* atomic, like where */
     gpuexec_memory_kind kind;
     int                 pooled;                  /* GXI_POOLED, GXI_OF_GRAPH, GXI_IMPORTED or 0 */
     uint64_t            device;                  /* address for kernels; 0: not known yet, of host memory */
     struct gxi_range   *next, **from;            /* in its context's list */
 } gxi_range;
-enum { GXI_FREED_KEPT = 4 };
+enum { GXI_FREED_KEPT = 4, GXI_QUICK = 64 };
+/* gxi_range.state. Programs often free and allocate the same addresses of a pool, so a range in gxi.quick stays in the
+   table when it is freed, as GXI_DEAD, and allocating it again changes only its state: without gxi_tables. It is
+   GXI_BUSY while a thread does that or unlinks it, GXI_EMPTY when unlinked. All other ranges are GXI_LIVE. */
+enum { GXI_EMPTY, GXI_LIVE, GXI_DEAD, GXI_BUSY };
 /* from a pool: the driver frees it without waiting; or from a capture: it belongs to the graph, and each launch may
    allocate it; or from another process */
 enum { GXI_POOLED = 16, GXI_OF_GRAPH = 32, GXI_IMPORTED = 64 };
 /* fixed size, so that freeing never fails for lack of memory */
-typedef struct gxi_freed { gxi_range was; const char *where; char place[GXI_PLACE]; } gxi_freed;
+typedef struct gxi_freed { gxi_range was; char place[GXI_PLACE]; } gxi_freed;
 typedef struct gxi_leaf {                        /* a leaf of the table of allocations: see >>ranges */
     unsigned   count;
     uint64_t   lo[256];
@@ -3474,8 +3535,10 @@ typedef struct gxi_state {
     char              **places;
     size_t              nplaces, places_cap;
     const char         *recent[16];              /* of these, by the caller's pointer */
-    uint64_t            freed_count;
-    gxi_freed           freed[GXI_FREED_KEPT];   /* the last allocations freed, by freed_count */
+    uint64_t            freed_count;             /* atomic, but may miss some */
+    gxi_freed           freed[GXI_FREED_KEPT];   /* the last allocations freed, except GXI_DEAD ones */
+    unsigned            nfreed;
+    gxi_range           quick[GXI_QUICK];        /* see GXI_LIVE */
     gxi_leaf          **leaves;                  /* sorted by address, none empty */
     uint64_t           *firsts;                  /* the first address of each leaf: contiguous, for the search */
     size_t              nleaves, leaves_cap;
@@ -4189,7 +4252,10 @@ static void gxi_forget(void) {
     gxi_text_free(&gxi.sticky_detail.text);
     gxi.sticky = gxi.barriers = 0;
     for (at = 0; at < gxi.nleaves; at++) {
-        for (i = 0; i < gxi.leaves[at]->count; i++) gxi_free(gxi.leaves[at]->range[i]);
+        for (i = 0; i < gxi.leaves[at]->count; i++) {
+            gxi_range *r = gxi.leaves[at]->range[i];
+            if (r < gxi.quick || r >= gxi.quick + GXI_QUICK) gxi_free(r);
+        }
         gxi_free(gxi.leaves[at]);
     }
     gxi_free(gxi.leaves);
@@ -4204,6 +4270,8 @@ static void gxi_forget(void) {
     gxi.nplaces = gxi.places_cap = 0;
     memset(gxi.recent, 0, sizeof gxi.recent);
     gxi.freed_count = 0;
+    gxi.nfreed = 0;
+    memset(gxi.quick, 0, sizeof gxi.quick);
     gxi_free(gxi.spare_leaf);
     gxi_free(gxi.spare);
     gxi.spare_leaf = NULL;
@@ -5010,14 +5078,24 @@ static size_t gxi_leaves_below(uint64_t address) { return gxi_below(gxi.firsts, 
 static unsigned gxi_entries_below(const gxi_leaf *leaf, uint64_t address) {
     return (unsigned)gxi_below(leaf->lo, leaf->count, address);
 }
-/* The last range that begins at or below the address; gxi_tables is held. */
+/* The last range that begins at or below the address, perhaps a dead one; gxi_tables is held. */
+static gxi_range *gxi_range_any(uint64_t address) {
+    const size_t leaves = gxi_leaves_below(address);
+    const gxi_leaf *leaf = leaves ? gxi.leaves[leaves - 1] : NULL;
+    return leaf ? leaf->range[gxi_entries_below(leaf, address) - 1] : NULL;
+}
+/* The range that contains the address, and perhaps a range below it instead; gxi_tables is held. */
 static gxi_range *gxi_range_below(uint64_t address) {
-    const gxi_leaf *leaf;
-    size_t leaves;
-    if (gxi.found && address - gxi.found->lo < gxi.found->bytes) return gxi.found;
-    leaves = gxi_leaves_below(address);
-    leaf = leaves ? gxi.leaves[leaves - 1] : NULL;
-    return leaf ? gxi.found = leaf->range[gxi_entries_below(leaf, address) - 1] : NULL;
+    gxi_range *r = gxi.found;
+    if (!r || address - r->lo >= GXI_LOAD(&r->bytes)) r = gxi.found = gxi_range_any(address);
+    return r && GXI_LOAD(&r->state) == GXI_LIVE ? r : NULL;
+}
+/* Moves the entries from that one on, up or down by one; the count is without the one that comes or goes. */
+static void gxi_leaf_move(gxi_leaf *leaf, unsigned from, unsigned to) {
+    const size_t n = leaf->count - (from < to ? from : to);
+    if (!n) return;
+    memmove(leaf->lo + to, leaf->lo + from, n * sizeof *leaf->lo);
+    memmove(leaf->range + to, leaf->range + from, n * sizeof *leaf->range);
 }
 /* A new leaf at that place, which takes the upper half of the leaf before it; NULL: no memory. */
 static gxi_leaf *gxi_leaf_new(size_t place) {
@@ -5056,39 +5134,42 @@ static void gxi_add_range(gxi_text *t, const gxi_range *r, const char *before, c
 /* For the text of an illegal address. No driver reports the address; often it is in memory freed too early, or just
    past an allocation that is too small. */
 static void gxi_add_last_allocations(gxi_text *t) {
+    uint64_t last = UINT64_MAX;
     const gxi_slot *context;
     unsigned i, shown = 0;
     gxi_lock(&gxi_tables);
-    for (i = 0; i < GXI_FREED_KEPT && i < gxi.freed_count; i++) {
-        const gxi_freed *freed = &gxi.freed[(gxi.freed_count - 1 - i) % GXI_FREED_KEPT];
-        gxi_add_range(t, &freed->was, i ? ", " : "; last freed: ", ", freed at ");
-        gxi_add(t, "%s)", freed->where ? freed->where : "?");
+    for (i = 0; i < GXI_FREED_KEPT; i++) {       /* the newest one before the last */
+        const gxi_range *newest = NULL;
+        unsigned k;
+        for (k = 0; k < GXI_QUICK + GXI_FREED_KEPT; k++) {
+            const gxi_range *r = k < GXI_QUICK ? &gxi.quick[k] : &gxi.freed[k - GXI_QUICK].was;
+            if (k < GXI_QUICK ? GXI_LOAD(&r->state) == GXI_DEAD : k - GXI_QUICK < gxi.nfreed)
+                if (GXI_LOAD(&r->freed_at) < last && (!newest || r->freed_at > newest->freed_at)) newest = r;
+        }
+        if (!newest) break;
+        last = newest->freed_at;
+        gxi_add_range(t, newest, i ? ", " : "; last freed: ", ", freed at ");
+        gxi_add(t, "%s)", newest->freed_where ? newest->freed_where : "?");
     }
     for (context = gxi_first_held(&gxi.first[GXI_CONTEXT]); context; context = gxi_next_held(context)) {
         const gxi_range *r = gxi_context_of(context)->ranges;        /* newest first */
         for (; r && shown < GXI_FREED_KEPT; r = r->next)
-            gxi_add_range(t, r, shown++ ? ", " : "; most recent allocations still in use: ", ")");
+            if (GXI_LOAD(&r->state) == GXI_LIVE)
+                gxi_add_range(t, r, shown++ ? ", " : "; most recent allocations still in use: ", ")");
     }
     gxi_unlock(&gxi_tables);
 }
-/* Removes the range that begins at lo from table and list, and records that it was freed: a kernel may still have its
-   address. 0 if there is none of that kind; PAGEABLE: of any. gxi_tables is held. */
-static int gxi_range_out(uint64_t lo, gpuexec_memory_kind kind, const char *where, gxi_range *out) {
-    const size_t place = gxi_leaves_below(lo) - 1;
-    gxi_leaf *leaf = place < gxi.nleaves ? gxi.leaves[place] : NULL;
-    const unsigned i = leaf ? gxi_entries_below(leaf, lo) - 1 : 0;
-    gxi_freed *freed;
-    gxi_range *r;
-    if (!leaf || leaf->lo[i] != lo) return 0;
-    r = leaf->range[i];
-    if (kind && r->kind != kind) return 0;
-    *out = *r;
-    freed = &gxi.freed[gxi.freed_count++ % GXI_FREED_KEPT];
-    freed->was = *r;
-    freed->where = gxi_copy_place(freed->place, sizeof freed->place, where);
+static gxi_range *gxi_quick(uint64_t lo) { return &gxi.quick[(lo >> 9) * 0x9E3779B97F4A7C15u >> 58]; }
+static int gxi_is_place(const char *kept, const char *where) {
+    return kept == where || (kept && where && strcmp(kept, where) == 0);
+}
+/* Removes a busy range from table and list; gxi_tables is held. */
+static void gxi_range_unlink(gxi_range *r) {
+    const size_t place = gxi_leaves_below(r->lo) - 1;
+    gxi_leaf *leaf = gxi.leaves[place];
+    const unsigned i = gxi_entries_below(leaf, r->lo) - 1;
     leaf->count--;
-    memmove(leaf->lo + i, leaf->lo + i + 1, (leaf->count - i) * sizeof *leaf->lo);
-    memmove(leaf->range + i, leaf->range + i + 1, (leaf->count - i) * sizeof *leaf->range);
+    gxi_leaf_move(leaf, i + 1, i);
     if (leaf->count) gxi.firsts[place] = leaf->lo[0];
     else {
         gxi.nleaves--;
@@ -5100,24 +5181,101 @@ static int gxi_range_out(uint64_t lo, gpuexec_memory_kind kind, const char *wher
     if (r->from) *r->from = r->next;
     if (r->next) r->next->from = r->from;
     if (gxi.found == r) gxi.found = NULL;
-    gxi_free(gxi.spare);
-    gxi.spare = r;
+    if (r >= gxi.quick && r < gxi.quick + GXI_QUICK) GXI_STORE(&r->state, GXI_EMPTY);
+    else {
+        gxi_free(gxi.spare);
+        gxi.spare = r;
+    }
+}
+/* Ends a live range, and records that it was freed: a kernel may still have its address. It leaves the table, or stays
+   as a dead one. 0: another thread was first. gxi_tables is held. */
+static int gxi_range_end(gxi_range *r, const char *where, int stays, gxi_range *out) {
+    const char *kept = NULL;
+    gxi_freed *freed;
+    if (!gxi_swap(&r->state, GXI_LIVE, GXI_BUSY)) return 0;
+    GXI_STORE(&r->freed_at, GXI_LOAD(&gxi.freed_count) + 1);
+    GXI_STORE(&gxi.freed_count, r->freed_at);
+    *out = *r;
+    if (stays && r == gxi_quick(r->lo) && ((kept = gxi_keep_held(where)) != NULL || !where)) {
+        GXI_STORE(&r->freed_where, kept);
+        GXI_STORE(&r->state, GXI_DEAD);
+        return 1;
+    }
+    freed = &gxi.freed[gxi.nfreed++ % GXI_FREED_KEPT];
+    freed->was = *r;
+    freed->was.freed_where = gxi_copy_place(freed->place, sizeof freed->place, where);
+    gxi_range_unlink(r);
     return 1;
+}
+/* Ends the range that begins at lo. 0 if there is none of that kind; PAGEABLE: of any. gxi_tables is held. */
+static int gxi_range_out(uint64_t lo, gpuexec_memory_kind kind, const char *where, gxi_range *out) {
+    gxi_range *r = gxi_quick(lo);
+    if (r->lo != lo || GXI_LOAD(&r->state) != GXI_LIVE) r = gxi_range_any(lo);
+    return r && r->lo == lo && (!kind || r->kind == kind) && gxi_range_end(r, where, 1, out);
+}
+/* Before a range is added there: removes dead ones, and one at lo that was freed with a destroyed context; the one
+   below must not grow into it later. gxi_tables is held. */
+static void gxi_range_clear(uint64_t lo, uint64_t bytes) {
+    gxi_range *r, old;
+    while ((r = gxi_range_any(lo + (bytes - 1))) != NULL) {
+        const int dead = gxi_swap(&r->state, GXI_DEAD, GXI_BUSY);
+        if (dead && r->lo >= lo) gxi_range_unlink(r);
+        else if (!dead && r->lo == lo) gxi_range_end(r, NULL, 0, &old);
+        else if (dead || gxi_swap(&r->state, GXI_LIVE, GXI_BUSY)) {  /* if not, another thread has it for a moment */
+            if (r->lo < lo && r->room > lo - r->lo) r->room = lo - r->lo;
+            if (dead && r->bytes > r->room) GXI_STORE(&r->bytes, r->room);
+            GXI_STORE(&r->state, dead ? GXI_DEAD : GXI_LIVE);
+            return;
+        }
+    }
+}
+/* Without gxi_tables: a dead range that was freed, or allocated, by the same lines is so again. 0: not possible. */
+GXI_HOT int gxi_range_again(uint64_t lo, uint64_t bytes, uint64_t context, const char *where) {
+    gxi_range *r = gxi_quick(lo);
+    const char *kept = GXI_LOAD(&r->where);
+    if (GXI_LOAD(&r->lo) != lo || !gxi_is_place(kept, where) || !gxi_swap(&r->state, GXI_DEAD, GXI_BUSY)) return 0;
+    if (r->lo == lo && r->where == kept && r->context == context && bytes <= r->room) {
+        GXI_STORE(&r->bytes, bytes);
+        GXI_STORE(&r->state, GXI_LIVE);
+        return 1;
+    }
+    GXI_STORE(&r->state, GXI_DEAD);
+    return 0;
+}
+GXI_HOT int gxi_range_rest(uint64_t lo, const char *where, gxi_range *out) {
+    gxi_range *r = gxi_quick(lo);
+    const char *kept = GXI_LOAD(&r->freed_where);
+    if (GXI_LOAD(&r->lo) != lo || !gxi_is_place(kept, where) || !gxi_swap(&r->state, GXI_LIVE, GXI_BUSY)) return 0;
+    if (r->lo == lo && r->freed_where == kept && r->freed_at) {
+        GXI_STORE(&r->freed_at, GXI_LOAD(&gxi.freed_count) + 1);
+        GXI_STORE(&gxi.freed_count, r->freed_at);
+        out->bytes = r->bytes;
+        out->context = r->context;
+        out->where = r->where;
+        out->kind = GPUEXEC_MEMORY_DEVICE;
+        out->pooled = GXI_POOLED;
+        GXI_STORE(&r->state, GXI_DEAD);
+        return 1;
+    }
+    GXI_STORE(&r->state, GXI_LIVE);
+    return 0;
 }
 /* Returns 0 without memory. */
 static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const char *where, gpuexec_memory_kind kind,
                          int pooled) {
+    gxi_range *r = pooled == GXI_POOLED ? gxi_quick(lo) : NULL;
     const gxi_slot *owner;
-    gxi_range *r, old;
     size_t place;
     const char *kept;
     int ok;
     gxi_lock(&gxi_tables);
     kept = gxi_keep_held(where);
-    /* the driver returned this address again: an earlier range there was freed with a destroyed context */
-    gxi_range_out(lo, GPUEXEC_MEMORY_PAGEABLE, NULL, &old);
-    r = gxi.spare ? gxi.spare : (gxi_range *)gxi_realloc(NULL, sizeof *r);
-    gxi.spare = NULL;
+    gxi_range_clear(lo, bytes);
+    if (r && gxi_swap(&r->state, GXI_DEAD, GXI_BUSY)) gxi_range_unlink(r);
+    if (!r || GXI_LOAD(&r->state) != GXI_EMPTY) {
+        r = gxi.spare ? gxi.spare : (gxi_range *)gxi_realloc(NULL, sizeof *r);
+        gxi.spare = NULL;
+    }
     ok = r && (kept || !where);
     place = gxi_leaves_below(lo);
     place -= place > 0;
@@ -5129,21 +5287,24 @@ static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const ch
     if (ok) {
         gxi_leaf *leaf = gxi.leaves[place];
         const unsigned i = gxi_entries_below(leaf, lo);
-        memmove(leaf->lo + i + 1, leaf->lo + i, (leaf->count - i) * sizeof *leaf->lo);
-        memmove(leaf->range + i + 1, leaf->range + i, (leaf->count - i) * sizeof *leaf->range);
+        gxi_leaf_move(leaf, i, i + 1);
         leaf->lo[i] = lo;
         leaf->range[i] = r;
         leaf->count++;
         gxi.found = r;
         gxi.firsts[place] = leaf->lo[0];
-        memset(r, 0, sizeof *r);
-        r->lo = lo;
-        r->bytes = bytes;
         r->context = context;
-        r->where = kept;
         r->kind = kind;
         r->pooled = pooled;
-        if (kind == GPUEXEC_MEMORY_DEVICE || kind == GPUEXEC_MEMORY_MANAGED) r->device = lo;
+        r->room = bytes;
+        r->freed_at = 0;
+        r->device = kind == GPUEXEC_MEMORY_DEVICE || kind == GPUEXEC_MEMORY_MANAGED ? lo : 0;
+        r->next = NULL;
+        r->from = NULL;
+        GXI_STORE(&r->lo, lo);
+        GXI_STORE(&r->bytes, bytes);
+        GXI_STORE(&r->where, kept);
+        GXI_STORE(&r->freed_where, NULL);
         GXI_STORE(&gxi.add_allocations, &gxi_add_last_allocations);
         if ((owner = gxi_peek(context, GXI_CONTEXT)) != NULL) {
             r->from = &gxi_context_of(owner)->ranges;
@@ -5151,7 +5312,8 @@ static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const ch
             if (r->next) r->next->from = &r->next;
             *r->from = r;
         }
-    } else gxi.spare = r;
+        GXI_STORE(&r->state, GXI_LIVE);
+    } else if (r && r != gxi_quick(lo)) gxi.spare = r;
     gxi_unlock(&gxi_tables);
     return ok;
 }
@@ -5161,7 +5323,11 @@ static int gxi_range_touching(uint64_t address, uint64_t bytes, gxi_range *out) 
     int found;
     gxi_lock(&gxi_tables);
     r = gxi_range_below(address + (bytes - 1));
-    found = r && (address < r->lo || address - r->lo < r->bytes);
+    while (!r && bytes > 1 && (r = gxi_range_any(address + (bytes - 1))) != NULL) {      /* a dead one: before it */
+        bytes = r->lo > address ? r->lo - address : 1;
+        r = gxi_range_below(address + (bytes - 1));
+    }
+    found = r && (address < r->lo || address - r->lo < GXI_LOAD(&r->bytes));
     if (found) *out = *r;
     gxi_unlock(&gxi_tables);
     return found;
@@ -5178,10 +5344,10 @@ static int gxi_range_remove(uint64_t lo, gpuexec_memory_kind kind, const char *w
 }
 /* Removes one range of that context; 0 if there is none left. */
 static int gxi_range_take(const gxi_slot *context, gxi_range *out, const char *where) {
-    const gxi_range *r;
+    gxi_range *r;
     gxi_lock(&gxi_tables);
-    r = gxi_context_of(context)->ranges;
-    if (r) gxi_range_out(r->lo, GPUEXEC_MEMORY_PAGEABLE, where, out);
+    while ((r = gxi_context_of(context)->ranges) != NULL && !gxi_range_end(r, where, 0, out))
+        if (gxi_swap(&r->state, GXI_DEAD, GXI_BUSY)) gxi_range_unlink(r);
     gxi_unlock(&gxi_tables);
     return r != NULL;
 }
@@ -6156,7 +6322,7 @@ static void gxi_report_leaks(void) {
     }
     for (at = 0; at < gxi.nleaves; at++) for (i = 0; i < gxi.leaves[at]->count; i++) {
         const gxi_range *r = gxi.leaves[at]->range[i];
-        if (r->pooled == GXI_OF_GRAPH) continue;
+        if (GXI_LOAD(&r->state) != GXI_LIVE || r->pooled == GXI_OF_GRAPH) continue;
         snprintf(line, sizeof line, "gpuexec: leak: %llu bytes of %s memory at 0x%llx, %s at %s\n",
                  (unsigned long long)r->bytes, gxi_memory_kinds[r->kind], (unsigned long long)r->lo,
                  gxi_memory_verbs[r->kind], gxi_place(r->where));
@@ -7927,39 +8093,85 @@ static void gxi_add_bytes(gxi_text *t, uint64_t bytes) {             /* "8.0 GiB
     else gxi_add(t, "%.1f %s (%llu bytes)", x, units[u], (unsigned long long)bytes);
 }
 
-/* With the context current. pool: that the memory is from, or NULL. */
-static GXI_COLD void gxi_fail_alloc(gxi_call *call, int cu, const gxi_slot *context, size_t bytes, int pinned,
+/* The pools on a context's device: the one of the call, the device's default pool, gpuexec's, those of the program. */
+enum { GXI_POOLS_COUNTED = 32 };
+static GXI_COLD unsigned gxi_pools_of(const gxi_call *call, const gxi_slot *context, void *pool, void **pools) {
+    const int device = gxi_context_of(context)->device;
+    const gxi_slot *other, *slot;
+    void *by_default = NULL, *next[2];
+    unsigned n = 0, i, k;
+    if (GXI_BESIDE(cuDeviceGetDefaultMemPool, (&by_default, device))) by_default = NULL;
+    if (pool) pools[n++] = pool;
+    if (by_default && by_default != pool) pools[n++] = by_default;
+    gxi_lock(&gxi_tables);
+    for (other = gxi_first_held(&gxi.first[GXI_CONTEXT]); other; other = gxi_next_held(other)) {
+        if (gxi_context_of(other)->device != device) continue;
+        slot = gxi_first_held(&gxi_context_of(other)->first[GXI_POOL]);
+        for (k = 0; (k == 0 || slot) && n < GXI_POOLS_COUNTED; k++) {
+            next[0] = k == 0 ? gxi_context_of(other)->pool : slot->is.pool.native;
+            for (i = 0; i < n && pools[i] != next[0]; i++) {}
+            if (i == n && next[0]) pools[n++] = next[0];
+            if (k) slot = gxi_next_held(slot);
+        }
+    }
+    gxi_unlock(&gxi_tables);
+    return n;
+}
+/* Adds how much memory the device has free, how much pools hold, and what trimming them would return; with the context
+   current. pool: one that the others may not include, or NULL. */
+static GXI_COLD void gxi_add_room(gxi_text *t, const gxi_call *call, const gxi_slot *context, void *pool) {
+    void *pools[GXI_POOLS_COUNTED];
+    const unsigned n = gxi_pools_of(call, context, pool, pools);
+    uint64_t reserved = 0, used = 0;
+    size_t available = 0, total = 0;
+    unsigned i;
+    if (GXI_BESIDE(cuMemGetInfo, (&available, &total)) == 0) {
+        gxi_add_bytes(t, available);
+        gxi_add(t, " of ");
+        gxi_add_bytes(t, total);
+        gxi_add(t, " are free");
+    } else gxi_add(t, "the free memory is not known");
+    for (i = 0; i < n; i++) {
+        uint64_t holds = 0, uses = 0;
+        if (GXI_BESIDE(cuMemPoolGetAttribute, (pools[i], GXI_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &holds)) ||
+            GXI_BESIDE(cuMemPoolGetAttribute, (pools[i], GXI_MEMPOOL_ATTR_USED_MEM_CURRENT, &uses)))
+            continue;
+        reserved += holds;
+        used += uses < holds ? uses : holds;
+    }
+    gxi_add(t, "; memory pools have reserved ");
+    gxi_add_bytes(t, reserved);
+    gxi_add(t, ", of which ");
+    gxi_add_bytes(t, used);
+    gxi_add(t, " are in use: trimming them (gpuexec_pool_trim) would return at most ");
+    gxi_add_bytes(t, reserved - used);
+}
+/* With the context current. what: of which memory; pool: that it is from, or NULL. */
+static GXI_COLD void gxi_fail_alloc(gxi_call *call, int cu, const gxi_slot *context, size_t bytes, const char *what,
                                     void *pool) {
     gxi_text t = { 0, 0, 0, 0 };
-    size_t available = 0, total = 0;
-    uint64_t reserved = 0, used = 0;
     gxi_add(&t, "cannot allocate ");
     gxi_add_bytes(&t, bytes);
-    if (pinned) gxi_add(&t, " of pinned host memory");
-    else gxi_add(&t, " of device memory on device %d", gxi_context_of(context)->ordinal);
+    gxi_add(&t, " of %s memory", what);
+    if (*what != 'p') gxi_add(&t, " on device %d", gxi_context_of(context)->ordinal);
     if (cu != GXI_OUT_OF_MEMORY) gxi_fail_cu(call, NULL, "%s", t.p ? t.p : "");
-    else if (pinned)
+    else if (*what == 'p') {
+#ifdef _SC_AVPHYS_PAGES
+        const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+        gxi_add(&t, ": ");
+        gxi_add_bytes(&t, (uint64_t)sysconf(_SC_AVPHYS_PAGES) * page);
+        gxi_add(&t, " of the host's ");
+        gxi_add_bytes(&t, (uint64_t)sysconf(_SC_PHYS_PAGES) * page);
+        gxi_add(&t, " are not in use, not even as caches");
+#endif
         gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY,
                  "request less: pinned memory occupies the host's RAM and cannot be swapped; "
                  "copies also work with ordinary "
                  "memory",
                  "%s", t.p ? t.p : "");
-    else {
-        if (GXI_BESIDE(cuMemGetInfo, (&available, &total)) == 0) {
-            gxi_add(&t, ": ");
-            gxi_add_bytes(&t, available);
-            gxi_add(&t, " of ");
-            gxi_add_bytes(&t, total);
-            gxi_add(&t, " are free");
-        }
-        if (pool && GXI_BESIDE(cuMemPoolGetAttribute, (pool, GXI_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved)) == 0 &&
-            GXI_BESIDE(cuMemPoolGetAttribute, (pool, GXI_MEMPOOL_ATTR_USED_MEM_CURRENT, &used)) == 0) {
-            gxi_add(&t, "; the pool has reserved ");
-            gxi_add_bytes(&t, reserved);
-            gxi_add(&t, ", of which ");
-            gxi_add_bytes(&t, used);
-            gxi_add(&t, " are in use");
-        }
+    } else {
+        gxi_add(&t, ": ");
+        gxi_add_room(&t, call, context, pool);
         gxi_fail_cu(call,
                     "request less, free memory that is not needed, or work in parts; "
                     "other processes may be using memory: check `nvidia-smi`", "%s", t.p ? t.p : "");
@@ -8004,7 +8216,7 @@ static gpuexec_ptr gxi_alloc(gxi_call *call, gpuexec_context context, size_t wid
     if (gxi_enter(call, slot->cu_context, &scope)) return 0;
     cu = gxi_alloc_cu(call, width, rows, element, pitch, &address);
     if (cu) {
-        gxi_fail_alloc(call, cu, slot, width * rows, 0, NULL);
+        gxi_fail_alloc(call, cu, slot, width * rows, "device", NULL);
         address = 0;
     } else if (!gxi_range_add(address, pitch ? *pitch * rows : width, context.id, call->where, GPUEXEC_MEMORY_DEVICE,
                               0)) {
@@ -8046,7 +8258,7 @@ static void *gxi_alloc_pinned(gxi_call *call, gpuexec_context context, size_t by
     cu = GXI_TRY_MAKE(memory, cuMemHostAlloc,
                       (&memory, bytes, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP | flags));
     if (cu) {
-        gxi_fail_alloc(call, cu, slot, bytes, 1, NULL);
+        gxi_fail_alloc(call, cu, slot, bytes, "pinned host", NULL);
         memory = NULL;
     } else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, call->where, GPUEXEC_MEMORY_PINNED, 0)) {
         GXI_BESIDE(cuMemFreeHost, (memory));
@@ -8241,7 +8453,7 @@ static int gxi_pointer_of_ours(uint64_t address, gpuexec_pointer_info *info) {
     const gxi_range *r;
     gxi_lock(&gxi_tables);
     r = gxi_range_below(address);
-    if (r && address - r->lo < r->bytes && r->pooled != GXI_OF_GRAPH)
+    if (r && address - r->lo < GXI_LOAD(&r->bytes) && r->pooled != GXI_OF_GRAPH)
         context = gxi_peek_inline(r->context, GXI_CONTEXT);
     if (context && (context->adopted || !r->device)) context = NULL;
     if (context) {
@@ -8986,6 +9198,11 @@ GXI_HOT gxi_slot *gxi_current_slot(gxi_use *use) {
     }
     return use->current;
 }
+/* The same, if the thread has an entry for the context. */
+GXI_HOT gxi_slot *gxi_current_in(uint64_t context) {
+    gxi_use *use = gxi_use_of(context);
+    return use ? gxi_current_slot(use) : NULL;
+}
 GPUEXEC_API gpuexec_stream_scope gpuexec_stream_scope_begin_at(const char *where, gpuexec_stream stream, int join) {
     gxi_slot *slot = gxi_peek_inline(stream.id, GXI_STREAM), *before;
     gxi_tried tried = { NULL, 0 };
@@ -9345,7 +9562,7 @@ static GXI_COLD void gxi_fail_pool_alloc(gxi_call *call, int cu, const gxi_slot 
                     "cannot allocate %llu bytes from the pool created at %s: %llu bytes of it are in use, and its "
                     "max_bytes is %llu", (unsigned long long)bytes, gxi_place(own->where), (unsigned long long)used,
                     (unsigned long long)own->is.pool.most);
-    else gxi_fail_alloc(call, cu, context, bytes, 0, pool);
+    else gxi_fail_alloc(call, cu, context, bytes, "device", pool);
     gxi_leave(&scope);
 }
 /* The native pool to allocate from (NULL: none, on a device without pools), and its slot (NULL: gpuexec's pool). */
@@ -9412,7 +9629,8 @@ GXI_HOT gpuexec_ptr gxi_alloc_fast(const char *where, const gpuexec_pool *from, 
         cu = gxi.cu.cuMemAllocFromPoolAsync(&address, bytes, pool, s->is.stream.native);
         gxi_exchange_mode(&mode);
         if (cu == 0 && address &&
-            gxi_range_add(address, bytes, context->id, where, GPUEXEC_MEMORY_DEVICE, GXI_POOLED))
+            (gxi_range_again(address, bytes, context->id, where) ||
+             gxi_range_add(address, bytes, context->id, where, GPUEXEC_MEMORY_DEVICE, GXI_POOLED)))
             return address;
         if (cu == 0 && !address) cu = GXI_MADE_NOTHING;
     }
@@ -9475,7 +9693,7 @@ GPUEXEC_API gpuexec_result gpuexec_free_on_at(const char *where, gpuexec_stream 
     int cu;
     if (!context || s->adopted || GXI_LOAD(&gxi.recorded) || !GXI_HAS(cuCtxGetId) ||
         gxi.cu.cuCtxGetId(s->cu_context, &id) || id != gxi_context_of(context)->id ||
-        !gxi_range_remove(address, GPUEXEC_MEMORY_DEVICE, where, &range))
+        !(gxi_range_rest(address, where, &range) || gxi_range_remove(address, GPUEXEC_MEMORY_DEVICE, where, &range)))
         return gxi_free_on(where, stream, address);
     cu = gxi.cu.cuMemFreeAsync(address, s->is.stream.native);
     return cu || range.pooled == GXI_OF_GRAPH ? gxi_free_on_else(where, address, &range, cu, 0) : GPUEXEC_OK;
@@ -9513,12 +9731,14 @@ GPUEXEC_API gpuexec_ptr gpuexec_alloc_managed_at(const char *where, gpuexec_cont
     cu = desc && desc->oversubscribe ? 0 : GXI_TRY(cuMemGetInfo, (&available, &total));
     if (cu) gxi_fail_cu(call, NULL, "cannot query the free memory of device %d", ordinal);
     else if (total && bytes > available) {
+        gxi_text t = { 0, 0, 0, 0 };
+        gxi_add_room(&t, call, slot, NULL);
         gxi_fail(call, GPUEXEC_OUT_OF_DEVICE_MEMORY, "request less, or set gpuexec_managed_desc.oversubscribe if the "
-                 "host has memory for the rest; what pools keep returns with gpuexec_pool_trim",
-                 "cannot allocate %llu bytes of managed memory on device %d: %llu of %llu bytes are free",
-                 (unsigned long long)bytes, ordinal, (unsigned long long)available, (unsigned long long)total);
+                 "host has memory for the rest", "cannot allocate %llu bytes of managed memory on device %d: %s",
+                 (unsigned long long)bytes, ordinal, t.p ? t.p : "");
+        gxi_text_free(&t);
     } else if ((cu = GXI_TRY_MAKE(address, cuMemAllocManaged, (&address, bytes, flags))) != 0) {
-        gxi_fail_alloc(call, cu, slot, bytes, 0, NULL);
+        gxi_fail_alloc(call, cu, slot, bytes, "managed", NULL);
         address = 0;
     } else if (!gxi_range_add(address, bytes, context.id, where, GPUEXEC_MEMORY_MANAGED, 0)) {
         GXI_BESIDE(cuMemFree, (address));
@@ -9530,9 +9750,13 @@ GPUEXEC_API gpuexec_ptr gpuexec_alloc_managed_at(const char *where, gpuexec_cont
     return address;
 }
 
-/* A range of managed memory, perhaps of another library. *device: the CUdevice for which it was allocated. */
-static gpuexec_result gxi_check_managed(gxi_call *call, gpuexec_ptr address, size_t bytes, int *device) {
+/* A range of managed memory, perhaps of another library. *device: the CUdevice for which it was allocated; with scope,
+   a context on it is current afterwards, until gxi_leave. */
+static gpuexec_result gxi_check_managed(gxi_call *call, gpuexec_ptr address, size_t bytes, int *device,
+                                        gxi_scope *scope) {
+    struct CUctx_st *native;
     gpuexec_pointer_info info;
+    if (scope) memset(scope, 0, sizeof *scope);
     if (gxi_begin(call)) return gxi_failed_with();
     if (bytes == 0) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the range has 0 bytes");
     if (gxi_pointer(call, address, &info))
@@ -9546,7 +9770,9 @@ static gpuexec_result gxi_check_managed(gxi_call *call, gpuexec_ptr address, siz
                         (unsigned long long)(info.bytes - (address - info.base)), (unsigned long long)address,
                         (unsigned long long)info.bytes, GXI_PART(", allocated at ", info.where),
                         (unsigned long long)bytes);
-    return gxi_device(call, info.device, device);
+    if (gxi_device(call, info.device, device)) return gxi_failed_with();
+    native = scope ? gxi_any_context(call, info.device) : NULL;
+    return native ? gxi_enter(call, native, scope) : GPUEXEC_OK;     /* without: the thread's current context serves */
 }
 static gpuexec_result gxi_need_concurrent(gxi_call *call, int device, int *has) {
     return gxi_attribute(call, device, GXI_DEV_CONCURRENT_MANAGED_ACCESS, has)
@@ -9587,7 +9813,7 @@ GPUEXEC_API gpuexec_result gpuexec_managed_prefetch_at(const char *where, gpuexe
     GXI_CALL_ON(stream, gpuexec_managed_prefetch);
     if (!(slot = gxi_begin_with_stream(call, stream)) ||
         !(context = gxi_get(call, slot->context, GXI_CONTEXT, "the stream's context")) ||
-        gxi_check_managed(call, address, bytes, &device) ||
+        gxi_check_managed(call, address, bytes, &device, NULL) ||
         gxi_location_of(call, location, GXI_HAS(cuMemPrefetchAsync_12020), &to) ||
         gxi_check_migration(call, gxi_context_of(context)->device, &to, "prefetch") ||
         gxi_check_capture(call, slot, "prefetch", "prefetch before the capture, or between launches of the graph") ||
@@ -9607,18 +9833,24 @@ GPUEXEC_API gpuexec_result gpuexec_managed_advise_at(const char *where, gpuexec_
     const int placed = advice != GPUEXEC_READ_MOSTLY && advice != GPUEXEC_NOT_READ_MOSTLY &&
         advice != GPUEXEC_NOT_PREFERRED;
     gxi_location to;
+    gxi_scope scope;
     int device, cu;
     GXI_CALL(gpuexec_managed_advise, GXI_MAKES);
-    if (gxi_check_managed(call, address, bytes, &device)) return gxi_failed_with();
     if (advice < GPUEXEC_READ_MOSTLY || advice > GPUEXEC_NOT_ACCESSED_BY)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%d is not a gpuexec_advice", (int)advice);
-    if (gxi_location_of(call, placed ? location : GPUEXEC_HOST, GXI_HAS(cuMemAdvise_12020), &to) ||
-        (placed && gxi_check_migration(call, device, &to, "place")))
+    if (gxi_begin(call) ||
+        gxi_location_of(call, placed ? location : GPUEXEC_HOST, GXI_HAS(cuMemAdvise_12020), &to) ||
+        gxi_check_managed(call, address, bytes, &device, &scope))
         return gxi_failed_with();
+    if (placed && gxi_check_migration(call, device, &to, "place")) {
+        gxi_leave(&scope);
+        return gxi_failed_with();
+    }
     cu = GXI_HAS(cuMemAdvise_12020)
         ? gxi_returned(call, "cuMemAdvise", gxi.cu.cuMemAdvise_12020(address, bytes, (int)advice, to),
                        GXI_NUMBERS(address, bytes, advice, to.type, to.id))
         : GXI_TRY(cuMemAdvise, (address, bytes, (int)advice, gxi_old_location(&to)));
+    gxi_leave(&scope);
     return cu ? gxi_fail_cu(call, NULL, "cannot advise on %llu bytes at 0x%llx", (unsigned long long)bytes,
                             (unsigned long long)address) : GPUEXEC_OK;
 }
@@ -9628,7 +9860,7 @@ GPUEXEC_API gpuexec_result gpuexec_managed_attach_at(const char *where, gpuexec_
     gxi_scope scope;
     int device, cu;
     GXI_CALL_ON(stream, gpuexec_managed_attach);
-    if (!(slot = gxi_begin_with_stream(call, stream)) || gxi_check_managed(call, address, 1, &device))
+    if (!(slot = gxi_begin_with_stream(call, stream)) || gxi_check_managed(call, address, 1, &device, NULL))
         return gxi_failed_with();
     if (attachment != GPUEXEC_ATTACH_ALL && attachment != GPUEXEC_ATTACH_HOST && attachment != GPUEXEC_ATTACH_STREAM)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%d is not a gpuexec_attachment", (int)attachment);
@@ -9659,12 +9891,12 @@ GPUEXEC_API gpuexec_result gpuexec_managed_get_info_at(const char *where, gpuexe
     enum { ALL = sizeof attributes / sizeof *attributes };
     size_t sizes[ALL], i;
     void *values[ALL];
-    int found[ALL] = { 0 }, device, newer;
+    int found[ALL] = { 0 }, device, newer, cu;
+    gxi_scope scope;
     GXI_CALL(gpuexec_managed_get_info, GXI_QUERIES);
     if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
-    if (gxi_check_managed(call, address, bytes, &device) || gxi_need_concurrent(call, device, &info->concurrent))
-        return gxi_failed_with();
+    if (gxi_check_managed(call, address, bytes, &device, &scope)) return gxi_failed_with();
     newer = gxi.version >= 12020;
     for (i = 0; i < ALL; i++) {
         sizes[i] = sizeof *found;
@@ -9672,7 +9904,11 @@ GPUEXEC_API gpuexec_result gpuexec_managed_get_info_at(const char *where, gpuexe
     }
     sizes[1] = sizeof info->accessed_by;
     values[1] = info->accessed_by;
-    if (GXI_TRY(cuMemRangeGetAttributes, (values, sizes, attributes, newer ? (size_t)ALL : 4, address, bytes)))
+    cu = gxi_attribute(call, device, GXI_DEV_CONCURRENT_MANAGED_ACCESS, &info->concurrent);
+    if (!cu)
+        cu = GXI_TRY(cuMemRangeGetAttributes, (values, sizes, attributes, newer ? (size_t)ALL : 4, address, bytes));
+    gxi_leave(&scope);
+    if (cu)
         return gxi_fail_cu(call, NULL, "cannot query %llu bytes of managed memory at 0x%llx", (unsigned long long)bytes,
                            (unsigned long long)address);
     info->read_mostly = found[0];
@@ -9699,7 +9935,8 @@ GPUEXEC_API void *gpuexec_managed_host_at(const char *where, gpuexec_ptr address
     const gxi_slot *busy;
     int device, concurrent;
     GXI_CALL(gpuexec_managed_host, GXI_MAKES);
-    if (gxi_check_managed(call, address, 1, &device) || gxi_need_concurrent(call, device, &concurrent)) return NULL;
+    if (gxi_check_managed(call, address, 1, &device, NULL) || gxi_need_concurrent(call, device, &concurrent))
+        return NULL;
     if (concurrent || !(busy = gxi_busy_stream(call, device))) return (void *)(uintptr_t)address;
     gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "wait first: gpuexec_context_sync", "device %d does not let the host access "
              "managed memory while it works (CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS is 0), and the stream "
@@ -10114,7 +10351,7 @@ static gpuexec_result gxi_check_overlap(gxi_call *call, const gxi_transfer *x) {
     return GPUEXEC_OK;
 }
 
-static gxi_copy_side gxi_side_of_box(const gxi_side *side, const gxi_slot *peer) {
+static gxi_copy_side gxi_side_of_box(const gxi_side *side, const gxi_slot *peer, uint64_t rows, uint64_t slices) {
     gxi_copy_side c;
     memset(&c, 0, sizeof c);
     c.type = side->host ? GXI_MEMORYTYPE_HOST : GXI_MEMORYTYPE_DEVICE;
@@ -10122,7 +10359,7 @@ static gxi_copy_side gxi_side_of_box(const gxi_side *side, const gxi_slot *peer)
     else c.device = side->address;
     c.context = peer ? peer->cu_context : NULL;
     c.pitch = (size_t)side->pitch;
-    c.height = (size_t)(side->slice / side->pitch);
+    c.height = (size_t)(slices > 1 ? side->slice / side->pitch : rows);
     return c;
 }
 /* peers: the contexts of both sides of a copy between devices, else NULL */
@@ -10138,8 +10375,8 @@ static int gxi_transfer_box(gxi_call *call, const gxi_transfer *x, struct CUstre
     if (x->kind == GXI_FILL32)
         return GXI_TRY(cuMemsetD2D32Async, (to->address, pitch, x->value, width / 4, height, s));
     if (x->slices > 1 || peers[GXI_TO]) {
-        box.to = gxi_side_of_box(to, peers[GXI_TO]);
-        box.from = gxi_side_of_box(from, peers[GXI_FROM]);
+        box.to = gxi_side_of_box(to, peers[GXI_TO], x->rows, x->slices);
+        box.from = gxi_side_of_box(from, peers[GXI_FROM], x->rows, x->slices);
         box.width = width;
         box.height = height;
         box.depth = (size_t)x->slices;
@@ -10617,6 +10854,7 @@ GPUEXEC_API gpuexec_result gpuexec_copy_3d_now_at(const char *where, gpuexec_con
 /* --- arrays of copies: between device addresses by a kernel, to and from the host by the driver's batches --------- */
 
 enum { GXI_PARTS = 170,                          /* a kernel's parameters have at most 4 KiB */
+       GXI_PARTS_LEAST = 4,                      /* fewer copies are separate */
        GXI_PART_LIMIT = 1 << 20,                 /* bytes: a larger copy gains nothing */
        GXI_BLOCK_BYTES = 16384,                  /* that one block copies */
        GXI_BATCH = 512 };
@@ -10782,7 +11020,7 @@ static gpuexec_result gxi_copy_many(gxi_call *call, uint64_t on, int now, const 
     const gxi_slot *context;
     gxi_scope scope;
     size_t i, out = 0, near = 0;
-    int ok = 1;
+    int ok = 1, captures;
     if (gxi_begin(call)) return gxi_failed_with();
     m.call = call;
     m.copies = copies;
@@ -10798,18 +11036,21 @@ static gpuexec_result gxi_copy_many(gxi_call *call, uint64_t on, int now, const 
     if (!slot) return gxi_failed_with();
     for (i = 0; i < count; i++) {
         if (!gxi_select(&m, i) || (m.x.bytes && gxi_check_transfer(call, &m.x, slot))) return GPUEXEC_BAD_ARGUMENT;
-        out += m.x.kind == GXI_COPY_OUT;
-        near += m.x.kind == GXI_COPY;
+        out += m.x.bytes && m.x.kind == GXI_COPY_OUT;
+        near += m.x.bytes && m.x.kind == GXI_COPY;
     }
     call->subject = NULL;
     context = now ? slot : gxi_peek(slot->context, GXI_CONTEXT);
-    if (now ? gxi_enter_legacy(call, slot->cu_context, &scope) : gxi_enter_stream(call, slot, &scope))
+    /* the driver's batches need a current context (measured) */
+    if (now || slot->legacy == 1 ? gxi_enter_legacy(call, slot->cu_context, &scope)
+        : gxi_enter(call, slot->cu_context, &scope))
         return gxi_failed_with();
     m.stream = now ? GXI_STREAM_LEGACY : slot->is.stream.native;
     m.copier = NULL;
     /* a capture records single copies: its graph knows their memory, and cuMemcpyBatchAsync would break it */
-    m.batches = !now && slot->legacy != 1 && GXI_HAS(cuMemcpyBatchAsync) && !gxi_captures(call, slot);
-    if (near > 1 && context && (now || !gxi_captures(call, slot)))
+    captures = !now && gxi_captures(call, slot);
+    m.batches = !now && slot->legacy != 1 && GXI_HAS(cuMemcpyBatchAsync) && !captures;
+    if (near >= GXI_PARTS_LEAST && context && !captures)
         ok = gxi_copier(call, context, &m.copier) == GPUEXEC_OK;
     for (i = 0; i < count && ok; i++) ok = gxi_select(&m, i) && (m.x.bytes == 0 || gxi_enqueue_part(&m, i));
     ok = ok && gxi_launch_parts(&m) && gxi_enqueue_batch(&m);
@@ -11413,14 +11654,13 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char 
                : gxi_fail_launch(call, cu, k, &dims, args, desc);
 }
 
-/* Typed arguments that fit are launched like arguments without types, and GPUEXEC_CURRENT like the stream itself. */
+/* Typed arguments that fit are launched like arguments without types. */
 static GXI_NOINLINE gpuexec_result gxi_launch_typed(const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
                                                     const gpuexec_dims *d, const gpuexec_args *args) {
-    const gxi_slot *k = args->typed || stream.id == GXI_CURRENT ? gxi_peek(kernel.id, GXI_KERNEL) : NULL;
-    const uint64_t current = k && stream.id == GXI_CURRENT ? gxi_current_known(k->context) : 0;
+    const gxi_slot *k = gxi_peek(kernel.id, GXI_KERNEL);
     gpuexec_args plain = *args;
-    if (gxi_peek(current, GXI_STREAM)) stream.id = current;
-    if (!k || stream.id == GXI_CURRENT || !gxi_typed_args_fit(k->is.kernel.sizes, args))
+    if (k && stream.id == GXI_CURRENT) gxi_use_make(k->context);     /* the next launch takes the fast path */
+    if (!k || !args->typed || !gxi_typed_args_fit(k->is.kernel.sizes, args))
         return gxi_launch_else("gpuexec_launch", where, kernel, stream, d, args, -1, NULL);
     plain.typed = 0;
     return gpuexec_launch_at(where, kernel, stream, *d, plain);
@@ -11433,7 +11673,9 @@ GPUEXEC_API gpuexec_result gpuexec_launch_at(const char *where, gpuexec_kernel k
     gxi_launch_config config;
     int cu;
     if (!(k = gxi_peek_inline(kernel.id, GXI_KERNEL)) || dims.shared_bytes > GXI_LOAD(&k->of.shared_limit) ||
-        !gxi_plain_args_fit(k->is.kernel.sizes, &args) || !(s = gxi_peek_inline(stream.id, GXI_STREAM)) ||
+        !gxi_plain_args_fit(k->is.kernel.sizes, &args) ||
+        !(s = GXI_UNLIKELY(stream.id == GXI_CURRENT) ? gxi_current_in(k->context)
+                                                     : gxi_peek_inline(stream.id, GXI_STREAM)) ||
         k->cu_context != s->cu_context || s->legacy || s->borrowed || gxi_thread.latched || gxi.trace)
         return gxi_launch_typed(where, kernel, stream, &dims, &args);
     gxi_note_launch(s, kernel.id, where);
@@ -13295,9 +13537,17 @@ GPUEXEC_API gpuexec_result gpuexec_barrier_reset_at(const char *where, gpuexec_b
 }
 GPUEXEC_API gpuexec_result gpuexec_barrier_destroy_at(const char *where, gpuexec_barrier barrier) {
     gxi_slot *slot;
+    unsigned i;
     GXI_CALL(gpuexec_barrier_destroy, GXI_CLEANS);
     if (gxi_was_never_made(barrier.id, GXI_BARRIER)) return GPUEXEC_OK;
     if (!(slot = gxi_find_barrier(call, barrier))) return gxi_failed_with();
+    for (i = 0; i < slot->is.barrier.info->count && GXI_LOAD(&gxi.capturing); i++) {
+        const gxi_slot *stream = GXI_LOAD(&gxi.capturing)(call, slot->is.barrier.info->cu_contexts[i]);
+        if (stream)
+            return gxi_fail(call, GPUEXEC_CAPTURING, "end the capture first: gpuexec_capture_end",
+                            "cannot destroy the barrier, which waits for device %d: its stream created at %s captures",
+                            slot->is.barrier.info->ordinals[i], gxi_place(stream->where));
+    }
     return gxi_barrier_destroy(call, slot);
 }
 

@@ -134,6 +134,7 @@ int main(void) {
     device  = gpuexec_alloc(context, bytes);
     other   = gpuexec_alloc(context, bytes);
     host    = (char *)gpuexec_alloc_pinned(context, bytes);
+    check(gpuexec_context_push(context));        /* the driver's batches need it */
     check(gpuexec_take_error());
     cu = gxi.cu;
     memset(host, 1, bytes);

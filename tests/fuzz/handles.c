@@ -13,7 +13,7 @@
 enum { CONTEXT = GXI_CONTEXT, MODULE = GXI_MODULE, KERNEL = GXI_KERNEL, STREAM = GXI_STREAM, EVENT = GXI_EVENT,
        LINKER = GXI_LINKER, PARAMS = GXI_PARAMS, PREPARED = GXI_PREPARED, BARRIER = GXI_BARRIER, GRAPH = GXI_GRAPH,
        POOL = GXI_POOL, KINDS = GXI_KINDS };
-enum { KEPT = 8, HOST = 1 << 16, USES = 124, ENDS = 46 };
+enum { KEPT = 8, HOST = 1 << 16, USES = 130, ENDS = 46 };
 
 static uint64_t   pool[KINDS][KEPT];                     /* handles, some of them stale;
                                                             the same for the arrays below */
@@ -216,6 +216,8 @@ static void use(struct fuzz_source *s) {
     gpuexec_multi_desc multi = { .start_canary = 0 };
     gpuexec_capture_desc capture_desc = { .start_canary = 0 };
     gpuexec_graph_info graph;
+    gpuexec_copy_3d_desc box = { .start_canary = 0 };
+    gpuexec_copy_part parts[5];
     gpuexec_pool_desc pooled = { .start_canary = 0 };
     gpuexec_pool_info numbers;
     gpuexec_managed_desc managed = { .start_canary = 0 };
@@ -349,6 +351,60 @@ static void use(struct fuzz_source *s) {
     CALL: memory = memory_of(s, &n); RESULT(gpuexec_copy_out_now(C, memory, address_of(s), n)); break;
     CALL: n = fuzz_number(s); RESULT(gpuexec_copy_now(C, address_of(s), address_of(s), n)); break;
     CALL: RESULT(gpuexec_fill_now(C, address_of(s), 5, fuzz_number(s))); break;
+    CALL: n = fuzz_number(s);
+          m = fuzz_number(s);
+          x = N(5);
+          RESULT(x == 0 ? gpuexec_fill16_2d(S, address_of(s), fuzz_number(s), 6, n, m)
+                 : x == 1 ? gpuexec_fill32_2d(S, address_of(s), fuzz_number(s), 7, n, m)
+                 : x == 2 ? gpuexec_fill_2d_now(C, address_of(s), fuzz_number(s), 8, n, m)
+                 : x == 3 ? gpuexec_fill16_2d_now(C, address_of(s), fuzz_number(s), 9, n, m)
+                 : gpuexec_fill32_2d_now(C, address_of(s), fuzz_number(s), 10, n, m));
+          break;
+    CALL: n = fuzz_number(s);
+          RESULT(N(2) ? gpuexec_fill16_now(C, address_of(s), 11, n) : gpuexec_fill32_now(C, address_of(s), 12, n));
+          break;
+    CALL: n = 1 + (size_t)N(255);
+          m = (size_t)N(300) % (n + 1);
+          x = N(4);
+          RESULT(x == 0 ? gpuexec_copy_in_2d_now(C, address_of(s), fuzz_number(s), host, n, m, (size_t)N(250))
+                 : x == 1 ? gpuexec_copy_out_2d_now(C, host, n, address_of(s), fuzz_number(s), m, (size_t)N(250))
+                 : x == 2 ? gpuexec_copy_2d_now(C, address_of(s), n, address_of(s), fuzz_number(s), m, fuzz_number(s))
+                 : gpuexec_copy_peer_now(C, address_of(s), C, address_of(s), C, n));
+          break;
+    /* the part of a box that may be in host memory stays within it: 40 slices of 40 rows of 40 bytes */
+    CALL: box.start_canary = N(50) == 1;
+          for (x = 0; x < 2; x++) {
+              gpuexec_box *side = x ? &box.from : &box.to;
+              const int in_host = N(3) == 1;
+              side->pitch = in_host ? (size_t)N(21) + 20 : fuzz_number(s);
+              side->slice_height = in_host ? (size_t)N(21) + 20 : fuzz_number(s);
+              side->x = in_host ? (size_t)N(20) : fuzz_number(s);
+              side->y = in_host ? (size_t)N(20) : fuzz_number(s);
+              side->z = in_host ? (size_t)N(20) : fuzz_number(s);
+              if (in_host) side->host = host;
+              if (!in_host || N(20) == 1) side->device = address_of(s);
+              if (N(5) == 1) side->context = C;
+          }
+          box.width_bytes = (size_t)N(21);
+          box.height = (size_t)N(21);
+          box.depth = (size_t)N(21);
+          RESULT(N(2) ? gpuexec_copy_3d(S, &box) : gpuexec_copy_3d_now(C, &box));
+          break;
+    CALL: memset(parts, 0, sizeof parts);
+          for (x = 0; x < 5; x++) {
+              memory = memory_of(s, &n);
+              parts[x].bytes = n;
+              if (N(3) == 1) parts[x].to_host = memory;
+              else parts[x].to = address_of(s);
+              if (N(3) == 1) parts[x].from_host = memory;
+              else parts[x].from = address_of(s);
+          }
+          n = (size_t)N(6);
+          RESULT(N(2) ? gpuexec_copy_many(N(4) ? S : GPUEXEC_CURRENT, parts, n) : gpuexec_copy_many_now(C, parts, n));
+          break;
+    CALL: memory = gpuexec_alloc_write_combined(C, fuzz_number(s) % 100000);
+          if (memory) put(pinned, &next_pinned, (uint64_t)(uintptr_t)memory);
+          break;
     CALL: RESULT(gpuexec_pointer_get_info(fuzz_byte(s) % 2 ? address_of(s) : (gpuexec_ptr)(uintptr_t)memory_of(s, &n),
                                           &pointer));
           break;

@@ -172,8 +172,8 @@ TEST(wrong_calls) {
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
     CHECK_OK(gpuexec_context_get_memory(s.ctx, &available, NULL));
     CHECK_EQ(gpuexec_alloc_managed(s.ctx, available * 2, NULL), 0);          /* refused: nothing is allocated */
-    CHECK_TEXT(gpuexec_error_text(), "bytes of managed memory on device 0: ", " bytes are free", "oversubscribe",
-               "gpuexec_pool_trim");
+    CHECK_TEXT(gpuexec_error_text(), "bytes of managed memory on device 0: ", " are free; memory pools",
+               "oversubscribe", "gpuexec_pool_trim");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY);
     desc.end_canary = 1;
     CHECK_EQ(gpuexec_alloc_managed(s.ctx, BYTES, &desc), 0);

@@ -707,6 +707,81 @@ TEST(what_an_address_is) {
     free(page);
 }
 
+/* Own addresses need no call of the driver; host memory needs one the first time. */
+static void count_calls(void *user, gpuexec_log_level level, const char *text) {
+    *(int *)user += level == GPUEXEC_LOG_TRACE && strncmp(text, "gpuexec: cu", 11) == 0;
+}
+TEST(own_addresses_without_a_driver_call) {
+    enum { many = 2000 };
+    static gpuexec_ptr p[many];
+    gpuexec_setup_desc desc;
+    gpuexec_context    ctx;
+    gpuexec_stream     s;
+    unsigned char     *pinned, *combined, *page = (unsigned char *)malloc(5000);
+    gpuexec_pointer_info i;
+    static int calls;                            /* gpuexec_shutdown still logs */
+    int      before, pools = 0;
+    unsigned k;
+    calls = 0;
+    memset(&desc, 0, sizeof desc);
+    desc.trace = 1;
+    desc.log = count_calls;
+    desc.log_user = &calls;
+    CHECK_OK(gpuexec_setup(&desc));
+    ctx = gpuexec_context_open(0, NULL);
+    s = gpuexec_stream_create(ctx, NULL);
+    pinned = (unsigned char *)gpuexec_alloc_pinned(ctx, 5000);
+    combined = (unsigned char *)gpuexec_alloc_write_combined(ctx, 5000);
+    CHECK_OK(gpuexec_register(ctx, page, 5000));
+    CHECK_OK(gpuexec_device_get_attribute(0, 115, &pools));          /* CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED */
+    for (k = 0; k < many; k++) {                                     /* sizes of any order of magnitude */
+        p[k] = k % 3 || !pools ? gpuexec_alloc(ctx, (size_t)1 << k % 17) : gpuexec_alloc_on(s, 100 + k);
+        if (!CHECK(p[k] != 0)) return;
+    }
+    CHECK_EQ(info_of((uintptr_t)pinned + 1).device_address, gpuexec_pinned_address(pinned + 1));
+    CHECK_EQ(info_of((uintptr_t)combined + 1).device_address, gpuexec_pinned_address(combined + 1));
+    CHECK_EQ(info_of((uintptr_t)page + 1).device_address, gpuexec_pinned_address(page + 1));
+    before = calls;
+    for (k = 0; k < many; k++) {
+        i = info_of(p[k] + (k % 3 ? ((size_t)1 << k % 17) - 1 : 50));
+        CHECK(i.ours && i.base == p[k] && i.device_address >= p[k] && i.kind == GPUEXEC_MEMORY_DEVICE && !i.ipc);
+        CHECK_EQ(i.pool, k % 3 == 0 && pools);
+        CHECK_EQ(i.bytes, k % 3 || !pools ? (size_t)1 << k % 17 : 100 + k);
+    }
+    i = info_of((uintptr_t)combined + 4999);
+    CHECK(i.kind == GPUEXEC_MEMORY_PINNED && i.host_address == combined + 4999 && i.base == (uintptr_t)combined);
+    CHECK(i.device_address && !i.pool);
+    CHECK_TEXT(i.where, "memory.c:");
+    i = info_of((uintptr_t)page + 4999);
+    CHECK(i.kind == GPUEXEC_MEMORY_REGISTERED && i.bytes == 5000 && i.device == 0);
+    CHECK_EQ(calls, before);
+    for (k = 0; k < many; k += 2) CHECK_OK(gpuexec_free(p[k]));      /* the table shrinks, and still finds the others */
+    for (k = 1; k < many; k += 2) CHECK_EQ(info_of(p[k]).base, p[k]);
+    CHECK_OK(gpuexec_unregister(page));
+    CHECK_EQ(info_of((uintptr_t)page).ours, 0);
+    CHECK(calls > before);
+    free(page);
+}
+
+TEST(write_combined_memory) {
+    enum { bytes = 10000 };
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
+    gpuexec_ptr     p   = gpuexec_alloc(ctx, bytes);
+    unsigned char  *h   = (unsigned char *)gpuexec_alloc_write_combined(ctx, bytes), got[bytes];
+    unsigned        i;
+    if (!CHECK(h != NULL)) return;
+    for (i = 0; i < bytes; i++) h[i] = (unsigned char)(i * 7);
+    CHECK_OK(gpuexec_copy_in(s, p, h, bytes));
+    CHECK_OK(gpuexec_copy_out(s, got, p, bytes));
+    CHECK_OK(gpuexec_stream_sync(s));
+    CHECK_EQ(memcmp(h, got, bytes), 0);
+    CHECK_OK(gpuexec_free_pinned(h));
+    CHECK(gpuexec_alloc_write_combined(ctx, 0) == NULL);
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
+    CHECK_TEXT(gpuexec_error_text(), "gpuexec_alloc_write_combined", "0 bytes");
+}
+
 /* Memory of another library, such as the CUDA runtime: reported, usable in copies and kernels, and named when a
    copy is wrong. */
 TEST(memory_of_another_library) {

@@ -258,7 +258,7 @@ TEST(wrong_allocations) {
     p = gpuexec_alloc_on(s.stream, 2048);
     CHECK_EQ(gpuexec_alloc_on(s.stream, (size_t)1 << 50), 0);
     CHECK_TEXT(gpuexec_error_text(), "cannot allocate 1.0 PiB (1125899906842624 bytes) of device memory on device 0: ",
-               " are free; the pool has reserved ", " bytes), of which ", " are in use",
+               " are free; memory pools have reserved ", " bytes), of which ", " are in use",
                "cuMemAllocFromPoolAsync returned CUDA_ERROR_OUT_OF_MEMORY", "request less");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY);
     CHECK_OK(gpuexec_stream_sync(s.stream));
@@ -389,16 +389,19 @@ TEST(a_pool_of_the_program) {
     CHECK_OK(add_to(&s, s.stream, p, 2));
     CHECK_OK(gpuexec_copy_out(s.stream, s.host, p, BYTES));
     CHECK_OK(gpuexec_free_on(s.stream, p));
-    CHECK_OK(gpuexec_free(q));
-    CHECK_OK(gpuexec_stream_sync(s.stream));
+    CHECK_OK(gpuexec_free_on(other, q));
+    CHECK_OK(gpuexec_context_sync(s.ctx));
     CHECK_EQ(s.host[WORDS - 1], 7);
     i = info_of(pool);                                           /* it keeps what was freed, across a wait */
-    CHECK(i.used == 0 && i.used_high == 2 * LARGE && i.reserved >= 2 * LARGE);
+    CHECK_EQ(i.used, 0);
+    CHECK_EQ(i.used_high, 2 * LARGE);
+    CHECK(i.reserved >= 2 * LARGE);
     CHECK_OK(gpuexec_pool_trim(pool, 0));
     CHECK_EQ(info_of(pool).reserved, 0);
     CHECK_OK(gpuexec_pool_reset_high(pool));
     i = info_of(pool);
-    CHECK(i.used_high == 0 && i.reserved_high == 0);
+    CHECK_EQ(i.used_high, 0);
+    CHECK_EQ(i.reserved_high, 0);
     p = gpuexec_pool_alloc(pool, s.stream, LARGE);
     CHECK_OK(gpuexec_pool_destroy(pool));                        /* what is allocated remains */
     CHECK_OK(gpuexec_fill(s.stream, p, 1, LARGE));
@@ -563,6 +566,38 @@ TEST_MULTI(pools_and_other_devices) {
 }
 
 /* --- frames: allocate, compute, free ------------------------------------------------------------------------------ */
+
+/* Memory that pools keep is part of what is missing: every allocation that fails says how much trimming would return.
+   The driver trims the pool of an allocation that fails. */
+TEST(what_pools_keep_when_memory_runs_out) {
+    setting      s = begin();
+    gpuexec_pool pool = gpuexec_context_pool(s.ctx);
+    gpuexec_pool_info i;
+    char         reserved[64], left[80];
+    gpuexec_ptr  used = gpuexec_alloc_on(s.stream, 1000), p = gpuexec_alloc_on(s.stream, 40 << 20);
+    size_t       pitch;
+    int          way;
+    CHECK_OK(gpuexec_free_on(s.stream, p));
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+    CHECK_OK(gpuexec_pool_get_info(pool, &i));
+    CHECK(used && i.used >= 1000 && i.reserved >= 40 << 20 && i.used < i.reserved);
+    for (way = 0; way < 4; way++) {
+        const size_t much = (size_t)1 << 50;
+        p = way == 0 ? gpuexec_alloc(s.ctx, much) : way == 1 ? gpuexec_alloc_pitched(s.ctx, much / 4, 4, 4, &pitch)
+            : way == 2 ? gpuexec_alloc_on(s.stream, much) : gpuexec_alloc_managed(s.ctx, much, NULL);
+        CHECK_EQ(p, 0);
+        CHECK_OK(gpuexec_pool_get_info(pool, &i));
+        snprintf(reserved, sizeof reserved, "(%llu bytes), of which", (unsigned long long)i.reserved);
+        snprintf(left, sizeof left, "return at most %.1f MiB (%llu bytes)", (double)(i.reserved - i.used) / (1 << 20),
+                 (unsigned long long)(i.reserved - i.used));
+        CHECK_TEXT(gpuexec_error_text(), "cannot allocate ", "1125899906842624", " are free", reserved, left);
+        CHECK_RESULT(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY);
+    }
+    CHECK(gpuexec_alloc_pinned(s.ctx, (size_t)1 << 50) == NULL);
+    CHECK_TEXT(gpuexec_error_text(), "cannot allocate 1.0 PiB (1125899906842624 bytes) of pinned host memory: ",
+               " of the host's ", " are not in use");
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_OUT_OF_HOST_MEMORY);
+}
 
 enum { FRAMES = 1000, FRAME_THREADS = 8 };
 typedef struct frames { const setting *s; gpuexec_pool pool; size_t unit; uint32_t number; int refused; } frames;
@@ -800,7 +835,7 @@ TEST_ALONE(little_memory) {
     CHECK(p != 0);
     CHECK_EQ(gpuexec_alloc_on(s, 500 << 10), 0);
     CHECK_TEXT(gpuexec_error_text(), "cannot allocate 500.0 KiB (512000 bytes)", "224.0 KiB (229376 bytes) of 1.0 MiB",
-               "the pool has reserved 0 bytes, of which 0 bytes are in use");
+               "memory pools have reserved 0 bytes, of which 0 bytes are in use");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY);
     CHECK_OK(gpuexec_free_on(s, p));
     CHECK(gpuexec_alloc_on(s, 500 << 10) != 0);                  /* waits for the free */
