@@ -2102,6 +2102,7 @@ typedef struct gpuexec_capture_desc {
        gpuexec_capture_begin                        refused                         as usual      refused (always)
        gpuexec_event_sync, _query, _elapsed_ms      refused if the event was last recorded in a capture
        gpuexec_context_sync                         refused if a stream of the context captures
+       gpuexec_barrier_destroy                      refused if a stream of its contexts captures
        allocate, register, load, create, open       as usual, in each mode
        gpuexec_ipc_*                                as usual; streams that capture cannot wait for imported events
        free, unregister, gpuexec_module_unload      happens when no capture is open any more
@@ -2189,8 +2190,8 @@ GPUEXEC_API size_t gpuexec_graph_text(gpuexec_graph graph, char *text, size_t by
 GPUEXEC_API size_t gpuexec_graph_dot(gpuexec_graph graph, char *text, size_t bytes);
 
 /* Return the CUgraph and, once the graph is prepared or launched, the CUgraphExec; NULL if there is none. Queries.
-   gpuexec destroys the CUgraphExec when a context whose stream joined the capture is closed: after that,
-   cuGraphExecDestroy would never return. */
+   gpuexec destroys the CUgraphExec when another context that it uses is closed: after that, cuGraphExecDestroy would
+   never return. */
 GPUEXEC_API struct CUgraph_st *gpuexec_graph_native(gpuexec_graph graph);
 GPUEXEC_API struct CUgraphExec_st *gpuexec_graph_exec_native(gpuexec_graph graph);
 
@@ -2241,7 +2242,7 @@ GPUEXEC_API gpuexec_result gpuexec_barrier_reset_at(const char *where, gpuexec_b
 
 /* Waits for the work in the barrier's contexts, then frees the barrier. Returns GPUEXEC_BARRIER_BROKEN if it is broken
    and no call has reported that yet; the barrier is freed nevertheless. gpuexec_context_close and gpuexec_shutdown do
-   the same. */
+   the same. GPUEXEC_CAPTURING if a stream of its contexts captures. */
 GPUEXEC_API gpuexec_result gpuexec_barrier_destroy_at(const char *where, gpuexec_barrier barrier);
 #endif
 
@@ -3028,6 +3029,9 @@ static const char *const gxi_driver_places[] = {
 #if defined(__GNUC__)
 #  define GXI_LOAD(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
 #  define GXI_STORE(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
+static inline int gxi_swap(int *p, int from, int to) {               /* 1: it was `from`, and now is `to` */
+    return __atomic_compare_exchange_n(p, &from, to, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
 #  define GXI_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #  define GXI_NOINLINE __attribute__((noinline))        /* many callers: inlining it would slow down compilation */
 #  define GXI_COLD __attribute__((noinline, cold))
@@ -3036,6 +3040,7 @@ static const char *const gxi_driver_places[] = {
 #else   /* MSVC: volatile has acquire and release on x86 and, with /volatile:ms, on ARM */
 #  define GXI_LOAD(p) (*(p))
 #  define GXI_STORE(p, v) (*(p) = (v))
+#  define gxi_swap(p, from, to) (InterlockedCompareExchange((volatile LONG *)(p), to, from) == (from))
 #  define GXI_UNLIKELY(x) (x)
 #  define GXI_NOINLINE
 #  define GXI_COLD
@@ -3487,19 +3492,26 @@ enum { GXI_FAILED_KEPT = 64 };
 typedef struct gxi_failed { uint64_t id; gxi_detail detail; } gxi_failed;
 
 typedef struct gxi_range {                       /* one of gpuexec's allocations */
-    uint64_t            lo, bytes, context;      /* context: handle id */
+    int                 state;                   /* atomic: see GXI_LIVE */
+    uint64_t            lo, bytes, context;      /* atomic: lo, bytes; context: handle id */
     const char         *where;
+    uint64_t            room, freed_at;          /* the most bytes that it may have again; the freed_count of then */
+    const char         *freed_where;             /* atomic, like where */
     gpuexec_memory_kind kind;
     int                 pooled;                  /* GXI_POOLED, GXI_OF_GRAPH, GXI_IMPORTED or 0 */
     uint64_t            device;                  /* address for kernels; 0: not known yet, of host memory */
     struct gxi_range   *next, **from;            /* in its context's list */
 } gxi_range;
-enum { GXI_FREED_KEPT = 4 };
+enum { GXI_FREED_KEPT = 4, GXI_QUICK = 64 };
+/* gxi_range.state. Programs often free and allocate the same addresses of a pool, so a range in gxi.quick stays in the
+   table when it is freed, as GXI_DEAD, and allocating it again changes only its state: without gxi_tables. It is
+   GXI_BUSY while a thread does that or unlinks it, GXI_EMPTY when unlinked. All other ranges are GXI_LIVE. */
+enum { GXI_EMPTY, GXI_LIVE, GXI_DEAD, GXI_BUSY };
 /* from a pool: the driver frees it without waiting; or from a capture: it belongs to the graph, and each launch may
    allocate it; or from another process */
 enum { GXI_POOLED = 16, GXI_OF_GRAPH = 32, GXI_IMPORTED = 64 };
 /* fixed size, so that freeing never fails for lack of memory */
-typedef struct gxi_freed { gxi_range was; const char *where; char place[GXI_PLACE]; } gxi_freed;
+typedef struct gxi_freed { gxi_range was; char place[GXI_PLACE]; } gxi_freed;
 typedef struct gxi_leaf {                        /* a leaf of the table of allocations: see >>ranges */
     unsigned   count;
     uint64_t   lo[256];
@@ -3553,8 +3565,10 @@ typedef struct gxi_state {
     char              **places;
     size_t              nplaces, places_cap;
     const char         *recent[16];              /* of these, by the caller's pointer */
-    uint64_t            freed_count;
-    gxi_freed           freed[GXI_FREED_KEPT];   /* the last allocations freed, by freed_count */
+    uint64_t            freed_count;             /* atomic, but may miss some */
+    gxi_freed           freed[GXI_FREED_KEPT];   /* the last allocations freed, except GXI_DEAD ones */
+    unsigned            nfreed;
+    gxi_range           quick[GXI_QUICK];        /* see GXI_LIVE */
     gxi_leaf          **leaves;                  /* sorted by address, none empty */
     uint64_t           *firsts;                  /* the first address of each leaf: contiguous, for the search */
     size_t              nleaves, leaves_cap;
@@ -4268,7 +4282,10 @@ static void gxi_forget(void) {
     gxi_text_free(&gxi.sticky_detail.text);
     gxi.sticky = gxi.barriers = 0;
     for (at = 0; at < gxi.nleaves; at++) {
-        for (i = 0; i < gxi.leaves[at]->count; i++) gxi_free(gxi.leaves[at]->range[i]);
+        for (i = 0; i < gxi.leaves[at]->count; i++) {
+            gxi_range *r = gxi.leaves[at]->range[i];
+            if (r < gxi.quick || r >= gxi.quick + GXI_QUICK) gxi_free(r);
+        }
         gxi_free(gxi.leaves[at]);
     }
     gxi_free(gxi.leaves);
@@ -4283,6 +4300,8 @@ static void gxi_forget(void) {
     gxi.nplaces = gxi.places_cap = 0;
     memset(gxi.recent, 0, sizeof gxi.recent);
     gxi.freed_count = 0;
+    gxi.nfreed = 0;
+    memset(gxi.quick, 0, sizeof gxi.quick);
     gxi_free(gxi.spare_leaf);
     gxi_free(gxi.spare);
     gxi.spare_leaf = NULL;
@@ -5089,14 +5108,17 @@ static size_t gxi_leaves_below(uint64_t address) { return gxi_below(gxi.firsts, 
 static unsigned gxi_entries_below(const gxi_leaf *leaf, uint64_t address) {
     return (unsigned)gxi_below(leaf->lo, leaf->count, address);
 }
-/* The last range that begins at or below the address; gxi_tables is held. */
+/* The last range that begins at or below the address, perhaps a dead one; gxi_tables is held. */
+static gxi_range *gxi_range_any(uint64_t address) {
+    const size_t leaves = gxi_leaves_below(address);
+    const gxi_leaf *leaf = leaves ? gxi.leaves[leaves - 1] : NULL;
+    return leaf ? leaf->range[gxi_entries_below(leaf, address) - 1] : NULL;
+}
+/* The range that contains the address, and perhaps a range below it instead; gxi_tables is held. */
 static gxi_range *gxi_range_below(uint64_t address) {
-    const gxi_leaf *leaf;
-    size_t leaves;
-    if (gxi.found && address - gxi.found->lo < gxi.found->bytes) return gxi.found;
-    leaves = gxi_leaves_below(address);
-    leaf = leaves ? gxi.leaves[leaves - 1] : NULL;
-    return leaf ? gxi.found = leaf->range[gxi_entries_below(leaf, address) - 1] : NULL;
+    gxi_range *r = gxi.found;
+    if (!r || address - r->lo >= GXI_LOAD(&r->bytes)) r = gxi.found = gxi_range_any(address);
+    return r && GXI_LOAD(&r->state) == GXI_LIVE ? r : NULL;
 }
 /* Moves the entries from that one on, up or down by one; the count is without the one that comes or goes. */
 static void gxi_leaf_move(gxi_leaf *leaf, unsigned from, unsigned to) {
@@ -5142,36 +5164,40 @@ static void gxi_add_range(gxi_text *t, const gxi_range *r, const char *before, c
 /* For the text of an illegal address. No driver reports the address; often it is in memory freed too early, or just
    past an allocation that is too small. */
 static void gxi_add_last_allocations(gxi_text *t) {
+    uint64_t last = UINT64_MAX;
     const gxi_slot *context;
     unsigned i, shown = 0;
     gxi_lock(&gxi_tables);
-    for (i = 0; i < GXI_FREED_KEPT && i < gxi.freed_count; i++) {
-        const gxi_freed *freed = &gxi.freed[(gxi.freed_count - 1 - i) % GXI_FREED_KEPT];
-        gxi_add_range(t, &freed->was, i ? ", " : "; last freed: ", ", freed at ");
-        gxi_add(t, "%s)", freed->where ? freed->where : "?");
+    for (i = 0; i < GXI_FREED_KEPT; i++) {       /* the newest one before the last */
+        const gxi_range *newest = NULL;
+        unsigned k;
+        for (k = 0; k < GXI_QUICK + GXI_FREED_KEPT; k++) {
+            const gxi_range *r = k < GXI_QUICK ? &gxi.quick[k] : &gxi.freed[k - GXI_QUICK].was;
+            if (k < GXI_QUICK ? GXI_LOAD(&r->state) == GXI_DEAD : k - GXI_QUICK < gxi.nfreed)
+                if (GXI_LOAD(&r->freed_at) < last && (!newest || r->freed_at > newest->freed_at)) newest = r;
+        }
+        if (!newest) break;
+        last = newest->freed_at;
+        gxi_add_range(t, newest, i ? ", " : "; last freed: ", ", freed at ");
+        gxi_add(t, "%s)", newest->freed_where ? newest->freed_where : "?");
     }
     for (context = gxi_first_held(&gxi.first[GXI_CONTEXT]); context; context = gxi_next_held(context)) {
         const gxi_range *r = gxi_context_of(context)->ranges;        /* newest first */
         for (; r && shown < GXI_FREED_KEPT; r = r->next)
-            gxi_add_range(t, r, shown++ ? ", " : "; most recent allocations still in use: ", ")");
+            if (GXI_LOAD(&r->state) == GXI_LIVE)
+                gxi_add_range(t, r, shown++ ? ", " : "; most recent allocations still in use: ", ")");
     }
     gxi_unlock(&gxi_tables);
 }
-/* Removes the range that begins at lo from table and list, and records that it was freed: a kernel may still have its
-   address. 0 if there is none of that kind; PAGEABLE: of any. gxi_tables is held. */
-static int gxi_range_out(uint64_t lo, gpuexec_memory_kind kind, const char *where, gxi_range *out) {
-    const size_t place = gxi_leaves_below(lo) - 1;
-    gxi_leaf *leaf = place < gxi.nleaves ? gxi.leaves[place] : NULL;
-    const unsigned i = leaf ? gxi_entries_below(leaf, lo) - 1 : 0;
-    gxi_freed *freed;
-    gxi_range *r;
-    if (!leaf || leaf->lo[i] != lo) return 0;
-    r = leaf->range[i];
-    if (kind && r->kind != kind) return 0;
-    *out = *r;
-    freed = &gxi.freed[gxi.freed_count++ % GXI_FREED_KEPT];
-    freed->was = *r;
-    freed->where = gxi_copy_place(freed->place, sizeof freed->place, where);
+static gxi_range *gxi_quick(uint64_t lo) { return &gxi.quick[(lo >> 9) * 0x9E3779B97F4A7C15u >> 58]; }
+static int gxi_is_place(const char *kept, const char *where) {
+    return kept == where || (kept && where && strcmp(kept, where) == 0);
+}
+/* Removes a busy range from table and list; gxi_tables is held. */
+static void gxi_range_unlink(gxi_range *r) {
+    const size_t place = gxi_leaves_below(r->lo) - 1;
+    gxi_leaf *leaf = gxi.leaves[place];
+    const unsigned i = gxi_entries_below(leaf, r->lo) - 1;
     leaf->count--;
     gxi_leaf_move(leaf, i + 1, i);
     if (leaf->count) gxi.firsts[place] = leaf->lo[0];
@@ -5185,24 +5211,101 @@ static int gxi_range_out(uint64_t lo, gpuexec_memory_kind kind, const char *wher
     if (r->from) *r->from = r->next;
     if (r->next) r->next->from = r->from;
     if (gxi.found == r) gxi.found = NULL;
-    gxi_free(gxi.spare);
-    gxi.spare = r;
+    if (r >= gxi.quick && r < gxi.quick + GXI_QUICK) GXI_STORE(&r->state, GXI_EMPTY);
+    else {
+        gxi_free(gxi.spare);
+        gxi.spare = r;
+    }
+}
+/* Ends a live range, and records that it was freed: a kernel may still have its address. It leaves the table, or stays
+   as a dead one. 0: another thread was first. gxi_tables is held. */
+static int gxi_range_end(gxi_range *r, const char *where, int stays, gxi_range *out) {
+    const char *kept = NULL;
+    gxi_freed *freed;
+    if (!gxi_swap(&r->state, GXI_LIVE, GXI_BUSY)) return 0;
+    GXI_STORE(&r->freed_at, GXI_LOAD(&gxi.freed_count) + 1);
+    GXI_STORE(&gxi.freed_count, r->freed_at);
+    *out = *r;
+    if (stays && r == gxi_quick(r->lo) && ((kept = gxi_keep_held(where)) != NULL || !where)) {
+        GXI_STORE(&r->freed_where, kept);
+        GXI_STORE(&r->state, GXI_DEAD);
+        return 1;
+    }
+    freed = &gxi.freed[gxi.nfreed++ % GXI_FREED_KEPT];
+    freed->was = *r;
+    freed->was.freed_where = gxi_copy_place(freed->place, sizeof freed->place, where);
+    gxi_range_unlink(r);
     return 1;
+}
+/* Ends the range that begins at lo. 0 if there is none of that kind; PAGEABLE: of any. gxi_tables is held. */
+static int gxi_range_out(uint64_t lo, gpuexec_memory_kind kind, const char *where, gxi_range *out) {
+    gxi_range *r = gxi_quick(lo);
+    if (r->lo != lo || GXI_LOAD(&r->state) != GXI_LIVE) r = gxi_range_any(lo);
+    return r && r->lo == lo && (!kind || r->kind == kind) && gxi_range_end(r, where, 1, out);
+}
+/* Before a range is added there: removes dead ones, and one at lo that was freed with a destroyed context; the one
+   below must not grow into it later. gxi_tables is held. */
+static void gxi_range_clear(uint64_t lo, uint64_t bytes) {
+    gxi_range *r, old;
+    while ((r = gxi_range_any(lo + (bytes - 1))) != NULL) {
+        const int dead = gxi_swap(&r->state, GXI_DEAD, GXI_BUSY);
+        if (dead && r->lo >= lo) gxi_range_unlink(r);
+        else if (!dead && r->lo == lo) gxi_range_end(r, NULL, 0, &old);
+        else if (dead || gxi_swap(&r->state, GXI_LIVE, GXI_BUSY)) {  /* if not, another thread has it for a moment */
+            if (r->lo < lo && r->room > lo - r->lo) r->room = lo - r->lo;
+            if (dead && r->bytes > r->room) GXI_STORE(&r->bytes, r->room);
+            GXI_STORE(&r->state, dead ? GXI_DEAD : GXI_LIVE);
+            return;
+        }
+    }
+}
+/* Without gxi_tables: a dead range that was freed, or allocated, by the same lines is so again. 0: not possible. */
+GXI_HOT int gxi_range_again(uint64_t lo, uint64_t bytes, uint64_t context, const char *where) {
+    gxi_range *r = gxi_quick(lo);
+    const char *kept = GXI_LOAD(&r->where);
+    if (GXI_LOAD(&r->lo) != lo || !gxi_is_place(kept, where) || !gxi_swap(&r->state, GXI_DEAD, GXI_BUSY)) return 0;
+    if (r->lo == lo && r->where == kept && r->context == context && bytes <= r->room) {
+        GXI_STORE(&r->bytes, bytes);
+        GXI_STORE(&r->state, GXI_LIVE);
+        return 1;
+    }
+    GXI_STORE(&r->state, GXI_DEAD);
+    return 0;
+}
+GXI_HOT int gxi_range_rest(uint64_t lo, const char *where, gxi_range *out) {
+    gxi_range *r = gxi_quick(lo);
+    const char *kept = GXI_LOAD(&r->freed_where);
+    if (GXI_LOAD(&r->lo) != lo || !gxi_is_place(kept, where) || !gxi_swap(&r->state, GXI_LIVE, GXI_BUSY)) return 0;
+    if (r->lo == lo && r->freed_where == kept && r->freed_at) {
+        GXI_STORE(&r->freed_at, GXI_LOAD(&gxi.freed_count) + 1);
+        GXI_STORE(&gxi.freed_count, r->freed_at);
+        out->bytes = r->bytes;
+        out->context = r->context;
+        out->where = r->where;
+        out->kind = GPUEXEC_MEMORY_DEVICE;
+        out->pooled = GXI_POOLED;
+        GXI_STORE(&r->state, GXI_DEAD);
+        return 1;
+    }
+    GXI_STORE(&r->state, GXI_LIVE);
+    return 0;
 }
 /* Returns 0 without memory. */
 static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const char *where, gpuexec_memory_kind kind,
                          int pooled) {
+    gxi_range *r = pooled == GXI_POOLED ? gxi_quick(lo) : NULL;
     const gxi_slot *owner;
-    gxi_range *r, old;
     size_t place;
     const char *kept;
     int ok;
     gxi_lock(&gxi_tables);
     kept = gxi_keep_held(where);
-    /* the driver returned this address again: an earlier range there was freed with a destroyed context */
-    gxi_range_out(lo, GPUEXEC_MEMORY_PAGEABLE, NULL, &old);
-    r = gxi.spare ? gxi.spare : (gxi_range *)gxi_realloc(NULL, sizeof *r);
-    gxi.spare = NULL;
+    gxi_range_clear(lo, bytes);
+    if (r && gxi_swap(&r->state, GXI_DEAD, GXI_BUSY)) gxi_range_unlink(r);
+    if (!r || GXI_LOAD(&r->state) != GXI_EMPTY) {
+        r = gxi.spare ? gxi.spare : (gxi_range *)gxi_realloc(NULL, sizeof *r);
+        gxi.spare = NULL;
+    }
     ok = r && (kept || !where);
     place = gxi_leaves_below(lo);
     place -= place > 0;
@@ -5220,14 +5323,18 @@ static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const ch
         leaf->count++;
         gxi.found = r;
         gxi.firsts[place] = leaf->lo[0];
-        memset(r, 0, sizeof *r);
-        r->lo = lo;
-        r->bytes = bytes;
         r->context = context;
-        r->where = kept;
         r->kind = kind;
         r->pooled = pooled;
-        if (kind == GPUEXEC_MEMORY_DEVICE || kind == GPUEXEC_MEMORY_MANAGED) r->device = lo;
+        r->room = bytes;
+        r->freed_at = 0;
+        r->device = kind == GPUEXEC_MEMORY_DEVICE || kind == GPUEXEC_MEMORY_MANAGED ? lo : 0;
+        r->next = NULL;
+        r->from = NULL;
+        GXI_STORE(&r->lo, lo);
+        GXI_STORE(&r->bytes, bytes);
+        GXI_STORE(&r->where, kept);
+        GXI_STORE(&r->freed_where, NULL);
         GXI_STORE(&gxi.add_allocations, &gxi_add_last_allocations);
         if ((owner = gxi_peek(context, GXI_CONTEXT)) != NULL) {
             r->from = &gxi_context_of(owner)->ranges;
@@ -5235,7 +5342,8 @@ static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const ch
             if (r->next) r->next->from = &r->next;
             *r->from = r;
         }
-    } else gxi.spare = r;
+        GXI_STORE(&r->state, GXI_LIVE);
+    } else if (r && r != gxi_quick(lo)) gxi.spare = r;
     gxi_unlock(&gxi_tables);
     return ok;
 }
@@ -5245,7 +5353,11 @@ static int gxi_range_touching(uint64_t address, uint64_t bytes, gxi_range *out) 
     int found;
     gxi_lock(&gxi_tables);
     r = gxi_range_below(address + (bytes - 1));
-    found = r && (address < r->lo || address - r->lo < r->bytes);
+    while (!r && bytes > 1 && (r = gxi_range_any(address + (bytes - 1))) != NULL) {      /* a dead one: before it */
+        bytes = r->lo > address ? r->lo - address : 1;
+        r = gxi_range_below(address + (bytes - 1));
+    }
+    found = r && (address < r->lo || address - r->lo < GXI_LOAD(&r->bytes));
     if (found) *out = *r;
     gxi_unlock(&gxi_tables);
     return found;
@@ -5262,10 +5374,10 @@ static int gxi_range_remove(uint64_t lo, gpuexec_memory_kind kind, const char *w
 }
 /* Removes one range of that context; 0 if there is none left. */
 static int gxi_range_take(const gxi_slot *context, gxi_range *out, const char *where) {
-    const gxi_range *r;
+    gxi_range *r;
     gxi_lock(&gxi_tables);
-    r = gxi_context_of(context)->ranges;
-    if (r) gxi_range_out(r->lo, GPUEXEC_MEMORY_PAGEABLE, where, out);
+    while ((r = gxi_context_of(context)->ranges) != NULL && !gxi_range_end(r, where, 0, out))
+        if (gxi_swap(&r->state, GXI_DEAD, GXI_BUSY)) gxi_range_unlink(r);
     gxi_unlock(&gxi_tables);
     return r != NULL;
 }
@@ -6241,7 +6353,7 @@ static void gxi_report_leaks(void) {
     }
     for (at = 0; at < gxi.nleaves; at++) for (i = 0; i < gxi.leaves[at]->count; i++) {
         const gxi_range *r = gxi.leaves[at]->range[i];
-        if (r->pooled == GXI_OF_GRAPH) continue;
+        if (GXI_LOAD(&r->state) != GXI_LIVE || r->pooled == GXI_OF_GRAPH) continue;
         snprintf(line, sizeof line, "gpuexec: leak: %llu bytes of %s memory at 0x%llx, %s at %s\n",
                  (unsigned long long)r->bytes, gxi_memory_kinds[r->kind], (unsigned long long)r->lo,
                  gxi_memory_verbs[r->kind], gxi_place(r->where));
@@ -8372,7 +8484,7 @@ static int gxi_pointer_of_ours(uint64_t address, gpuexec_pointer_info *info) {
     const gxi_range *r;
     gxi_lock(&gxi_tables);
     r = gxi_range_below(address);
-    if (r && address - r->lo < r->bytes && r->pooled != GXI_OF_GRAPH)
+    if (r && address - r->lo < GXI_LOAD(&r->bytes) && r->pooled != GXI_OF_GRAPH)
         context = gxi_peek_inline(r->context, GXI_CONTEXT);
     if (context && (context->adopted || !r->device)) context = NULL;
     if (context) {
@@ -9117,6 +9229,11 @@ GXI_HOT gxi_slot *gxi_current_slot(gxi_use *use) {
     }
     return use->current;
 }
+/* The same, if the thread has an entry for the context. */
+GXI_HOT gxi_slot *gxi_current_in(uint64_t context) {
+    gxi_use *use = gxi_use_of(context);
+    return use ? gxi_current_slot(use) : NULL;
+}
 GPUEXEC_API gpuexec_stream_scope gpuexec_stream_scope_begin_at(const char *where, gpuexec_stream stream, int join) {
     gxi_slot *slot = gxi_peek_inline(stream.id, GXI_STREAM), *before;
     gxi_tried tried = { NULL, 0 };
@@ -9543,7 +9660,8 @@ GXI_HOT gpuexec_ptr gxi_alloc_fast(const char *where, const gpuexec_pool *from, 
         cu = gxi.cu.cuMemAllocFromPoolAsync(&address, bytes, pool, s->is.stream.native);
         gxi_exchange_mode(&mode);
         if (cu == 0 && address &&
-            gxi_range_add(address, bytes, context->id, where, GPUEXEC_MEMORY_DEVICE, GXI_POOLED))
+            (gxi_range_again(address, bytes, context->id, where) ||
+             gxi_range_add(address, bytes, context->id, where, GPUEXEC_MEMORY_DEVICE, GXI_POOLED)))
             return address;
         if (cu == 0 && !address) cu = GXI_MADE_NOTHING;
     }
@@ -9606,7 +9724,7 @@ GPUEXEC_API gpuexec_result gpuexec_free_on_at(const char *where, gpuexec_stream 
     int cu;
     if (!context || s->adopted || GXI_LOAD(&gxi.recorded) || !GXI_HAS(cuCtxGetId) ||
         gxi.cu.cuCtxGetId(s->cu_context, &id) || id != gxi_context_of(context)->id ||
-        !gxi_range_remove(address, GPUEXEC_MEMORY_DEVICE, where, &range))
+        !(gxi_range_rest(address, where, &range) || gxi_range_remove(address, GPUEXEC_MEMORY_DEVICE, where, &range)))
         return gxi_free_on(where, stream, address);
     cu = gxi.cu.cuMemFreeAsync(address, s->is.stream.native);
     return cu || range.pooled == GXI_OF_GRAPH ? gxi_free_on_else(where, address, &range, cu, 0) : GPUEXEC_OK;
@@ -9663,9 +9781,13 @@ GPUEXEC_API gpuexec_ptr gpuexec_alloc_managed_at(const char *where, gpuexec_cont
     return address;
 }
 
-/* A range of managed memory, perhaps of another library. *device: the CUdevice for which it was allocated. */
-static gpuexec_result gxi_check_managed(gxi_call *call, gpuexec_ptr address, size_t bytes, int *device) {
+/* A range of managed memory, perhaps of another library. *device: the CUdevice for which it was allocated; with scope,
+   a context on it is current afterwards, until gxi_leave. */
+static gpuexec_result gxi_check_managed(gxi_call *call, gpuexec_ptr address, size_t bytes, int *device,
+                                        gxi_scope *scope) {
+    struct CUctx_st *native;
     gpuexec_pointer_info info;
+    if (scope) memset(scope, 0, sizeof *scope);
     if (gxi_begin(call)) return gxi_failed_with();
     if (bytes == 0) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the range has 0 bytes");
     if (gxi_pointer(call, address, &info))
@@ -9679,7 +9801,9 @@ static gpuexec_result gxi_check_managed(gxi_call *call, gpuexec_ptr address, siz
                         (unsigned long long)(info.bytes - (address - info.base)), (unsigned long long)address,
                         (unsigned long long)info.bytes, GXI_PART(", allocated at ", info.where),
                         (unsigned long long)bytes);
-    return gxi_device(call, info.device, device);
+    if (gxi_device(call, info.device, device)) return gxi_failed_with();
+    native = scope ? gxi_any_context(call, info.device) : NULL;
+    return native ? gxi_enter(call, native, scope) : GPUEXEC_OK;     /* without: the thread's current context serves */
 }
 static gpuexec_result gxi_need_concurrent(gxi_call *call, int device, int *has) {
     return gxi_attribute(call, device, GXI_DEV_CONCURRENT_MANAGED_ACCESS, has)
@@ -9720,7 +9844,7 @@ GPUEXEC_API gpuexec_result gpuexec_managed_prefetch_at(const char *where, gpuexe
     GXI_CALL_ON(stream, gpuexec_managed_prefetch);
     if (!(slot = gxi_begin_with_stream(call, stream)) ||
         !(context = gxi_get(call, slot->context, GXI_CONTEXT, "the stream's context")) ||
-        gxi_check_managed(call, address, bytes, &device) ||
+        gxi_check_managed(call, address, bytes, &device, NULL) ||
         gxi_location_of(call, location, GXI_HAS(cuMemPrefetchAsync_12020), &to) ||
         gxi_check_migration(call, gxi_context_of(context)->device, &to, "prefetch") ||
         gxi_check_capture(call, slot, "prefetch", "prefetch before the capture, or between launches of the graph") ||
@@ -9740,18 +9864,24 @@ GPUEXEC_API gpuexec_result gpuexec_managed_advise_at(const char *where, gpuexec_
     const int placed = advice != GPUEXEC_READ_MOSTLY && advice != GPUEXEC_NOT_READ_MOSTLY &&
         advice != GPUEXEC_NOT_PREFERRED;
     gxi_location to;
+    gxi_scope scope;
     int device, cu;
     GXI_CALL(gpuexec_managed_advise, GXI_MAKES);
-    if (gxi_check_managed(call, address, bytes, &device)) return gxi_failed_with();
     if (advice < GPUEXEC_READ_MOSTLY || advice > GPUEXEC_NOT_ACCESSED_BY)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%d is not a gpuexec_advice", (int)advice);
-    if (gxi_location_of(call, placed ? location : GPUEXEC_HOST, GXI_HAS(cuMemAdvise_12020), &to) ||
-        (placed && gxi_check_migration(call, device, &to, "place")))
+    if (gxi_begin(call) ||
+        gxi_location_of(call, placed ? location : GPUEXEC_HOST, GXI_HAS(cuMemAdvise_12020), &to) ||
+        gxi_check_managed(call, address, bytes, &device, &scope))
         return gxi_failed_with();
+    if (placed && gxi_check_migration(call, device, &to, "place")) {
+        gxi_leave(&scope);
+        return gxi_failed_with();
+    }
     cu = GXI_HAS(cuMemAdvise_12020)
         ? gxi_returned(call, "cuMemAdvise", gxi.cu.cuMemAdvise_12020(address, bytes, (int)advice, to),
                        GXI_NUMBERS(address, bytes, advice, to.type, to.id))
         : GXI_TRY(cuMemAdvise, (address, bytes, (int)advice, gxi_old_location(&to)));
+    gxi_leave(&scope);
     return cu ? gxi_fail_cu(call, NULL, "cannot advise on %llu bytes at 0x%llx", (unsigned long long)bytes,
                             (unsigned long long)address) : GPUEXEC_OK;
 }
@@ -9761,7 +9891,7 @@ GPUEXEC_API gpuexec_result gpuexec_managed_attach_at(const char *where, gpuexec_
     gxi_scope scope;
     int device, cu;
     GXI_CALL_ON(stream, gpuexec_managed_attach);
-    if (!(slot = gxi_begin_with_stream(call, stream)) || gxi_check_managed(call, address, 1, &device))
+    if (!(slot = gxi_begin_with_stream(call, stream)) || gxi_check_managed(call, address, 1, &device, NULL))
         return gxi_failed_with();
     if (attachment != GPUEXEC_ATTACH_ALL && attachment != GPUEXEC_ATTACH_HOST && attachment != GPUEXEC_ATTACH_STREAM)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%d is not a gpuexec_attachment", (int)attachment);
@@ -9792,12 +9922,12 @@ GPUEXEC_API gpuexec_result gpuexec_managed_get_info_at(const char *where, gpuexe
     enum { ALL = sizeof attributes / sizeof *attributes };
     size_t sizes[ALL], i;
     void *values[ALL];
-    int found[ALL] = { 0 }, device, newer;
+    int found[ALL] = { 0 }, device, newer, cu;
+    gxi_scope scope;
     GXI_CALL(gpuexec_managed_get_info, GXI_QUERIES);
     if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
-    if (gxi_check_managed(call, address, bytes, &device) || gxi_need_concurrent(call, device, &info->concurrent))
-        return gxi_failed_with();
+    if (gxi_check_managed(call, address, bytes, &device, &scope)) return gxi_failed_with();
     newer = gxi.version >= 12020;
     for (i = 0; i < ALL; i++) {
         sizes[i] = sizeof *found;
@@ -9805,7 +9935,10 @@ GPUEXEC_API gpuexec_result gpuexec_managed_get_info_at(const char *where, gpuexe
     }
     sizes[1] = sizeof info->accessed_by;
     values[1] = info->accessed_by;
-    if (GXI_TRY(cuMemRangeGetAttributes, (values, sizes, attributes, newer ? (size_t)ALL : 4, address, bytes)))
+    cu = gxi_attribute(call, device, GXI_DEV_CONCURRENT_MANAGED_ACCESS, &info->concurrent);
+    if (!cu) cu = GXI_TRY(cuMemRangeGetAttributes, (values, sizes, attributes, newer ? (size_t)ALL : 4, address, bytes));
+    gxi_leave(&scope);
+    if (cu)
         return gxi_fail_cu(call, NULL, "cannot query %llu bytes of managed memory at 0x%llx", (unsigned long long)bytes,
                            (unsigned long long)address);
     info->read_mostly = found[0];
@@ -9832,7 +9965,8 @@ GPUEXEC_API void *gpuexec_managed_host_at(const char *where, gpuexec_ptr address
     const gxi_slot *busy;
     int device, concurrent;
     GXI_CALL(gpuexec_managed_host, GXI_MAKES);
-    if (gxi_check_managed(call, address, 1, &device) || gxi_need_concurrent(call, device, &concurrent)) return NULL;
+    if (gxi_check_managed(call, address, 1, &device, NULL) || gxi_need_concurrent(call, device, &concurrent))
+        return NULL;
     if (concurrent || !(busy = gxi_busy_stream(call, device))) return (void *)(uintptr_t)address;
     gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "wait first: gpuexec_context_sync", "device %d does not let the host access "
              "managed memory while it works (CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS is 0), and the stream "
@@ -11550,14 +11684,13 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char 
                : gxi_fail_launch(call, cu, k, &dims, args, desc);
 }
 
-/* Typed arguments that fit are launched like arguments without types, and GPUEXEC_CURRENT like the stream itself. */
+/* Typed arguments that fit are launched like arguments without types. */
 static GXI_NOINLINE gpuexec_result gxi_launch_typed(const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
                                                     const gpuexec_dims *d, const gpuexec_args *args) {
-    const gxi_slot *k = args->typed || stream.id == GXI_CURRENT ? gxi_peek(kernel.id, GXI_KERNEL) : NULL;
-    const uint64_t current = k && stream.id == GXI_CURRENT ? gxi_current_known(k->context) : 0;
+    const gxi_slot *k = gxi_peek(kernel.id, GXI_KERNEL);
     gpuexec_args plain = *args;
-    if (gxi_peek(current, GXI_STREAM)) stream.id = current;
-    if (!k || stream.id == GXI_CURRENT || !gxi_typed_args_fit(k->is.kernel.sizes, args))
+    if (k && stream.id == GXI_CURRENT) gxi_use_make(k->context);     /* the next launch takes the fast path */
+    if (!k || !args->typed || !gxi_typed_args_fit(k->is.kernel.sizes, args))
         return gxi_launch_else("gpuexec_launch", where, kernel, stream, d, args, -1, NULL);
     plain.typed = 0;
     return gpuexec_launch_at(where, kernel, stream, *d, plain);
@@ -11570,7 +11703,9 @@ GPUEXEC_API gpuexec_result gpuexec_launch_at(const char *where, gpuexec_kernel k
     gxi_launch_config config;
     int cu;
     if (!(k = gxi_peek_inline(kernel.id, GXI_KERNEL)) || dims.shared_bytes > GXI_LOAD(&k->of.shared_limit) ||
-        !gxi_plain_args_fit(k->is.kernel.sizes, &args) || !(s = gxi_peek_inline(stream.id, GXI_STREAM)) ||
+        !gxi_plain_args_fit(k->is.kernel.sizes, &args) ||
+        !(s = GXI_UNLIKELY(stream.id == GXI_CURRENT) ? gxi_current_in(k->context)
+                                                     : gxi_peek_inline(stream.id, GXI_STREAM)) ||
         k->cu_context != s->cu_context || s->legacy || s->borrowed || gxi_thread.latched || gxi.trace)
         return gxi_launch_typed(where, kernel, stream, &dims, &args);
     gxi_note_launch(s, kernel.id, where);
@@ -13432,9 +13567,17 @@ GPUEXEC_API gpuexec_result gpuexec_barrier_reset_at(const char *where, gpuexec_b
 }
 GPUEXEC_API gpuexec_result gpuexec_barrier_destroy_at(const char *where, gpuexec_barrier barrier) {
     gxi_slot *slot;
+    unsigned i;
     GXI_CALL(gpuexec_barrier_destroy, GXI_CLEANS);
     if (gxi_was_never_made(barrier.id, GXI_BARRIER)) return GPUEXEC_OK;
     if (!(slot = gxi_find_barrier(call, barrier))) return gxi_failed_with();
+    for (i = 0; i < slot->is.barrier.info->count && GXI_LOAD(&gxi.capturing); i++) {
+        const gxi_slot *stream = GXI_LOAD(&gxi.capturing)(call, slot->is.barrier.info->cu_contexts[i]);
+        if (stream)
+            return gxi_fail(call, GPUEXEC_CAPTURING, "end the capture first: gpuexec_capture_end",
+                            "cannot destroy the barrier, which waits for device %d: its stream created at %s captures",
+                            slot->is.barrier.info->ordinals[i], gxi_place(stream->where));
+    }
     return gxi_barrier_destroy(call, slot);
 }
 

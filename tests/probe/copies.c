@@ -45,8 +45,6 @@ static copy_3d usual(void) {
 
 static void shapes(void) {
     copy_3d c;
-    char    got[ALL];
-    void   *other = NULL;
     cu.init(0);
     memset(&c, 0, sizeof c);
     PROBE("without", cu.copy_3d_now(&c));
@@ -56,9 +54,6 @@ static void shapes(void) {
     WITH("usual", (void)0);
     PROBE("sync", cu.stream_sync(s));
     WITH("offsets", (c.from_x = 4, c.from_y = 1, c.from_z = 2, c.to_x = 8, c.to_y = 3, c.to_z = 1));
-    PROBE("offsets_right", (cu.stream_sync(s), cu.to_host(got, d, ALL),
-                            got[(1 * ROWS + 3) * ROW + 8] == pinned[(2 * ROWS + 1) * ROW + 4] &&
-                            got[(2 * ROWS + 4) * ROW + 8 + 15] == pinned[(3 * ROWS + 2) * ROW + 4 + 15]));
     WITH("width_0", c.width = 0);
     WITH("height_0", c.height = 0);
     WITH("depth_0", c.depth = 0);
@@ -105,14 +100,12 @@ static void shapes(void) {
     WITH("past_end_padding", (c.to_z = SLICES - 2, c.height = ROWS));
     WITH("past_end_by_1", (c.to_device = d + 1, c.to_z = SLICES - 2, c.to_y = ROWS - 2, c.to_x = ROW - 16));
     WITH("depth_huge", c.depth = (size_t)1 << 62);
-    WITH("z_huge", c.to_z = ~(size_t)0);
     WITH("onto_itself", (c.from_type = DEVICE, c.from_device = d));
     WITH("overlapping", (c.from_type = DEVICE, c.from_device = d + ROW));
     PROBE("sync_again", cu.stream_sync(s));
     c = usual();
     PROBE("now", cu.copy_3d_now(&c));
     PROBE("legacy", cu.copy_3d(&c, NULL));
-    PROBE("stream_gone", (cu.stream(&other, 1, 0), cu.stream_destroy(other), cu.copy_3d(&c, other)));
     close_gate(g, spin, s);
     WITH("behind_work", (void)0);
     WITH("behind_work_from_pageable", c.from_host = pageable);
@@ -130,7 +123,6 @@ static void peers(void) {
     void   *other = NULL, *gone = NULL;
     open_copies();
     c = usual();
-    PROBE("null", cu.copy_3d_peer(NULL, s));
     PROBE("contexts_null", cu.copy_3d_peer(&c, s));
     c.from_reserved = c.to_reserved = context[0];
     PROBE("contexts", cu.copy_3d_peer(&c, s));
@@ -140,8 +132,6 @@ static void peers(void) {
     PROBE("other_context", cu.copy_3d_peer(&c, s));
     c.to_reserved = &c;
     PROBE("garbage_context_from_ok", cu.create(&gone, 0, 0) + cu.destroy(gone) + cu.set_current(context[0]));
-    c.to_reserved = gone;
-    PROBE("context_gone", cu.copy_3d_peer(&c, s));
     c = usual();
     c.from_type = DEVICE;
     c.from_device = d + ROW;
@@ -201,17 +191,14 @@ static int run_old(batch *b, void *stream) {
 static void batches(void) {
     batch    b;
     char     question[60];
-    void    *other = NULL;
     unsigned k;
-    ptr      m = 0, freed = 0;
+    ptr      m = 0;
     cu.init(0);
     memset(&b, 0, sizeof b);
     b.n = b.nlist = 1;
     PROBE("without", run(&b, NULL));
     open_copies();
     cu.managed(&m, 4096, 1);
-    cu.alloc(&freed, 1 << 22);
-    cu.free(freed);
     BATCH("usual", (void)0);
     PROBE("sync", cu.stream_sync(s));
     BATCH("n_0", b.n = 0);
@@ -239,10 +226,8 @@ static void batches(void) {
     BATCH("managed_hint_device_99", (b.from[0] = m, b.list[0].from.type = 1, b.list[0].from.id = 99));
     BATCH("managed_hint", (b.from[0] = m, b.list[0].from.type = 1, b.list[0].to.type = 1));
     BATCH("size_0", b.sizes[1] = 0);
-    BATCH("to_freed", b.to[2] = freed);
     BATCH("past_end", b.sizes[2] = ALL);
     BATCH("to_pageable", b.to[2] = (ptr)(uintptr_t)pageable);
-    BATCH("from_pageable", b.from[2] = (ptr)(uintptr_t)pageable);
     BATCH("both_pageable", (b.to[2] = (ptr)(uintptr_t)pageable, b.from[2] = (ptr)(uintptr_t)pageable + 128));
     BATCH("both_pinned", b.to[2] = host + 512);
     BATCH("both_device", b.from[2] = d + 512);
@@ -251,7 +236,6 @@ static void batches(void) {
     BATCH("same_target", b.to[2] = b.to[1]);
     BATCH("overlapping", b.from[2] = b.to[2] + 8);
     BATCH("pinned_past_end", (b.from[2] = host + ALL - 8));
-    PROBE("sync_again", cu.stream_sync(s));
     b = usual_batch();
     PROBE("to_list_null", cu.batch(NULL, b.from, b.sizes, 4, b.list, b.starts, 1, s));
     PROBE("from_list_null", cu.batch(b.to, NULL, b.sizes, 4, b.list, b.starts, 1, s));
@@ -262,11 +246,9 @@ static void batches(void) {
     PROBE("failed_null", cu.old_batch(b.to, b.from, b.sizes, 4, b.list, b.starts, 1, NULL, s));
     PROBE("legacy", run(&b, NULL));
     PROBE("legacy_1", run(&b, (void *)(uintptr_t)1));
-    PROBE("per_thread", run(&b, (void *)(uintptr_t)2));
     PROBE("legacy_old", run_old(&b, NULL));
     PROBE("legacy_bad", (b.n = 0, run(&b, NULL)));
     b = usual_batch();
-    PROBE("stream_gone", (cu.stream(&other, 1, 0), cu.stream_destroy(other), run(&b, other)));
     cu.set_current(NULL);
     PROBE("on_stream_without", run(&b, s));
 }
@@ -277,24 +259,7 @@ static void wild(void) {
     open_copies();
     BATCH("order_0", (b.list[0].order = 0, b.to[0] = 16));
     BATCH("size_0", (b.sizes[1] = 0, b.to[1] = 16));
-    BATCH("to", b.to[2] = 16);
-    BATCH("from", b.from[2] = 16);
     BATCH("to_null", b.to[2] = 0);
-    PROBE("sync", cu.stream_sync(s));
-}
-
-/* A copy that is wrong: whether those before and after it were made. */
-static void parts(void) {
-    batch b;
-    char  got[256];
-    open_copies();
-    b = usual_batch();
-    b.to[2] = d + ALL;
-    PROBE("result", run(&b, s));
-    PROBE("sync", cu.stream_sync(s));
-    cu.to_host(got, d, 256);
-    PROBE("first", got[1] == pinned[1]);
-    PROBE("last", got[193] == pinned[193]);
 }
 
 /* When a batch behind a kernel that spins returns, and when it reads its source. */
@@ -316,6 +281,7 @@ static void times(void) {
             b.n = 1;
             b.list[0].order = order;
             b.from[0] = k == 2 ? other : (ptr)(uintptr_t)from;
+            if (k == 1 ? order == IN_ORDER : order == DURING_CALL) continue;         /* these wait, measured */
             close_gate(g, spin, s);
             snprintf(question, sizeof question, "%s_order_%u", sources[k], order);
             PROBE(question, run(&b, s) * 1000 + cu.stream_query(s));
@@ -371,12 +337,9 @@ static void batches_3d(void) {
     open_copies();
     OP("usual", (void)0);
     PROBE("sync", cu.stream_sync(s));
-    PROBE("right", (cu.to_host(got, d, ALL), got[(ROWS + 1) * ROW + 15] == pinned[(ROWS + 1) * ROW + 15] &&
-                    got[3 * ROWS * ROW] == pinned[ROWS * ROW]));
     OP("packed", (o[0].from.row = 0, o[0].from.rows = 0));
     PROBE("packed_right", (cu.stream_sync(s), cu.to_host(got, d, ALL), got[(ROWS + 1) * ROW] == pinned[16 * 3]));
     OP("type_0", o[1].to.type = 0);
-    OP("type_array_null", (o[1].to.type = 2, o[1].to.address = 0));
     OP("type_3", o[1].to.type = 3);
     OP("width_0", o[1].width = 0);
     OP("height_0", o[1].height = 0);
@@ -390,7 +353,6 @@ static void batches_3d(void) {
     OP("order_4", o[1].order = 4);
     OP("flags_1", o[1].flags = 1);
     OP("flags_2", o[1].flags = 2);
-    OP("to_wild", o[1].to.address = 16);
     OP("from_null", o[1].from.address = 0);
     OP("past_end", o[1].depth = 3);
     PROBE("n_0", cu.batch_3d(0, o, 0, s));
@@ -464,7 +426,6 @@ static void nodes(void) {
     copy_3d c, is;
     void   *graph = NULL, *node = NULL, *exec = NULL;
     size_t  one = 1;
-    char    got[ALL];
     open_copies();
     c = usual();
     c.to_x = 8;
@@ -482,7 +443,6 @@ static void nodes(void) {
     answer("base", "%d %d", (int)(is.to_device - d), (int)((char *)(uintptr_t)is.from_host - pinned));
     PROBE("instantiate", cu.instantiate(&exec, graph, 0));
     PROBE("launch", cu.graph_launch(exec, s) * 1000 + cu.stream_sync(s));
-    PROBE("right", (cu.to_host(got, d, ALL), got[(2 * ROWS + 1) * ROW + 8 + 15] == pinned[(ROWS + 1) * ROW + 15]));
 }
 
 static void fills(void) {
@@ -508,7 +468,7 @@ static void fills(void) {
 }
 
 const group copy_groups[] = {
-    { "copy3d", shapes, 1 }, { "copy3d_peer", peers, 1 }, { "batch", batches, 1 }, { "batch_wild", wild, 1 }, { "batch_parts", parts, 1 },
+    { "copy3d", shapes, 1 }, { "copy3d_peer", peers, 1 }, { "batch", batches, 1 }, { "batch_wild", wild, 1 },
     { "batch_times", times, 1 }, { "batch_3d", batches_3d, 1 }, { "copy_capture", captures, 1 },
     { "copy3d_node", nodes, 1 }, { "fill_rows", fills, 1 }, { NULL, NULL, 0 }
 };

@@ -490,3 +490,121 @@ TEST(arrays_on_the_current_stream) {
     CHECK_REFUSED(gpuexec_copy_many(GPUEXEC_CURRENT, &part, 1), GPUEXEC_BAD_ARGUMENT, "copies[0]: ", "the source has");
     free(w.at[PAGEABLE].host);
 }
+
+/* ---- which way an array of copies goes ---- */
+
+enum { LAUNCHES, BATCHES, SINGLE, WAYS };
+static int ways[WAYS];
+static void count_ways(void *user, gpuexec_log_level level, const char *text) {
+    (void)user;
+    if (level != GPUEXEC_LOG_TRACE) return;
+    ways[LAUNCHES] += strncmp(text, "gpuexec: cuLaunchKernel ", 24) == 0;
+    ways[BATCHES] += strncmp(text, "gpuexec: cuMemcpyBatchAsync ", 28) == 0;
+    ways[SINGLE] += strncmp(text, "gpuexec: cuMemcpyDtoDAsync ", 27) == 0 ||
+        strncmp(text, "gpuexec: cuMemcpyHtoDAsync ", 27) == 0;
+}
+static world begin_counting(void) {
+    gpuexec_setup_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.trace = 1;
+    desc.log = count_ways;
+    CHECK_OK(gpuexec_setup(&desc));
+    return begin();
+}
+/* Copies n parts of 4 bytes (one of `large`, if that is not 0) to the device; checks which calls of the driver that
+   needed, and one of the copies. */
+static void goes(world *w, gpuexec_stream s, int from, unsigned n, size_t large, int launches, int batches,
+                 int single) {
+    static gpuexec_copy_part parts[600];
+    unsigned i;
+    uint32_t got = 0;
+    gpuexec_ptr big = large ? gpuexec_alloc(w->ctx, 2 * large) : 0;
+    memset(parts, 0, sizeof parts);
+    for (i = 0; i < n; i++) {
+        parts[i].to = w->at[DEVICE].device + 4 * i;
+        parts[i].from = w->at[from].host ? 0 : w->at[from].device + 4 * i;
+        parts[i].from_host = w->at[from].host ? w->at[from].host + 4 * i : NULL;
+        parts[i].bytes = 4;
+    }
+    if (large) {
+        parts[0].to = big;
+        parts[0].from = big + large;
+        parts[0].bytes = large;
+    }
+    if (w->at[from].host) memset(w->at[from].host + 4 * (n - 1), (int)n, 4);
+    else if (!gpuexec_stream_is_capturing(s))
+        CHECK_OK(gpuexec_fill_now(from == OTHER ? w->other : w->ctx, w->at[from].device + 4 * (n - 1),
+                                  (unsigned char)n, 4));
+    memset(ways, 0, sizeof ways);
+    CHECK_OK(gpuexec_copy_many(s, parts, n));
+    CHECK_EQ(ways[LAUNCHES], launches);
+    CHECK_EQ(ways[BATCHES], batches);
+    CHECK_EQ(ways[SINGLE], single);
+    if (gpuexec_stream_is_capturing(s)) return;
+    CHECK_OK(gpuexec_stream_sync(s));
+    CHECK_OK(gpuexec_copy_out_now(w->ctx, &got, w->at[DEVICE].device + 4 * (n - 1), 4));
+    CHECK_EQ(got, (n & 0xFF) * 0x01010101u);
+    CHECK_OK(gpuexec_free(big));
+}
+TEST(ways_of_arrays) {
+    world          w = begin_counting();
+    gpuexec_stream legacy = gpuexec_stream_legacy(w.ctx);
+    gpuexec_graph  g = { 0 };
+    const int      has = gpuexec_driver_version() >= 12080;
+    goes(&w, w.stream, POOL, 171, 0, 2, 0, 0);
+    goes(&w, legacy, POOL, 170, 0, 1, 0, 0);
+    goes(&w, w.stream, POOL, 3, 0, 0, 0, 3);
+    goes(&w, w.stream, POOL, 9, (1 << 20) + 1, 1, 0, 1);
+    goes(&w, w.stream, POOL, 9, 1 << 20, 1, 0, 0);
+    goes(&w, w.stream, PINNED, 513, 0, 0, has ? 2 : 0, has ? 0 : 513);
+    goes(&w, w.stream, PAGEABLE, 20, 0, 0, 0, 20);
+    goes(&w, legacy, PINNED, 20, 0, 0, 0, 20);
+    if (gpuexec_device_count() > 1) goes(&w, w.stream, OTHER, 20, 0, 0, 0, 20);
+    GPUEXEC_CAPTURE(w.stream, &g) {
+        goes(&w, w.stream, POOL, 20, 0, 0, 0, 20);
+        goes(&w, w.stream, PINNED, 20, 0, 0, 0, 20);
+    }
+    CHECK_MADE(g);
+    free(w.at[PAGEABLE].host);
+}
+TEST_ALONE(without_the_kernel) {
+    world w;
+    setenv("SIMGPU_FAIL", "cuModuleLoadDataEx:1:221", 1);            /* CUDA_ERROR_JIT_COMPILER_NOT_FOUND */
+    if (!on_cpu_device()) SKIP("needs the CPU device's failures");
+    w = begin_counting();
+    goes(&w, w.stream, POOL, 20, 0, 0, 0, 20);
+    goes(&w, w.stream, POOL, 20, 0, 0, 0, 20);
+    free(w.at[PAGEABLE].host);
+}
+
+/* Threads that need the kernel at the same time. */
+static void *copies_of_a_thread(void *user) {
+    const world      *w = (const world *)user;
+    gpuexec_stream    s = gpuexec_stream_create(w->ctx, NULL);
+    gpuexec_ptr       p = gpuexec_alloc(w->ctx, BYTES);
+    gpuexec_copy_part parts[PARTS];
+    unsigned char     got[PARTS];
+    unsigned          i;
+    memset(parts, 0, sizeof parts);
+    for (i = 0; i < PARTS; i++) {
+        parts[i].to = p + i;
+        parts[i].from = w->at[DEVICE].device + PARTS - 1 - i;
+        parts[i].bytes = 1;
+    }
+    CHECK_OK(gpuexec_copy_many(s, parts, PARTS));
+    CHECK_OK(gpuexec_copy_out(s, got, p, PARTS));
+    CHECK_OK(gpuexec_stream_sync(s));
+    for (i = 0; i < PARTS; i++) CHECK_EQ(got[i], PARTS - 1 - i);
+    return NULL;
+}
+TEST(arrays_on_threads) {
+    world         w = begin();
+    unsigned char numbers[PARTS];
+    pthread_t     threads[4];
+    unsigned      i;
+    for (i = 0; i < PARTS; i++) numbers[i] = (unsigned char)i;
+    CHECK_OK(gpuexec_copy_in_now(w.ctx, w.at[DEVICE].device, numbers, PARTS));
+    for (i = 0; i < 4; i++) CHECK_EQ(pthread_create(&threads[i], NULL, copies_of_a_thread, &w), 0);
+    for (i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+    free(w.at[PAGEABLE].host);
+}

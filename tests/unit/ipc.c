@@ -377,7 +377,7 @@ TEST(bytes_that_are_not_another_process_s_object) {
     REFUSED_IMPORT(gpuexec_ipc_import(s.ctx, &bad), "not an object of gpuexec", "all 128");
 }
 
-/* Exports, and is then killed by the test, or ends when it is told to. */
+/* Exports, and is then killed by the test, or ends after a message. */
 static void other_objects(void) {
     gpuexec_ipc c = gpuexec_ipc_from_fd(given_fd());
     setting s = set_up(UNIT_PTX, NULL, BYTES);

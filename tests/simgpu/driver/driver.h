@@ -68,7 +68,8 @@ struct sim_set { void **at; unsigned n, cap; };   /* of nodes: their handles */
 
 struct sim_pool {
     struct sim_pool *next;                        /* in sim_pools */
-    uint64_t handle;                              /* 0: destroyed, but some of its memory is in use */
+    uint64_t handle, name;                        /* handle: 0: destroyed, but some of its memory is in use, which
+                                                     reports the name */
     struct sim_device *device;
     uint64_t threshold, most;                     /* most: that it may reserve, 0: no limit */
     uint64_t held;                                /* by blocks, in use or kept; reserved is this, rounded up */
@@ -396,8 +397,8 @@ bool sim_pool_hold(struct sim_pool *pool, uint64_t cost);                /* rese
 void sim_pool_drop(struct sim_pool *pool, uint64_t cost);
 struct sim_kept *sim_pool_keep(const struct sim_range *r, uint64_t stream);      /* freed memory; NULL: no memory */
 struct sim_kept sim_pool_take_kept(struct sim_kept **at);                /* no longer kept */
-bool sim_pool_shrink(struct sim_pool *pool, uint64_t most);              /* returns kept memory until at most that much
-                                                                            is reserved; false: nothing */
+bool sim_pool_shrink(struct sim_pool *pool, uint64_t most);              /* returns kept memory, but no more than
+                                                                            leaves that much reserved; false: nothing */
 void sim_pool_settle(struct sim_pool *pool);                             /* a destroyed one ends with its last memory */
 void sim_pool_freed(const struct sim_range *r);                          /* its bytes are no longer there */
 void sim_pool_use(struct sim_pool *pool, uint64_t bytes);                /* so many more */

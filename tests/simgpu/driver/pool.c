@@ -69,7 +69,9 @@ static bool leads(const struct sim_op *from, const struct sim_op *to, unsigned *
 static bool may_use(const struct sim_pool *p, const struct sim_kept *k, const struct sim_stream *s) {
     enum { STEPS = 256 };
     if (k->stream == s->id || !k->stream) return true;
-    if (!k->freed) return p->reuse[CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC - CU_MEMPOOL_ATTR_REUSE_FIRST];
+    if (!k->freed)                                /* with internal dependencies there is nothing to wait for, either */
+        return p->reuse[CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC - CU_MEMPOOL_ATTR_REUSE_FIRST]
+               || p->reuse[CU_MEMPOOL_ATTR_REUSE_LAST - CU_MEMPOOL_ATTR_REUSE_FIRST];
     return p->reuse[0] && s->last && !s->last->done && leads(k->freed, s->last, &(unsigned) { STEPS });
 }
 /* The smallest kept block for so many bytes that the stream may use; NULL: none. */
@@ -179,6 +181,7 @@ SIM_API_STREAM(cuMemFreeAsync, _ptsz, (CUdeviceptr address, void *stream), (addr
     if (result) return result;
     if (!address) return CUDA_SUCCESS;
     if (s->capture) return capture_free(address, s);
+    if (sim_mem_find(NULL, address, 1, &r) && r.kind == SIM_MEM_MANAGED) return CUDA_ERROR_NOT_SUPPORTED;
     struct sim_op *op = call_with(address, free_now);
     if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
     if (!sim_mem_mark_freeing(address, &r)) {
@@ -237,28 +240,31 @@ SIM_API(cuMemPoolCreate, (void **pool, const CUmemPoolProps *props), (pool, prop
     return CUDA_SUCCESS;
 }
 
-/* ---- which devices have access: the owner always; a peer reads and writes, or neither ---- */
+/* ---- which devices have access: the owner always, unless it is the host; others read and write, or nothing ---- */
 
-enum { NO_ACCESS, READ_WRITE = 3 };
+enum { NO_ACCESS, READ_ONLY, READ_WRITE = 3 };
 
-static int peer_of_pool(const struct sim_pool *p, CUmemLocation l) {         /* its number, or -1 - an error */
-    if (l.type != CU_MEM_LOCATION_TYPE_DEVICE) return -1 - CUDA_ERROR_INVALID_VALUE;
-    if (l.id < 0 || l.id >= sim_device_count) return -1 - CUDA_ERROR_INVALID_DEVICE;
-    if (l.id != p->device->ordinal && !sim_peers(p->device, &sim_devices[l.id])) return -1 - CUDA_ERROR_INVALID_DEVICE;
-    return l.id;
+static bool owns(const struct sim_pool *p, int device) { return !p->pages && p->device->ordinal == device; }
+
+static int access_of(const struct sim_pool *p, const CUmemAccessDesc *a) {           /* 0, or why it cannot change so */
+    const int d = a->location.id;
+    if (a->location.type != CU_MEM_LOCATION_TYPE_DEVICE) return CUDA_ERROR_NOT_SUPPORTED;
+    if (d < 0 || d >= sim_device_count || (d != p->device->ordinal && !sim_peers(p->device, &sim_devices[d])))
+        return CUDA_ERROR_INVALID_DEVICE;
+    if (a->flags == READ_ONLY) return CUDA_ERROR_NOT_SUPPORTED;
+    if (a->flags != NO_ACCESS && a->flags != READ_WRITE) return CUDA_ERROR_INVALID_VALUE;
+    return owns(p, d) && !a->flags ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
 }
 
 SIM_API(cuMemPoolSetAccess, (void *pool, const CUmemAccessDesc *list, size_t n), (pool, list, n),
         SIM_HEALTHY | SIM_UNSAFE) {
     struct sim_pool *p = sim_get(SIM_H_POOL, pool);
-    if (!p || !list || !n) return CUDA_ERROR_INVALID_VALUE;
+    if (!p || !list) return CUDA_ERROR_INVALID_VALUE;
     unsigned viewers = p->viewers;
     for (size_t i = 0; i < n; i++) {
-        const int d = peer_of_pool(p, list[i].location);
-        if (d < 0) return -1 - d;
-        if (list[i].flags != NO_ACCESS && list[i].flags != READ_WRITE) return CUDA_ERROR_INVALID_VALUE;
-        if (d == p->device->ordinal && list[i].flags == NO_ACCESS) return CUDA_ERROR_INVALID_DEVICE;
-        viewers = list[i].flags ? viewers | 1u << d : viewers & ~(1u << d);
+        const int result = access_of(p, &list[i]);
+        if (result) return result;
+        viewers = list[i].flags ? viewers | 1u << list[i].location.id : viewers & ~(1u << list[i].location.id);
     }
     p->viewers = viewers;
     sim_mem_share(p, viewers);
@@ -269,16 +275,17 @@ SIM_API(cuMemPoolGetAccess, (unsigned *flags, void *pool, CUmemLocation *locatio
         SIM_HEALTHY | SIM_UNSAFE) {
     const struct sim_pool *p = sim_get(SIM_H_POOL, pool);
     if (!flags || !p || !location) return CUDA_ERROR_INVALID_VALUE;
-    const int d = peer_of_pool(p, *location);
-    if (d < 0) return -1 - d;
-    *flags = d == p->device->ordinal || p->viewers >> d & 1 ? READ_WRITE : NO_ACCESS;
+    const bool device = location->type == CU_MEM_LOCATION_TYPE_DEVICE;
+    if (device ? location->id < 0 || location->id >= sim_device_count :
+                 location->type != CU_MEM_LOCATION_TYPE_HOST && location->type != CU_MEM_LOCATION_TYPE_HOST_NUMA)
+        return CUDA_ERROR_INVALID_VALUE;
+    *flags = device && (owns(p, location->id) || p->viewers >> location->id & 1) ? READ_WRITE : NO_ACCESS;
     return CUDA_SUCCESS;
 }
 
 SIM_API(cuDeviceSetMemPool, (CUdevice device, void *pool), (device, pool), SIM_HEALTHY) {
     struct sim_pool *p = sim_get(SIM_H_POOL, pool);
-    if (device < 0 || device >= sim_device_count) return CUDA_ERROR_INVALID_DEVICE;
-    if (!p || p->on_host || p->device != &sim_devices[device]) return CUDA_ERROR_INVALID_VALUE;
+    if (!p || device < 0 || device >= sim_device_count || p->on_host || p->device != &sim_devices[device]) return CUDA_ERROR_INVALID_VALUE;
     p->device->current_pool = p;
     return CUDA_SUCCESS;
 }

@@ -11,6 +11,7 @@ struct sim_pool *sim_pool_new(struct sim_device *device) {
         return NULL;
     }
     p->device = device;
+    p->name = p->handle;
     p->reuse[0] = p->reuse[1] = p->reuse[2] = 1;
     p->next = sim_pools;
     return sim_pools = p;
@@ -19,12 +20,12 @@ struct sim_pool *sim_pool_new(struct sim_device *device) {
 /* What the pool reserves for blocks that need `bytes`: in steps of 32 MiB, as measured; of 1/64 of a small device. */
 static uint64_t in_steps(const struct sim_pool *p, uint64_t bytes) {
     const uint64_t most = 32u << 20, part = p->device->memory / 64 / 512 * 512, step = part < most ? part : most,
-                   reserved = (bytes + step - 1) / step * step;
-    return p->most && reserved > p->most ? p->most : reserved;
+                   steps = bytes / step + (bytes % step != 0);
+    return steps < UINT64_MAX / step ? steps * step : UINT64_MAX;
 }
 bool sim_pool_hold(struct sim_pool *p, uint64_t cost) {
     const uint64_t reserved = in_steps(p, p->held + cost);
-    if (p->held + cost > reserved) return false;
+    if (p->most && reserved > in_steps(p, p->most)) return false;
     if (reserved > p->reserved) {
         if (!p->pages && !sim_mem_charge(p->device, reserved - p->reserved)) return false;
         p->reserved = reserved;
@@ -55,7 +56,7 @@ struct sim_kept sim_pool_take_kept(struct sim_kept **at) {
 bool sim_pool_shrink(struct sim_pool *p, uint64_t most) {
     bool any = false;
     for (struct sim_kept **at = &p->kept; *at && p->reserved > most; ) {
-        if ((*at)->freed) {
+        if ((*at)->freed || in_steps(p, p->held - sim_mem_cost((*at)->bytes)) < most) {
             at = &(*at)->next;
             continue;
         }

@@ -198,7 +198,10 @@ SIM_API_ALSO(cuStreamDestroy_v2, cuStreamDestroy, (void *handle), (handle), SIM_
 SIM_API_STREAM(cuStreamSynchronize, _ptsz, (void *handle), (handle), SIM_EASY) {
     struct sim_stream *s;
     int result = find_state(handle, &s);
-    return result ? result : sim_stream_wait(s);
+    if (result) return result;
+    result = sim_stream_wait(s);
+    sim_pools_settle();
+    return result;
 }
 
 SIM_API_STREAM(cuStreamQuery, _ptsz, (void *handle), (handle), SIM_EASY) {
