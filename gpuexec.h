@@ -3398,7 +3398,7 @@ enum {
     GXI_STREAM_CAPTURE_STATUS_INVALIDATED = 2,
     GXI_GRAPH_NODE_TYPE_KERNEL = 0, GXI_GRAPH_NODE_TYPE_MEMCPY = 1, GXI_GRAPH_NODE_TYPE_MEMSET = 2,
     GXI_STREAM_NON_BLOCKING = 1, GXI_EVENT_BLOCKING_SYNC = 1, GXI_EVENT_DISABLE_TIMING = 2,
-    GXI_EVENT_INTERPROCESS = 4, GXI_IPC_LAZY_PEER_ACCESS = 1,
+    GXI_EVENT_INTERPROCESS = 4, GXI_IPC_MEM_LAZY_ENABLE_PEER_ACCESS = 1,
     GXI_MEMHOSTALLOC_PORTABLE = 1, GXI_MEMHOSTALLOC_DEVICEMAP = 2, GXI_MEMHOSTALLOC_WRITECOMBINED = 4,
     GXI_MEMORYTYPE_HOST = 1, GXI_MEMORYTYPE_DEVICE = 2,
     GXI_MEMCPY_SRC_ACCESS_ORDER_STREAM = 1,
@@ -14221,8 +14221,8 @@ static gpuexec_result gxi_ipc_fail_import(gxi_call *call, const gxi_slot *contex
     memset(zeros, 0, sizeof zeros);
     gxi_ipc_uuid(call, context, uuid);
     if (memcmp(uuid, o->uuid, 16) && memcmp(o->uuid, zeros, 16)) other = ", which is on another device";
-    return gxi_fail_cu(call, "check that the process that exported it still runs and has not freed or destroyed it, and "
-                       "that both processes see its device", "cannot import %s that process %lld exported%s",
+    return gxi_fail_cu(call, "check that the process that exported it still runs and has not freed or destroyed it, "
+                       "and that both processes see its device", "cannot import %s that process %lld exported%s",
                        gxi_ipc_kinds[o->kind], (long long)o->pid, other);
 }
 
@@ -14288,8 +14288,9 @@ GPUEXEC_API gpuexec_ptr gpuexec_ipc_import_at(const char *where, gpuexec_context
     GXI_CALL(gpuexec_ipc_import, GXI_MAKES);
     if (gxi_ipc_read(call, object, GPUEXEC_IPC_MEMORY, &o) || !(slot = gxi_begin_in(call, context, &scope))) return 0;
     /* the handle is passed as a struct, which GXI_TRY cannot trace */
-    gxi_returned(call, "cuIpcOpenMemHandle", gxi.cu.cuIpcOpenMemHandle(&address, o.handle, GXI_IPC_LAZY_PEER_ACCESS), 2,
-                 GXI_NUMBER(&address), GXI_NUMBER(GXI_IPC_LAZY_PEER_ACCESS));
+    gxi_returned(call, "cuIpcOpenMemHandle",
+                 gxi.cu.cuIpcOpenMemHandle(&address, o.handle, GXI_IPC_MEM_LAZY_ENABLE_PEER_ACCESS), 2,
+                 GXI_NUMBER(&address), GXI_NUMBER(GXI_IPC_MEM_LAZY_ENABLE_PEER_ACCESS));
     if (call->cu == 0 && !address) gxi_note(call, GXI_MADE_NOTHING);
     if (call->cu) gxi_ipc_fail_import(call, slot, &o);
     else address = gxi_ipc_note(call, address, &o, slot->id, GXI_IMPORTED);
