@@ -2044,6 +2044,7 @@ typedef struct gpuexec_capture_desc {
        gpuexec_capture_begin                        refused                         as usual      refused (always)
        gpuexec_event_sync, _query, _elapsed_ms      refused if the event was last recorded in a capture
        gpuexec_context_sync                         refused if a stream of the context captures
+       gpuexec_barrier_destroy                      refused if a stream of its contexts captures
        allocate, register, load, create, open       as usual, in each mode
        free, unregister, gpuexec_module_unload      happens when no capture is open any more
        gpuexec_context_close                        ends the captures of its streams without a graph, and fails
@@ -2130,8 +2131,8 @@ GPUEXEC_API size_t gpuexec_graph_text(gpuexec_graph graph, char *text, size_t by
 GPUEXEC_API size_t gpuexec_graph_dot(gpuexec_graph graph, char *text, size_t bytes);
 
 /* Return the CUgraph and, once the graph is prepared or launched, the CUgraphExec; NULL if there is none. Queries.
-   gpuexec destroys the CUgraphExec when a context whose stream joined the capture is closed: after that,
-   cuGraphExecDestroy would never return. */
+   gpuexec destroys the CUgraphExec when another context that it uses is closed: after that, cuGraphExecDestroy would
+   never return. */
 GPUEXEC_API struct CUgraph_st *gpuexec_graph_native(gpuexec_graph graph);
 GPUEXEC_API struct CUgraphExec_st *gpuexec_graph_exec_native(gpuexec_graph graph);
 
@@ -2182,7 +2183,7 @@ GPUEXEC_API gpuexec_result gpuexec_barrier_reset_at(const char *where, gpuexec_b
 
 /* Waits for the work in the barrier's contexts, then frees the barrier. Returns GPUEXEC_BARRIER_BROKEN if it is broken
    and no call has reported that yet; the barrier is freed nevertheless. gpuexec_context_close and gpuexec_shutdown do
-   the same. */
+   the same. GPUEXEC_CAPTURING if a stream of its contexts captures. */
 GPUEXEC_API gpuexec_result gpuexec_barrier_destroy_at(const char *where, gpuexec_barrier barrier);
 #endif
 
@@ -9054,6 +9055,11 @@ GXI_HOT gxi_slot *gxi_current_slot(gxi_use *use) {
     }
     return use->current;
 }
+/* The same, if the thread has an entry for the context. */
+GXI_HOT gxi_slot *gxi_current_in(uint64_t context) {
+    gxi_use *use = gxi_use_of(context);
+    return use ? gxi_current_slot(use) : NULL;
+}
 GPUEXEC_API gpuexec_stream_scope gpuexec_stream_scope_begin_at(const char *where, gpuexec_stream stream, int join) {
     gxi_slot *slot = gxi_peek_inline(stream.id, GXI_STREAM), *before;
     gxi_tried tried = { NULL, 0 };
@@ -11490,14 +11496,13 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char 
                : gxi_fail_launch(call, cu, k, &dims, args, desc);
 }
 
-/* Typed arguments that fit are launched like arguments without types, and GPUEXEC_CURRENT like the stream itself. */
+/* Typed arguments that fit are launched like arguments without types. */
 static GXI_NOINLINE gpuexec_result gxi_launch_typed(const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
                                                     const gpuexec_dims *d, const gpuexec_args *args) {
-    const gxi_slot *k = args->typed || stream.id == GXI_CURRENT ? gxi_peek(kernel.id, GXI_KERNEL) : NULL;
-    const uint64_t current = k && stream.id == GXI_CURRENT ? gxi_current_known(k->context) : 0;
+    const gxi_slot *k = gxi_peek(kernel.id, GXI_KERNEL);
     gpuexec_args plain = *args;
-    if (gxi_peek(current, GXI_STREAM)) stream.id = current;
-    if (!k || stream.id == GXI_CURRENT || !gxi_typed_args_fit(k->is.kernel.sizes, args))
+    if (k && stream.id == GXI_CURRENT) gxi_use_make(k->context);     /* the next launch takes the fast path */
+    if (!k || !args->typed || !gxi_typed_args_fit(k->is.kernel.sizes, args))
         return gxi_launch_else("gpuexec_launch", where, kernel, stream, d, args, -1, NULL);
     plain.typed = 0;
     return gpuexec_launch_at(where, kernel, stream, *d, plain);
@@ -11510,7 +11515,9 @@ GPUEXEC_API gpuexec_result gpuexec_launch_at(const char *where, gpuexec_kernel k
     gxi_launch_config config;
     int cu;
     if (!(k = gxi_peek_inline(kernel.id, GXI_KERNEL)) || dims.shared_bytes > GXI_LOAD(&k->of.shared_limit) ||
-        !gxi_plain_args_fit(k->is.kernel.sizes, &args) || !(s = gxi_peek_inline(stream.id, GXI_STREAM)) ||
+        !gxi_plain_args_fit(k->is.kernel.sizes, &args) ||
+        !(s = GXI_UNLIKELY(stream.id == GXI_CURRENT) ? gxi_current_in(k->context)
+                                                     : gxi_peek_inline(stream.id, GXI_STREAM)) ||
         k->cu_context != s->cu_context || s->legacy || s->borrowed || gxi_thread.latched || gxi.trace)
         return gxi_launch_typed(where, kernel, stream, &dims, &args);
     gxi_note_launch(s, kernel.id, where);
@@ -13372,9 +13379,17 @@ GPUEXEC_API gpuexec_result gpuexec_barrier_reset_at(const char *where, gpuexec_b
 }
 GPUEXEC_API gpuexec_result gpuexec_barrier_destroy_at(const char *where, gpuexec_barrier barrier) {
     gxi_slot *slot;
+    unsigned i;
     GXI_CALL(gpuexec_barrier_destroy, GXI_CLEANS);
     if (gxi_was_never_made(barrier.id, GXI_BARRIER)) return GPUEXEC_OK;
     if (!(slot = gxi_find_barrier(call, barrier))) return gxi_failed_with();
+    for (i = 0; i < slot->is.barrier.info->count && GXI_LOAD(&gxi.capturing); i++) {
+        const gxi_slot *stream = GXI_LOAD(&gxi.capturing)(call, slot->is.barrier.info->cu_contexts[i]);
+        if (stream)
+            return gxi_fail(call, GPUEXEC_CAPTURING, "end the capture first: gpuexec_capture_end",
+                            "cannot destroy the barrier, which waits for device %d: its stream created at %s captures",
+                            slot->is.barrier.info->ordinals[i], gxi_place(stream->where));
+    }
     return gxi_barrier_destroy(call, slot);
 }
 

@@ -102,6 +102,17 @@ static double barrier_timeout(double usual) {
 #define NEEDS(devices) if (devices_here() < (devices)) SKIP("needs " #devices " devices")
 
 /* The barrier's addresses in a struct by value: another device's address is detected, unless the struct has all. */
+TEST(a_barrier_and_a_capture) {
+    party         p;
+    gpuexec_graph graph = { 0 };
+    if (!gather(&p, 1, NULL)) return;
+    GPUEXEC_CAPTURE(p.stream[0], &graph)
+        CHECK_FAILED(gpuexec_barrier_destroy(p.barrier), GPUEXEC_CAPTURING, "cannot destroy the barrier, which waits "
+                     "for device 0: its stream created at", "multi.c:", "end the capture first");
+    CHECK_MADE(graph);
+    CHECK_OK(gpuexec_barrier_destroy(p.barrier));
+}
+
 TEST_MULTI(another_devices_part_in_a_struct) {
     static const char ptx[] = ".version 6.0\n.target sm_70\n.address_size 64\n"
                               ".visible .entry in_struct(.param .u32 n, .param .align 8 .b8 s[32]) { ret; }\n";
