@@ -42,7 +42,7 @@
         >>ranges      the table of allocations
         >>impl-setup, impl-device, impl-context, impl-shutdown, impl-image, impl-module, impl-link, impl-memory,
         >>impl-stream, impl-current, impl-pool, impl-managed, impl-event, impl-transfer, impl-copies, impl-launch,
-        >>impl-params, impl-graph, impl-capture, impl-barrier, impl-multi, impl-ipc
+        >>impl-params, impl-graph, impl-capture, impl-barrier, impl-multi, impl-ipc, impl-connection
 
     --------------------------------------------------------------------------------------------------------------------
     >>start
@@ -119,9 +119,9 @@
         take it: afterwards the thread can enqueue work again. Check every one of these calls; gcc and clang warn if you
         do not. gpuexec_take_error() takes the failure without waiting.
       - Calls that create an object are not refused, so that you can try an alternative. Take the first failure before
-        you launch the alternative. Six such calls are refused nevertheless: gpuexec_stream_record and
-        gpuexec_alloc_on, because they enqueue work, gpuexec_linker_load, _image and _save, because an input may be
-        missing, and gpuexec_capture_end, because the graph lacks what was refused.
+        you launch the alternative. Seven such calls are refused nevertheless: gpuexec_stream_record, gpuexec_alloc_on
+        and gpuexec_pool_alloc, because they enqueue work, gpuexec_linker_load, _image and _save, because an input may
+        be missing, and gpuexec_capture_end, because the graph lacks what was refused.
       - Queries (marked "A query." below) and clean-up (free, destroy, unload, close) return their failures but never
         latch them. Clean-up is never refused, and does nothing for {0} and for failed handles.
       - Each thread has its own latch. A wait first returns the failure that is latched on its own thread, even if
@@ -276,11 +276,42 @@
       The memory is valid between these two points. Work on other streams that uses it must wait for the stream of the
       allocation, and the stream of the free must wait for that work. Otherwise it may read or overwrite another
       allocation, because the pool gives freed memory to the next one; neither gpuexec nor the driver detects this.
-      gpuexec has one pool for each device; the device's default pool, which other libraries use, is not touched. The
-      pool keeps what was freed until gpuexec_shutdown, or until the last context on its device is closed. Memory that
-      stays allocated, and memory for other devices' kernels, is better allocated with gpuexec_alloc.
+      Memory that stays allocated is better allocated with gpuexec_alloc.
       In a capture, both calls become nodes: each launch of the graph allocates the memory again, at the same address.
       If the capture does not free it, call gpuexec_free_on after each launch.
+      gpuexec has one pool for each device; the device's default pool, which other libraries use, is not touched. The
+      pool keeps what was freed for later allocations, until gpuexec_shutdown, or until the last context on its device
+      is closed. CUDA's own default is to return unused memory to the system whenever the host waits: on an H200, a
+      frame of 32 allocations of 32 MiB then takes 2 ms instead of 40 us. While a pool of gpuexec keeps memory,
+      gpuexec_alloc and other pools of the process can still get it, but other processes cannot. To return it once, or
+      above a number of bytes at each wait:
+          gpuexec_pool_trim(gpuexec_context_pool(ctx), 0);
+          gpuexec_pool_set_threshold(gpuexec_context_pool(ctx), 256 << 20);
+      With gpuexec_pool_create, parts of a program have separate pools: with another threshold (.release), with a limit
+      (.max_bytes), or to be imported by other processes (.exportable). gpuexec_pool_alloc allocates from one, and
+      gpuexec_free_on frees. gpuexec_pool_get_info reports what is used and reserved now, and was at most. A pool on the
+      device's default pool (.use_default) shares memory with libraries that use cudaMallocAsync; gpuexec does not
+      change its settings. Kernels on other devices can access a pool's memory after gpuexec_pool_peer_enable. A few
+      devices have no pools (gpuexec_pool_desc.or_plain).
+
+    MANAGED MEMORY (>>managed)
+      Managed memory has one address, which kernels, copies and the host can all use; its pages migrate to where they
+      are accessed:
+          gpuexec_ptr p = gpuexec_alloc_managed(ctx, n * sizeof(float), NULL);
+          float *x = (float *)gpuexec_managed_host(p);
+          x[0] = 1;
+          gpuexec_managed_prefetch(s, p, n * sizeof(float), 0);        // optional: to device 0, before the kernel
+          gpuexec_launch(fn, s, dims, GPUEXEC_ARGS(p, n));
+          gpuexec_managed_prefetch(s, p, n * sizeof(float), GPUEXEC_HOST);
+          if (gpuexec_stream_sync(s) == GPUEXEC_OK) printf("%g\n", x[0]);
+      Without prefetches, each first access to a page waits for its migration: copies are usually faster. Use managed
+      memory for data structures with pointers, for sparse accesses, and for more data than a device has.
+      On some devices (Windows, many integrated ones), the host must not access managed memory while any kernel runs on
+      the device: the access would end the process. gpuexec_managed_info.concurrent is then 0, prefetches are refused,
+      and gpuexec_managed_host returns NULL as long as a stream has work. A program that relies on concurrent accesses
+      sets gpuexec_managed_desc.concurrent, so that the allocation is refused there.
+      More managed memory than the device has free is refused, because the rest occupies the host's memory, and if that
+      runs out, Linux ends processes. gpuexec_managed_desc.oversubscribe permits it.
 
     OVERLAPPING WORK, a guide to streams (>>stream, >>current, >>event)
       There are three levels. Each needs more care than the one before: go on only if a measurement shows that the
@@ -421,6 +452,32 @@
       libraries is not tracked. To change arguments or addresses, capture the changed calls and give the result to the
       first graph: gpuexec_graph_update is much faster than instantiating the other graph. gpuexec_graph_text and
       gpuexec_graph_dot show what a graph consists of, gpuexec_graph_get_info only counts.
+
+    BETWEEN PROCESSES (>>ipc)
+      Processes on one machine can use the same device memory without a copy through the host. One exports memory and
+      events as 128 bytes each, and sends them over a connection, or in any other way; the other imports them:
+          gpuexec_ipc_export(p, &object);                             // p: from gpuexec_alloc
+          r = gpuexec_ipc_send(connection, "frames", count, &object);
+          ...                                                         // the other process:
+          r = gpuexec_ipc_receive(connection, &message, -1);
+          q = gpuexec_ipc_import(ctx, &message.object);
+      Events order the work: a stream of one process waits for an event that the other has recorded. As always, it waits
+      for the last record made before; so send a message after the record, and wait when it has arrived. The example
+      ipc_ring is a ring buffer of this kind. The rules:
+
+      - Start other processes with exec, or before CUDA starts: a forked child cannot use CUDA that its parent started.
+      - A process cannot import what it exported itself. It can import each memory once.
+      - Only whole allocations can be exported, by their first address; send an offset as the message's number.
+      - Memory of gpuexec_alloc_on cannot be exported. Use gpuexec_alloc, or a pool with gpuexec_pool_desc.exportable:
+        send the pool first (gpuexec_ipc_send_pool, gpuexec_ipc_import_pool), then its memory
+        (gpuexec_ipc_import_from). Pinned and managed memory cannot be exported either.
+      - Events need gpuexec_event_desc.interprocess, and then have no time.
+      - Importers free first, then the exporter. What an importer has opened stays valid when the exporter is killed.
+      - CUDA does not report that a process has ended. What waits for an event whose record died with its process waits
+        forever (measured on an H200; gpuexec_event_sync, gpuexec_stream_sync, gpuexec_free and gpuexec_context_close,
+        too): only the end of the own process helps. gpuexec_ipc_receive, _send and _wait notice it: they return
+        GPUEXEC_PEER_GONE, with the process and how it ended. If a process may be killed, call gpuexec_ipc_wait with its
+        event before you enqueue work that depends on it, instead of gpuexec_stream_wait_event.
 
     MANY DEVICES (>>multi, >>barrier)
       Contexts on several devices can be open at the same time, and any thread may use all of them.
@@ -2034,7 +2091,8 @@ typedef struct gpuexec_capture_desc {
 
        call of gpuexec                              stream that captures or joined  other stream  legacy stream
        launch, copy, fill, host function, record    recorded                        as usual      refused
-       gpuexec_alloc_on, _free_on                   recorded                        as usual      refused
+       gpuexec_alloc_on, _pool_alloc, _free_on      recorded                        as usual      refused
+       gpuexec_managed_prefetch, _attach            refused                         as usual      refused
        functions whose names end in _now            -                               -             refused
        wait for a stream or an event in the capture recorded                        joins         refused
        wait for a stream or an event outside        refused                         as usual      refused
@@ -2046,6 +2104,7 @@ typedef struct gpuexec_capture_desc {
        gpuexec_context_sync                         refused if a stream of the context captures
        gpuexec_barrier_destroy                      refused if a stream of its contexts captures
        allocate, register, load, create, open       as usual, in each mode
+       gpuexec_ipc_*                                as usual; streams that capture cannot wait for imported events
        free, unregister, gpuexec_module_unload      happens when no capture is open any more
        gpuexec_context_close                        ends the captures of its streams without a graph, and fails
 
@@ -2239,8 +2298,8 @@ GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where, con
    GPUEXEC_NOT_SUPPORTED. */
 
 /* What a process exports, as bytes: send them through a pipe, a file or a socket. They are valid on this machine while
-   the process that exported them runs and keeps the object. Bytes that no export made, or that were changed, are refused
-   (GPUEXEC_BAD_ARGUMENT). */
+   the process that exported them runs and keeps the object. Bytes that no export made, or that were changed, are
+   refused (GPUEXEC_BAD_ARGUMENT). */
 typedef struct gpuexec_ipc_object { unsigned char bytes[128]; } gpuexec_ipc_object;
 
 typedef enum gpuexec_ipc_kind {
@@ -2274,9 +2333,9 @@ typedef struct gpuexec_ipc_message {
 GPUEXEC_API gpuexec_result gpuexec_ipc_export_at(const char *where, gpuexec_ptr memory, gpuexec_ipc_object *object);
 
 /* Imports memory that another process exported, for kernels, copies and fills: the same bytes, at another address. Free
-   it with gpuexec_free, which leaves the exporter's allocation as it is. Returns 0 if it fails: GPUEXEC_BAD_ARGUMENT for
-   an object of this process, of another kind, or if this process has imported it already; otherwise the driver's reason,
-   such as an exporter that has ended. cuIpcOpenMemHandle. */
+   it with gpuexec_free, which leaves the exporter's allocation as it is. Returns 0 if it fails: GPUEXEC_BAD_ARGUMENT
+   for an object of this process, of another kind, or if this process has imported it already; otherwise the driver's
+   reason, such as an exporter that has ended. cuIpcOpenMemHandle. */
 GPUEXEC_API gpuexec_ptr gpuexec_ipc_import_at(const char *where, gpuexec_context context,
                                               const gpuexec_ipc_object *object);
 
@@ -2284,21 +2343,23 @@ GPUEXEC_API gpuexec_ptr gpuexec_ipc_import_at(const char *where, gpuexec_context
 GPUEXEC_API gpuexec_result gpuexec_ipc_export_event_at(const char *where, gpuexec_event event,
                                                        gpuexec_ipc_object *object);
 
-/* Imports an event: both processes may record it, and wait for its last record. Destroy it with gpuexec_event_destroy.
+/* Imports an event: both processes may record it, and wait for the last record that either has made before. Destroy it
+   with gpuexec_event_destroy. If a process ends before its record is reached, streams and hosts that wait for that
+   record wait forever, as do frees and waits of their context; gpuexec_ipc_wait does not. Captures cannot wait for it.
    Errors as for gpuexec_ipc_import. cuIpcOpenEventHandle. */
 GPUEXEC_API gpuexec_event gpuexec_ipc_import_event_at(const char *where, gpuexec_context context,
                                                       const gpuexec_ipc_object *object);
 
-/* Exports a pool that was created with gpuexec_pool_desc.exportable, as a new file descriptor, which the caller owns; -1
-   if it fails. Pass it to another process with gpuexec_ipc_send_pool, then close it. cuMemPoolExportToShareableHandle. */
+/* Exports a pool that was created with gpuexec_pool_desc.exportable, as a new file descriptor, which the caller owns;
+   -1 if it fails. gpuexec_ipc_send_pool does this, and sends it. cuMemPoolExportToShareableHandle. */
 GPUEXEC_API int gpuexec_ipc_export_pool_at(const char *where, gpuexec_pool pool);
 
 /* Imports a pool from its descriptor, which remains the caller's: to import memory with gpuexec_ipc_import_from, not to
    allocate. cuMemPoolImportFromShareableHandle. */
 GPUEXEC_API gpuexec_pool gpuexec_ipc_import_pool_at(const char *where, gpuexec_context context, int fd);
 
-/* Imports memory of an imported pool. Free it with gpuexec_free or gpuexec_free_on, before its exporter does. Returns 0 if
-   it fails. cuMemPoolImportPointer. */
+/* Imports memory of an imported pool. Free it with gpuexec_free or gpuexec_free_on, before its exporter does. Returns 0
+   if it fails. cuMemPoolImportPointer. */
 GPUEXEC_API gpuexec_ptr gpuexec_ipc_import_from_at(const char *where, gpuexec_pool pool,
                                                    const gpuexec_ipc_object *object);
 
@@ -2306,15 +2367,16 @@ GPUEXEC_API gpuexec_ptr gpuexec_ipc_import_from_at(const char *where, gpuexec_po
 GPUEXEC_API gpuexec_result gpuexec_ipc_get_info_at(const char *where, const gpuexec_ipc_object *object,
                                                    gpuexec_ipc_info *info);
 
-/* A connection between two processes, over a Unix socket. It carries messages, and notices the end of the other process:
-   its calls that wait then return GPUEXEC_PEER_GONE; the text says which process, and how it ended, if the system still
-   knows. One thread at a time may use a connection. These calls need no driver, and no failure of them but that to
-   create a connection is latched.
+/* A connection between two processes, over a Unix socket. It carries messages, and notices the end of the other
+   process: its calls that wait then return GPUEXEC_PEER_GONE; the text says which process, and how it ended, if the
+   system still knows. One thread at a time may use a connection. These calls need no driver, except
+   gpuexec_ipc_send_pool and gpuexec_ipc_wait. Only a failure to create a connection is latched.
    gpuexec_ipc_pair makes two ends: the connection for this process, and a descriptor for a program that it starts
    next, which passes it to gpuexec_ipc_from_fd. *child_fd stays open in that program; close it here afterwards. */
 GPUEXEC_API gpuexec_ipc gpuexec_ipc_pair_at(const char *where, int *child_fd);
 
-/* Makes a connection of one end of a SOCK_SEQPACKET Unix socket, which it then owns. */
+/* Makes a connection of one end of a SOCK_SEQPACKET Unix socket, which it then owns; if it fails, the caller still
+   does. */
 GPUEXEC_API gpuexec_ipc gpuexec_ipc_from_fd_at(const char *where, int fd);
 
 /* Wait for another process that connects to this name, or for one that listens there; at most timeout_ms milliseconds,
@@ -2323,8 +2385,8 @@ GPUEXEC_API gpuexec_ipc gpuexec_ipc_from_fd_at(const char *where, int fd);
 GPUEXEC_API gpuexec_ipc gpuexec_ipc_listen_at(const char *where, const char *name, int timeout_ms);
 GPUEXEC_API gpuexec_ipc gpuexec_ipc_connect_at(const char *where, const char *name, int timeout_ms);
 
-/* Sends a message: a label of at most 63 bytes, a number, and an object, or NULL for none. Returns once the system has the
-   message; it waits while the other process has not read enough of earlier ones. */
+/* Sends a message: a label of at most 63 bytes, a number, and an object, or NULL for none. Returns once the system has
+   the message; it waits while the other process has not read enough of earlier ones. */
 GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_ipc_send_at(const char *where, gpuexec_ipc connection,
                                                               const char *label, unsigned long long value,
                                                               const gpuexec_ipc_object *object);
@@ -2338,9 +2400,9 @@ GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_ipc_send_pool_at(const char *w
 GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_ipc_receive_at(const char *where, gpuexec_ipc connection,
                                                                  gpuexec_ipc_message *message, int timeout_ms);
 
-/* Waits until the event's last record is reached, as gpuexec_event_sync does, but no longer than timeout_ms milliseconds
-   (GPUEXEC_NOT_READY; -1: forever), and not beyond the end of the other process. Returns and takes the thread's latched
-   failure. cuEventQuery. */
+/* Waits until the event's last record is reached, as gpuexec_event_sync does, but no longer than timeout_ms
+   milliseconds (GPUEXEC_NOT_READY; -1: forever), and not beyond the end of the other process. Returns and takes the
+   thread's latched failure. cuEventQuery. */
 GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_ipc_wait_at(const char *where, gpuexec_ipc connection,
                                                               gpuexec_event event, int timeout_ms);
 
@@ -2967,6 +3029,9 @@ static const char *const gxi_driver_places[] = {
 #if defined(__GNUC__)
 #  define GXI_LOAD(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
 #  define GXI_STORE(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
+static inline int gxi_swap(int *p, int from, int to) {               /* 1: it was `from`, and now is `to` */
+    return __atomic_compare_exchange_n(p, &from, to, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
 #  define GXI_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #  define GXI_NOINLINE __attribute__((noinline))        /* many callers: inlining it would slow down compilation */
 #  define GXI_COLD __attribute__((noinline, cold))
@@ -2975,6 +3040,7 @@ static const char *const gxi_driver_places[] = {
 #else   /* MSVC: volatile has acquire and release on x86 and, with /volatile:ms, on ARM */
 #  define GXI_LOAD(p) (*(p))
 #  define GXI_STORE(p, v) (*(p) = (v))
+#  define gxi_swap(p, from, to) (InterlockedCompareExchange((volatile LONG *)(p), to, from) == (from))
 #  define GXI_UNLIKELY(x) (x)
 #  define GXI_NOINLINE
 #  define GXI_COLD
@@ -3332,7 +3398,7 @@ enum {
     GXI_STREAM_CAPTURE_STATUS_INVALIDATED = 2,
     GXI_GRAPH_NODE_TYPE_KERNEL = 0, GXI_GRAPH_NODE_TYPE_MEMCPY = 1, GXI_GRAPH_NODE_TYPE_MEMSET = 2,
     GXI_STREAM_NON_BLOCKING = 1, GXI_EVENT_BLOCKING_SYNC = 1, GXI_EVENT_DISABLE_TIMING = 2,
-    GXI_EVENT_INTERPROCESS = 4, GXI_IPC_LAZY_PEER_ACCESS = 1,
+    GXI_EVENT_INTERPROCESS = 4, GXI_IPC_MEM_LAZY_ENABLE_PEER_ACCESS = 1,
     GXI_MEMHOSTALLOC_PORTABLE = 1, GXI_MEMHOSTALLOC_DEVICEMAP = 2, GXI_MEMHOSTALLOC_WRITECOMBINED = 4,
     GXI_MEMORYTYPE_HOST = 1, GXI_MEMORYTYPE_DEVICE = 2,
     GXI_MEMCPY_SRC_ACCESS_ORDER_STREAM = 1,
@@ -3426,19 +3492,26 @@ enum { GXI_FAILED_KEPT = 64 };
 typedef struct gxi_failed { uint64_t id; gxi_detail detail; } gxi_failed;
 
 typedef struct gxi_range {                       /* one of gpuexec's allocations */
-    uint64_t            lo, bytes, context;      /* context: handle id */
+    int                 state;                   /* atomic: see GXI_LIVE */
+    uint64_t            lo, bytes, context;      /* atomic: lo, bytes; context: handle id */
     const char         *where;
+    uint64_t            room, freed_at;          /* the most bytes that it may have again; the freed_count of then */
+    const char         *freed_where;             /* atomic, like where */
     gpuexec_memory_kind kind;
     int                 pooled;                  /* GXI_POOLED, GXI_OF_GRAPH, GXI_IMPORTED or 0 */
     uint64_t            device;                  /* address for kernels; 0: not known yet, of host memory */
     struct gxi_range   *next, **from;            /* in its context's list */
 } gxi_range;
-enum { GXI_FREED_KEPT = 4 };
+enum { GXI_FREED_KEPT = 4, GXI_QUICK = 64 };
+/* gxi_range.state. Programs often free and allocate the same addresses of a pool, so a range in gxi.quick stays in the
+   table when it is freed, as GXI_DEAD, and allocating it again changes only its state: without gxi_tables. It is
+   GXI_BUSY while a thread does that or unlinks it, GXI_EMPTY when unlinked. All other ranges are GXI_LIVE. */
+enum { GXI_EMPTY, GXI_LIVE, GXI_DEAD, GXI_BUSY };
 /* from a pool: the driver frees it without waiting; or from a capture: it belongs to the graph, and each launch may
    allocate it; or from another process */
 enum { GXI_POOLED = 16, GXI_OF_GRAPH = 32, GXI_IMPORTED = 64 };
 /* fixed size, so that freeing never fails for lack of memory */
-typedef struct gxi_freed { gxi_range was; const char *where; char place[GXI_PLACE]; } gxi_freed;
+typedef struct gxi_freed { gxi_range was; char place[GXI_PLACE]; } gxi_freed;
 typedef struct gxi_leaf {                        /* a leaf of the table of allocations: see >>ranges */
     unsigned   count;
     uint64_t   lo[256];
@@ -3492,8 +3565,10 @@ typedef struct gxi_state {
     char              **places;
     size_t              nplaces, places_cap;
     const char         *recent[16];              /* of these, by the caller's pointer */
-    uint64_t            freed_count;
-    gxi_freed           freed[GXI_FREED_KEPT];   /* the last allocations freed, by freed_count */
+    uint64_t            freed_count;             /* atomic, but may miss some */
+    gxi_freed           freed[GXI_FREED_KEPT];   /* the last allocations freed, except GXI_DEAD ones */
+    unsigned            nfreed;
+    gxi_range           quick[GXI_QUICK];        /* see GXI_LIVE */
     gxi_leaf          **leaves;                  /* sorted by address, none empty */
     uint64_t           *firsts;                  /* the first address of each leaf: contiguous, for the search */
     size_t              nleaves, leaves_cap;
@@ -4207,7 +4282,10 @@ static void gxi_forget(void) {
     gxi_text_free(&gxi.sticky_detail.text);
     gxi.sticky = gxi.barriers = 0;
     for (at = 0; at < gxi.nleaves; at++) {
-        for (i = 0; i < gxi.leaves[at]->count; i++) gxi_free(gxi.leaves[at]->range[i]);
+        for (i = 0; i < gxi.leaves[at]->count; i++) {
+            gxi_range *r = gxi.leaves[at]->range[i];
+            if (r < gxi.quick || r >= gxi.quick + GXI_QUICK) gxi_free(r);
+        }
         gxi_free(gxi.leaves[at]);
     }
     gxi_free(gxi.leaves);
@@ -4222,6 +4300,8 @@ static void gxi_forget(void) {
     gxi.nplaces = gxi.places_cap = 0;
     memset(gxi.recent, 0, sizeof gxi.recent);
     gxi.freed_count = 0;
+    gxi.nfreed = 0;
+    memset(gxi.quick, 0, sizeof gxi.quick);
     gxi_free(gxi.spare_leaf);
     gxi_free(gxi.spare);
     gxi.spare_leaf = NULL;
@@ -5028,14 +5108,17 @@ static size_t gxi_leaves_below(uint64_t address) { return gxi_below(gxi.firsts, 
 static unsigned gxi_entries_below(const gxi_leaf *leaf, uint64_t address) {
     return (unsigned)gxi_below(leaf->lo, leaf->count, address);
 }
-/* The last range that begins at or below the address; gxi_tables is held. */
+/* The last range that begins at or below the address, perhaps a dead one; gxi_tables is held. */
+static gxi_range *gxi_range_any(uint64_t address) {
+    const size_t leaves = gxi_leaves_below(address);
+    const gxi_leaf *leaf = leaves ? gxi.leaves[leaves - 1] : NULL;
+    return leaf ? leaf->range[gxi_entries_below(leaf, address) - 1] : NULL;
+}
+/* The range that contains the address, and perhaps a range below it instead; gxi_tables is held. */
 static gxi_range *gxi_range_below(uint64_t address) {
-    const gxi_leaf *leaf;
-    size_t leaves;
-    if (gxi.found && address - gxi.found->lo < gxi.found->bytes) return gxi.found;
-    leaves = gxi_leaves_below(address);
-    leaf = leaves ? gxi.leaves[leaves - 1] : NULL;
-    return leaf ? gxi.found = leaf->range[gxi_entries_below(leaf, address) - 1] : NULL;
+    gxi_range *r = gxi.found;
+    if (!r || address - r->lo >= GXI_LOAD(&r->bytes)) r = gxi.found = gxi_range_any(address);
+    return r && GXI_LOAD(&r->state) == GXI_LIVE ? r : NULL;
 }
 /* Moves the entries from that one on, up or down by one; the count is without the one that comes or goes. */
 static void gxi_leaf_move(gxi_leaf *leaf, unsigned from, unsigned to) {
@@ -5081,36 +5164,40 @@ static void gxi_add_range(gxi_text *t, const gxi_range *r, const char *before, c
 /* For the text of an illegal address. No driver reports the address; often it is in memory freed too early, or just
    past an allocation that is too small. */
 static void gxi_add_last_allocations(gxi_text *t) {
+    uint64_t last = UINT64_MAX;
     const gxi_slot *context;
     unsigned i, shown = 0;
     gxi_lock(&gxi_tables);
-    for (i = 0; i < GXI_FREED_KEPT && i < gxi.freed_count; i++) {
-        const gxi_freed *freed = &gxi.freed[(gxi.freed_count - 1 - i) % GXI_FREED_KEPT];
-        gxi_add_range(t, &freed->was, i ? ", " : "; last freed: ", ", freed at ");
-        gxi_add(t, "%s)", freed->where ? freed->where : "?");
+    for (i = 0; i < GXI_FREED_KEPT; i++) {       /* the newest one before the last */
+        const gxi_range *newest = NULL;
+        unsigned k;
+        for (k = 0; k < GXI_QUICK + GXI_FREED_KEPT; k++) {
+            const gxi_range *r = k < GXI_QUICK ? &gxi.quick[k] : &gxi.freed[k - GXI_QUICK].was;
+            if (k < GXI_QUICK ? GXI_LOAD(&r->state) == GXI_DEAD : k - GXI_QUICK < gxi.nfreed)
+                if (GXI_LOAD(&r->freed_at) < last && (!newest || r->freed_at > newest->freed_at)) newest = r;
+        }
+        if (!newest) break;
+        last = newest->freed_at;
+        gxi_add_range(t, newest, i ? ", " : "; last freed: ", ", freed at ");
+        gxi_add(t, "%s)", newest->freed_where ? newest->freed_where : "?");
     }
     for (context = gxi_first_held(&gxi.first[GXI_CONTEXT]); context; context = gxi_next_held(context)) {
         const gxi_range *r = gxi_context_of(context)->ranges;        /* newest first */
         for (; r && shown < GXI_FREED_KEPT; r = r->next)
-            gxi_add_range(t, r, shown++ ? ", " : "; most recent allocations still in use: ", ")");
+            if (GXI_LOAD(&r->state) == GXI_LIVE)
+                gxi_add_range(t, r, shown++ ? ", " : "; most recent allocations still in use: ", ")");
     }
     gxi_unlock(&gxi_tables);
 }
-/* Removes the range that begins at lo from table and list, and records that it was freed: a kernel may still have its
-   address. 0 if there is none of that kind; PAGEABLE: of any. gxi_tables is held. */
-static int gxi_range_out(uint64_t lo, gpuexec_memory_kind kind, const char *where, gxi_range *out) {
-    const size_t place = gxi_leaves_below(lo) - 1;
-    gxi_leaf *leaf = place < gxi.nleaves ? gxi.leaves[place] : NULL;
-    const unsigned i = leaf ? gxi_entries_below(leaf, lo) - 1 : 0;
-    gxi_freed *freed;
-    gxi_range *r;
-    if (!leaf || leaf->lo[i] != lo) return 0;
-    r = leaf->range[i];
-    if (kind && r->kind != kind) return 0;
-    *out = *r;
-    freed = &gxi.freed[gxi.freed_count++ % GXI_FREED_KEPT];
-    freed->was = *r;
-    freed->where = gxi_copy_place(freed->place, sizeof freed->place, where);
+static gxi_range *gxi_quick(uint64_t lo) { return &gxi.quick[(lo >> 9) * 0x9E3779B97F4A7C15u >> 58]; }
+static int gxi_is_place(const char *kept, const char *where) {
+    return kept == where || (kept && where && strcmp(kept, where) == 0);
+}
+/* Removes a busy range from table and list; gxi_tables is held. */
+static void gxi_range_unlink(gxi_range *r) {
+    const size_t place = gxi_leaves_below(r->lo) - 1;
+    gxi_leaf *leaf = gxi.leaves[place];
+    const unsigned i = gxi_entries_below(leaf, r->lo) - 1;
     leaf->count--;
     gxi_leaf_move(leaf, i + 1, i);
     if (leaf->count) gxi.firsts[place] = leaf->lo[0];
@@ -5124,24 +5211,101 @@ static int gxi_range_out(uint64_t lo, gpuexec_memory_kind kind, const char *wher
     if (r->from) *r->from = r->next;
     if (r->next) r->next->from = r->from;
     if (gxi.found == r) gxi.found = NULL;
-    gxi_free(gxi.spare);
-    gxi.spare = r;
+    if (r >= gxi.quick && r < gxi.quick + GXI_QUICK) GXI_STORE(&r->state, GXI_EMPTY);
+    else {
+        gxi_free(gxi.spare);
+        gxi.spare = r;
+    }
+}
+/* Ends a live range, and records that it was freed: a kernel may still have its address. It leaves the table, or stays
+   as a dead one. 0: another thread was first. gxi_tables is held. */
+static int gxi_range_end(gxi_range *r, const char *where, int stays, gxi_range *out) {
+    const char *kept = NULL;
+    gxi_freed *freed;
+    if (!gxi_swap(&r->state, GXI_LIVE, GXI_BUSY)) return 0;
+    GXI_STORE(&r->freed_at, GXI_LOAD(&gxi.freed_count) + 1);
+    GXI_STORE(&gxi.freed_count, r->freed_at);
+    *out = *r;
+    if (stays && r == gxi_quick(r->lo) && ((kept = gxi_keep_held(where)) != NULL || !where)) {
+        GXI_STORE(&r->freed_where, kept);
+        GXI_STORE(&r->state, GXI_DEAD);
+        return 1;
+    }
+    freed = &gxi.freed[gxi.nfreed++ % GXI_FREED_KEPT];
+    freed->was = *r;
+    freed->was.freed_where = gxi_copy_place(freed->place, sizeof freed->place, where);
+    gxi_range_unlink(r);
     return 1;
+}
+/* Ends the range that begins at lo. 0 if there is none of that kind; PAGEABLE: of any. gxi_tables is held. */
+static int gxi_range_out(uint64_t lo, gpuexec_memory_kind kind, const char *where, gxi_range *out) {
+    gxi_range *r = gxi_quick(lo);
+    if (r->lo != lo || GXI_LOAD(&r->state) != GXI_LIVE) r = gxi_range_any(lo);
+    return r && r->lo == lo && (!kind || r->kind == kind) && gxi_range_end(r, where, 1, out);
+}
+/* Before a range is added there: removes dead ones, and one at lo that was freed with a destroyed context; the one
+   below must not grow into it later. gxi_tables is held. */
+static void gxi_range_clear(uint64_t lo, uint64_t bytes) {
+    gxi_range *r, old;
+    while ((r = gxi_range_any(lo + (bytes - 1))) != NULL) {
+        const int dead = gxi_swap(&r->state, GXI_DEAD, GXI_BUSY);
+        if (dead && r->lo >= lo) gxi_range_unlink(r);
+        else if (!dead && r->lo == lo) gxi_range_end(r, NULL, 0, &old);
+        else if (dead || gxi_swap(&r->state, GXI_LIVE, GXI_BUSY)) {  /* if not, another thread has it for a moment */
+            if (r->lo < lo && r->room > lo - r->lo) r->room = lo - r->lo;
+            if (dead && r->bytes > r->room) GXI_STORE(&r->bytes, r->room);
+            GXI_STORE(&r->state, dead ? GXI_DEAD : GXI_LIVE);
+            return;
+        }
+    }
+}
+/* Without gxi_tables: a dead range that was freed, or allocated, by the same lines is so again. 0: not possible. */
+GXI_HOT int gxi_range_again(uint64_t lo, uint64_t bytes, uint64_t context, const char *where) {
+    gxi_range *r = gxi_quick(lo);
+    const char *kept = GXI_LOAD(&r->where);
+    if (GXI_LOAD(&r->lo) != lo || !gxi_is_place(kept, where) || !gxi_swap(&r->state, GXI_DEAD, GXI_BUSY)) return 0;
+    if (r->lo == lo && r->where == kept && r->context == context && bytes <= r->room) {
+        GXI_STORE(&r->bytes, bytes);
+        GXI_STORE(&r->state, GXI_LIVE);
+        return 1;
+    }
+    GXI_STORE(&r->state, GXI_DEAD);
+    return 0;
+}
+GXI_HOT int gxi_range_rest(uint64_t lo, const char *where, gxi_range *out) {
+    gxi_range *r = gxi_quick(lo);
+    const char *kept = GXI_LOAD(&r->freed_where);
+    if (GXI_LOAD(&r->lo) != lo || !gxi_is_place(kept, where) || !gxi_swap(&r->state, GXI_LIVE, GXI_BUSY)) return 0;
+    if (r->lo == lo && r->freed_where == kept && r->freed_at) {
+        GXI_STORE(&r->freed_at, GXI_LOAD(&gxi.freed_count) + 1);
+        GXI_STORE(&gxi.freed_count, r->freed_at);
+        out->bytes = r->bytes;
+        out->context = r->context;
+        out->where = r->where;
+        out->kind = GPUEXEC_MEMORY_DEVICE;
+        out->pooled = GXI_POOLED;
+        GXI_STORE(&r->state, GXI_DEAD);
+        return 1;
+    }
+    GXI_STORE(&r->state, GXI_LIVE);
+    return 0;
 }
 /* Returns 0 without memory. */
 static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const char *where, gpuexec_memory_kind kind,
                          int pooled) {
+    gxi_range *r = pooled == GXI_POOLED ? gxi_quick(lo) : NULL;
     const gxi_slot *owner;
-    gxi_range *r, old;
     size_t place;
     const char *kept;
     int ok;
     gxi_lock(&gxi_tables);
     kept = gxi_keep_held(where);
-    /* the driver returned this address again: an earlier range there was freed with a destroyed context */
-    gxi_range_out(lo, GPUEXEC_MEMORY_PAGEABLE, NULL, &old);
-    r = gxi.spare ? gxi.spare : (gxi_range *)gxi_realloc(NULL, sizeof *r);
-    gxi.spare = NULL;
+    gxi_range_clear(lo, bytes);
+    if (r && gxi_swap(&r->state, GXI_DEAD, GXI_BUSY)) gxi_range_unlink(r);
+    if (!r || GXI_LOAD(&r->state) != GXI_EMPTY) {
+        r = gxi.spare ? gxi.spare : (gxi_range *)gxi_realloc(NULL, sizeof *r);
+        gxi.spare = NULL;
+    }
     ok = r && (kept || !where);
     place = gxi_leaves_below(lo);
     place -= place > 0;
@@ -5159,14 +5323,18 @@ static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const ch
         leaf->count++;
         gxi.found = r;
         gxi.firsts[place] = leaf->lo[0];
-        memset(r, 0, sizeof *r);
-        r->lo = lo;
-        r->bytes = bytes;
         r->context = context;
-        r->where = kept;
         r->kind = kind;
         r->pooled = pooled;
-        if (kind == GPUEXEC_MEMORY_DEVICE || kind == GPUEXEC_MEMORY_MANAGED) r->device = lo;
+        r->room = bytes;
+        r->freed_at = 0;
+        r->device = kind == GPUEXEC_MEMORY_DEVICE || kind == GPUEXEC_MEMORY_MANAGED ? lo : 0;
+        r->next = NULL;
+        r->from = NULL;
+        GXI_STORE(&r->lo, lo);
+        GXI_STORE(&r->bytes, bytes);
+        GXI_STORE(&r->where, kept);
+        GXI_STORE(&r->freed_where, NULL);
         GXI_STORE(&gxi.add_allocations, &gxi_add_last_allocations);
         if ((owner = gxi_peek(context, GXI_CONTEXT)) != NULL) {
             r->from = &gxi_context_of(owner)->ranges;
@@ -5174,7 +5342,8 @@ static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const ch
             if (r->next) r->next->from = &r->next;
             *r->from = r;
         }
-    } else gxi.spare = r;
+        GXI_STORE(&r->state, GXI_LIVE);
+    } else if (r && r != gxi_quick(lo)) gxi.spare = r;
     gxi_unlock(&gxi_tables);
     return ok;
 }
@@ -5184,7 +5353,11 @@ static int gxi_range_touching(uint64_t address, uint64_t bytes, gxi_range *out) 
     int found;
     gxi_lock(&gxi_tables);
     r = gxi_range_below(address + (bytes - 1));
-    found = r && (address < r->lo || address - r->lo < r->bytes);
+    while (!r && bytes > 1 && (r = gxi_range_any(address + (bytes - 1))) != NULL) {      /* a dead one: before it */
+        bytes = r->lo > address ? r->lo - address : 1;
+        r = gxi_range_below(address + (bytes - 1));
+    }
+    found = r && (address < r->lo || address - r->lo < GXI_LOAD(&r->bytes));
     if (found) *out = *r;
     gxi_unlock(&gxi_tables);
     return found;
@@ -5201,10 +5374,10 @@ static int gxi_range_remove(uint64_t lo, gpuexec_memory_kind kind, const char *w
 }
 /* Removes one range of that context; 0 if there is none left. */
 static int gxi_range_take(const gxi_slot *context, gxi_range *out, const char *where) {
-    const gxi_range *r;
+    gxi_range *r;
     gxi_lock(&gxi_tables);
-    r = gxi_context_of(context)->ranges;
-    if (r) gxi_range_out(r->lo, GPUEXEC_MEMORY_PAGEABLE, where, out);
+    while ((r = gxi_context_of(context)->ranges) != NULL && !gxi_range_end(r, where, 0, out))
+        if (gxi_swap(&r->state, GXI_DEAD, GXI_BUSY)) gxi_range_unlink(r);
     gxi_unlock(&gxi_tables);
     return r != NULL;
 }
@@ -6065,7 +6238,8 @@ static int gxi_free_range(gxi_call *call, const gxi_range *range, int wait) {
     int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, cu;
     if (GXI_LOAD(&gxi.graphs_lose)) GXI_LOAD(&gxi.graphs_lose)(call, range, NULL);
     gxi_exchange_mode(&mode);
-    cu = waited                                        ? GXI_BESIDE(cuMemFree, (range->lo))  /* a kernel failed */
+    cu = waited && range->pooled == GXI_IMPORTED       ? GXI_BESIDE(cuIpcCloseMemHandle, (range->lo))
+         : waited                                      ? GXI_BESIDE(cuMemFree, (range->lo))  /* a kernel failed */
          : range->kind == GPUEXEC_MEMORY_PINNED        ? GXI_TRY(cuMemFreeHost, (host))
            : range->kind == GPUEXEC_MEMORY_REGISTERED ? GXI_TRY(cuMemHostUnregister, (host))
            : range->pooled == GXI_IMPORTED            ? GXI_TRY(cuIpcCloseMemHandle, (range->lo))
@@ -6179,7 +6353,7 @@ static void gxi_report_leaks(void) {
     }
     for (at = 0; at < gxi.nleaves; at++) for (i = 0; i < gxi.leaves[at]->count; i++) {
         const gxi_range *r = gxi.leaves[at]->range[i];
-        if (r->pooled == GXI_OF_GRAPH) continue;
+        if (GXI_LOAD(&r->state) != GXI_LIVE || r->pooled == GXI_OF_GRAPH) continue;
         snprintf(line, sizeof line, "gpuexec: leak: %llu bytes of %s memory at 0x%llx, %s at %s\n",
                  (unsigned long long)r->bytes, gxi_memory_kinds[r->kind], (unsigned long long)r->lo,
                  gxi_memory_verbs[r->kind], gxi_place(r->where));
@@ -8310,7 +8484,7 @@ static int gxi_pointer_of_ours(uint64_t address, gpuexec_pointer_info *info) {
     const gxi_range *r;
     gxi_lock(&gxi_tables);
     r = gxi_range_below(address);
-    if (r && address - r->lo < r->bytes && r->pooled != GXI_OF_GRAPH)
+    if (r && address - r->lo < GXI_LOAD(&r->bytes) && r->pooled != GXI_OF_GRAPH)
         context = gxi_peek_inline(r->context, GXI_CONTEXT);
     if (context && (context->adopted || !r->device)) context = NULL;
     if (context) {
@@ -9486,7 +9660,8 @@ GXI_HOT gpuexec_ptr gxi_alloc_fast(const char *where, const gpuexec_pool *from, 
         cu = gxi.cu.cuMemAllocFromPoolAsync(&address, bytes, pool, s->is.stream.native);
         gxi_exchange_mode(&mode);
         if (cu == 0 && address &&
-            gxi_range_add(address, bytes, context->id, where, GPUEXEC_MEMORY_DEVICE, GXI_POOLED))
+            (gxi_range_again(address, bytes, context->id, where) ||
+             gxi_range_add(address, bytes, context->id, where, GPUEXEC_MEMORY_DEVICE, GXI_POOLED)))
             return address;
         if (cu == 0 && !address) cu = GXI_MADE_NOTHING;
     }
@@ -9549,7 +9724,7 @@ GPUEXEC_API gpuexec_result gpuexec_free_on_at(const char *where, gpuexec_stream 
     int cu;
     if (!context || s->adopted || GXI_LOAD(&gxi.recorded) || !GXI_HAS(cuCtxGetId) ||
         gxi.cu.cuCtxGetId(s->cu_context, &id) || id != gxi_context_of(context)->id ||
-        !gxi_range_remove(address, GPUEXEC_MEMORY_DEVICE, where, &range))
+        !(gxi_range_rest(address, where, &range) || gxi_range_remove(address, GPUEXEC_MEMORY_DEVICE, where, &range)))
         return gxi_free_on(where, stream, address);
     cu = gxi.cu.cuMemFreeAsync(address, s->is.stream.native);
     return cu || range.pooled == GXI_OF_GRAPH ? gxi_free_on_else(where, address, &range, cu, 0) : GPUEXEC_OK;
@@ -9606,9 +9781,13 @@ GPUEXEC_API gpuexec_ptr gpuexec_alloc_managed_at(const char *where, gpuexec_cont
     return address;
 }
 
-/* A range of managed memory, perhaps of another library. *device: the CUdevice for which it was allocated. */
-static gpuexec_result gxi_check_managed(gxi_call *call, gpuexec_ptr address, size_t bytes, int *device) {
+/* A range of managed memory, perhaps of another library. *device: the CUdevice for which it was allocated; with scope,
+   a context on it is current afterwards, until gxi_leave. */
+static gpuexec_result gxi_check_managed(gxi_call *call, gpuexec_ptr address, size_t bytes, int *device,
+                                        gxi_scope *scope) {
+    struct CUctx_st *native;
     gpuexec_pointer_info info;
+    if (scope) memset(scope, 0, sizeof *scope);
     if (gxi_begin(call)) return gxi_failed_with();
     if (bytes == 0) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the range has 0 bytes");
     if (gxi_pointer(call, address, &info))
@@ -9622,7 +9801,9 @@ static gpuexec_result gxi_check_managed(gxi_call *call, gpuexec_ptr address, siz
                         (unsigned long long)(info.bytes - (address - info.base)), (unsigned long long)address,
                         (unsigned long long)info.bytes, GXI_PART(", allocated at ", info.where),
                         (unsigned long long)bytes);
-    return gxi_device(call, info.device, device);
+    if (gxi_device(call, info.device, device)) return gxi_failed_with();
+    native = scope ? gxi_any_context(call, info.device) : NULL;
+    return native ? gxi_enter(call, native, scope) : GPUEXEC_OK;     /* without: the thread's current context serves */
 }
 static gpuexec_result gxi_need_concurrent(gxi_call *call, int device, int *has) {
     return gxi_attribute(call, device, GXI_DEV_CONCURRENT_MANAGED_ACCESS, has)
@@ -9663,7 +9844,7 @@ GPUEXEC_API gpuexec_result gpuexec_managed_prefetch_at(const char *where, gpuexe
     GXI_CALL_ON(stream, gpuexec_managed_prefetch);
     if (!(slot = gxi_begin_with_stream(call, stream)) ||
         !(context = gxi_get(call, slot->context, GXI_CONTEXT, "the stream's context")) ||
-        gxi_check_managed(call, address, bytes, &device) ||
+        gxi_check_managed(call, address, bytes, &device, NULL) ||
         gxi_location_of(call, location, GXI_HAS(cuMemPrefetchAsync_12020), &to) ||
         gxi_check_migration(call, gxi_context_of(context)->device, &to, "prefetch") ||
         gxi_check_capture(call, slot, "prefetch", "prefetch before the capture, or between launches of the graph") ||
@@ -9683,18 +9864,24 @@ GPUEXEC_API gpuexec_result gpuexec_managed_advise_at(const char *where, gpuexec_
     const int placed = advice != GPUEXEC_READ_MOSTLY && advice != GPUEXEC_NOT_READ_MOSTLY &&
         advice != GPUEXEC_NOT_PREFERRED;
     gxi_location to;
+    gxi_scope scope;
     int device, cu;
     GXI_CALL(gpuexec_managed_advise, GXI_MAKES);
-    if (gxi_check_managed(call, address, bytes, &device)) return gxi_failed_with();
     if (advice < GPUEXEC_READ_MOSTLY || advice > GPUEXEC_NOT_ACCESSED_BY)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%d is not a gpuexec_advice", (int)advice);
-    if (gxi_location_of(call, placed ? location : GPUEXEC_HOST, GXI_HAS(cuMemAdvise_12020), &to) ||
-        (placed && gxi_check_migration(call, device, &to, "place")))
+    if (gxi_begin(call) ||
+        gxi_location_of(call, placed ? location : GPUEXEC_HOST, GXI_HAS(cuMemAdvise_12020), &to) ||
+        gxi_check_managed(call, address, bytes, &device, &scope))
         return gxi_failed_with();
+    if (placed && gxi_check_migration(call, device, &to, "place")) {
+        gxi_leave(&scope);
+        return gxi_failed_with();
+    }
     cu = GXI_HAS(cuMemAdvise_12020)
         ? gxi_returned(call, "cuMemAdvise", gxi.cu.cuMemAdvise_12020(address, bytes, (int)advice, to),
                        GXI_NUMBERS(address, bytes, advice, to.type, to.id))
         : GXI_TRY(cuMemAdvise, (address, bytes, (int)advice, gxi_old_location(&to)));
+    gxi_leave(&scope);
     return cu ? gxi_fail_cu(call, NULL, "cannot advise on %llu bytes at 0x%llx", (unsigned long long)bytes,
                             (unsigned long long)address) : GPUEXEC_OK;
 }
@@ -9704,7 +9891,7 @@ GPUEXEC_API gpuexec_result gpuexec_managed_attach_at(const char *where, gpuexec_
     gxi_scope scope;
     int device, cu;
     GXI_CALL_ON(stream, gpuexec_managed_attach);
-    if (!(slot = gxi_begin_with_stream(call, stream)) || gxi_check_managed(call, address, 1, &device))
+    if (!(slot = gxi_begin_with_stream(call, stream)) || gxi_check_managed(call, address, 1, &device, NULL))
         return gxi_failed_with();
     if (attachment != GPUEXEC_ATTACH_ALL && attachment != GPUEXEC_ATTACH_HOST && attachment != GPUEXEC_ATTACH_STREAM)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%d is not a gpuexec_attachment", (int)attachment);
@@ -9735,12 +9922,12 @@ GPUEXEC_API gpuexec_result gpuexec_managed_get_info_at(const char *where, gpuexe
     enum { ALL = sizeof attributes / sizeof *attributes };
     size_t sizes[ALL], i;
     void *values[ALL];
-    int found[ALL] = { 0 }, device, newer;
+    int found[ALL] = { 0 }, device, newer, cu;
+    gxi_scope scope;
     GXI_CALL(gpuexec_managed_get_info, GXI_QUERIES);
     if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
-    if (gxi_check_managed(call, address, bytes, &device) || gxi_need_concurrent(call, device, &info->concurrent))
-        return gxi_failed_with();
+    if (gxi_check_managed(call, address, bytes, &device, &scope)) return gxi_failed_with();
     newer = gxi.version >= 12020;
     for (i = 0; i < ALL; i++) {
         sizes[i] = sizeof *found;
@@ -9748,7 +9935,10 @@ GPUEXEC_API gpuexec_result gpuexec_managed_get_info_at(const char *where, gpuexe
     }
     sizes[1] = sizeof info->accessed_by;
     values[1] = info->accessed_by;
-    if (GXI_TRY(cuMemRangeGetAttributes, (values, sizes, attributes, newer ? (size_t)ALL : 4, address, bytes)))
+    cu = gxi_attribute(call, device, GXI_DEV_CONCURRENT_MANAGED_ACCESS, &info->concurrent);
+    if (!cu) cu = GXI_TRY(cuMemRangeGetAttributes, (values, sizes, attributes, newer ? (size_t)ALL : 4, address, bytes));
+    gxi_leave(&scope);
+    if (cu)
         return gxi_fail_cu(call, NULL, "cannot query %llu bytes of managed memory at 0x%llx", (unsigned long long)bytes,
                            (unsigned long long)address);
     info->read_mostly = found[0];
@@ -9775,7 +9965,8 @@ GPUEXEC_API void *gpuexec_managed_host_at(const char *where, gpuexec_ptr address
     const gxi_slot *busy;
     int device, concurrent;
     GXI_CALL(gpuexec_managed_host, GXI_MAKES);
-    if (gxi_check_managed(call, address, 1, &device) || gxi_need_concurrent(call, device, &concurrent)) return NULL;
+    if (gxi_check_managed(call, address, 1, &device, NULL) || gxi_need_concurrent(call, device, &concurrent))
+        return NULL;
     if (concurrent || !(busy = gxi_busy_stream(call, device))) return (void *)(uintptr_t)address;
     gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "wait first: gpuexec_context_sync", "device %d does not let the host access "
              "managed memory while it works (CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS is 0), and the stream "
@@ -10861,7 +11052,7 @@ static gpuexec_result gxi_copy_many(gxi_call *call, uint64_t on, int now, const 
     gxi_slot *slot;
     const gxi_slot *context;
     gxi_scope scope;
-    size_t i, out = 0, within = 0;
+    size_t i, out = 0, device = 0;
     int ok = 1, captures;
     if (gxi_begin(call)) return gxi_failed_with();
     m.call = call;
@@ -10879,7 +11070,7 @@ static gpuexec_result gxi_copy_many(gxi_call *call, uint64_t on, int now, const 
     for (i = 0; i < count; i++) {
         if (!gxi_select(&m, i) || (m.x.bytes && gxi_check_transfer(call, &m.x, slot))) return GPUEXEC_BAD_ARGUMENT;
         out += m.x.bytes && m.x.kind == GXI_COPY_OUT;
-        within += m.x.bytes && m.x.kind == GXI_COPY;
+        device += m.x.bytes && m.x.kind == GXI_COPY;
     }
     call->subject = NULL;
     context = now ? slot : gxi_peek(slot->context, GXI_CONTEXT);
@@ -10892,7 +11083,7 @@ static gpuexec_result gxi_copy_many(gxi_call *call, uint64_t on, int now, const 
     /* a capture records single copies: its graph knows their memory, and cuMemcpyBatchAsync would break it */
     captures = !now && gxi_captures(call, slot);
     m.batches = !now && slot->legacy != 1 && GXI_HAS(cuMemcpyBatchAsync) && !captures;
-    if (within >= GXI_PARTS_LEAST && context && !captures)
+    if (device >= GXI_PARTS_LEAST && context && !captures)
         ok = gxi_copier(call, context, &m.copier) == GPUEXEC_OK;
     for (i = 0; i < count && ok; i++) ok = gxi_select(&m, i) && (m.x.bytes == 0 || gxi_enqueue_part(&m, i));
     ok = ok && gxi_launch_parts(&m) && gxi_enqueue_batch(&m);
@@ -13866,18 +14057,84 @@ GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where, con
 
 #endif /* GPUEXEC_NO_MULTI */
 
-#if defined(GPUEXEC_NO_IPC)
+#if defined(GPUEXEC_NO_IPC) || !defined(__linux__)
 static int gxi_ipc_end(gxi_call *call, gxi_slot *old) {              /* for the row of a kind that is never created */
     (void)call;
     (void)old;
     return 0;
 }
-#else
+#endif
+#if !defined(GPUEXEC_NO_IPC)
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-ipc   Objects of other processes, and connections to these. An object's bytes name the process that exported it
-   by a number that each copy of the library draws at random: a process number may be used again, or belong to another
-   namespace. */
+   >>impl-ipc   Objects of other processes. An object's bytes name the process that exported it by a number that each
+   copy of the library draws at random: a process number may be used again, or belong to another namespace. */
 
+#if !defined(__linux__)
+#define GXI_IPC_NONE(kind, name, parameters, result, unused) \
+    GPUEXEC_API kind name##_at parameters { \
+        GXI_CALL(name, GXI_QUERIES); \
+        unused; \
+        gxi_fail(call, GPUEXEC_NOT_SUPPORTED, NULL, "sharing between processes is only available on Linux"); \
+        return result; \
+    }
+#define GXI_IPC_NO_HANDLE(KIND, kind, name, parameters, unused) \
+    GPUEXEC_API kind name##_at parameters { \
+        kind handle; \
+        GXI_CALL(name, GXI_MAKES); \
+        unused; \
+        gxi_fail(call, GPUEXEC_NOT_SUPPORTED, NULL, "sharing between processes is only available on Linux"); \
+        handle.id = gxi_failed_id(KIND); \
+        return handle; \
+    }
+GXI_IPC_NONE(gpuexec_result, gpuexec_ipc_export,
+             (const char *where, gpuexec_ptr memory, gpuexec_ipc_object *object), GPUEXEC_NOT_SUPPORTED,
+             (void)memory; (void)object)
+GXI_IPC_NONE(gpuexec_ptr, gpuexec_ipc_import,
+             (const char *where, gpuexec_context context, const gpuexec_ipc_object *object), 0,
+             (void)context; (void)object)
+GXI_IPC_NONE(gpuexec_result, gpuexec_ipc_export_event,
+             (const char *where, gpuexec_event event, gpuexec_ipc_object *object), GPUEXEC_NOT_SUPPORTED,
+             (void)event; (void)object)
+GXI_IPC_NO_HANDLE(GXI_EVENT, gpuexec_event, gpuexec_ipc_import_event,
+             (const char *where, gpuexec_context context, const gpuexec_ipc_object *object),
+             (void)context; (void)object)
+GXI_IPC_NONE(int, gpuexec_ipc_export_pool,
+             (const char *where, gpuexec_pool pool), -1, (void)pool)
+GXI_IPC_NO_HANDLE(GXI_POOL, gpuexec_pool, gpuexec_ipc_import_pool,
+             (const char *where, gpuexec_context context, int fd), (void)context; (void)fd)
+GXI_IPC_NONE(gpuexec_ptr, gpuexec_ipc_import_from,
+             (const char *where, gpuexec_pool pool, const gpuexec_ipc_object *object), 0, (void)pool; (void)object)
+GXI_IPC_NONE(gpuexec_result, gpuexec_ipc_get_info,
+             (const char *where, const gpuexec_ipc_object *object, gpuexec_ipc_info *info), GPUEXEC_NOT_SUPPORTED,
+             (void)object; (void)info)
+GXI_IPC_NO_HANDLE(GXI_IPC, gpuexec_ipc, gpuexec_ipc_pair,
+             (const char *where, int *child_fd), (void)child_fd)
+GXI_IPC_NO_HANDLE(GXI_IPC, gpuexec_ipc, gpuexec_ipc_from_fd,
+             (const char *where, int fd), (void)fd)
+GXI_IPC_NO_HANDLE(GXI_IPC, gpuexec_ipc, gpuexec_ipc_listen,
+             (const char *where, const char *name, int timeout_ms), (void)name; (void)timeout_ms)
+GXI_IPC_NO_HANDLE(GXI_IPC, gpuexec_ipc, gpuexec_ipc_connect,
+             (const char *where, const char *name, int timeout_ms), (void)name; (void)timeout_ms)
+GXI_IPC_NONE(gpuexec_result, gpuexec_ipc_send,
+             (const char *where, gpuexec_ipc connection, const char *label, unsigned long long value,
+             const gpuexec_ipc_object *object), GPUEXEC_NOT_SUPPORTED,
+             (void)connection; (void)label; (void)value; (void)object)
+GXI_IPC_NONE(gpuexec_result, gpuexec_ipc_send_pool,
+             (const char *where, gpuexec_ipc connection, const char *label, unsigned long long value,
+             gpuexec_pool pool), GPUEXEC_NOT_SUPPORTED, (void)connection; (void)label; (void)value; (void)pool)
+GXI_IPC_NONE(gpuexec_result, gpuexec_ipc_receive,
+             (const char *where, gpuexec_ipc connection, gpuexec_ipc_message *message, int timeout_ms),
+             GPUEXEC_NOT_SUPPORTED, (void)connection; (void)message; (void)timeout_ms)
+GXI_IPC_NONE(gpuexec_result, gpuexec_ipc_wait,
+             (const char *where, gpuexec_ipc connection, gpuexec_event event, int timeout_ms), GPUEXEC_NOT_SUPPORTED,
+             (void)connection; (void)event; (void)timeout_ms)
+GPUEXEC_API long gpuexec_ipc_peer(gpuexec_ipc connection) {
+    (void)connection;
+    return 0;
+}
+GXI_IPC_NONE(gpuexec_result, gpuexec_ipc_close,
+             (const char *where, gpuexec_ipc connection), GPUEXEC_NOT_SUPPORTED, (void)connection)
+#else
 typedef struct gxi_ipc_object {                  /* the bytes of a gpuexec_ipc_object */
     char           magic[8];
     uint32_t       version, kind;
@@ -13938,9 +14195,10 @@ static void gxi_ipc_write(gxi_call *call, const gxi_slot *context, unsigned kind
 }
 /* Reads an object that must have that kind (0: any) and, unless its kind is any, belong to another process. */
 static gpuexec_result gxi_ipc_read(gxi_call *call, const gpuexec_ipc_object *object, unsigned kind, gxi_ipc_object *o) {
-    static const char *const importers[] = { "", "gpuexec_ipc_import", "gpuexec_ipc_import_event",
-                                             "gpuexec_ipc_import_pool", "gpuexec_ipc_import_from" };
-    static const char cure[] = "pass the bytes from gpuexec_ipc_export or gpuexec_ipc_export_event, all 128 and unchanged";
+    static const char *const importers[] = { "", "import it with gpuexec_ipc_import", "import it with "
+                                             "gpuexec_ipc_import_event", "",
+                                             "import it with gpuexec_ipc_import_from" };
+    static const char cure[] = "pass the bytes from gpuexec_ipc_export or gpuexec_ipc_export_event, all 128 of them";
     if (!object) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure, "the object is NULL");
     memcpy(o, object, sizeof *o);
     if (memcmp(o->magic, gxi_ipc_magic, sizeof o->magic) != 0)
@@ -13953,8 +14211,8 @@ static gpuexec_result gxi_ipc_read(gxi_call *call, const gpuexec_ipc_object *obj
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure, "the object's bytes were changed after its export: its "
                         "checksum is wrong");
     if (kind && o->kind != kind)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, importers[o->kind], "the object is %s, not %s; the call for it is %s",
-                        gxi_ipc_kinds[o->kind], gxi_ipc_kinds[kind], importers[o->kind]);
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, importers[o->kind], "the object is %s, not %s",
+                        gxi_ipc_kinds[o->kind], gxi_ipc_kinds[kind]);
     if (kind && o->process == gxi_ipc_process())
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "use the exported address or event",
                         "this process exported the object: CUDA lets only other processes import it");
@@ -13966,9 +14224,9 @@ static gpuexec_result gxi_ipc_fail_import(gxi_call *call, const gxi_slot *contex
     memset(zeros, 0, sizeof zeros);
     gxi_ipc_uuid(call, context, uuid);
     if (memcmp(uuid, o->uuid, 16) && memcmp(o->uuid, zeros, 16)) other = ", which is on another device";
-    return gxi_fail_cu(call, "check that the process that exported it still runs and has not freed or destroyed it, and "
-                       "that both processes see its device",
-                       "cannot import %s that process %lld exported%s", gxi_ipc_kinds[o->kind], (long long)o->pid, other);
+    return gxi_fail_cu(call, "check that the process that exported it still runs and has not freed or destroyed it, "
+                       "and that both processes see its device", "cannot import %s that process %lld exported%s",
+                       gxi_ipc_kinds[o->kind], (long long)o->pid, other);
 }
 
 /* --- memory, events, pools ---------------------------------------------------------------------------------------- */
@@ -14002,7 +14260,8 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_export_at(const char *where, gpuexec_ptr 
     pooled = range.pooled == GXI_POOLED;
     cu = pooled ? GXI_TRY(cuMemPoolExportPointer, (&handle, memory)) : GXI_TRY(cuIpcGetMemHandle, (&handle, memory));
     if (cu == 0)
-        gxi_ipc_write(call, context, pooled ? GPUEXEC_IPC_POOL_MEMORY : GPUEXEC_IPC_MEMORY, range.bytes, &handle, object);
+        gxi_ipc_write(call, context, pooled ? GPUEXEC_IPC_POOL_MEMORY : GPUEXEC_IPC_MEMORY, range.bytes, &handle,
+                      object);
     gxi_leave(&scope);
     return cu ? gxi_fail_cu(call, pooled ? "allocate it with gpuexec_alloc, or from a pool with "
                             "gpuexec_pool_desc.exportable: other pools' memory cannot be exported" : NULL,
@@ -14018,8 +14277,8 @@ static gpuexec_ptr gxi_ipc_note(gxi_call *call, gpuexec_ptr address, const gxi_i
     if (pooled == GXI_POOLED) GXI_BESIDE(cuMemFree, (address));
     else GXI_BESIDE(cuIpcCloseMemHandle, (address));
     if (again)
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "use that address", "this process has imported the memory already: it is at "
-                 "0x%llx (imported at %s)", address, gxi_place(range.where));
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "use that address", "this process has imported the memory already: it is "
+                 "at 0x%llx (imported at %s)", address, gxi_place(range.where));
     else gxi_fail_memory(call, "record imported memory");
     return 0;
 }
@@ -14032,8 +14291,9 @@ GPUEXEC_API gpuexec_ptr gpuexec_ipc_import_at(const char *where, gpuexec_context
     GXI_CALL(gpuexec_ipc_import, GXI_MAKES);
     if (gxi_ipc_read(call, object, GPUEXEC_IPC_MEMORY, &o) || !(slot = gxi_begin_in(call, context, &scope))) return 0;
     /* the handle is passed as a struct, which GXI_TRY cannot trace */
-    gxi_returned(call, "cuIpcOpenMemHandle", gxi.cu.cuIpcOpenMemHandle(&address, o.handle, GXI_IPC_LAZY_PEER_ACCESS), 2,
-                 GXI_NUMBER(&address), GXI_NUMBER(GXI_IPC_LAZY_PEER_ACCESS));
+    gxi_returned(call, "cuIpcOpenMemHandle",
+                 gxi.cu.cuIpcOpenMemHandle(&address, o.handle, GXI_IPC_MEM_LAZY_ENABLE_PEER_ACCESS), 2,
+                 GXI_NUMBER(&address), GXI_NUMBER(GXI_IPC_MEM_LAZY_ENABLE_PEER_ACCESS));
     if (call->cu == 0 && !address) gxi_note(call, GXI_MADE_NOTHING);
     if (call->cu) gxi_ipc_fail_import(call, slot, &o);
     else address = gxi_ipc_note(call, address, &o, slot->id, GXI_IMPORTED);
@@ -14060,8 +14320,8 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_export_event_at(const char *where, gpuexe
     cu = GXI_TRY(cuIpcGetEventHandle, (&handle, slot->is.event.native));
     if (cu == 0) gxi_ipc_write(call, context, GPUEXEC_IPC_EVENT, 0, &handle, object);
     gxi_leave(&scope);
-    return cu ? gxi_fail_cu(call, "export an event that this process created, with gpuexec_event_desc.interprocess (or, "
-                            "if it was adopted, with CU_EVENT_INTERPROCESS and CU_EVENT_DISABLE_TIMING)",
+    return cu ? gxi_fail_cu(call, "export an event that this process created, with gpuexec_event_desc.interprocess "
+                            "(elsewhere, with CU_EVENT_INTERPROCESS and CU_EVENT_DISABLE_TIMING)",
                             "cannot export the event") : GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_event gpuexec_ipc_import_event_at(const char *where, gpuexec_context context,
@@ -14085,10 +14345,9 @@ GPUEXEC_API gpuexec_event gpuexec_ipc_import_event_at(const char *where, gpuexec
     handle.id = gxi_or_failed(handle.id, GXI_EVENT);
     return handle;
 }
-GPUEXEC_API int gpuexec_ipc_export_pool_at(const char *where, gpuexec_pool pool) {
+static int gxi_ipc_export_pool(gxi_call *call, gpuexec_pool pool) {
     gxi_slot *slot;
     int fd = -1;
-    GXI_CALL(gpuexec_ipc_export_pool, GXI_MAKES);
     if (!(slot = gxi_begin_with(call, pool.id, GXI_POOL, "the pool"))) return -1;
     if (!slot->is.pool.native) {
         gxi_fail(call, GPUEXEC_NOT_SUPPORTED, NULL, "the pool cannot be exported: its device has no memory pools");
@@ -14101,6 +14360,10 @@ GPUEXEC_API int gpuexec_ipc_export_pool_at(const char *where, gpuexec_pool pool)
         return -1;
     }
     return fd;
+}
+GPUEXEC_API int gpuexec_ipc_export_pool_at(const char *where, gpuexec_pool pool) {
+    GXI_CALL(gpuexec_ipc_export_pool, GXI_MAKES);
+    return gxi_ipc_export_pool(call, pool);
 }
 GPUEXEC_API gpuexec_pool gpuexec_ipc_import_pool_at(const char *where, gpuexec_context context, int fd) {
     gpuexec_pool handle = { 0 };
@@ -14146,7 +14409,9 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_get_info_at(const char *where, const gpue
     return GPUEXEC_OK;
 }
 
-/* --- connections -------------------------------------------------------------------------------------------------- */
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-connection   Messages have one size. The first one that a process sends says its number, the last one that it
+   ends; if that is missing, the process has been ended. The system says how, until its parent has waited for it. */
 
 struct gxi_ipc {
     int      fd;
@@ -14156,8 +14421,8 @@ struct gxi_ipc {
     char     how[96];                            /* how it ended, or "" */
 };
 
-/* The state of a process, as in ps, 0 if there is none; with the time when it started and, once it has ended, its status
-   as wait() returns it. */
+/* The state of a process, as in ps, 0 if there is none; with the time when it started and, once it has ended, its
+   status as wait() returns it. */
 static char gxi_process_state(long pid, uint64_t *start, int *status) {
     char path[40], text[1024], state = 0;
     unsigned long long started = 0;
@@ -14204,8 +14469,8 @@ static void gxi_ipc_closed(gxi_ipc *c) {
 static gpuexec_result gxi_ipc_fail_gone(gxi_call *call, const gxi_ipc *c) {
     char who[40] = "the other process";
     if (c->pid) snprintf(who, sizeof who, "the other process, %ld,", c->pid);
-    return gxi_fail(call, GPUEXEC_PEER_GONE, "close the connection; do not wait for events that only that process would "
-                    "record", "%s %s", who, c->how);
+    return gxi_fail(call, GPUEXEC_PEER_GONE, "close the connection, and let no stream wait for that process's events",
+                    "%s %s", who, c->how);
 }
 static gpuexec_result gxi_ipc_fail_system(gxi_call *call, const char *what) {
     return gxi_fail(call, GPUEXEC_FILE_ERROR, NULL, "cannot %s: %s", what, strerror(errno));
@@ -14251,6 +14516,7 @@ static int gxi_ipc_take(gxi_call *call, gxi_ipc *c, gxi_ipc_wire *wire, int *fd)
     union { struct cmsghdr header; char room[CMSG_SPACE(sizeof(int))]; } control;
     struct msghdr message;
     struct iovec bytes;
+    int reset = 0;
     long n;
     memset(&control, 0, sizeof control);
     memset(&message, 0, sizeof message);
@@ -14261,14 +14527,15 @@ static int gxi_ipc_take(gxi_call *call, gxi_ipc *c, gxi_ipc_wire *wire, int *fd)
     message.msg_control = &control;
     message.msg_controllen = sizeof control;
     *fd = -1;
-    n = (long)recvmsg(c->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    do n = (long)recvmsg(c->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    while (n < 0 && errno == ECONNRESET && !reset++);        /* it did not read all of ours; then come its own */
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return 0;
     if (n < 0 && errno != ECONNRESET) {
         gxi_ipc_fail_system(call, "receive a message");
         return -1;
     }
     if (n <= 0) {
-        gxi_ipc_closed(c);
+        if (!c->gone) gxi_ipc_closed(c);
         return 0;
     }
     if (message.msg_controllen >= CMSG_LEN(sizeof *fd) && control.header.cmsg_type == SCM_RIGHTS)
@@ -14283,7 +14550,7 @@ static int gxi_ipc_take(gxi_call *call, gxi_ipc *c, gxi_ipc_wire *wire, int *fd)
     wire->label[sizeof wire->label - 1] = 0;
     if (wire->kind == GXI_IPC_BYE) {
         c->gone = 1;
-        snprintf(c->how, sizeof c->how, "has closed the connection");
+        snprintf(c->how, sizeof c->how, "has closed its end of the connection");
     }
     if (wire->kind == GXI_IPC_HELLO) {
         int status;
@@ -14299,18 +14566,17 @@ static gpuexec_result gxi_ipc_greet(gxi_call *call, gxi_ipc *c) {
     wire.value = (uint64_t)gxi_pid();
     return gxi_ipc_put(call, c, &wire, -1);
 }
-/* Makes a connection of a socket, which is closed if that fails. */
+/* Makes a connection of a socket, which remains the caller's if that fails. */
 static gpuexec_ipc gxi_ipc_new(gxi_call *call, int fd) {
     gpuexec_ipc handle = { 0 };
     int type = 0, who[3] = { 0, 0, 0 }, status;
     socklen_t size = sizeof type;
     gxi_slot made;
     gxi_ipc *c = NULL;
-    if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) || type != SOCK_SEQPACKET) {
+    if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) || type != SOCK_SEQPACKET)
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "use gpuexec_ipc_pair, or socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends)",
                  "file descriptor %d is not a SOCK_SEQPACKET socket", fd);
-        fd = -1;                                 /* not ours to close */
-    } else if (!(c = (gxi_ipc *)gxi_realloc(NULL, sizeof *c))) gxi_fail_memory(call, "create a connection");
+    else if (!(c = (gxi_ipc *)gxi_realloc(NULL, sizeof *c))) gxi_fail_memory(call, "create a connection");
     else {
         memset(c, 0, sizeof *c);
         memset(&made, 0, sizeof made);
@@ -14321,9 +14587,14 @@ static gpuexec_ipc gxi_ipc_new(gxi_call *call, int fd) {
         made.is.ipc.info = c;
         if (gxi_ipc_greet(call, c) == GPUEXEC_OK) handle.id = gxi_new(call, GXI_IPC, &made, &gxi.first[GXI_IPC]);
     }
-    if (!handle.id && fd >= 0) close(fd);
     if (!handle.id) gxi_free(c);
     handle.id = gxi_or_failed(handle.id, GXI_IPC);
+    return handle;
+}
+/* The same; closes the socket if it fails. */
+static gpuexec_ipc gxi_ipc_own(gxi_call *call, int fd) {
+    const gpuexec_ipc handle = gxi_ipc_new(call, fd);
+    if (!gpuexec_ok(handle)) close(fd);
     return handle;
 }
 static int gxi_ipc_end(gxi_call *call, gxi_slot *old) {
@@ -14347,18 +14618,16 @@ GPUEXEC_API gpuexec_ipc gpuexec_ipc_pair_at(const char *where, int *child_fd) {
     gpuexec_ipc handle = { 0 };
     int ends[2];
     GXI_CALL(gpuexec_ipc_pair, GXI_MAKES);
-    if (gxi_is_null(call, child_fd, "child_fd")) { }
-    else if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) gxi_ipc_fail_system(call, "create a socket pair");
-    else {
-        handle = gxi_ipc_new(call, ends[0]);
-        if (gpuexec_ok(handle) && fcntl(ends[1], F_SETFD, 0) == 0) {
-            *child_fd = ends[1];
-            return handle;
-        }
-        close(ends[1]);
-        return handle;
+    if (gxi_is_null(call, child_fd, "child_fd")) handle.id = gxi_failed_id(GXI_IPC);
+    else if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends)) {
+        gxi_ipc_fail_system(call, "create a pair of sockets");
+        handle.id = gxi_failed_id(GXI_IPC);
+    } else {
+        (void)fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+        handle = gxi_ipc_own(call, ends[0]);
+        if (gpuexec_ok(handle)) *child_fd = ends[1];
+        else close(ends[1]);
     }
-    handle.id = gxi_failed_id(GXI_IPC);
     return handle;
 }
 GPUEXEC_API gpuexec_ipc gpuexec_ipc_from_fd_at(const char *where, int fd) {
@@ -14411,13 +14680,14 @@ GPUEXEC_API gpuexec_ipc gpuexec_ipc_listen_at(const char *where, const char *nam
             } while (other < 0 && n != 0);
             if (*name != '@') unlink(name);
             if (other < 0)
-                gxi_fail(call, GPUEXEC_FILE_ERROR, NULL, "no process connected to \"%s\" within %d ms", name, timeout_ms);
+                gxi_fail(call, GPUEXEC_FILE_ERROR, NULL, "no process connected to \"%s\" within %d ms", name,
+                         timeout_ms);
         }
         close(fd);
     }
     if (other >= 0) {
         (void)fcntl(other, F_SETFD, FD_CLOEXEC);
-        return gxi_ipc_new(call, other);
+        return gxi_ipc_own(call, other);
     }
     handle.id = gxi_failed_id(GXI_IPC);
     return handle;
@@ -14442,7 +14712,7 @@ GPUEXEC_API gpuexec_ipc gpuexec_ipc_connect_at(const char *where, const char *na
             failed = 1;
             gxi_fail(call, GPUEXEC_FILE_ERROR, "use another name", "a process of another user listens at \"%s\"", name);
         }
-        if (!failed) return gxi_ipc_new(call, fd);
+        if (!failed) return gxi_ipc_own(call, fd);
         close(fd);
     }
     handle.id = gxi_failed_id(GXI_IPC);
@@ -14474,9 +14744,9 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_send_at(const char *where, gpuexec_ipc co
 GPUEXEC_API gpuexec_result gpuexec_ipc_send_pool_at(const char *where, gpuexec_ipc connection, const char *label,
                                                     unsigned long long value, gpuexec_pool pool) {
     gpuexec_result result;
-    const int fd = gpuexec_ipc_export_pool_at(where, pool);
+    int fd;
     GXI_CALL(gpuexec_ipc_send_pool, GXI_QUERIES);
-    if (fd < 0) return gxi_failed_with();
+    if ((fd = gxi_ipc_export_pool(call, pool)) < 0) return gxi_failed_with();
     result = gxi_ipc_send(call, connection, label, value, NULL, fd);
     close(fd);
     return result;
@@ -14493,15 +14763,17 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_receive_at(const char *where, gpuexec_ipc
     message->fd = -1;
     if (!(c = gxi_find_ipc(call, connection))) return gxi_failed_with();
     for (;;) {
-        if ((taken = c->gone ? 0 : gxi_ipc_take(call, c, &wire, &fd)) < 0) return gxi_failed_with();
+        const int gone = c->gone;                /* before the look for its last messages */
+        if ((taken = gxi_ipc_take(call, c, &wire, &fd)) < 0) return gxi_failed_with();
         if (taken) break;
-        if (c->gone) return gxi_ipc_fail_gone(call, c);
+        if (gone) return gxi_ipc_fail_gone(call, c);
+        if (c->gone) continue;
         slice = timeout_ms < 0 || timeout_ms > 100 ? 100 : timeout_ms;
         ready.fd = c->fd;
         ready.events = POLLIN;
         n = poll(&ready, 1, slice);
         if (n == 0 && timeout_ms >= 0 && (timeout_ms -= slice) <= 0) return GPUEXEC_NOT_READY;
-        if (n == 0 && gxi_ipc_ended(c)) c->gone = gxi_ipc_take(call, c, &wire, &fd) <= 0;
+        if (n == 0) gxi_ipc_ended(c);
     }
     message->kind = (gpuexec_ipc_kind)wire.kind;
     message->value = wire.value;
@@ -14534,8 +14806,11 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_wait_at(const char *where, gpuexec_ipc co
         else if (i % 100 == 0) gxi_ipc_ended(c);
         if (timeout_ms >= 0 && ++waited >= timeout_ms) break;
     }
-    if (cu == GXI_CU_NOT_READY) return c->gone ? gxi_ipc_fail_gone(call, c) : GPUEXEC_NOT_READY;
-    gxi_waited(call, cu, slot, "the event");
+    if (cu != GXI_CU_NOT_READY) gxi_waited(call, cu, slot, "the event");
+    else if (c->gone) {
+        gxi_note(call, 0);
+        gxi_ipc_fail_gone(call, c);
+    } else if (!gxi_latched()) return GPUEXEC_NOT_READY;
     return gxi_take();
 }
 GPUEXEC_API long gpuexec_ipc_peer(gpuexec_ipc connection) {
@@ -14548,6 +14823,7 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_close_at(const char *where, gpuexec_ipc c
     return gxi_destroy_handle(call, connection.id, GXI_IPC, "the connection");
 }
 
+#endif /* Linux */
 #endif /* GPUEXEC_NO_IPC */
 
 #if defined(__cplusplus) && defined(__GNUC__)

@@ -35,6 +35,11 @@ static int address(unsigned long long *p) {      /* in no order, and never the s
     *p = 0x200000000ull + ((n++ * 0x9E3779B1ull) & 0xFFFFFF) * 256;
     return 0;
 }
+static int from_pool(unsigned long long *p, unsigned long bytes) {  /* 8192 bytes: always the same one */
+    address(p);
+    if (bytes == 8192) *p = 0x100000000ull;
+    return 0;
+}
 
 static int large(int *value) {
     *value = 1 << 20;
@@ -56,7 +61,7 @@ static int find(const char *name, void **out) {
         { "cuStreamCreateWithPriority", (entry)handle }, { "cuFuncGetParamInfo", (entry)parameter },
         { "cuDeviceGetAttribute", (entry)large }, { "cuFuncGetAttribute", (entry)function_attribute },
         { "cuDeviceGetCount", (entry)large }, { "cuMemAlloc", (entry)address }, { "cuEventCreate", (entry)handle },
-        { "cuMemPoolCreate", (entry)handle }, { "cuMemAllocFromPoolAsync", (entry)address },
+        { "cuMemPoolCreate", (entry)handle }, { "cuMemAllocFromPoolAsync", (entry)from_pool },
         { "cuStreamEndCapture", (entry)captured }, { "cuGraphInstantiateWithFlags", (entry)handle },
     };
     union { entry function; void *pointer; } u = { nothing };

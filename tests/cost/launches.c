@@ -38,6 +38,8 @@ static void              *params[4] = { &x, &y, &n, &a };
     X(scope, GPUEXEC_STREAM_SCOPE(other) { }) X(wait_stream, gpuexec_stream_wait_stream(other, s)) \
     X(raw_alloc, raw_take(&memory, 4096, native_function, native_stream); raw_give(memory, native_stream)) \
     X(alloc, memory = gpuexec_alloc_on(s, 4096); gpuexec_free_on(s, memory)) \
+    X(raw_again, raw_take(&memory, 8192, native_function, native_stream); raw_give(memory, native_stream)) \
+    X(again, memory = gpuexec_alloc_on(s, 8192); gpuexec_free_on(s, memory)) \
     X(raw_graph, raw_graph(native_graph, native_stream)) X(graph, gpuexec_graph_launch(graph, s))
 
 /* The first time makes all checks and creates what is kept. */

@@ -2,9 +2,10 @@
 # Counts with callgrind how many instructions gpuexec adds to the driver's calls, over a driver that does nothing: for a
 # launch with four arguments (at most 160 for gpuexec_launch with gpuexec_grid_for, also on GPUEXEC_CURRENT; with clang
 # 185, half of it on the caller's side), a prepared one, a record, a wait, a stream scope, a graph, an allocation and
-# its free in stream order. Also measures the time for a million allocations and ten thousand objects. With
-# COST_COMPILE="-O0 -O2", counts how many million instructions the compiler needs for a file that includes gpuexec.h,
-# compared with an empty one, and for the implementation; compile.sh measures both in time.
+# its free in stream order, at the same address again, and at another one each time. Also measures the time for a
+# million allocations and ten thousand objects. With COST_COMPILE="-O0 -O2", counts how many million instructions the
+# compiler needs for a file that includes gpuexec.h, compared with an empty one, and for the implementation; compile.sh
+# measures both in time.
 cd "$(dirname "$0")" || exit 1
 skip() { echo "  skipped: $1"; echo "suite cost: 0 passed, 0 failed, 1 skipped"; exit 0; }
 command -v valgrind >/dev/null 2>&1 || skip "no valgrind on this machine"
@@ -43,7 +44,8 @@ check record raw_record $((60 + clang))
 check wait raw_wait $((60 + clang))
 check scope raw_both $((120 + 2 * clang))
 check wait_stream raw_both $((100 + clang))
-check alloc raw_alloc $((850 + 2 * clang))
+check again raw_again $((350 + 2 * clang))
+check alloc raw_alloc $((1350 + 2 * clang))
 check graph raw_graph $((70 + clang))
 
 # Many objects: each must take a time that does not grow with how many there are.

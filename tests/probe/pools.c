@@ -294,6 +294,247 @@ static void rooms(void) {
     PROBE("room_left_by_other", account_of(pool, RESERVED) == 0);
 }
 
+/* --- which devices have access; the current pool; pools of other memory; what is used and reserved --- */
+
+typedef struct access_of { location where; unsigned flags; } access_of;          /* CUmemAccessDesc */
+
+static int share(void *pool, unsigned type, int id, unsigned flags) {
+    access_of a;
+    a.where.type = type;
+    a.where.id = id;
+    a.flags = flags;
+    return cu.pool_share(pool, &a, 1);
+}
+static int shared(void *pool, unsigned type, int id) {
+    location l;
+    unsigned flags = 77;
+    l.type = type;
+    l.id = id;
+    return cu.pool_shared(&flags, pool, &l) * 100 + (int)flags;
+}
+static void accesses(void) {
+    void     *pool, *other, *current = NULL, *standard = NULL, *s, *is = NULL;
+    unsigned  k;
+    char      question[40];
+    access_of both[2];
+    location  own;
+    ptr       p = 0;
+    open_one();
+    s = new_stream();
+    pool = new_pool(UINT64_MAX);
+    own.type = 1;
+    own.id = 0;
+    for (k = 0; k < 5; k++) {
+        snprintf(question, sizeof question, "own_flags_%u", k);
+        PROBE(question, share(pool, 1, 0, k));
+        snprintf(question, sizeof question, "location_%u", k);
+        PROBE(question, share(pool, k, 0, 3));
+        snprintf(question, sizeof question, "get_location_%u", k);
+        PROBE(question, shared(pool, k, 0));
+    }
+    PROBE("device_99", share(pool, 1, 99, 3));
+    PROBE("device_-1", share(pool, 1, -1, 3));
+    PROBE("get_device_99", shared(pool, 1, 99));
+    PROBE("null_pool", share(NULL, 1, 0, 3));
+    PROBE("null_list", cu.pool_share(pool, NULL, 1));
+    PROBE("none", cu.pool_share(pool, &own, 0));
+    PROBE("null_none", cu.pool_share(pool, NULL, 0));
+    both[0].where = both[1].where = own;
+    both[0].flags = both[1].flags = 3;
+    PROBE("twice", cu.pool_share(pool, both, 2));
+    PROBE("get_to_null", cu.pool_shared(NULL, pool, &own));
+    PROBE("get_of_null", shared(NULL, 1, 0));
+    PROBE("get_null_location", (k = 0, cu.pool_shared(&k, pool, NULL)));
+    cu.pool_default(&standard, 0);
+    PROBE("share_default", share(standard, 1, 0, 3));
+    PROBE("use", cu.pool_use(0, pool));
+    PROBE("use_is", (cu.pool_current(&current, 0), current == pool));
+    PROBE("use_default_is", (cu.pool_default(&current, 0), current == standard));
+    PROBE("use_null", cu.pool_use(0, NULL));
+    PROBE("use_device_99", cu.pool_use(99, pool));
+    PROBE("use_alloc", (cu.alloc_async(&p, 64, s), cu.pointer(&is, HANDLE, p), is == pool));
+    PROBE("destroy_current", cu.pool_destroy(pool));
+    PROBE("destroyed_current_is", (cu.pool_current(&current, 0), current == standard));
+    other = new_pool(0);
+    PROBE("use_other", cu.pool_use(0, other));
+    PROBE("use_default", cu.pool_use(0, standard));
+    PROBE("destroyed_memory", (cu.fill_8(p, 1, 64, s) * 1000 + cu.stream_sync(s)));
+    PROBE("destroyed_handle", (is = NULL, cu.pointer(&is, HANDLE, p) * 10 + (is == pool)));
+    PROBE("destroyed_free", cu.free_async(p, s) * 1000 + cu.stream_sync(s));
+}
+
+/* Two devices: memory of a pool of device 0, used by device 1. */
+static void peers(void) {
+    void    *pool, *s, *t, *store, *params[2];
+    ptr      p = 0, q = 0;
+    uint32_t value = 5, got = 0;
+    open_all();
+    if (devices < 2) {
+        answer("gave_up", "two devices");
+        return;
+    }
+    s = new_stream();
+    pool = new_pool(UINT64_MAX);
+    cu.alloc_from(&p, MEMORY, pool, s);
+    cu.stream_sync(s);
+    PROBE("get_other", shared(pool, 1, 1));
+    PROBE("share_1", share(pool, 1, 1, 1));
+    PROBE("share_3", share(pool, 1, 1, 3));
+    PROBE("get_shared", shared(pool, 1, 1));
+    cu.alloc_from(&q, MEMORY, pool, s);
+    cu.stream_sync(s);
+    cu.set_current(context[1]);
+    t = new_stream();
+    store = kernel(1, "store");
+    params[0] = &p;
+    params[1] = &value;
+    PROBE("peer_copy", (cu.copy_async(memory[1], p, 64, t) * 1000 + cu.stream_sync(t)));
+    PROBE("peer_copy_peer", (cu.copy_peer(p, context[0], memory[1], context[1], 64, t) * 1000 + cu.stream_sync(t)));
+    PROBE("store", (launch(store, 1, 1, t, params) * 1000 + cu.stream_sync(t)));
+    PROBE("stored", (cu.to_host(&got, p, 4), (int)got));
+    params[0] = &q;
+    PROBE("store_in_later", (launch(store, 1, 1, t, params) * 1000 + cu.stream_sync(t)));
+    PROBE("fill", cu.fill_32(p, 1, 4, t) * 1000 + cu.stream_sync(t));
+    PROBE("alloc_on_its_stream", cu.alloc_from(&p, 64, pool, t));
+    PROBE("free_on_its_stream", cu.free_async(p, t));
+    PROBE("sync", cu.stream_sync(t));
+    PROBE("share_0", share(pool, 1, 1, 0));
+    PROBE("get_unshared", shared(pool, 1, 1));
+    PROBE("use_of_other_device", cu.pool_use(1, pool));
+    params[0] = &q;
+    PROBE("store_unshared", (launch(store, 1, 1, t, params) * 1000 + cu.stream_sync(t)));
+}
+
+/* Pools on the host, and of managed memory. */
+static void others(void) {
+    properties p;
+    void      *pool = NULL, *s;
+    ptr        m = 0;
+    int        k, value;
+    char       question[40];
+    open_one();
+    s = new_stream();
+    for (k = 0; k < 3; k++) {
+        static const char *const names[] = { "host", "node", "managed" };
+        p = usual();
+        p.location = k == 0 ? 2 : k == 1 ? 3 : 1;
+        if (k == 2) p.type = 2;
+        pool = NULL;
+        snprintf(question, sizeof question, "%s_create", names[k]);
+        PROBE(question, cu.pool(&pool, &p));
+        if (!pool) continue;
+        snprintf(question, sizeof question, "%s_alloc", names[k]);
+        m = 0;
+        PROBE(question, cu.alloc_from(&m, 4096, pool, s) * 1000 + cu.stream_sync(s));
+        snprintf(question, sizeof question, "%s_type", names[k]);
+        PROBE(question, (value = 77, cu.pointer(&value, 2, m) * 100 + value));
+        snprintf(question, sizeof question, "%s_is_managed", names[k]);
+        PROBE(question, (value = 77, cu.pointer(&value, 8, m) * 100 + value));
+        snprintf(question, sizeof question, "%s_ordinal", names[k]);
+        PROBE(question, (value = 77, cu.pointer(&value, 9, m) * 100 + value));
+        snprintf(question, sizeof question, "%s_fill", names[k]);
+        PROBE(question, cu.fill_32(m, 7, 4, s) * 1000 + cu.stream_sync(s));
+        snprintf(question, sizeof question, "%s_access", names[k]);
+        PROBE(question, shared(pool, 1, 0));
+        snprintf(question, sizeof question, "%s_touch", names[k]);
+        PROBE(question, (int)*(volatile uint32_t *)(uintptr_t)m);
+        snprintf(question, sizeof question, "%s_use", names[k]);
+        PROBE(question, cu.pool_use(0, pool));
+        snprintf(question, sizeof question, "%s_free", names[k]);
+        PROBE(question, cu.free_async(m, s) * 1000 + cu.stream_sync(s));
+        snprintf(question, sizeof question, "%s_destroy", names[k]);
+        PROBE(question, cu.pool_destroy(pool));
+    }
+}
+
+static void sizes(void) {
+    static const size_t bytes[] = { 1, 64, 100, 512, 513, 4096, 33 * (size_t)MIB, 64 * (size_t)MIB, 65 * (size_t)MIB };
+    properties of;
+    void      *pool, *s, *t, *event;
+    ptr        p = 0, q = 0;
+    unsigned   k;
+    int        none = 0;
+    char       question[60];
+    open_one();
+    s = new_stream();
+    t = new_stream();
+    cu.event(&event, 2);
+    for (k = 0; k < COUNT(bytes); k++) {
+        pool = new_pool(0);
+        cu.alloc_from(&p, bytes[k], pool, s);
+        snprintf(question, sizeof question, "used_by_%lu", (unsigned long)bytes[k]);
+        PROBE(question, (int)account_of(pool, USED));
+        snprintf(question, sizeof question, "reserved_by_%lu", (unsigned long)bytes[k]);
+        PROBE(question, (int)(account_of(pool, RESERVED) >> 10));
+        cu.free_async(p, s);
+        cu.stream_sync(s);
+        cu.pool_destroy(pool);
+    }
+    for (k = 0; k < 3; k++) {
+        static const size_t most[] = { 1, MIB, 64 * (size_t)MIB };
+        pool = NULL;
+        of = usual();
+        of.most = most[k];
+        cu.pool(&pool, &of);
+        snprintf(question, sizeof question, "most_%lu_alloc_64", (unsigned long)most[k]);
+        PROBE(question, cu.alloc_from(&p, 64, pool, s));
+        snprintf(question, sizeof question, "most_%lu_reserved", (unsigned long)most[k]);
+        PROBE(question, (int)(account_of(pool, RESERVED) >> 10));
+        snprintf(question, sizeof question, "most_%lu_alloc_2_mib", (unsigned long)most[k]);
+        PROBE(question, cu.alloc_from(&p, 2 * MIB, pool, s));
+        snprintf(question, sizeof question, "most_%lu_alloc_64_mib", (unsigned long)most[k]);
+        PROBE(question, cu.alloc_from(&p, 64 * (size_t)MIB, pool, s));
+    }
+    /* reuse with the settings off; each pool then has no other free memory */
+    for (k = 0; k < 4; k++) {
+        of = usual();
+        of.most = 32 * MIB;
+        pool = NULL;
+        cu.pool(&pool, &of);
+        cu.pool_set(pool, THRESHOLD, &(uint64_t) { UINT64_MAX });
+        if (k) cu.pool_set(pool, (int)k, &none);
+        cu.alloc_from(&p, 32 * MIB, pool, s);
+        cu.free_async(p, s);
+        cu.stream_sync(s);
+        snprintf(question, sizeof question, "without_%u_other_stream_done", k);
+        PROBE(question, (q = 0, cu.alloc_from(&q, 32 * MIB, pool, t) * 10 + (q == p)));
+    }
+    PROBE("trim_more_than_reserved", (pool = new_pool(UINT64_MAX), cu.pool_trim(pool, (size_t)1 << 40)));
+    PROBE("trim_keeps", (cu.alloc_from(&p, MIB, pool, s), cu.free_async(p, s), cu.stream_sync(s), cu.pool_trim(pool, 1),
+                         (int)(account_of(pool, RESERVED) >> 10)));
+    PROBE("threshold_query", (pool = new_pool(0), cu.alloc_from(&p, MIB, pool, s), cu.free_async(p, s), sleep_ms(100),
+                              cu.stream_query(s), (int)(account_of(pool, RESERVED) >> 10)));
+    PROBE("threshold_event", (cu.record(event, s), cu.event_sync(event), (int)(account_of(pool, RESERVED) >> 10)));
+    PROBE("threshold_copy", (pool = new_pool(0), cu.alloc_from(&p, MIB, pool, s), cu.free_async(p, s), sleep_ms(100),
+                             cu.to_host(question, memory[0], 4), (int)(account_of(pool, RESERVED) >> 10)));
+}
+
+/* cuMemFree behind a kernel that spins: of a pool's memory, then what else the stream does. */
+static void frees_behind(void) {
+    void *pool, *s, *spin;
+    ptr   p = 0, q = 0;
+    gate  gates;
+    open_one();
+    gates = make_gate();
+    spin = kernel(0, "spin");
+    s = new_stream();
+    pool = new_pool(UINT64_MAX);
+    cu.alloc_from(&p, 64, pool, s);
+    cu.alloc(&q, 64);
+    close_gate(gates, spin, s);
+    PROBE("query", cu.stream_query(s));
+    PROBE("plain_async", cu.free_async(q, s));
+    PROBE("plain_async_query", cu.stream_query(s));
+    PROBE("pool_now", cu.free(p));
+    PROBE("used", (int)account_of(pool, USED));
+    open_gate(gates);
+    PROBE("sync", cu.stream_sync(s));
+}
+
+const group more_pool_groups[] = {
+    { "pool_access", accesses, 1 }, { "pool_peer", peers, 2 }, { "pool_others", others, 1 }, { "pool_sizes", sizes, 1 },
+    { "pool_behind", frees_behind, 1 }, { NULL, NULL, 0 }
+};
 const group pool_groups[] = {
     { "pool", creates, 1 }, { "pool_attributes", attributes, 1 }, { "pool_accounts", accounts, 1 },
     { "pool_reuse", reuses, 1 }, { "pool_free", frees, 1 }, { "pool_reset", resets, 1 },

@@ -32,6 +32,25 @@ typedef struct copy_2d {                             /* CUDA_MEMCPY2D */
     size_t to_pitch;
     size_t width, height;
 } copy_2d;
+typedef struct copy_3d {                             /* CUDA_MEMCPY3D; of a peer, `reserved` is a context */
+    size_t from_x, from_y, from_z, from_lod;
+    unsigned from_type;
+    const void *from_host;
+    ptr from_device;
+    void *from_array, *from_reserved;
+    size_t from_pitch, from_height;
+    size_t to_x, to_y, to_z, to_lod;
+    unsigned to_type;
+    void       *to_host;
+    ptr to_device;
+    void *to_array, *to_reserved;
+    size_t to_pitch, to_height;
+    size_t width, height, depth;
+} copy_3d;
+typedef struct location { unsigned type; int id; } location;              /* CUmemLocation */
+typedef struct copy_attributes { unsigned order; location from, to; unsigned flags; } copy_attributes;
+typedef struct operand { unsigned type; ptr address; size_t row, rows; location hint; } operand;      /* a pointer */
+typedef struct copy_op { operand from, to; size_t width, height, depth; unsigned order, flags; } copy_op;
 typedef struct update { int result; void *node, *from; } update;          /* CUgraphExecUpdateResultInfo */
 typedef struct attribute { unsigned id, pad; union { char size[64]; int flag; unsigned dim[3]; } value; }
 attribute;      /* CUlaunchAttribute */
@@ -133,6 +152,24 @@ enum { MAX_DYNAMIC = 8, CARVEOUT = 9 };              /* CUfunction_attribute */
     X(copy_async, "cuMemcpyDtoDAsync_v2", (ptr, ptr, size_t, void *)) \
     X(copy_2d, "cuMemcpy2DAsync_v2", (const copy_2d *, void *)) \
     X(copy_peer, "cuMemcpyPeerAsync", (ptr, void *, ptr, void *, size_t, void *)) \
+    X(copy_3d, "cuMemcpy3DAsync_v2", (const copy_3d *, void *)) X(copy_3d_now, "cuMemcpy3D_v2", (const copy_3d *)) \
+    X(copy_3d_peer, "cuMemcpy3DPeerAsync", (const copy_3d *, void *)) \
+    X(copy_3d_peer_now, "cuMemcpy3DPeer", (const copy_3d *)) \
+    X(batch, "cuMemcpyBatchAsync_v2", \
+      (ptr *, ptr *, size_t *, size_t, copy_attributes *, size_t *, size_t, void *)) \
+    X(old_batch, "cuMemcpyBatchAsync", \
+      (ptr *, ptr *, size_t *, size_t, copy_attributes *, size_t *, size_t, size_t *, void *)) \
+    X(batch_3d, "cuMemcpy3DBatchAsync_v2", (size_t, copy_op *, unsigned long long, void *)) \
+    X(old_batch_3d, "cuMemcpy3DBatchAsync", (size_t, copy_op *, size_t *, unsigned long long, void *)) \
+    X(fill_2d_16, "cuMemsetD2D16Async", (ptr, size_t, unsigned short, size_t, size_t, void *)) \
+    X(fill_2d_32, "cuMemsetD2D32Async", (ptr, size_t, unsigned, size_t, size_t, void *)) \
+    X(managed, "cuMemAllocManaged", (ptr *, size_t, unsigned)) \
+    X(attach_memory, "cuStreamAttachMemAsync", (void *, ptr, size_t, unsigned)) \
+    X(prefetch, "cuMemPrefetchAsync_v2", (ptr, size_t, location, unsigned, void *)) \
+    X(old_prefetch, "cuMemPrefetchAsync", (ptr, size_t, int, void *)) \
+    X(advise, "cuMemAdvise_v2", (ptr, size_t, int, location)) X(old_advise, "cuMemAdvise", (ptr, size_t, int, int)) \
+    X(range_attribute, "cuMemRangeGetAttribute", (void *, size_t, int, ptr, size_t)) \
+    X(range_attributes, "cuMemRangeGetAttributes", (void **, size_t *, int *, size_t, ptr, size_t)) \
     X(fill_8, "cuMemsetD8Async", (ptr, unsigned char, size_t, void *)) \
     X(fill_16, "cuMemsetD16Async", (ptr, unsigned short, size_t, void *)) \
     X(fill_32, "cuMemsetD32Async", (ptr, unsigned, size_t, void *)) \
@@ -157,6 +194,9 @@ enum { MAX_DYNAMIC = 8, CARVEOUT = 9 };              /* CUfunction_attribute */
     X(pool_get, "cuMemPoolGetAttribute", (void *, int, void *)) \
     X(pool_set, "cuMemPoolSetAttribute", (void *, int, void *)) X(pool_trim, "cuMemPoolTrimTo", (void *, size_t)) \
     X(pool_default, "cuDeviceGetDefaultMemPool", (void **, int)) X(pool_current, "cuDeviceGetMemPool", (void **, int)) \
+    X(pool_share, "cuMemPoolSetAccess", (void *, const void *, size_t)) \
+    X(pool_shared, "cuMemPoolGetAccess", (unsigned *, void *, location *)) \
+    X(pool_use, "cuDeviceSetMemPool", (int, void *)) \
     X(add_callback, "cuStreamAddCallback", (void *, void (*)(void *, int, void *), void *, unsigned)) \
     X(wait_value, "cuStreamWaitValue32_v2", (void *, ptr, unsigned, unsigned)) \
     X(write_value, "cuStreamWriteValue32_v2", (void *, ptr, unsigned, unsigned)) \
@@ -194,7 +234,8 @@ extern calls cu;                                     /* NULL: the driver lacks t
 typedef struct group { const char *name; void (*run)(void); int devices; } group;
 extern const group device_groups[], context_groups[], stream_groups[], memory_groups[], module_groups[], link_groups[],
     library_groups[], launch_groups[], cluster_groups[], capture_groups[], more_capture_groups[],
-    left_capture_groups[], pool_groups[], basic_groups[];
+    left_capture_groups[], pool_groups[], more_pool_groups[], managed_groups[], copy_groups[],
+    basic_groups[];
 
 /* PROBE: a call's CUresult, or any small number. If a probe ended the process or never returned, its answer is
    "crashed" or "hung": the group runs again without it. */

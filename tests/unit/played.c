@@ -661,6 +661,63 @@ TEST(a_free_that_the_driver_refuses) {
     CHECK_OK(gpuexec_free_on(t.stream, gpuexec_alloc_on(t.stream, 64)));
 }
 
+/* A pool that gives parts of an arena, often the same ones again: the table of allocations always agrees with it. */
+enum { ARENA = 96, CELL = 512, STEPS = 20000 };
+static const uint64_t arena = 0x7000000000;
+static uint32_t arena_place;
+static int GXI_CUDA from_the_arena(gpuexec_ptr *address, size_t bytes, void *pool, struct CUstream_st *stream) {
+    (void)bytes;
+    (void)pool;
+    (void)stream;
+    *address = arena + arena_place * CELL;
+    return 0;
+}
+static int GXI_CUDA to_the_arena(gpuexec_ptr address, struct CUstream_st *stream) {
+    (void)address;
+    (void)stream;
+    return 0;
+}
+TEST(addresses_that_a_pool_gives_again) {
+    setting    t = set_up_on(0, UNIT_PTX, "count", 0);
+    uint32_t   owner[ARENA] = { 0 }, first[STEPS + 1], cells[STEPS + 1], seed = 9, step, i;
+    size_t     bytes[STEPS + 1];
+    gxi_driver real = gxi.cu;
+    CHECK_OK(gpuexec_free_on(t.stream, gpuexec_alloc_on(t.stream, 64)));
+    gxi.cu.cuMemAllocFromPoolAsync = from_the_arena;
+    gxi.cu.cuMemFreeAsync = to_the_arena;
+    for (step = 1; step <= STEPS; step++) {
+        const uint32_t at = test_random(&seed) % ARENA, most = 1 + test_random(&seed) % 4;
+        const uint64_t look = arena + test_random(&seed) % (ARENA * CELL), wide = 1 + test_random(&seed) % 4096;
+        gxi_range r;
+        uint64_t  a;
+        uint32_t  expected = 0;
+        if (owner[at]) {                                         /* several lines free, with and without a place */
+            const uint32_t id = owner[at];
+            const gpuexec_ptr p = arena + first[id] * CELL;
+            CHECK_OK(step % 3 == 0 ? gpuexec_free_on(t.stream, p) : gpuexec_free_on_at(NULL, t.stream, p));
+            for (i = 0; i < cells[id]; i++) owner[first[id] + i] = 0;
+        } else {
+            for (i = 0; i < most && at + i < ARENA && !owner[at + i]; i++) owner[at + i] = step;
+            first[step] = arena_place = at;
+            cells[step] = i;
+            bytes[step] = i * CELL - test_random(&seed) % CELL;
+            CHECK_EQ(step % 5 ? gpuexec_alloc_on(t.stream, bytes[step]) : gpuexec_alloc_on(t.stream, bytes[step]),
+                     arena + at * CELL);
+        }
+        for (a = look; a < look + wide; a++) {                   /* the last range that the bytes touch */
+            const uint64_t cell = (a - arena) / CELL;
+            const uint32_t id = cell < ARENA ? owner[cell] : 0;
+            if (id && a - (arena + first[id] * CELL) < bytes[id]) expected = id;
+        }
+        if (!CHECK_EQ(gxi_range_touching(look, wide, &r), expected != 0)) break;
+        if (expected && !CHECK(r.lo == arena + first[expected] * CELL && r.bytes == bytes[expected])) break;
+    }
+    for (i = 0; i < ARENA; i++) if (owner[i] && first[owner[i]] == i)
+        CHECK_OK(gpuexec_free_on(t.stream, arena + i * CELL));
+    CHECK(!gxi_range_touching(arena, ARENA * CELL, &(gxi_range){ 0 }));
+    gxi.cu = real;
+}
+
 static int GXI_CUDA nothing_from_a_pool(gpuexec_ptr *address, size_t bytes, void *pool, struct CUstream_st *stream) {
     (void)bytes;
     (void)pool;

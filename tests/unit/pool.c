@@ -389,16 +389,19 @@ TEST(a_pool_of_the_program) {
     CHECK_OK(add_to(&s, s.stream, p, 2));
     CHECK_OK(gpuexec_copy_out(s.stream, s.host, p, BYTES));
     CHECK_OK(gpuexec_free_on(s.stream, p));
-    CHECK_OK(gpuexec_free(q));
-    CHECK_OK(gpuexec_stream_sync(s.stream));
+    CHECK_OK(gpuexec_free_on(other, q));
+    CHECK_OK(gpuexec_context_sync(s.ctx));
     CHECK_EQ(s.host[WORDS - 1], 7);
     i = info_of(pool);                                           /* it keeps what was freed, across a wait */
-    CHECK(i.used == 0 && i.used_high == 2 * LARGE && i.reserved >= 2 * LARGE);
+    CHECK_EQ(i.used, 0);
+    CHECK_EQ(i.used_high, 2 * LARGE);
+    CHECK(i.reserved >= 2 * LARGE);
     CHECK_OK(gpuexec_pool_trim(pool, 0));
     CHECK_EQ(info_of(pool).reserved, 0);
     CHECK_OK(gpuexec_pool_reset_high(pool));
     i = info_of(pool);
-    CHECK(i.used_high == 0 && i.reserved_high == 0);
+    CHECK_EQ(i.used_high, 0);
+    CHECK_EQ(i.reserved_high, 0);
     p = gpuexec_pool_alloc(pool, s.stream, LARGE);
     CHECK_OK(gpuexec_pool_destroy(pool));                        /* what is allocated remains */
     CHECK_OK(gpuexec_fill(s.stream, p, 1, LARGE));

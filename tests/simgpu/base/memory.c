@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define GRANULE (64u << 10)
+#define MAPPED 2u                                 /* CU_MEMHOSTALLOC_DEVICEMAP */
 #define ALIGNMENT 512u
 #define POISON 0xCD                               /* value of every byte of fresh memory, ... */
 #define POISON_MOST (64u << 20)                   /* ... up to this size; zeros after it
@@ -197,7 +198,8 @@ static void take_out(struct sim_heap *heap, struct spot spot) {
 bool sim_mem_in_window(uint64_t address) { return heap_of(address) != &host; }
 
 static bool visible(const struct sim_device *viewer, const struct sim_range *r) {
-    if (!viewer || !r->delta || r->device == viewer) return true;        /* no delta: memory of the host */
+    if (!viewer || r->device == viewer) return true;
+    if (!r->delta && (r->kind != SIM_MEM_POOL || r->device)) return true;        /* the host's; that of a pool is shared */
     if (r->kind == SIM_MEM_POOL || r->kind == SIM_MEM_GRAPH) return r->viewers >> viewer->ordinal & 1;
     return __atomic_load_n(&viewer->peers, __ATOMIC_RELAXED) >> r->device->ordinal & 1;
 }
@@ -387,7 +389,7 @@ int sim_mem_add_host(struct sim_context *context, void *p, uint64_t bytes, enum 
     r.id = next_id++;
     if (next && next->r.lo < r.hi)                                 /* as measured: memory that the driver
                                                                       allocated cannot be registered */
-        result = next->r.kind == SIM_MEM_PINNED ? CUDA_ERROR_INVALID_VALUE :
+        result = next->r.kind != SIM_MEM_REGISTERED ? CUDA_ERROR_INVALID_VALUE :
                                                            CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
     else if (!insert(&host, &r, false)) result = CUDA_ERROR_OUT_OF_MEMORY;
     pthread_rwlock_unlock(&table_lock);
@@ -419,7 +421,8 @@ int sim_mem_add_managed(struct sim_context *context, struct sim_device *device, 
     memset(p, POISON, bytes < POISON_MOST ? bytes : POISON_MOST);
     const uint64_t lo = (uintptr_t)p;
     return add_pages(&(struct sim_range) { .lo = lo, .hi = lo + bytes, .end = lo + bytes, .kind = SIM_MEM_MANAGED,
-                                           .device = device, .context = context, .managed = managed }, address);
+                                           .device = device, .context = context, .managed = managed,
+                                           .flags = MAPPED }, address);
 }
 
 /* Waits for every quantum and slice that may still use a range that has left the table. */
@@ -490,11 +493,13 @@ void sim_mem_resize(uint64_t address, uint64_t bytes) {
 
 void sim_mem_share(struct sim_pool *pool, unsigned viewers) {
     pthread_rwlock_wrlock(&table_lock);
-    for (struct sim_heap *heap = heaps; heap < heaps + SIM_MAX_DEVICES; heap++)
+    for (int i = -1; i < SIM_MAX_DEVICES; i++) {
+        const struct sim_heap *heap = i < 0 ? &host : &heaps[i];
         for (struct spot spot = { 0, 0 }; spot.leaf < heap->count; spot = after(heap, spot)) {
             struct range *range = range_at(heap, spot);
             if (range->r.pool == pool) range->r.viewers = viewers;
         }
+    }
     __atomic_add_fetch(&sim_mem_generation, 1, __ATOMIC_RELEASE);
     pthread_rwlock_unlock(&table_lock);
 }

@@ -39,6 +39,13 @@ SIM_API(cuMemAllocPitch_v2, (CUdeviceptr *out, size_t *pitch, size_t width, size
 
 static bool known(uint64_t address, struct sim_range *r) { return sim_mem_find_for_call(address, 1, false, r); }
 
+/* NULL: all devices. */
+static int drain_all(struct sim_device *device) {
+    int result = device ? sim_drain(NULL, device) : CUDA_SUCCESS;
+    for (int i = 0; i < sim_device_count && !device && !result; i++) result = sim_drain(NULL, &sim_devices[i]);
+    return result;
+}
+
 /* Waits for the device's work as a GPU does, so that nothing in flight loses its memory; not for memory of a pool, as
    documented. */
 SIM_API(cuMemFree_v2, (CUdeviceptr address), (address), SIM_HEALTHY | SIM_UNSAFE) {
@@ -49,7 +56,7 @@ SIM_API(cuMemFree_v2, (CUdeviceptr address), (address), SIM_HEALTHY | SIM_UNSAFE
     if (known(address, &r) && r.pool && sim_context_need() == CUDA_ERROR_CONTEXT_IS_DESTROYED)
         return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     if (!sim_mem_mark_freeing(address, &r)) return CUDA_ERROR_INVALID_VALUE;
-    int result = r.kind == SIM_MEM_POOL ? CUDA_SUCCESS : sim_drain(NULL, r.kind == SIM_MEM_MANAGED ? NULL : r.device);
+    int result = r.kind == SIM_MEM_POOL ? CUDA_SUCCESS : drain_all(r.kind == SIM_MEM_MANAGED ? NULL : r.device);
     if (result) return result;                    /* a kernel failed meanwhile: other
                                                      threads may still use the memory */
     if (r.kind == SIM_MEM_MANAGED) {
@@ -162,7 +169,7 @@ SIM_API_ALSO(cuMemHostRegister_v2, cuMemHostRegister, (void *p, size_t bytes, un
 
 SIM_API(cuMemHostGetDevicePointer_v2, (CUdeviceptr *out, void *p, unsigned flags), (out, p, flags), SIM_CTX) {
     struct sim_range r;
-    if (!out || flags || !host_range(p, &r)) return CUDA_ERROR_INVALID_VALUE;
+    if (!out || flags || !host_range(p, &r) || r.kind == SIM_MEM_MANAGED) return CUDA_ERROR_INVALID_VALUE;
     *out = (uintptr_t)p;
     return CUDA_SUCCESS;
 }
@@ -210,7 +217,7 @@ static int describe(void *out, int attribute, CUdeviceptr address, const struct 
     case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE: *(int *)out = 0; break;
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
         *(int *)out = !r ? CU_DEVICE_INVALID : device ? r->device->ordinal : r->context ? r->context->device->ordinal :
-                                                                             CU_DEVICE_CPU;
+                                                                             r->pool->device->ordinal;
         break;
     case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: *(CUdeviceptr *)out = r ? r->lo : 0; break;
@@ -220,7 +227,7 @@ static int describe(void *out, int attribute, CUdeviceptr address, const struct 
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: *(uint64_t *)out = 0; break;
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS: *(int *)out = r ? 3 : 0; break;
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
-        *(void **)out = r && r->pool ? SIM_HANDLE(r->pool->handle) : NULL; break;
+        *(void **)out = r && r->pool ? SIM_HANDLE(r->pool->name) : NULL; break;
     default: return CUDA_ERROR_INVALID_VALUE;
     }
     return CUDA_SUCCESS;

@@ -62,7 +62,7 @@ static unsigned *peer_of(struct sim_context *me, const struct sim_context *other
 }
 
 bool sim_context_reaches(struct sim_context *c, const struct sim_range *r) {
-    if (!r->delta || r->device == c->device) return true;
+    if (r->device == c->device || (!r->delta && (r->kind != SIM_MEM_POOL || r->device))) return true;
     return r->context ? peer_of(c, r->context) != NULL : r->viewers >> c->device->ordinal & 1;
 }
 
@@ -268,7 +268,10 @@ SIM_API(cuCtxGetFlags, (unsigned *flags), (flags), SIM_HEALTHY) {
 
 static int synchronize(struct sim_context *c) {
     int result = sim_capture_in(c);
-    return result || (result = sim_capture_forbids()) ? result : sim_drain(c, NULL);
+    if (result || (result = sim_capture_forbids())) return result;
+    result = sim_drain(c, NULL);
+    sim_pools_settle();
+    return result;
 }
 SIM_API(cuCtxSynchronize, (void), (), SIM_CTX) { return synchronize(sim_self.context); }
 

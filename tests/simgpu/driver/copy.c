@@ -167,12 +167,36 @@ static int find_part(const struct sim_stream *s, struct side *side, struct part 
     return look(s, side, b, p.type == CU_MEMORYTYPE_DEVICE) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
+static void free_data(struct sim_op *op) { free(op->data); }
+
+/* A node reports the offsets apart from the addresses, as measured. */
+static int capture_part(struct sim_stream *s, struct part dst, struct part src, struct side to, struct side from,
+                        struct block b) {
+    CUDA_MEMCPY3D *is = malloc(sizeof *is);
+    struct sim_op *op = is ? new_move(SIM_OP_COPY, to, b) : NULL;
+    if (!op) {
+        free(is);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    *is = (CUDA_MEMCPY3D) { .srcXInBytes = src.x, .srcY = src.y, .srcZ = src.z, .srcPitch = from.end.pitch,
+                            .srcHeight = src.height, .dstXInBytes = dst.x, .dstY = dst.y, .dstZ = dst.z,
+                            .dstPitch = to.end.pitch, .dstHeight = dst.height, .WidthInBytes = b.width,
+                            .Height = b.height, .Depth = b.depth };
+    is->srcDevice = src.type == CU_MEMORYTYPE_HOST ? (uintptr_t)src.host : src.device;
+    is->dstDevice = dst.type == CU_MEMORYTYPE_HOST ? (uintptr_t)dst.host : dst.device;
+    op->src = from.end;
+    op->data = is;
+    op->release = free_data;
+    return sim_stream_submit(s, op);
+}
+
 static int copy_part(struct sim_stream *s, struct part dst, struct part src, struct block b, bool async) {
     struct side to, from;
     if (!b.width || !b.height || !b.depth) return CUDA_SUCCESS;
     int result = find_part(s, &to, dst, b);
     if (!result) result = find_part(s, &from, src, b);
-    return result ? result : copy(s, to, from, b, async);
+    if (result) return result;
+    return s->capture ? capture_part(s, dst, src, to, from, b) : copy(s, to, from, b, async);
 }
 
 static int copy_2d(const CUDA_MEMCPY2D *c, void *stream, bool async) {
@@ -193,8 +217,7 @@ SIM_API_STREAM(cuMemcpy2DAsync_v2, _ptsz, (const CUDA_MEMCPY2D *c, void *stream)
 static int copy_3d(const CUDA_MEMCPY3D *c, void *stream, bool async) {
     struct sim_stream *s;
     int result = find_stream(stream, async, &s);
-    if (result || !c || c->srcLOD || c->dstLOD || c->reserved0 || c->reserved1)
-        return result ? result : CUDA_ERROR_INVALID_VALUE;
+    if (result || !c) return result ? result : CUDA_ERROR_INVALID_VALUE;
     return copy_part(s, PART(c, dst, c->dstZ, c->dstHeight), PART(c, src, c->srcZ, c->srcHeight),
                      (struct block) { c->WidthInBytes, c->Height, c->Depth }, async);
 }
@@ -205,8 +228,8 @@ SIM_API_STREAM(cuMemcpy3DAsync_v2, _ptsz, (const CUDA_MEMCPY3D *c, void *stream)
 
 static int copy_3d_peer(const CUDA_MEMCPY3D_PEER *c, void *stream, bool async) {
     struct sim_stream *s;
-    int result = find_stream(stream, async, &s);
-    if (result || !c || c->srcLOD || c->dstLOD) return result ? result : CUDA_ERROR_INVALID_VALUE;
+    int result = sim_stream_use_now(stream, &s);                 /* no capture may contain it, as measured */
+    if (result || !c) return result ? result : CUDA_ERROR_INVALID_VALUE;
     if (context_bad(c->dstContext) || context_bad(c->srcContext)) return CUDA_ERROR_INVALID_CONTEXT;
     return copy_part(s, PART(c, dst, c->dstZ, c->dstHeight), PART(c, src, c->srcZ, c->srcHeight),
                      (struct block) { c->WidthInBytes, c->Height, c->Depth }, async);
@@ -223,9 +246,16 @@ SIM_API_STREAM(cuMemcpy3DPeerAsync, _ptsz, (const CUDA_MEMCPY3D_PEER *c, void *s
 
 struct item { struct side to, from; struct block b; unsigned order; };
 
-static int check_attributes(unsigned order, unsigned flags) {
+static bool order_bad(unsigned order, unsigned flags) {
     return order < CU_MEMCPY_SRC_ACCESS_ORDER_STREAM || order > CU_MEMCPY_SRC_ACCESS_ORDER_ANY
-           || flags & ~(unsigned)CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+           || flags & ~(unsigned)CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE;
+}
+static bool hint_bad(CUmemLocation l) {
+    return l.type > CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT
+           || (l.type == CU_MEM_LOCATION_TYPE_DEVICE && (l.id < 0 || l.id >= sim_device_count));
+}
+static bool attributes_bad(const CUmemcpyAttributes *a) {
+    return order_bad(a->srcAccessOrder, a->flags) || hint_bad(a->srcLocHint) || hint_bad(a->dstLocHint);
 }
 
 /* A worker must not touch pageable memory that is not there. */
@@ -244,9 +274,15 @@ static struct sim_op *new_item(const struct item *i) {
     struct sim_op *op = new_move(SIM_OP_COPY, i->to, i->b);
     if (!op) return NULL;
     op->src = i->from.end;
-    if (i->order != CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL || !i->from.host || stage(op)) return op;
+    if (i->order == CU_MEMCPY_SRC_ACCESS_ORDER_STREAM || !i->from.pageable || stage(op)) return op;
     sim_op_unref(op);
     return NULL;
+}
+
+/* As measured: only pageable memory is read at the call; where another order is requested, the call waits. */
+static bool waits(const struct item *i) {
+    return i->from.pageable ? i->order == CU_MEMCPY_SRC_ACCESS_ORDER_STREAM :
+                              i->order == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
 }
 
 static int run_batch(struct sim_stream *s, const struct item *items, size_t n) {
@@ -264,38 +300,39 @@ static int run_batch(struct sim_stream *s, const struct item *items, size_t n) {
             sim_op_unref(op);
         }
     }
-    const int ended = sim_stream_submit(s, end);
+    bool wait = false;
+    for (size_t i = 0; i < n && !wait; i++) wait = waits(&items[i]);
+    const int ended = wait ? sim_stream_run(s, end) : sim_stream_submit(s, end);
     return result ? result : ended;
 }
 
 /* Not without a current context, not on the legacy stream, and not in a capture, which stays valid: as measured. */
 static int find_batch_stream(void *stream, struct sim_stream **s) {
-    int result = sim_stream_find(stream, s);
+    int result = sim_context_need() ? CUDA_ERROR_INVALID_VALUE : sim_stream_find(stream, s);
     if (result) return result;
-    if (sim_context_need()) return CUDA_ERROR_INVALID_VALUE;
-    if ((*s)->capture) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-    return *s == &(*s)->context->legacy ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+    if (*s == &(*s)->context->legacy) return CUDA_ERROR_INVALID_VALUE;
+    return (*s)->capture ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : CUDA_SUCCESS;
 }
 
 static int batch(const CUdeviceptr *to, const CUdeviceptr *from, const size_t *sizes, size_t n,
                  const CUmemcpyAttributes *attributes, const size_t *starts, size_t nattributes, size_t *bad,
                  void *stream) {
     struct sim_stream *s;
-    int result = find_batch_stream(stream, &s);
     *bad = SIZE_MAX;
-    if (result) return result;
     if (!n || !to || !from || !sizes || !attributes || !starts || !nattributes || nattributes > n || starts[0])
         return CUDA_ERROR_INVALID_VALUE;
     for (size_t k = 0; k < nattributes; k++)
-        if ((k && starts[k] <= starts[k - 1]) || starts[k] >= n) return CUDA_ERROR_INVALID_VALUE;
+        if ((k && starts[k] <= starts[k - 1]) || starts[k] >= n || attributes_bad(&attributes[k]))
+            return CUDA_ERROR_INVALID_VALUE;
+    int result = find_batch_stream(stream, &s);
+    if (result) return result;
     struct item *items = calloc(n, sizeof *items);
     if (!items) return CUDA_ERROR_OUT_OF_MEMORY;
     for (size_t i = 0, k = 0; i < n && !result; i++) {
         if (k + 1 < nattributes && starts[k + 1] == i) k++;
         items[i] = (struct item) { { .end = { .address = to[i] } }, { .end = { .address = from[i] } },
                                    { sizes[i], 1, 1 }, attributes[k].srcAccessOrder };
-        result = sizes[i] ? check_attributes(items[i].order, attributes[k].flags) : CUDA_ERROR_INVALID_VALUE;
-        if (!result) result = look_both(s, &items[i]);
+        result = sizes[i] ? look_both(s, &items[i]) : CUDA_ERROR_INVALID_VALUE;
         if (result) *bad = i;
     }
     if (!result) result = run_batch(s, items, n);
@@ -330,23 +367,23 @@ static int operand(struct side *side, const CUmemcpy3DOperand *o, struct block b
 
 static int batch_3d(size_t n, const CUDA_MEMCPY3D_BATCH_OP *list, size_t *bad, unsigned long long flags, void *stream) {
     struct sim_stream *s;
-    int result = find_batch_stream(stream, &s);
     *bad = SIZE_MAX;
-    if (result) return result;
     if (!n || !list || flags) return CUDA_ERROR_INVALID_VALUE;
+    int result = find_batch_stream(stream, &s);
+    if (result) return result;
     struct item *items = calloc(n, sizeof *items);
     if (!items) return CUDA_ERROR_OUT_OF_MEMORY;
     for (size_t i = 0; i < n && !result; i++) {
         struct item *item = &items[i];
         item->b = (struct block) { list[i].extent.width, list[i].extent.height, list[i].extent.depth };
         item->order = list[i].srcAccessOrder;
-        result = item->b.width && item->b.height && item->b.depth ? check_attributes(item->order, list[i].flags) :
-                                                                    CUDA_ERROR_INVALID_VALUE;
+        result = !item->b.width || !item->b.height || !item->b.depth || order_bad(item->order, list[i].flags) ?
+                     CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
         if (!result) result = operand(&item->to, &list[i].dst, item->b);
         if (!result) result = operand(&item->from, &list[i].src, item->b);
-        if (!result) result = look_both(s, item);
         if (result) *bad = i;
     }
+    for (size_t i = 0; i < n && !result; i++) result = look_both(s, &items[i]);
     if (!result) result = run_batch(s, items, n);
     free(items);
     return result;
@@ -440,7 +477,7 @@ static int value(void *stream, CUdeviceptr address, uint64_t v, unsigned bytes, 
     if (address % bytes)
         return sim_because(CUDA_ERROR_INVALID_VALUE, "Index 0: Address 0x%llx not aligned",
                            (unsigned long long)address);
-    if (!look(s, &side, (struct block) { bytes, 1, 1 }, true))
+    if (!look(s, &side, (struct block) { bytes, 1, 1 }, true) || side.range.kind == SIM_MEM_MANAGED)
         return sim_because(CUDA_ERROR_INVALID_VALUE, "Batch memory address 0x%016llx is not valid",
                            (unsigned long long)address);
     struct sim_op *op = sim_op_new(SIM_OP_TRY);

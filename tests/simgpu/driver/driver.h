@@ -1,6 +1,7 @@
 /* driver.h - the map of driver/: the entry points of the CUDA driver API, and the objects behind its handles.
 
      handles.c   handles, rings of objects, the thread's current context
+     reserve.c   what memory pools reserve and keep
      names.c     the names of all entry points and their versions
      shared.c    events between processes
      graph.c     graphs and their nodes
@@ -67,7 +68,8 @@ struct sim_set { void **at; unsigned n, cap; };   /* of nodes: their handles */
 
 struct sim_pool {
     struct sim_pool *next;                        /* in sim_pools */
-    uint64_t handle;                              /* 0: destroyed, but some of its memory is in use */
+    uint64_t handle, name;                        /* handle: 0: destroyed, but some of its memory is in use, which
+                                                     reports the name */
     struct sim_device *device;
     uint64_t threshold, most;                     /* most: that it may reserve, 0: no limit */
     uint64_t held;                                /* by blocks, in use or kept; reserved is this, rounded up */
@@ -252,7 +254,6 @@ int  sim_context_need(void);                                             /* find
 /* device.c */
 int  sim_devices_start(void);                                            /* [lock] creates the devices, from
                                                                             the environment */
-struct sim_pool *sim_pool_new(struct sim_device *device);                /* NULL: no memory */
 bool sim_peers(const struct sim_device *a, const struct sim_device *b);  /* whether kernels of one can get
                                                                             access to the other's memory */
 int sim_device_attribute(struct sim_device *device, int attribute, int *value);   /* 1: unknown */
@@ -382,13 +383,33 @@ bool sim_stream_idle(struct sim_stream *stream);                         /* an o
 int  sim_stream_run(struct sim_stream *stream, struct sim_op *op);       /* submits and waits; the
                                                                             calling thread does the work */
 int  sim_stream_wait(struct sim_stream *stream);                         /* for all work on it */
-/* pool.c */
+/* reserve.c */
+struct sim_kept {                                 /* a freed block */
+    struct sim_kept *next;
+    struct sim_pool *pool;
+    uint64_t address, bytes, stream;              /* bytes: its room; stream: the id of that on which it was freed, 0:
+                                                     none */
+    struct sim_op *freed;                         /* the pending free, or NULL */
+};
+struct sim_pool *sim_pool_new(struct sim_device *device);                /* NULL: no memory */
+bool sim_pool_hold(struct sim_pool *pool, uint64_t cost);                /* reserves room for a block of this cost;
+                                                                            false: not so much is free */
+void sim_pool_drop(struct sim_pool *pool, uint64_t cost);
+struct sim_kept *sim_pool_keep(const struct sim_range *r, uint64_t stream);      /* freed memory; NULL: no memory */
+struct sim_kept sim_pool_take_kept(struct sim_kept **at);                /* no longer kept */
+bool sim_pool_shrink(struct sim_pool *pool, uint64_t most);              /* returns kept memory, but no more than
+                                                                            leaves that much reserved; false: nothing */
+void sim_pool_settle(struct sim_pool *pool);                             /* a destroyed one ends with its last memory */
 void sim_pool_freed(const struct sim_range *r);                          /* its bytes are no longer there */
-void sim_pool_entered(struct sim_pool *pool, uint64_t bytes);            /* imported */
+void sim_pool_use(struct sim_pool *pool, uint64_t bytes);                /* so many more */
+void sim_pool_entered(struct sim_pool *pool, uint64_t bytes);            /* imported: the pool that has it is another
+                                                                            process's */
+void sim_pool_left(struct sim_pool *pool, uint64_t bytes);               /* and freed */
 void sim_pools_settle(void);                                             /* the program has waited: returns what they
                                                                             keep above their thresholds */
 bool sim_pools_shrink(struct sim_device *device);                        /* returns what they keep to the device; false:
                                                                             nothing */
+/* pool.c */
 void sim_pools_end(void);                                                /* also destroys those that are not default */
 /* managed.c */
 struct sim_managed {

@@ -104,7 +104,6 @@ int sim_enter(struct sim_call *call, unsigned need) {
 
 int sim_leave(struct sim_call *call, int result) {
     bool flush = sim_has_waited && !sim_in_host_function;
-    if (sim_has_waited) sim_pools_settle();
     sim_has_waited = false;
     const char *name = error_name(result);
     sim_log_failure(call->symbol, result, name);

@@ -121,7 +121,9 @@ SIM_API(cuEventSynchronize, (void *handle), (handle), SIM_EASY) {
     if (result) return result;
     sim_has_waited = true;
     if (e->shared) return wait_shared(e->shared);
-    return e->op ? sim_op_wait(e->op) : CUDA_SUCCESS;
+    if (e->op) result = sim_op_wait(e->op);
+    sim_pools_settle();
+    return result;
 }
 
 SIM_API_ALSO(cuEventElapsedTime_v2, cuEventElapsedTime, (float *milliseconds, void *start, void *end),

@@ -254,14 +254,17 @@ SIM_API(cuGraphMemcpyNodeGetParams, (void *node, CUDA_MEMCPY3D *out), (node, out
     const struct sim_work *w = work_of(node, CU_GRAPH_NODE_TYPE_MEMCPY);
     if (!w || !out) return CUDA_ERROR_INVALID_VALUE;
     const struct sim_op *op = w->op;
-    *out = (CUDA_MEMCPY3D) { .srcPitch = op->src.pitch, .dstPitch = op->dst.pitch, .WidthInBytes = op->width,
-                             .Height = op->height, .Depth = op->depth };
-    if (op->depth > 1) out->srcHeight = op->src.slice / op->src.pitch;
-    if (op->depth > 1) out->dstHeight = op->dst.slice / op->dst.pitch;
+    if (op->data) *out = *(const CUDA_MEMCPY3D *)op->data;       /* with offsets; the addresses are in the Device members */
+    else
+        *out = (CUDA_MEMCPY3D) { .srcPitch = op->src.pitch, .srcDevice = op->src.address, .dstPitch = op->dst.pitch,
+                                 .dstDevice = op->dst.address, .WidthInBytes = op->width, .Height = 1, .Depth = 1 };
+    const CUdeviceptr from = out->srcDevice, to = out->dstDevice;
     out->srcMemoryType = op->src.device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
     out->dstMemoryType = op->dst.device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
-    if (op->src.device) out->srcDevice = op->src.address; else out->srcHost = SIM_HANDLE(op->src.address);
-    if (op->dst.device) out->dstDevice = op->dst.address; else out->dstHost = SIM_HANDLE(op->dst.address);
+    if (!op->src.device) out->srcHost = SIM_HANDLE(from);
+    if (!op->dst.device) out->dstHost = SIM_HANDLE(to);
+    if (!op->src.device) out->srcDevice = 0;
+    if (!op->dst.device) out->dstDevice = 0;
     return CUDA_SUCCESS;
 }
 

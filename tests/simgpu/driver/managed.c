@@ -39,9 +39,12 @@ static bool device_has(const struct sim_device *d, int attribute) {
 }
 
 SIM_API(cuMemAllocManaged, (CUdeviceptr *out, size_t bytes, unsigned flags), (out, bytes, flags),
-        SIM_CTX | SIM_UNSAFE) {
+        SIM_HEALTHY | SIM_UNSAFE) {
+    if (!out) return CUDA_ERROR_INVALID_VALUE;
+    int result = sim_context_need();
+    if (result) return result;
     struct sim_context *c = sim_self.context;
-    if (!out || !bytes || (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST))
+    if (!bytes || (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST))
         return CUDA_ERROR_INVALID_VALUE;
     if (!device_has(c->device, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY)) return CUDA_ERROR_NOT_SUPPORTED;
     struct sim_managed *m = new_managed(c, bytes);
@@ -73,21 +76,24 @@ SIM_API_STREAM(cuStreamAttachMemAsync, _ptsz, (void *stream, CUdeviceptr address
                (stream, address, bytes, flags), SIM_HEALTHY) {
     struct sim_stream *s;
     int result = sim_stream_use_now(stream, &s);
-    if (result) return result;
+    if (result || (result = sim_capture_forbids())) return result;
     struct sim_managed *m = managed_at(address, 1);
     if (!m || m->address != address || (bytes && bytes != m->bytes)) return CUDA_ERROR_INVALID_VALUE;
     if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST && flags != CU_MEM_ATTACH_SINGLE)
         return CUDA_ERROR_INVALID_VALUE;
-    if (flags == CU_MEM_ATTACH_SINGLE && s == &s->context->legacy) return CUDA_ERROR_INVALID_VALUE;
+    if (flags == CU_MEM_ATTACH_SINGLE && !stream && s == &s->context->legacy) return CUDA_ERROR_INVALID_VALUE;
     m->attached = flags;
     return CUDA_SUCCESS;
 }
 
 /* ---- places ---- */
 
-/* 0, or why it is not one: a device must access managed memory while the host does. There is one NUMA node. */
+/* 0, or why it is not one: a device must access managed memory while the host does. There is one NUMA node. The host's
+   id is reported as CU_DEVICE_CPU, and that of no place as CU_DEVICE_INVALID, as measured. */
+static const struct place nowhere = { CU_MEM_LOCATION_TYPE_INVALID, CU_DEVICE_INVALID };
+
 static int read_place(CUmemLocation l, bool only_host, struct place *out) {
-    *out = (struct place) { (short)l.type, 0 };
+    *out = (struct place) { (short)l.type, l.type == CU_MEM_LOCATION_TYPE_HOST ? CU_DEVICE_CPU : 0 };
     switch (l.type) {
     case CU_MEM_LOCATION_TYPE_DEVICE:
         if (l.id < 0 || l.id >= sim_device_count) return CUDA_ERROR_INVALID_DEVICE;
@@ -98,7 +104,6 @@ static int read_place(CUmemLocation l, bool only_host, struct place *out) {
     case CU_MEM_LOCATION_TYPE_HOST_NUMA:
         return only_host || l.id ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
     case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
-        out->type = CU_MEM_LOCATION_TYPE_HOST_NUMA;
         return only_host ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
     default: return CUDA_ERROR_INVALID_VALUE;
     }
@@ -111,7 +116,9 @@ static CUmemLocation place_of_device(CUdevice d) {
 /* The pages that these bytes touch; NULL: no memory. */
 static struct page *pages_of(struct sim_managed *m, CUdeviceptr address, size_t bytes, size_t *n) {
     const size_t first = (address - m->address) / PAGE, last = (address + bytes - 1 - m->address) / PAGE;
-    if (!m->pages) m->pages = calloc((m->bytes + PAGE - 1) / PAGE, sizeof *m->pages);
+    const size_t all = (m->bytes + PAGE - 1) / PAGE;
+    if (!m->pages && (m->pages = calloc(all, sizeof *m->pages)))
+        for (size_t i = 0; i < all; i++) m->pages[i].preferred = m->pages[i].prefetched = nowhere;
     *n = last - first + 1;
     return m->pages ? m->pages + first : NULL;
 }
@@ -122,9 +129,10 @@ static int prefetch(CUdeviceptr address, size_t bytes, CUmemLocation to, unsigne
     size_t n;
     int result = sim_stream_use_now(stream, &s);
     if (result) return result;
-    struct sim_managed *m = managed_at(address, bytes);
-    if (!m || flags) return CUDA_ERROR_INVALID_VALUE;
+    if (flags) return CUDA_ERROR_INVALID_VALUE;
     if ((result = read_place(to, false, &place))) return result;
+    struct sim_managed *m = managed_at(address, bytes);
+    if (!m) return CUDA_ERROR_INVALID_VALUE;
     if (!device_has(s->context->device, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS))
         return CUDA_ERROR_INVALID_DEVICE;
     struct page *page = pages_of(m, address, bytes, &n);
@@ -146,13 +154,15 @@ SIM_API_STREAM(cuMemPrefetchAsync_v2, _ptsz,
 
 static int advise(CUdeviceptr address, size_t bytes, unsigned advice, CUmemLocation location) {
     struct sim_managed *m = managed_at(address, bytes);
-    struct place place = { 0, 0 };
+    struct place place = nowhere;
     size_t n;
     if (!m || advice < CU_MEM_ADVISE_SET_READ_MOSTLY || advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY)
         return CUDA_ERROR_INVALID_VALUE;
     const bool by = advice == CU_MEM_ADVISE_SET_ACCESSED_BY || advice == CU_MEM_ADVISE_UNSET_ACCESSED_BY;
     int result = by || advice == CU_MEM_ADVISE_SET_PREFERRED_LOCATION ? read_place(location, by, &place) : CUDA_SUCCESS;
     if (result) return result;
+    if (place.type > CU_MEM_LOCATION_TYPE_HOST)          /* a NUMA node is preferred as the host, as measured */
+        place = (struct place) { CU_MEM_LOCATION_TYPE_HOST, CU_DEVICE_CPU };
     struct page *page = pages_of(m, address, bytes, &n);
     if (!page) return CUDA_ERROR_OUT_OF_MEMORY;
     const bool on_host = place.type == CU_MEM_LOCATION_TYPE_HOST;
@@ -174,12 +184,16 @@ static int advise(CUdeviceptr address, size_t bytes, unsigned advice, CUmemLocat
     return CUDA_SUCCESS;
 }
 SIM_API(cuMemAdvise, (CUdeviceptr address, size_t bytes, unsigned advice, CUdevice device),
-        (address, bytes, advice, device), SIM_HEALTHY) {
+        (address, bytes, advice, device), SIM_CTX | SIM_UNSAFE) {
     return advise(address, bytes, advice, place_of_device(device));
 }
 SIM_API(cuMemAdvise_v2, (CUdeviceptr address, size_t bytes, unsigned advice, CUmemLocation location),
-        (address, bytes, advice, location), SIM_HEALTHY) {
-    return advise(address, bytes, advice, location);
+        (address, bytes, advice, location), SIM_CTX | SIM_UNSAFE) {
+    const bool unknown = location.type == CU_MEM_LOCATION_TYPE_DEVICE
+                         && (location.id < 0 || location.id >= sim_device_count);
+    const int result = location.type - CU_MEM_LOCATION_TYPE_DEVICE > CU_MEM_LOCATION_TYPE_HOST_NUMA ?
+                           CUDA_ERROR_INVALID_VALUE : advise(address, bytes, advice, location);
+    return result == CUDA_ERROR_INVALID_DEVICE && unknown ? CUDA_ERROR_INVALID_VALUE : result;      /* as measured */
 }
 
 /* ---- queries: what is the same for all pages of the range ---- */
@@ -188,15 +202,15 @@ static int device_of(struct place place) {
     return !place.type ? CU_DEVICE_INVALID : place.type == CU_MEM_LOCATION_TYPE_DEVICE ? place.id : CU_DEVICE_CPU;
 }
 
+static bool query_bad(const int *out, size_t size, unsigned attribute) {
+    return !out || !size || size % sizeof *out || attribute < CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY
+           || attribute > CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID
+           || (size > sizeof *out && attribute != CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY);
+}
 static int query(int *out, size_t size, unsigned attribute, CUdeviceptr address, size_t bytes) {
     struct sim_managed *m = managed_at(address, bytes);
-    size_t n = size / sizeof *out;
-    if (!m || !out || attribute < CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY
-        || attribute > CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (!n || size % sizeof *out || (n > 1 && attribute != CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY))
-        return CUDA_ERROR_INVALID_VALUE;
-    size_t npages;
+    size_t n = size / sizeof *out, npages;
+    if (!m || query_bad(out, size, attribute)) return CUDA_ERROR_INVALID_VALUE;
     const struct page *p = pages_of(m, address, bytes, &npages);
     if (!p) return CUDA_ERROR_OUT_OF_MEMORY;
     struct page all = *p;
@@ -204,8 +218,8 @@ static int query(int *out, size_t size, unsigned attribute, CUdeviceptr address,
         all.read_mostly &= p->read_mostly;
         all.accessed_by &= p->accessed_by;
         all.by_host &= p->by_host;
-        if (memcmp(&all.preferred, &p->preferred, sizeof all.preferred)) all.preferred = (struct place) { 0, 0 };
-        if (memcmp(&all.prefetched, &p->prefetched, sizeof all.prefetched)) all.prefetched = (struct place) { 0, 0 };
+        if (memcmp(&all.preferred, &p->preferred, sizeof all.preferred)) all.preferred = nowhere;
+        if (memcmp(&all.prefetched, &p->prefetched, sizeof all.prefetched)) all.prefetched = nowhere;
     }
     switch (attribute) {
     case CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY: *out = all.read_mostly; break;
@@ -216,20 +230,22 @@ static int query(int *out, size_t size, unsigned attribute, CUdeviceptr address,
     case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE: *out = all.prefetched.type; break;
     case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID: *out = all.prefetched.id; break;
     default:                                      /* ACCESSED_BY: a list */
-        if (all.by_host && n) *out++ = CU_DEVICE_CPU, n--;
         for (int d = 0; d < sim_device_count && n; d++) if (all.accessed_by >> d & 1) *out++ = d, n--;
+        if (all.by_host && n) *out++ = CU_DEVICE_CPU, n--;
         while (n--) *out++ = CU_DEVICE_INVALID;
     }
     return CUDA_SUCCESS;
 }
 SIM_API(cuMemRangeGetAttribute, (void *out, size_t size, unsigned attribute, CUdeviceptr address, size_t bytes),
-        (out, size, attribute, address, bytes), SIM_HEALTHY) {
+        (out, size, attribute, address, bytes), SIM_CTX) {
     return query(out, size, attribute, address, bytes);
 }
 SIM_API(cuMemRangeGetAttributes,
         (void **out, size_t *sizes, unsigned *attributes, size_t n, CUdeviceptr address, size_t bytes),
-        (out, sizes, attributes, n, address, bytes), SIM_HEALTHY) {
+        (out, sizes, attributes, n, address, bytes), SIM_CTX) {
     int result = out && sizes && attributes && n ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; i < n && !result; i++)
+        if (query_bad(out[i], sizes[i], attributes[i])) result = CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; i < n && !result; i++) result = query(out[i], sizes[i], attributes[i], address, bytes);
     return result;
 }

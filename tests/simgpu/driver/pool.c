@@ -8,123 +8,13 @@
    memory. */
 #include "driver.h"
 #include "../base/cudadefs.h"
-#include <unistd.h>
 
-struct sim_kept {                                 /* a freed block */
-    struct sim_kept *next;
-    struct sim_pool *pool;
-    uint64_t address, bytes, stream;              /* bytes: its room; stream: the id of that on which it was freed, 0:
-                                                     none */
-    struct sim_op *freed;                         /* the pending free, or NULL */
-};
-
-static void use_more(struct sim_pool *p, uint64_t used) {
-    p->used += used;
-    if (p->used > p->used_high) p->used_high = p->used;
-}
-
-/* What the pool reserves for blocks that need `bytes`: in steps of 32 MiB, as measured; of 1/64 of a small device. */
-static uint64_t in_steps(const struct sim_pool *p, uint64_t bytes) {
-    const uint64_t most = 32u << 20, part = p->device->memory / 64 / 512 * 512, step = part < most ? part : most,
-                   reserved = (bytes + step - 1) / step * step;
-    return p->most && reserved > p->most ? p->most : reserved;
-}
-/* Room for a block of this cost; false: not so much is free. */
-static bool hold(struct sim_pool *p, uint64_t cost) {
-    const uint64_t reserved = in_steps(p, p->held + cost);
-    if (p->held + cost > reserved) return false;
-    if (reserved > p->reserved) {
-        if (!p->pages && !sim_mem_charge(p->device, reserved - p->reserved)) return false;
-        p->reserved = reserved;
-        if (reserved > p->reserved_high) p->reserved_high = reserved;
-    }
-    p->held += cost;
-    return true;
-}
-static void release(struct sim_pool *p, uint64_t address, uint64_t bytes) {
-    sim_mem_unreserve(address);
-    p->held -= sim_mem_cost(bytes);
-}
-static void credit(struct sim_pool *p) {
-    const uint64_t reserved = in_steps(p, p->held);
-    if (!p->pages) sim_mem_credit(p->device, p->reserved - reserved);
-    p->reserved = reserved;
-}
-
-static struct sim_kept take_kept(struct sim_kept **at) {
-    struct sim_kept *k = *at, is = *k;
-    if (k->freed) k->freed->workspace = NULL;
-    *at = k->next;
-    free(k);
-    return is;
-}
-
-/* Returns kept memory to the device until at most `most` bytes are reserved; false: nothing. */
-static bool shrink(struct sim_pool *p, uint64_t most) {
-    bool any = false;
-    for (struct sim_kept **at = &p->kept; *at && p->reserved > most; ) {
-        if ((*at)->freed) {
-            at = &(*at)->next;
-            continue;
-        }
-        const struct sim_kept k = take_kept(at);
-        release(p, k.address, k.bytes);
-        credit(p);
-        any = true;
-    }
-    return any;
-}
-/* A destroyed pool ends with its last memory. */
-static void settle(struct sim_pool *p) {
-    if (!p->handle) shrink(p, 0);
-    if (p->handle || p->reserved) return;
-    struct sim_pool **at = &sim_pools;
-    while (*at != p) at = &(*at)->next;
-    *at = p->next;
-    if (p->imported) close(p->file);
-    free(p);
-}
-/* Imported memory: the pool that has it is another process's. */
-void sim_pool_entered(struct sim_pool *p, uint64_t bytes) {
-    use_more(p, bytes);
-    p->reserved += bytes;
-}
-static void leave(struct sim_pool *p, uint64_t bytes) {
-    p->used -= bytes;
-    p->reserved -= bytes;
-    settle(p);
-}
-
-bool sim_pools_shrink(struct sim_device *device) {
-    bool any = false;
-    for (struct sim_pool *p = sim_pools; p; p = p->next) if (p->device == device && !p->pages) any |= shrink(p, 0);
-    return any;
-}
-void sim_pools_settle(void) {
-    for (struct sim_pool *p = sim_pools; p; p = p->next) if (p->handle) shrink(p, p->threshold);
-}
-
-static struct sim_kept *keep(const struct sim_range *r, uint64_t stream) {           /* NULL: no memory */
-    struct sim_kept *k = calloc(1, sizeof *k);
-    if (!k) return NULL;
-    *k = (struct sim_kept) { r->pool->kept, r->pool, r->lo, r->end - r->lo, stream, NULL };
-    return r->pool->kept = k;
-}
-void sim_pool_freed(const struct sim_range *r) {
-    if (r->pool->imported) {
-        leave(r->pool, r->hi - r->lo);
-        return;
-    }
-    r->pool->used -= r->hi - r->lo;
-    if (!keep(r, 0)) release(r->pool, r->lo, r->end - r->lo);
-    settle(r->pool);
-}
-static void has_left(struct sim_op *op) { leave(op->workspace, op->width); }        /* workspace: the imported pool */
+static void has_left(struct sim_op *op) { sim_pool_left(op->workspace, op->width); }     /* workspace: the pool */
 static void has_freed(struct sim_op *op) {        /* workspace: the block, unless it was allocated again */
     struct sim_kept *k = op->workspace;
     if (!k) return;
     k->freed = NULL;
-    settle(k->pool);
+    sim_pool_settle(k->pool);
 }
 
 /* ---- work of streams ---- */
@@ -179,7 +69,9 @@ static bool leads(const struct sim_op *from, const struct sim_op *to, unsigned *
 static bool may_use(const struct sim_pool *p, const struct sim_kept *k, const struct sim_stream *s) {
     enum { STEPS = 256 };
     if (k->stream == s->id || !k->stream) return true;
-    if (!k->freed) return p->reuse[CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC - CU_MEMPOOL_ATTR_REUSE_FIRST];
+    if (!k->freed)                                /* with internal dependencies there is nothing to wait for, either */
+        return p->reuse[CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC - CU_MEMPOOL_ATTR_REUSE_FIRST]
+               || p->reuse[CU_MEMPOOL_ATTR_REUSE_LAST - CU_MEMPOOL_ATTR_REUSE_FIRST];
     return p->reuse[0] && s->last && !s->last->done && leads(k->freed, s->last, &(unsigned) { STEPS });
 }
 /* The smallest kept block for so many bytes that the stream may use; NULL: none. */
@@ -189,7 +81,9 @@ static struct sim_kept **reusable(struct sim_pool *p, size_t bytes, const struct
         const struct sim_kept *k = *at;
         if (k->bytes < bytes || k->bytes / 2 > bytes || (best && k->bytes >= (*best)->bytes) || !may_use(p, k, s))
             continue;
-        if (!sim_settings.schedule || !sim_schedule_draw(2)) best = at;
+        if (sim_settings.schedule && sim_schedule_draw(2)) continue;
+        best = at;
+        if (k->bytes == bytes) break;
     }
     return best;
 }
@@ -197,8 +91,8 @@ static struct sim_kept **reusable(struct sim_pool *p, size_t bytes, const struct
 static int reuse(struct sim_kept **at, struct sim_stream *s, uint64_t bytes, uint64_t *address) {
     struct sim_op *op = (*at)->freed ? call_with((*at)->address, appear) : NULL;
     if ((*at)->freed && !op) return CUDA_ERROR_OUT_OF_MEMORY;
-    const struct sim_kept k = take_kept(at);
-    use_more(k.pool, bytes);
+    const struct sim_kept k = sim_pool_take_kept(at);
+    sim_pool_use(k.pool, bytes);
     sim_mem_resize(k.address, bytes);
     sim_mem_claim(k.address);
     *address = k.address;
@@ -209,12 +103,12 @@ static int reuse(struct sim_kept **at, struct sim_stream *s, uint64_t bytes, uin
 static int fresh(struct sim_pool *p, size_t bytes, uint64_t *address) {
     const uint64_t cost = sim_mem_cost(bytes);
     if (bytes > p->device->memory) return CUDA_ERROR_OUT_OF_MEMORY;
-    if (!hold(p, cost) && !(sim_pools_shrink(p->device) && hold(p, cost))) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (!sim_pool_hold(p, cost) && !(sim_pools_shrink(p->device) && sim_pool_hold(p, cost)))
+        return CUDA_ERROR_OUT_OF_MEMORY;
     int result = sim_mem_reserve(p->on_host ? NULL : p->device, p, p->viewers, p->pages, bytes, address);
-    if (!result) use_more(p, bytes);
+    if (!result) sim_pool_use(p, bytes);
     else {
-        p->held -= cost;
-        credit(p);
+        sim_pool_drop(p, cost);
     }
     return result;
 }
@@ -287,13 +181,14 @@ SIM_API_STREAM(cuMemFreeAsync, _ptsz, (CUdeviceptr address, void *stream), (addr
     if (result) return result;
     if (!address) return CUDA_SUCCESS;
     if (s->capture) return capture_free(address, s);
+    if (sim_mem_find(NULL, address, 1, &r) && r.kind == SIM_MEM_MANAGED) return CUDA_ERROR_NOT_SUPPORTED;
     struct sim_op *op = call_with(address, free_now);
     if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
     if (!sim_mem_mark_freeing(address, &r)) {
         sim_op_unref(op);
         return freed_before(address) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     }
-    struct sim_kept *k = r.pool && !r.pool->imported ? keep(&r, s->id) : NULL;
+    struct sim_kept *k = r.pool && !r.pool->imported ? sim_pool_keep(&r, s->id) : NULL;
     if (r.pool && !k && !r.pool->imported) {
         sim_mem_claim(address);
         sim_op_unref(op);
@@ -345,48 +240,52 @@ SIM_API(cuMemPoolCreate, (void **pool, const CUmemPoolProps *props), (pool, prop
     return CUDA_SUCCESS;
 }
 
-/* ---- which devices have access: the owner always; a peer reads and writes, or neither ---- */
+/* ---- which devices have access: the owner always, unless it is the host; others read and write, or nothing ---- */
 
-enum { NO_ACCESS, READ_WRITE = 3 };
+enum { NO_ACCESS, READ_ONLY, READ_WRITE = 3 };
 
-static int peer_of_pool(const struct sim_pool *p, CUmemLocation l) {         /* its number, or -1 - an error */
-    if (l.type != CU_MEM_LOCATION_TYPE_DEVICE) return -1 - CUDA_ERROR_INVALID_VALUE;
-    if (l.id < 0 || l.id >= sim_device_count) return -1 - CUDA_ERROR_INVALID_DEVICE;
-    if (l.id != p->device->ordinal && !sim_peers(p->device, &sim_devices[l.id])) return -1 - CUDA_ERROR_INVALID_DEVICE;
-    return l.id;
+static bool owns(const struct sim_pool *p, int device) { return !p->pages && p->device->ordinal == device; }
+
+static int access_of(const struct sim_pool *p, const CUmemAccessDesc *a) {           /* 0, or why it cannot change so */
+    const int d = a->location.id;
+    if (a->location.type != CU_MEM_LOCATION_TYPE_DEVICE) return CUDA_ERROR_NOT_SUPPORTED;
+    if (d < 0 || d >= sim_device_count || (d != p->device->ordinal && !sim_peers(p->device, &sim_devices[d])))
+        return CUDA_ERROR_INVALID_DEVICE;
+    if (a->flags == READ_ONLY) return CUDA_ERROR_NOT_SUPPORTED;
+    if (a->flags != NO_ACCESS && a->flags != READ_WRITE) return CUDA_ERROR_INVALID_VALUE;
+    return owns(p, d) && !a->flags ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
 }
 
 SIM_API(cuMemPoolSetAccess, (void *pool, const CUmemAccessDesc *list, size_t n), (pool, list, n),
         SIM_HEALTHY | SIM_UNSAFE) {
     struct sim_pool *p = sim_get(SIM_H_POOL, pool);
-    if (!p || !list || !n) return CUDA_ERROR_INVALID_VALUE;
+    if (!p || !list) return CUDA_ERROR_INVALID_VALUE;
     unsigned viewers = p->viewers;
     for (size_t i = 0; i < n; i++) {
-        const int d = peer_of_pool(p, list[i].location);
-        if (d < 0) return -1 - d;
-        if (list[i].flags != NO_ACCESS && list[i].flags != READ_WRITE) return CUDA_ERROR_INVALID_VALUE;
-        if (d == p->device->ordinal && list[i].flags == NO_ACCESS) return CUDA_ERROR_INVALID_DEVICE;
-        viewers = list[i].flags ? viewers | 1u << d : viewers & ~(1u << d);
+        const int result = access_of(p, &list[i]);
+        if (result) return result;
+        viewers = list[i].flags ? viewers | 1u << list[i].location.id : viewers & ~(1u << list[i].location.id);
     }
     p->viewers = viewers;
     sim_mem_share(p, viewers);
     return CUDA_SUCCESS;
 }
 
-SIM_API(cuMemPoolGetAccess, (unsigned *flags, void *pool, const CUmemLocation *location), (flags, pool, location),
+SIM_API(cuMemPoolGetAccess, (unsigned *flags, void *pool, CUmemLocation *location), (flags, pool, location),
         SIM_HEALTHY | SIM_UNSAFE) {
     const struct sim_pool *p = sim_get(SIM_H_POOL, pool);
     if (!flags || !p || !location) return CUDA_ERROR_INVALID_VALUE;
-    const int d = peer_of_pool(p, *location);
-    if (d < 0) return -1 - d;
-    *flags = d == p->device->ordinal || p->viewers >> d & 1 ? READ_WRITE : NO_ACCESS;
+    const bool device = location->type == CU_MEM_LOCATION_TYPE_DEVICE;
+    if (device ? location->id < 0 || location->id >= sim_device_count :
+                 location->type != CU_MEM_LOCATION_TYPE_HOST && location->type != CU_MEM_LOCATION_TYPE_HOST_NUMA)
+        return CUDA_ERROR_INVALID_VALUE;
+    *flags = device && (owns(p, location->id) || p->viewers >> location->id & 1) ? READ_WRITE : NO_ACCESS;
     return CUDA_SUCCESS;
 }
 
 SIM_API(cuDeviceSetMemPool, (CUdevice device, void *pool), (device, pool), SIM_HEALTHY) {
     struct sim_pool *p = sim_get(SIM_H_POOL, pool);
-    if (device < 0 || device >= sim_device_count) return CUDA_ERROR_INVALID_DEVICE;
-    if (!p || p->on_host || p->device != &sim_devices[device]) return CUDA_ERROR_INVALID_VALUE;
+    if (!p || device < 0 || device >= sim_device_count || p->on_host || p->device != &sim_devices[device]) return CUDA_ERROR_INVALID_VALUE;
     p->device->current_pool = p;
     return CUDA_SUCCESS;
 }
@@ -395,7 +294,7 @@ static void end(struct sim_pool *p) {
     if (p == p->device->current_pool) p->device->current_pool = p->device->pool;
     sim_handle_drop(p->handle);
     p->handle = 0;
-    settle(p);
+    sim_pool_settle(p);
 }
 /* Memory in use remains, until it is freed. */
 SIM_API(cuMemPoolDestroy, (void *pool), (pool), SIM_INIT | SIM_UNSAFE) {
@@ -407,16 +306,16 @@ SIM_API(cuMemPoolDestroy, (void *pool), (pool), SIM_INIT | SIM_UNSAFE) {
 void sim_pools_end(void) {
     for (struct sim_pool *p = sim_pools, *next; p; p = next) {
         next = p->next;
-        if (p == p->device->pool) shrink(p, 0);
+        if (p == p->device->pool) sim_pool_shrink(p, 0);
         else if (p->handle) end(p);
-        else settle(p);
+        else sim_pool_settle(p);
     }
 }
 
 SIM_API(cuMemPoolTrimTo, (void *pool, size_t most), (pool, most), SIM_HEALTHY | SIM_UNSAFE) {
     struct sim_pool *p = sim_get(SIM_H_POOL, pool);
     if (!p) return CUDA_ERROR_INVALID_VALUE;
-    shrink(p, most);
+    sim_pool_shrink(p, most);
     return CUDA_SUCCESS;
 }
 
