@@ -42,7 +42,7 @@
         >>ranges      the table of allocations
         >>impl-setup, impl-device, impl-context, impl-shutdown, impl-image, impl-module, impl-link, impl-memory,
         >>impl-stream, impl-current, impl-pool, impl-managed, impl-event, impl-transfer, impl-copies, impl-launch,
-        >>impl-params, impl-graph, impl-capture, impl-barrier, impl-multi, impl-ipc
+        >>impl-params, impl-graph, impl-capture, impl-barrier, impl-multi, impl-ipc, impl-connection
 
     --------------------------------------------------------------------------------------------------------------------
     >>start
@@ -452,6 +452,32 @@
       libraries is not tracked. To change arguments or addresses, capture the changed calls and give the result to the
       first graph: gpuexec_graph_update is much faster than instantiating the other graph. gpuexec_graph_text and
       gpuexec_graph_dot show what a graph consists of, gpuexec_graph_get_info only counts.
+
+    BETWEEN PROCESSES (>>ipc)
+      Processes on one machine can use the same device memory without a copy through the host. One exports memory and
+      events as 128 bytes each, and sends them over a connection, or in any other way; the other imports them:
+          gpuexec_ipc_export(p, &object);                             // p: from gpuexec_alloc
+          r = gpuexec_ipc_send(connection, "frames", count, &object);
+          ...                                                         // the other process:
+          r = gpuexec_ipc_receive(connection, &message, -1);
+          q = gpuexec_ipc_import(ctx, &message.object);
+      Events order the work: a stream of one process waits for an event that the other has recorded. As always, it waits
+      for the last record made before; so send a message after the record, and wait when it has arrived. The example
+      ipc_ring is a ring buffer of this kind. The rules:
+
+      - Start other processes with exec, or before CUDA starts: a forked child cannot use CUDA that its parent started.
+      - A process cannot import what it exported itself. It can import each memory once.
+      - Only whole allocations can be exported, by their first address; send an offset as the message's number.
+      - Memory of gpuexec_alloc_on cannot be exported. Use gpuexec_alloc, or a pool with gpuexec_pool_desc.exportable:
+        send the pool first (gpuexec_ipc_send_pool, gpuexec_ipc_import_pool), then its memory
+        (gpuexec_ipc_import_from). Pinned and managed memory cannot be exported either.
+      - Events need gpuexec_event_desc.interprocess, and then have no time.
+      - Importers free first, then the exporter. What an importer has opened stays valid when the exporter is killed.
+      - CUDA does not report that a process has ended. What waits for an event whose record died with its process waits
+        forever (measured on an H200; gpuexec_event_sync, gpuexec_stream_sync, gpuexec_free and gpuexec_context_close,
+        too): only the end of the own process helps. gpuexec_ipc_receive, _send and _wait notice it: they return
+        GPUEXEC_PEER_GONE, with the process and how it ended. If a process may be killed, call gpuexec_ipc_wait with its
+        event before you enqueue work that depends on it, instead of gpuexec_stream_wait_event.
 
     MANY DEVICES (>>multi, >>barrier)
       Contexts on several devices can be open at the same time, and any thread may use all of them.
@@ -2078,6 +2104,7 @@ typedef struct gpuexec_capture_desc {
        gpuexec_context_sync                         refused if a stream of the context captures
        gpuexec_barrier_destroy                      refused if a stream of its contexts captures
        allocate, register, load, create, open       as usual, in each mode
+       gpuexec_ipc_*                                as usual; streams that capture cannot wait for imported events
        free, unregister, gpuexec_module_unload      happens when no capture is open any more
        gpuexec_context_close                        ends the captures of its streams without a graph, and fails
 
@@ -2271,8 +2298,8 @@ GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where, con
    GPUEXEC_NOT_SUPPORTED. */
 
 /* What a process exports, as bytes: send them through a pipe, a file or a socket. They are valid on this machine while
-   the process that exported them runs and keeps the object. Bytes that no export made, or that were changed, are refused
-   (GPUEXEC_BAD_ARGUMENT). */
+   the process that exported them runs and keeps the object. Bytes that no export made, or that were changed, are
+   refused (GPUEXEC_BAD_ARGUMENT). */
 typedef struct gpuexec_ipc_object { unsigned char bytes[128]; } gpuexec_ipc_object;
 
 typedef enum gpuexec_ipc_kind {
@@ -2306,9 +2333,9 @@ typedef struct gpuexec_ipc_message {
 GPUEXEC_API gpuexec_result gpuexec_ipc_export_at(const char *where, gpuexec_ptr memory, gpuexec_ipc_object *object);
 
 /* Imports memory that another process exported, for kernels, copies and fills: the same bytes, at another address. Free
-   it with gpuexec_free, which leaves the exporter's allocation as it is. Returns 0 if it fails: GPUEXEC_BAD_ARGUMENT for
-   an object of this process, of another kind, or if this process has imported it already; otherwise the driver's reason,
-   such as an exporter that has ended. cuIpcOpenMemHandle. */
+   it with gpuexec_free, which leaves the exporter's allocation as it is. Returns 0 if it fails: GPUEXEC_BAD_ARGUMENT
+   for an object of this process, of another kind, or if this process has imported it already; otherwise the driver's
+   reason, such as an exporter that has ended. cuIpcOpenMemHandle. */
 GPUEXEC_API gpuexec_ptr gpuexec_ipc_import_at(const char *where, gpuexec_context context,
                                               const gpuexec_ipc_object *object);
 
@@ -2316,21 +2343,23 @@ GPUEXEC_API gpuexec_ptr gpuexec_ipc_import_at(const char *where, gpuexec_context
 GPUEXEC_API gpuexec_result gpuexec_ipc_export_event_at(const char *where, gpuexec_event event,
                                                        gpuexec_ipc_object *object);
 
-/* Imports an event: both processes may record it, and wait for its last record. Destroy it with gpuexec_event_destroy.
+/* Imports an event: both processes may record it, and wait for the last record that either has made before. Destroy it
+   with gpuexec_event_destroy. If a process ends before its record is reached, streams and hosts that wait for that
+   record wait forever, as do frees and waits of their context; gpuexec_ipc_wait does not. Captures cannot wait for it.
    Errors as for gpuexec_ipc_import. cuIpcOpenEventHandle. */
 GPUEXEC_API gpuexec_event gpuexec_ipc_import_event_at(const char *where, gpuexec_context context,
                                                       const gpuexec_ipc_object *object);
 
-/* Exports a pool that was created with gpuexec_pool_desc.exportable, as a new file descriptor, which the caller owns; -1
-   if it fails. Pass it to another process with gpuexec_ipc_send_pool, then close it. cuMemPoolExportToShareableHandle. */
+/* Exports a pool that was created with gpuexec_pool_desc.exportable, as a new file descriptor, which the caller owns;
+   -1 if it fails. gpuexec_ipc_send_pool does this, and sends it. cuMemPoolExportToShareableHandle. */
 GPUEXEC_API int gpuexec_ipc_export_pool_at(const char *where, gpuexec_pool pool);
 
 /* Imports a pool from its descriptor, which remains the caller's: to import memory with gpuexec_ipc_import_from, not to
    allocate. cuMemPoolImportFromShareableHandle. */
 GPUEXEC_API gpuexec_pool gpuexec_ipc_import_pool_at(const char *where, gpuexec_context context, int fd);
 
-/* Imports memory of an imported pool. Free it with gpuexec_free or gpuexec_free_on, before its exporter does. Returns 0 if
-   it fails. cuMemPoolImportPointer. */
+/* Imports memory of an imported pool. Free it with gpuexec_free or gpuexec_free_on, before its exporter does. Returns 0
+   if it fails. cuMemPoolImportPointer. */
 GPUEXEC_API gpuexec_ptr gpuexec_ipc_import_from_at(const char *where, gpuexec_pool pool,
                                                    const gpuexec_ipc_object *object);
 
@@ -2338,15 +2367,16 @@ GPUEXEC_API gpuexec_ptr gpuexec_ipc_import_from_at(const char *where, gpuexec_po
 GPUEXEC_API gpuexec_result gpuexec_ipc_get_info_at(const char *where, const gpuexec_ipc_object *object,
                                                    gpuexec_ipc_info *info);
 
-/* A connection between two processes, over a Unix socket. It carries messages, and notices the end of the other process:
-   its calls that wait then return GPUEXEC_PEER_GONE; the text says which process, and how it ended, if the system still
-   knows. One thread at a time may use a connection. These calls need no driver, and no failure of them but that to
-   create a connection is latched.
+/* A connection between two processes, over a Unix socket. It carries messages, and notices the end of the other
+   process: its calls that wait then return GPUEXEC_PEER_GONE; the text says which process, and how it ended, if the
+   system still knows. One thread at a time may use a connection. These calls need no driver, except
+   gpuexec_ipc_send_pool and gpuexec_ipc_wait. Only a failure to create a connection is latched.
    gpuexec_ipc_pair makes two ends: the connection for this process, and a descriptor for a program that it starts
    next, which passes it to gpuexec_ipc_from_fd. *child_fd stays open in that program; close it here afterwards. */
 GPUEXEC_API gpuexec_ipc gpuexec_ipc_pair_at(const char *where, int *child_fd);
 
-/* Makes a connection of one end of a SOCK_SEQPACKET Unix socket, which it then owns. */
+/* Makes a connection of one end of a SOCK_SEQPACKET Unix socket, which it then owns; if it fails, the caller still
+   does. */
 GPUEXEC_API gpuexec_ipc gpuexec_ipc_from_fd_at(const char *where, int fd);
 
 /* Wait for another process that connects to this name, or for one that listens there; at most timeout_ms milliseconds,
@@ -2355,8 +2385,8 @@ GPUEXEC_API gpuexec_ipc gpuexec_ipc_from_fd_at(const char *where, int fd);
 GPUEXEC_API gpuexec_ipc gpuexec_ipc_listen_at(const char *where, const char *name, int timeout_ms);
 GPUEXEC_API gpuexec_ipc gpuexec_ipc_connect_at(const char *where, const char *name, int timeout_ms);
 
-/* Sends a message: a label of at most 63 bytes, a number, and an object, or NULL for none. Returns once the system has the
-   message; it waits while the other process has not read enough of earlier ones. */
+/* Sends a message: a label of at most 63 bytes, a number, and an object, or NULL for none. Returns once the system has
+   the message; it waits while the other process has not read enough of earlier ones. */
 GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_ipc_send_at(const char *where, gpuexec_ipc connection,
                                                               const char *label, unsigned long long value,
                                                               const gpuexec_ipc_object *object);
@@ -2370,9 +2400,9 @@ GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_ipc_send_pool_at(const char *w
 GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_ipc_receive_at(const char *where, gpuexec_ipc connection,
                                                                  gpuexec_ipc_message *message, int timeout_ms);
 
-/* Waits until the event's last record is reached, as gpuexec_event_sync does, but no longer than timeout_ms milliseconds
-   (GPUEXEC_NOT_READY; -1: forever), and not beyond the end of the other process. Returns and takes the thread's latched
-   failure. cuEventQuery. */
+/* Waits until the event's last record is reached, as gpuexec_event_sync does, but no longer than timeout_ms
+   milliseconds (GPUEXEC_NOT_READY; -1: forever), and not beyond the end of the other process. Returns and takes the
+   thread's latched failure. cuEventQuery. */
 GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_ipc_wait_at(const char *where, gpuexec_ipc connection,
                                                               gpuexec_event event, int timeout_ms);
 
@@ -3368,7 +3398,7 @@ enum {
     GXI_STREAM_CAPTURE_STATUS_INVALIDATED = 2,
     GXI_GRAPH_NODE_TYPE_KERNEL = 0, GXI_GRAPH_NODE_TYPE_MEMCPY = 1, GXI_GRAPH_NODE_TYPE_MEMSET = 2,
     GXI_STREAM_NON_BLOCKING = 1, GXI_EVENT_BLOCKING_SYNC = 1, GXI_EVENT_DISABLE_TIMING = 2,
-    GXI_EVENT_INTERPROCESS = 4, GXI_IPC_LAZY_PEER_ACCESS = 1,
+    GXI_EVENT_INTERPROCESS = 4, GXI_IPC_MEM_LAZY_ENABLE_PEER_ACCESS = 1,
     GXI_MEMHOSTALLOC_PORTABLE = 1, GXI_MEMHOSTALLOC_DEVICEMAP = 2, GXI_MEMHOSTALLOC_WRITECOMBINED = 4,
     GXI_MEMORYTYPE_HOST = 1, GXI_MEMORYTYPE_DEVICE = 2,
     GXI_MEMCPY_SRC_ACCESS_ORDER_STREAM = 1,
@@ -6208,7 +6238,8 @@ static int gxi_free_range(gxi_call *call, const gxi_range *range, int wait) {
     int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, cu;
     if (GXI_LOAD(&gxi.graphs_lose)) GXI_LOAD(&gxi.graphs_lose)(call, range, NULL);
     gxi_exchange_mode(&mode);
-    cu = waited                                        ? GXI_BESIDE(cuMemFree, (range->lo))  /* a kernel failed */
+    cu = waited && range->pooled == GXI_IMPORTED       ? GXI_BESIDE(cuIpcCloseMemHandle, (range->lo))
+         : waited                                      ? GXI_BESIDE(cuMemFree, (range->lo))  /* a kernel failed */
          : range->kind == GPUEXEC_MEMORY_PINNED        ? GXI_TRY(cuMemFreeHost, (host))
            : range->kind == GPUEXEC_MEMORY_REGISTERED ? GXI_TRY(cuMemHostUnregister, (host))
            : range->pooled == GXI_IMPORTED            ? GXI_TRY(cuIpcCloseMemHandle, (range->lo))
@@ -10496,7 +10527,10 @@ static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t on, int now, gxi_
     if (gxi_is_empty(x)) return GPUEXEC_OK;
     if (gxi_check_transfer(call, x, slot)) return GPUEXEC_BAD_ARGUMENT;
     if (!gxi_is_line(x)) gxi_find_peers(x, peers);
-    if (now ? gxi_enter_legacy(call, slot->cu_context, &scope) : gxi_enter_stream(call, slot, &scope))
+    if (now ? gxi_enter_legacy(call, slot->cu_context, &scope)
+        : !slot->legacy && (x->kind == GXI_COPY_HOST || (peers[GXI_TO] && !gxi_is_line(x)))
+        ? gxi_enter(call, slot->cu_context, &scope)          /* not a copy to or from the stream's own device */
+        : gxi_enter_stream(call, slot, &scope))
         return gxi_failed_with();
     cu = now ? gxi_transfer_now(call, x, peers) : gxi_transfer_queue(call, x, slot->is.stream.native, peers);
     gxi_leave(&scope);
@@ -11019,7 +11053,7 @@ static gpuexec_result gxi_copy_many(gxi_call *call, uint64_t on, int now, const 
     gxi_slot *slot;
     const gxi_slot *context;
     gxi_scope scope;
-    size_t i, out = 0, near = 0;
+    size_t i, out = 0, within = 0;
     int ok = 1, captures;
     if (gxi_begin(call)) return gxi_failed_with();
     m.call = call;
@@ -11037,7 +11071,7 @@ static gpuexec_result gxi_copy_many(gxi_call *call, uint64_t on, int now, const 
     for (i = 0; i < count; i++) {
         if (!gxi_select(&m, i) || (m.x.bytes && gxi_check_transfer(call, &m.x, slot))) return GPUEXEC_BAD_ARGUMENT;
         out += m.x.bytes && m.x.kind == GXI_COPY_OUT;
-        near += m.x.bytes && m.x.kind == GXI_COPY;
+        within += m.x.bytes && m.x.kind == GXI_COPY;
     }
     call->subject = NULL;
     context = now ? slot : gxi_peek(slot->context, GXI_CONTEXT);
@@ -11050,7 +11084,7 @@ static gpuexec_result gxi_copy_many(gxi_call *call, uint64_t on, int now, const 
     /* a capture records single copies: its graph knows their memory, and cuMemcpyBatchAsync would break it */
     captures = !now && gxi_captures(call, slot);
     m.batches = !now && slot->legacy != 1 && GXI_HAS(cuMemcpyBatchAsync) && !captures;
-    if (near >= GXI_PARTS_LEAST && context && !captures)
+    if (within >= GXI_PARTS_LEAST && context && !captures)
         ok = gxi_copier(call, context, &m.copier) == GPUEXEC_OK;
     for (i = 0; i < count && ok; i++) ok = gxi_select(&m, i) && (m.x.bytes == 0 || gxi_enqueue_part(&m, i));
     ok = ok && gxi_launch_parts(&m) && gxi_enqueue_batch(&m);
@@ -14024,18 +14058,84 @@ GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where, con
 
 #endif /* GPUEXEC_NO_MULTI */
 
-#if defined(GPUEXEC_NO_IPC)
+#if defined(GPUEXEC_NO_IPC) || !defined(__linux__)
 static int gxi_ipc_end(gxi_call *call, gxi_slot *old) {              /* for the row of a kind that is never created */
     (void)call;
     (void)old;
     return 0;
 }
-#else
+#endif
+#if !defined(GPUEXEC_NO_IPC)
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-ipc   Objects of other processes, and connections to these. An object's bytes name the process that exported it
-   by a number that each copy of the library draws at random: a process number may be used again, or belong to another
-   namespace. */
+   >>impl-ipc   Objects of other processes. An object's bytes name the process that exported it by a number that each
+   copy of the library draws at random: a process number may be used again, or belong to another namespace. */
 
+#if !defined(__linux__)
+#define GXI_IPC_NONE(kind, name, parameters, result, unused) \
+    GPUEXEC_API kind name##_at parameters { \
+        GXI_CALL(name, GXI_QUERIES); \
+        unused; \
+        gxi_fail(call, GPUEXEC_NOT_SUPPORTED, NULL, "sharing between processes is only available on Linux"); \
+        return result; \
+    }
+#define GXI_IPC_NO_HANDLE(KIND, kind, name, parameters, unused) \
+    GPUEXEC_API kind name##_at parameters { \
+        kind handle; \
+        GXI_CALL(name, GXI_MAKES); \
+        unused; \
+        gxi_fail(call, GPUEXEC_NOT_SUPPORTED, NULL, "sharing between processes is only available on Linux"); \
+        handle.id = gxi_failed_id(KIND); \
+        return handle; \
+    }
+GXI_IPC_NONE(gpuexec_result, gpuexec_ipc_export,
+             (const char *where, gpuexec_ptr memory, gpuexec_ipc_object *object), GPUEXEC_NOT_SUPPORTED,
+             (void)memory; (void)object)
+GXI_IPC_NONE(gpuexec_ptr, gpuexec_ipc_import,
+             (const char *where, gpuexec_context context, const gpuexec_ipc_object *object), 0,
+             (void)context; (void)object)
+GXI_IPC_NONE(gpuexec_result, gpuexec_ipc_export_event,
+             (const char *where, gpuexec_event event, gpuexec_ipc_object *object), GPUEXEC_NOT_SUPPORTED,
+             (void)event; (void)object)
+GXI_IPC_NO_HANDLE(GXI_EVENT, gpuexec_event, gpuexec_ipc_import_event,
+             (const char *where, gpuexec_context context, const gpuexec_ipc_object *object),
+             (void)context; (void)object)
+GXI_IPC_NONE(int, gpuexec_ipc_export_pool,
+             (const char *where, gpuexec_pool pool), -1, (void)pool)
+GXI_IPC_NO_HANDLE(GXI_POOL, gpuexec_pool, gpuexec_ipc_import_pool,
+             (const char *where, gpuexec_context context, int fd), (void)context; (void)fd)
+GXI_IPC_NONE(gpuexec_ptr, gpuexec_ipc_import_from,
+             (const char *where, gpuexec_pool pool, const gpuexec_ipc_object *object), 0, (void)pool; (void)object)
+GXI_IPC_NONE(gpuexec_result, gpuexec_ipc_get_info,
+             (const char *where, const gpuexec_ipc_object *object, gpuexec_ipc_info *info), GPUEXEC_NOT_SUPPORTED,
+             (void)object; (void)info)
+GXI_IPC_NO_HANDLE(GXI_IPC, gpuexec_ipc, gpuexec_ipc_pair,
+             (const char *where, int *child_fd), (void)child_fd)
+GXI_IPC_NO_HANDLE(GXI_IPC, gpuexec_ipc, gpuexec_ipc_from_fd,
+             (const char *where, int fd), (void)fd)
+GXI_IPC_NO_HANDLE(GXI_IPC, gpuexec_ipc, gpuexec_ipc_listen,
+             (const char *where, const char *name, int timeout_ms), (void)name; (void)timeout_ms)
+GXI_IPC_NO_HANDLE(GXI_IPC, gpuexec_ipc, gpuexec_ipc_connect,
+             (const char *where, const char *name, int timeout_ms), (void)name; (void)timeout_ms)
+GXI_IPC_NONE(gpuexec_result, gpuexec_ipc_send,
+             (const char *where, gpuexec_ipc connection, const char *label, unsigned long long value,
+             const gpuexec_ipc_object *object), GPUEXEC_NOT_SUPPORTED,
+             (void)connection; (void)label; (void)value; (void)object)
+GXI_IPC_NONE(gpuexec_result, gpuexec_ipc_send_pool,
+             (const char *where, gpuexec_ipc connection, const char *label, unsigned long long value,
+             gpuexec_pool pool), GPUEXEC_NOT_SUPPORTED, (void)connection; (void)label; (void)value; (void)pool)
+GXI_IPC_NONE(gpuexec_result, gpuexec_ipc_receive,
+             (const char *where, gpuexec_ipc connection, gpuexec_ipc_message *message, int timeout_ms),
+             GPUEXEC_NOT_SUPPORTED, (void)connection; (void)message; (void)timeout_ms)
+GXI_IPC_NONE(gpuexec_result, gpuexec_ipc_wait,
+             (const char *where, gpuexec_ipc connection, gpuexec_event event, int timeout_ms), GPUEXEC_NOT_SUPPORTED,
+             (void)connection; (void)event; (void)timeout_ms)
+GPUEXEC_API long gpuexec_ipc_peer(gpuexec_ipc connection) {
+    (void)connection;
+    return 0;
+}
+GXI_IPC_NONE(gpuexec_result, gpuexec_ipc_close,
+             (const char *where, gpuexec_ipc connection), GPUEXEC_NOT_SUPPORTED, (void)connection)
+#else
 typedef struct gxi_ipc_object {                  /* the bytes of a gpuexec_ipc_object */
     char           magic[8];
     uint32_t       version, kind;
@@ -14096,9 +14196,10 @@ static void gxi_ipc_write(gxi_call *call, const gxi_slot *context, unsigned kind
 }
 /* Reads an object that must have that kind (0: any) and, unless its kind is any, belong to another process. */
 static gpuexec_result gxi_ipc_read(gxi_call *call, const gpuexec_ipc_object *object, unsigned kind, gxi_ipc_object *o) {
-    static const char *const importers[] = { "", "gpuexec_ipc_import", "gpuexec_ipc_import_event",
-                                             "gpuexec_ipc_import_pool", "gpuexec_ipc_import_from" };
-    static const char cure[] = "pass the bytes from gpuexec_ipc_export or gpuexec_ipc_export_event, all 128 and unchanged";
+    static const char *const importers[] = { "", "import it with gpuexec_ipc_import", "import it with "
+                                             "gpuexec_ipc_import_event", "",
+                                             "import it with gpuexec_ipc_import_from" };
+    static const char cure[] = "pass the bytes from gpuexec_ipc_export or gpuexec_ipc_export_event, all 128 of them";
     if (!object) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure, "the object is NULL");
     memcpy(o, object, sizeof *o);
     if (memcmp(o->magic, gxi_ipc_magic, sizeof o->magic) != 0)
@@ -14111,8 +14212,8 @@ static gpuexec_result gxi_ipc_read(gxi_call *call, const gpuexec_ipc_object *obj
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure, "the object's bytes were changed after its export: its "
                         "checksum is wrong");
     if (kind && o->kind != kind)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, importers[o->kind], "the object is %s, not %s; the call for it is %s",
-                        gxi_ipc_kinds[o->kind], gxi_ipc_kinds[kind], importers[o->kind]);
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, importers[o->kind], "the object is %s, not %s",
+                        gxi_ipc_kinds[o->kind], gxi_ipc_kinds[kind]);
     if (kind && o->process == gxi_ipc_process())
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "use the exported address or event",
                         "this process exported the object: CUDA lets only other processes import it");
@@ -14124,9 +14225,9 @@ static gpuexec_result gxi_ipc_fail_import(gxi_call *call, const gxi_slot *contex
     memset(zeros, 0, sizeof zeros);
     gxi_ipc_uuid(call, context, uuid);
     if (memcmp(uuid, o->uuid, 16) && memcmp(o->uuid, zeros, 16)) other = ", which is on another device";
-    return gxi_fail_cu(call, "check that the process that exported it still runs and has not freed or destroyed it, and "
-                       "that both processes see its device",
-                       "cannot import %s that process %lld exported%s", gxi_ipc_kinds[o->kind], (long long)o->pid, other);
+    return gxi_fail_cu(call, "check that the process that exported it still runs and has not freed or destroyed it, "
+                       "and that both processes see its device", "cannot import %s that process %lld exported%s",
+                       gxi_ipc_kinds[o->kind], (long long)o->pid, other);
 }
 
 /* --- memory, events, pools ---------------------------------------------------------------------------------------- */
@@ -14160,7 +14261,8 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_export_at(const char *where, gpuexec_ptr 
     pooled = range.pooled == GXI_POOLED;
     cu = pooled ? GXI_TRY(cuMemPoolExportPointer, (&handle, memory)) : GXI_TRY(cuIpcGetMemHandle, (&handle, memory));
     if (cu == 0)
-        gxi_ipc_write(call, context, pooled ? GPUEXEC_IPC_POOL_MEMORY : GPUEXEC_IPC_MEMORY, range.bytes, &handle, object);
+        gxi_ipc_write(call, context, pooled ? GPUEXEC_IPC_POOL_MEMORY : GPUEXEC_IPC_MEMORY, range.bytes, &handle,
+                      object);
     gxi_leave(&scope);
     return cu ? gxi_fail_cu(call, pooled ? "allocate it with gpuexec_alloc, or from a pool with "
                             "gpuexec_pool_desc.exportable: other pools' memory cannot be exported" : NULL,
@@ -14176,8 +14278,8 @@ static gpuexec_ptr gxi_ipc_note(gxi_call *call, gpuexec_ptr address, const gxi_i
     if (pooled == GXI_POOLED) GXI_BESIDE(cuMemFree, (address));
     else GXI_BESIDE(cuIpcCloseMemHandle, (address));
     if (again)
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "use that address", "this process has imported the memory already: it is at "
-                 "0x%llx (imported at %s)", address, gxi_place(range.where));
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "use that address", "this process has imported the memory already: it is "
+                 "at 0x%llx (imported at %s)", address, gxi_place(range.where));
     else gxi_fail_memory(call, "record imported memory");
     return 0;
 }
@@ -14190,8 +14292,9 @@ GPUEXEC_API gpuexec_ptr gpuexec_ipc_import_at(const char *where, gpuexec_context
     GXI_CALL(gpuexec_ipc_import, GXI_MAKES);
     if (gxi_ipc_read(call, object, GPUEXEC_IPC_MEMORY, &o) || !(slot = gxi_begin_in(call, context, &scope))) return 0;
     /* the handle is passed as a struct, which GXI_TRY cannot trace */
-    gxi_returned(call, "cuIpcOpenMemHandle", gxi.cu.cuIpcOpenMemHandle(&address, o.handle, GXI_IPC_LAZY_PEER_ACCESS), 2,
-                 GXI_NUMBER(&address), GXI_NUMBER(GXI_IPC_LAZY_PEER_ACCESS));
+    gxi_returned(call, "cuIpcOpenMemHandle",
+                 gxi.cu.cuIpcOpenMemHandle(&address, o.handle, GXI_IPC_MEM_LAZY_ENABLE_PEER_ACCESS), 2,
+                 GXI_NUMBER(&address), GXI_NUMBER(GXI_IPC_MEM_LAZY_ENABLE_PEER_ACCESS));
     if (call->cu == 0 && !address) gxi_note(call, GXI_MADE_NOTHING);
     if (call->cu) gxi_ipc_fail_import(call, slot, &o);
     else address = gxi_ipc_note(call, address, &o, slot->id, GXI_IMPORTED);
@@ -14218,8 +14321,8 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_export_event_at(const char *where, gpuexe
     cu = GXI_TRY(cuIpcGetEventHandle, (&handle, slot->is.event.native));
     if (cu == 0) gxi_ipc_write(call, context, GPUEXEC_IPC_EVENT, 0, &handle, object);
     gxi_leave(&scope);
-    return cu ? gxi_fail_cu(call, "export an event that this process created, with gpuexec_event_desc.interprocess (or, "
-                            "if it was adopted, with CU_EVENT_INTERPROCESS and CU_EVENT_DISABLE_TIMING)",
+    return cu ? gxi_fail_cu(call, "export an event that this process created, with gpuexec_event_desc.interprocess "
+                            "(elsewhere, with CU_EVENT_INTERPROCESS and CU_EVENT_DISABLE_TIMING)",
                             "cannot export the event") : GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_event gpuexec_ipc_import_event_at(const char *where, gpuexec_context context,
@@ -14243,10 +14346,9 @@ GPUEXEC_API gpuexec_event gpuexec_ipc_import_event_at(const char *where, gpuexec
     handle.id = gxi_or_failed(handle.id, GXI_EVENT);
     return handle;
 }
-GPUEXEC_API int gpuexec_ipc_export_pool_at(const char *where, gpuexec_pool pool) {
+static int gxi_ipc_export_pool(gxi_call *call, gpuexec_pool pool) {
     gxi_slot *slot;
     int fd = -1;
-    GXI_CALL(gpuexec_ipc_export_pool, GXI_MAKES);
     if (!(slot = gxi_begin_with(call, pool.id, GXI_POOL, "the pool"))) return -1;
     if (!slot->is.pool.native) {
         gxi_fail(call, GPUEXEC_NOT_SUPPORTED, NULL, "the pool cannot be exported: its device has no memory pools");
@@ -14259,6 +14361,10 @@ GPUEXEC_API int gpuexec_ipc_export_pool_at(const char *where, gpuexec_pool pool)
         return -1;
     }
     return fd;
+}
+GPUEXEC_API int gpuexec_ipc_export_pool_at(const char *where, gpuexec_pool pool) {
+    GXI_CALL(gpuexec_ipc_export_pool, GXI_MAKES);
+    return gxi_ipc_export_pool(call, pool);
 }
 GPUEXEC_API gpuexec_pool gpuexec_ipc_import_pool_at(const char *where, gpuexec_context context, int fd) {
     gpuexec_pool handle = { 0 };
@@ -14304,7 +14410,9 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_get_info_at(const char *where, const gpue
     return GPUEXEC_OK;
 }
 
-/* --- connections -------------------------------------------------------------------------------------------------- */
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-connection   Messages have one size. The first one that a process sends says its number, the last one that it
+   ends; if that is missing, the process has been ended. The system says how, until its parent has waited for it. */
 
 struct gxi_ipc {
     int      fd;
@@ -14314,8 +14422,8 @@ struct gxi_ipc {
     char     how[96];                            /* how it ended, or "" */
 };
 
-/* The state of a process, as in ps, 0 if there is none; with the time when it started and, once it has ended, its status
-   as wait() returns it. */
+/* The state of a process, as in ps, 0 if there is none; with the time when it started and, once it has ended, its
+   status as wait() returns it. */
 static char gxi_process_state(long pid, uint64_t *start, int *status) {
     char path[40], text[1024], state = 0;
     unsigned long long started = 0;
@@ -14362,8 +14470,8 @@ static void gxi_ipc_closed(gxi_ipc *c) {
 static gpuexec_result gxi_ipc_fail_gone(gxi_call *call, const gxi_ipc *c) {
     char who[40] = "the other process";
     if (c->pid) snprintf(who, sizeof who, "the other process, %ld,", c->pid);
-    return gxi_fail(call, GPUEXEC_PEER_GONE, "close the connection; do not wait for events that only that process would "
-                    "record", "%s %s", who, c->how);
+    return gxi_fail(call, GPUEXEC_PEER_GONE, "close the connection, and let no stream wait for that process's events",
+                    "%s %s", who, c->how);
 }
 static gpuexec_result gxi_ipc_fail_system(gxi_call *call, const char *what) {
     return gxi_fail(call, GPUEXEC_FILE_ERROR, NULL, "cannot %s: %s", what, strerror(errno));
@@ -14409,6 +14517,7 @@ static int gxi_ipc_take(gxi_call *call, gxi_ipc *c, gxi_ipc_wire *wire, int *fd)
     union { struct cmsghdr header; char room[CMSG_SPACE(sizeof(int))]; } control;
     struct msghdr message;
     struct iovec bytes;
+    int reset = 0;
     long n;
     memset(&control, 0, sizeof control);
     memset(&message, 0, sizeof message);
@@ -14419,14 +14528,15 @@ static int gxi_ipc_take(gxi_call *call, gxi_ipc *c, gxi_ipc_wire *wire, int *fd)
     message.msg_control = &control;
     message.msg_controllen = sizeof control;
     *fd = -1;
-    n = (long)recvmsg(c->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    do n = (long)recvmsg(c->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    while (n < 0 && errno == ECONNRESET && !reset++);        /* it did not read all of ours; then come its own */
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return 0;
     if (n < 0 && errno != ECONNRESET) {
         gxi_ipc_fail_system(call, "receive a message");
         return -1;
     }
     if (n <= 0) {
-        gxi_ipc_closed(c);
+        if (!c->gone) gxi_ipc_closed(c);
         return 0;
     }
     if (message.msg_controllen >= CMSG_LEN(sizeof *fd) && control.header.cmsg_type == SCM_RIGHTS)
@@ -14441,7 +14551,7 @@ static int gxi_ipc_take(gxi_call *call, gxi_ipc *c, gxi_ipc_wire *wire, int *fd)
     wire->label[sizeof wire->label - 1] = 0;
     if (wire->kind == GXI_IPC_BYE) {
         c->gone = 1;
-        snprintf(c->how, sizeof c->how, "has closed the connection");
+        snprintf(c->how, sizeof c->how, "has closed its end of the connection");
     }
     if (wire->kind == GXI_IPC_HELLO) {
         int status;
@@ -14457,18 +14567,17 @@ static gpuexec_result gxi_ipc_greet(gxi_call *call, gxi_ipc *c) {
     wire.value = (uint64_t)gxi_pid();
     return gxi_ipc_put(call, c, &wire, -1);
 }
-/* Makes a connection of a socket, which is closed if that fails. */
+/* Makes a connection of a socket, which remains the caller's if that fails. */
 static gpuexec_ipc gxi_ipc_new(gxi_call *call, int fd) {
     gpuexec_ipc handle = { 0 };
     int type = 0, who[3] = { 0, 0, 0 }, status;
     socklen_t size = sizeof type;
     gxi_slot made;
     gxi_ipc *c = NULL;
-    if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) || type != SOCK_SEQPACKET) {
+    if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) || type != SOCK_SEQPACKET)
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "use gpuexec_ipc_pair, or socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends)",
                  "file descriptor %d is not a SOCK_SEQPACKET socket", fd);
-        fd = -1;                                 /* not ours to close */
-    } else if (!(c = (gxi_ipc *)gxi_realloc(NULL, sizeof *c))) gxi_fail_memory(call, "create a connection");
+    else if (!(c = (gxi_ipc *)gxi_realloc(NULL, sizeof *c))) gxi_fail_memory(call, "create a connection");
     else {
         memset(c, 0, sizeof *c);
         memset(&made, 0, sizeof made);
@@ -14479,9 +14588,14 @@ static gpuexec_ipc gxi_ipc_new(gxi_call *call, int fd) {
         made.is.ipc.info = c;
         if (gxi_ipc_greet(call, c) == GPUEXEC_OK) handle.id = gxi_new(call, GXI_IPC, &made, &gxi.first[GXI_IPC]);
     }
-    if (!handle.id && fd >= 0) close(fd);
     if (!handle.id) gxi_free(c);
     handle.id = gxi_or_failed(handle.id, GXI_IPC);
+    return handle;
+}
+/* The same; closes the socket if it fails. */
+static gpuexec_ipc gxi_ipc_own(gxi_call *call, int fd) {
+    const gpuexec_ipc handle = gxi_ipc_new(call, fd);
+    if (!gpuexec_ok(handle)) close(fd);
     return handle;
 }
 static int gxi_ipc_end(gxi_call *call, gxi_slot *old) {
@@ -14505,18 +14619,16 @@ GPUEXEC_API gpuexec_ipc gpuexec_ipc_pair_at(const char *where, int *child_fd) {
     gpuexec_ipc handle = { 0 };
     int ends[2];
     GXI_CALL(gpuexec_ipc_pair, GXI_MAKES);
-    if (gxi_is_null(call, child_fd, "child_fd")) { }
-    else if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) gxi_ipc_fail_system(call, "create a socket pair");
-    else {
-        handle = gxi_ipc_new(call, ends[0]);
-        if (gpuexec_ok(handle) && fcntl(ends[1], F_SETFD, 0) == 0) {
-            *child_fd = ends[1];
-            return handle;
-        }
-        close(ends[1]);
-        return handle;
+    if (gxi_is_null(call, child_fd, "child_fd")) handle.id = gxi_failed_id(GXI_IPC);
+    else if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends)) {
+        gxi_ipc_fail_system(call, "create a pair of sockets");
+        handle.id = gxi_failed_id(GXI_IPC);
+    } else {
+        (void)fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+        handle = gxi_ipc_own(call, ends[0]);
+        if (gpuexec_ok(handle)) *child_fd = ends[1];
+        else close(ends[1]);
     }
-    handle.id = gxi_failed_id(GXI_IPC);
     return handle;
 }
 GPUEXEC_API gpuexec_ipc gpuexec_ipc_from_fd_at(const char *where, int fd) {
@@ -14569,13 +14681,14 @@ GPUEXEC_API gpuexec_ipc gpuexec_ipc_listen_at(const char *where, const char *nam
             } while (other < 0 && n != 0);
             if (*name != '@') unlink(name);
             if (other < 0)
-                gxi_fail(call, GPUEXEC_FILE_ERROR, NULL, "no process connected to \"%s\" within %d ms", name, timeout_ms);
+                gxi_fail(call, GPUEXEC_FILE_ERROR, NULL, "no process connected to \"%s\" within %d ms", name,
+                         timeout_ms);
         }
         close(fd);
     }
     if (other >= 0) {
         (void)fcntl(other, F_SETFD, FD_CLOEXEC);
-        return gxi_ipc_new(call, other);
+        return gxi_ipc_own(call, other);
     }
     handle.id = gxi_failed_id(GXI_IPC);
     return handle;
@@ -14600,7 +14713,7 @@ GPUEXEC_API gpuexec_ipc gpuexec_ipc_connect_at(const char *where, const char *na
             failed = 1;
             gxi_fail(call, GPUEXEC_FILE_ERROR, "use another name", "a process of another user listens at \"%s\"", name);
         }
-        if (!failed) return gxi_ipc_new(call, fd);
+        if (!failed) return gxi_ipc_own(call, fd);
         close(fd);
     }
     handle.id = gxi_failed_id(GXI_IPC);
@@ -14632,9 +14745,9 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_send_at(const char *where, gpuexec_ipc co
 GPUEXEC_API gpuexec_result gpuexec_ipc_send_pool_at(const char *where, gpuexec_ipc connection, const char *label,
                                                     unsigned long long value, gpuexec_pool pool) {
     gpuexec_result result;
-    const int fd = gpuexec_ipc_export_pool_at(where, pool);
+    int fd;
     GXI_CALL(gpuexec_ipc_send_pool, GXI_QUERIES);
-    if (fd < 0) return gxi_failed_with();
+    if ((fd = gxi_ipc_export_pool(call, pool)) < 0) return gxi_failed_with();
     result = gxi_ipc_send(call, connection, label, value, NULL, fd);
     close(fd);
     return result;
@@ -14651,15 +14764,17 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_receive_at(const char *where, gpuexec_ipc
     message->fd = -1;
     if (!(c = gxi_find_ipc(call, connection))) return gxi_failed_with();
     for (;;) {
-        if ((taken = c->gone ? 0 : gxi_ipc_take(call, c, &wire, &fd)) < 0) return gxi_failed_with();
+        const int gone = c->gone;                /* before the look for its last messages */
+        if ((taken = gxi_ipc_take(call, c, &wire, &fd)) < 0) return gxi_failed_with();
         if (taken) break;
-        if (c->gone) return gxi_ipc_fail_gone(call, c);
+        if (gone) return gxi_ipc_fail_gone(call, c);
+        if (c->gone) continue;
         slice = timeout_ms < 0 || timeout_ms > 100 ? 100 : timeout_ms;
         ready.fd = c->fd;
         ready.events = POLLIN;
         n = poll(&ready, 1, slice);
         if (n == 0 && timeout_ms >= 0 && (timeout_ms -= slice) <= 0) return GPUEXEC_NOT_READY;
-        if (n == 0 && gxi_ipc_ended(c)) c->gone = gxi_ipc_take(call, c, &wire, &fd) <= 0;
+        if (n == 0) gxi_ipc_ended(c);
     }
     message->kind = (gpuexec_ipc_kind)wire.kind;
     message->value = wire.value;
@@ -14692,8 +14807,11 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_wait_at(const char *where, gpuexec_ipc co
         else if (i % 100 == 0) gxi_ipc_ended(c);
         if (timeout_ms >= 0 && ++waited >= timeout_ms) break;
     }
-    if (cu == GXI_CU_NOT_READY) return c->gone ? gxi_ipc_fail_gone(call, c) : GPUEXEC_NOT_READY;
-    gxi_waited(call, cu, slot, "the event");
+    if (cu != GXI_CU_NOT_READY) gxi_waited(call, cu, slot, "the event");
+    else if (c->gone) {
+        gxi_note(call, 0);
+        gxi_ipc_fail_gone(call, c);
+    } else if (!gxi_latched()) return GPUEXEC_NOT_READY;
     return gxi_take();
 }
 GPUEXEC_API long gpuexec_ipc_peer(gpuexec_ipc connection) {
@@ -14706,6 +14824,7 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_close_at(const char *where, gpuexec_ipc c
     return gxi_destroy_handle(call, connection.id, GXI_IPC, "the connection");
 }
 
+#endif /* Linux */
 #endif /* GPUEXEC_NO_IPC */
 
 #if defined(__cplusplus) && defined(__GNUC__)

@@ -27,6 +27,7 @@ static void *fault_symbol(void *library, const char *name);
 #include "../test.h"
 #undef dlsym
 #include <sys/mman.h>
+#include <sys/socket.h>
 
 /* How the arguments of each entry point are passed on: the parameter names in its row of GXI_DRIVER. */
 #define PASS_cuInit (flags)
@@ -164,6 +165,15 @@ static void *fault_symbol(void *library, const char *name);
 #define PASS_cuEventSynchronize (event)
 #define PASS_cuEventQuery (event)
 #define PASS_cuEventElapsedTime (ms, start, stop)
+#define PASS_cuIpcGetMemHandle (handle, address)
+#define PASS_cuIpcOpenMemHandle (address, handle, flags)
+#define PASS_cuIpcCloseMemHandle (address)
+#define PASS_cuIpcGetEventHandle (handle, event)
+#define PASS_cuIpcOpenEventHandle (event, handle)
+#define PASS_cuMemPoolExportToShareableHandle (handle, pool, type, flags)
+#define PASS_cuMemPoolImportFromShareableHandle (pool, handle, type, flags)
+#define PASS_cuMemPoolExportPointer (data, address)
+#define PASS_cuMemPoolImportPointer (address, pool, data)
 
 /* ---------------------------------------------------------------------------------------------------------------------
    The fault, and the counters. */
@@ -175,7 +185,7 @@ static const char *const fault_manners[2][3] = {
     { "an allocation fails once", "an allocation fails, and the flow goes on", "no memory, permanently" }
 };
 
-enum { FAULT_OBJECTS = 12, GRAPHS = 9 };
+enum { FAULT_OBJECTS = 13, GRAPHS = 9 };
 static struct {
     fault_source source;
     fault_manner manner;
@@ -220,6 +230,8 @@ static const struct { unsigned char row; signed char change; unsigned char objec
     { ROW_cuMemFree, -1, 6 }, { ROW_cuMemHostAlloc, 1, 7 }, { ROW_cuMemFreeHost, -1, 7 },
     { ROW_cuMemHostRegister, 1, 7 }, { ROW_cuMemHostUnregister, -1, 7 }, { ROW_cuCtxPopCurrent, -1, 255 },
     { ROW_cuMemAllocManaged, 1, 6 }, { ROW_cuMemAllocFromPoolAsync, 1, 6 }, { ROW_cuMemFreeAsync, -1, 6 },
+    { ROW_cuIpcOpenMemHandle, 1, 12 }, { ROW_cuIpcCloseMemHandle, -1, 12 }, { ROW_cuIpcOpenEventHandle, 1, 5 },
+    { ROW_cuMemPoolImportFromShareableHandle, 1, 11 }, { ROW_cuMemPoolImportPointer, 1, 6 },
     { ROW_cuMemPoolCreate, 1, 11 }, { ROW_cuMemPoolDestroy, -1, 11 },
     { ROW_cuStreamBeginCapture, 1, 8 }, { ROW_cuStreamEndCapture, -1, 8 }, { ROW_cuGraphDestroy, -1, GRAPHS },
     { ROW_cuGraphInstantiateWithFlags, 1, 10 }, { ROW_cuGraphExecDestroy, -1, 10 }
@@ -227,7 +239,7 @@ static const struct { unsigned char row; signed char change; unsigned char objec
 static const char *const fault_object_names[FAULT_OBJECTS] = {
     "retains of primary contexts", "counts of contexts", "modules", "link states", "streams", "events",
     "pieces of device memory", "pieces of page-locked memory", "captures", "graphs", "instantiated graphs",
-    "memory pools"
+    "memory pools", "pieces of imported memory"
 };
 static int fault_change(int row) {                       /* an index of fault_objects, or -1 */
     int i = (int)(sizeof fault_objects / sizeof *fault_objects);
@@ -472,6 +484,8 @@ static const struct { const char *function; int row; } fault_tolerated[] = {
     { "gpuexec_kernel_get", ROW_cuFuncGetAttribute },    /* the limit of shared memory: the
                                                             launch requests more than it needs */
     { "gpuexec_kernel_from_native", ROW_cuFuncGetAttribute },
+    { "gpuexec_ipc_", ROW_cuDeviceGetUuid },             /* it is only for an error's text */
+    { "gpuexec_ipc_receive", ALLOCATION },
     { "", ROW_cuMemGetAddressRange },                    /* some memory has none */
     { "_2d", ROW_cuDeviceGetAttribute },                 /* the driver checks the pitch, too */
     { "_3d", ROW_cuDeviceGetAttribute },
@@ -999,6 +1013,133 @@ FLOW(pool) {
     CLEAN(gpuexec_context_close(ctx));
 }
 
+/* Another process, which exports what FLOW(ipc) imports, until this one ends. */
+typedef struct fault_exports { gpuexec_ipc_object memory, event, piece; } fault_exports;
+__attribute__((constructor)) static void fault_exporter(void) {
+    const char *text = getenv("FAULT_EXPORTER");
+    gpuexec_event_desc event = { 0, 0, 0, 1, 0 };
+    gpuexec_pool_desc desc;
+    gpuexec_context ctx;
+    fault_exports out;
+    gpuexec_pool pool;
+    gpuexec_ptr piece;
+    int fd, wire;
+    if (!text) return;
+    wire = atoi(text);
+    memset(&desc, 0, sizeof desc);
+    desc.exportable = 1;
+    ctx = gpuexec_context_open(0, NULL);
+    pool = gpuexec_pool_create(ctx, &desc);
+    piece = gpuexec_pool_alloc(pool, gpuexec_context_stream(ctx), 64);
+    fd = gpuexec_ipc_export_pool(pool);
+    if (gpuexec_ipc_export(gpuexec_alloc(ctx, 64), &out.memory) == GPUEXEC_OK &&
+        gpuexec_ipc_export_event(gpuexec_event_create(ctx, &event), &out.event) == GPUEXEC_OK &&
+        gpuexec_ipc_export(piece, &out.piece) == GPUEXEC_OK && write(wire, &out, sizeof out) == (ssize_t)sizeof out) {
+        union { struct cmsghdr header; char room[CMSG_SPACE(sizeof(int))]; } control;
+        struct iovec bytes = { &out, 1 };
+        struct msghdr message;
+        memset(&control, 0, sizeof control);
+        memset(&message, 0, sizeof message);
+        message.msg_iov = &bytes;
+        message.msg_iovlen = 1;
+        message.msg_control = &control;
+        message.msg_controllen = control.header.cmsg_len = CMSG_LEN(sizeof fd);
+        control.header.cmsg_level = SOL_SOCKET;
+        control.header.cmsg_type = SCM_RIGHTS;
+        memcpy(CMSG_DATA(&control.header), &fd, sizeof fd);
+        if (sendmsg(wire, &message, 0) == 1) while (read(wire, &fd, 1) > 0) {}
+    } else fputs(gpuexec_error_text(), stderr);
+    _exit(0);
+}
+static int fault_pool_fd = -1;
+static fault_exports fault_given;
+static void fault_start_exporter(void) {
+    union { struct cmsghdr header; char room[CMSG_SPACE(sizeof(int))]; } control;
+    struct msghdr message;
+    struct iovec bytes;
+    char number[16], one;
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends)) abort();
+    snprintf(number, sizeof number, "%d", ends[1]);
+    if (fork() == 0) {
+        close(ends[0]);
+        setenv("FAULT_EXPORTER", number, 1);
+        execl("/proc/self/exe", "exporter", (char *)NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    memset(&message, 0, sizeof message);
+    bytes.iov_base = &one;
+    bytes.iov_len = 1;
+    message.msg_iov = &bytes;
+    message.msg_iovlen = 1;
+    message.msg_control = &control;
+    message.msg_controllen = sizeof control;
+    CHECK(recv(ends[0], &fault_given, sizeof fault_given, MSG_WAITALL) == (ssize_t)sizeof fault_given &&
+          recvmsg(ends[0], &message, 0) == 1 && message.msg_controllen > 0);
+    memcpy(&fault_pool_fd, CMSG_DATA(&control.header), sizeof fault_pool_fd);
+}
+static void flow_ipc(void);
+TEST_ALONE(ipc) {
+    fault_start_exporter();
+    if (fault_pool_fd >= 0) fault_flow(flow_ipc, PERMANENT, 1);
+}
+static void flow_ipc(void) {
+    gpuexec_event_desc desc = { 0, 0, 0, 1, 0 };
+    gpuexec_pool_desc own;
+    gpuexec_ipc_object memory, object;
+    gpuexec_ipc_info info;
+    gpuexec_ipc_message m;
+    gpuexec_context ctx;
+    gpuexec_stream s;
+    gpuexec_event e, theirs;
+    gpuexec_pool pool, mine;
+    gpuexec_ipc near, far;
+    gpuexec_ptr p, q, piece, left;
+    uint32_t got = 0;
+    int fd = -1;
+    memset(&own, 0, sizeof own);
+    memset(&memory, 0, sizeof memory);
+    memset(&object, 0, sizeof object);
+    own.exportable = 1;
+    MAKE(ctx, gpuexec_context_open(0, NULL));
+    MAKE(s, gpuexec_stream_create(ctx, NULL));
+    GET(p, gpuexec_alloc(ctx, 64));
+    MAKE(e, gpuexec_event_create(ctx, &desc));
+    DO(gpuexec_ipc_export(p, &memory));
+    DO(gpuexec_ipc_export_event(e, &object));
+    MAKE(mine, gpuexec_pool_create(ctx, &own));
+    TAKE(left, gpuexec_pool_alloc(mine, s, 64));
+    DO(gpuexec_ipc_export(left, &object));
+    GET(q, gpuexec_ipc_import(ctx, &fault_given.memory));
+    MAKE(theirs, gpuexec_ipc_import_event(ctx, &fault_given.event));
+    MAKE(pool, gpuexec_ipc_import_pool(ctx, fault_pool_fd));
+    GET(piece, gpuexec_ipc_import_from(pool, &fault_given.piece));
+    WORK(gpuexec_fill32(s, q, 5, 16));
+    WORK(gpuexec_copy(s, piece, q, 64));
+    WORK(gpuexec_event_record(theirs, s));
+    WORK(gpuexec_copy_out(s, &got, piece, 4));
+    WAIT(gpuexec_stream_sync(s));
+    EQUAL(got, 5);
+    MAKE(near, gpuexec_ipc_pair(&fd));
+    if (!gpuexec_ok(near)) fd = -1;
+    MAKE(far, gpuexec_ipc_from_fd(fd));
+    if (!gpuexec_ok(far) && fd >= 0) close(fd);
+    if (fault_whole()) {                                 /* without an end, a receive would wait */
+        QUERY(gpuexec_ipc_send(near, "memory", 3, &memory));
+        QUERY(gpuexec_ipc_receive(far, &m, 1000));
+        QUERY(gpuexec_ipc_get_info(&m.object, &info));
+        EQUAL(info.bytes, 64);
+        WAIT(gpuexec_ipc_wait(near, theirs, 1000));
+    }
+    CLEAN(gpuexec_ipc_close(near));
+    CLEAN(gpuexec_ipc_close(far));
+    CLEAN(gpuexec_event_destroy(theirs));
+    CLEAN(gpuexec_free(piece));
+    CLEAN(gpuexec_pool_destroy(pool));
+    CLEAN(gpuexec_context_close(ctx));                   /* it closes q */
+}
+
 FLOW(pools) {
     gpuexec_pool_desc desc = { 0, 0, 1, 1 << 16, 0, 0, 1, 0 }, usual = { 0, 1, 0, 0, 0, 0, 0, 0 };
     gpuexec_pool_info info = { 0, 0, 0, 0, 0, 0, 0, 0 };
@@ -1153,7 +1294,7 @@ FLOW(graph) {
 }
 
 FLOW(event) {
-    gpuexec_event_desc sleeps = { 0, 0, 1, 0 };
+    gpuexec_event_desc sleeps = { 0, 0, 1, 0, 0 };
     gpuexec_context ctx;
     gpuexec_stream s;
     gpuexec_event a, b, same;

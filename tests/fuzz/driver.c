@@ -124,6 +124,9 @@ static const struct { const char *name, *arguments; } calls[] = {
     { "cuMemcpy3DBatchAsync", "iHoNs" }, { "cuMemcpy3DBatchAsync_v2", "iHNs" }, { "cuMemPoolSetAccess", "pKU" },
     { "cuMemPoolGetAccess", "opK" }, { "cuDeviceSetMemPool", "dp" },
     { "cuMemPoolCreate", "PD" }, { "cuMemPoolCreate", "PH" }, { "cuMemPoolDestroy", "p" },
+    { "cuIpcGetMemHandle", "Ha" }, { "cuIpcCloseMemHandle", "a" }, { "cuIpcGetEventHandle", "He" },
+    { "cuMemPoolExportPointer", "Ha" }, { "cuMemPoolImportPointer", "ApH" },
+    { "cuMemPoolImportFromShareableHandle", "PNvi" },
 };
 enum { CALLS = sizeof calls / sizeof *calls };
 /* kinds of which some are kept, and the letters for new ones; the last one: addresses */

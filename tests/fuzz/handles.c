@@ -12,8 +12,8 @@
 
 enum { CONTEXT = GXI_CONTEXT, MODULE = GXI_MODULE, KERNEL = GXI_KERNEL, STREAM = GXI_STREAM, EVENT = GXI_EVENT,
        LINKER = GXI_LINKER, PARAMS = GXI_PARAMS, PREPARED = GXI_PREPARED, BARRIER = GXI_BARRIER, GRAPH = GXI_GRAPH,
-       POOL = GXI_POOL, KINDS = GXI_KINDS };
-enum { KEPT = 8, HOST = 1 << 16, USES = 130, ENDS = 46 };
+       POOL = GXI_POOL, IPC = GXI_IPC, KINDS = GXI_KINDS };
+enum { KEPT = 8, HOST = 1 << 16, USES = 132, ENDS = 49 };
 
 static uint64_t   pool[KINDS][KEPT];                     /* handles, some of them stale;
                                                             the same for the arrays below */
@@ -76,7 +76,7 @@ static uint64_t any(struct fuzz_source *s, unsigned kind) {
     }
 ANY(context, CONTEXT) ANY(module, MODULE) ANY(kernel, KERNEL) ANY(stream, STREAM) ANY(event, EVENT) ANY(linker, LINKER)
 ANY(params, PARAMS)
-ANY(prepared, PREPARED) ANY(barrier, BARRIER) ANY(graph, GRAPH) ANY(pool, POOL)
+ANY(prepared, PREPARED) ANY(barrier, BARRIER) ANY(graph, GRAPH) ANY(pool, POOL) ANY(ipc, IPC)
 
 static void *native_of(struct fuzz_source *s, unsigned kind) {
     const unsigned how = fuzz_byte(s);
@@ -216,6 +216,8 @@ static void use(struct fuzz_source *s) {
     gpuexec_multi_desc multi = { .start_canary = 0 };
     gpuexec_capture_desc capture_desc = { .start_canary = 0 };
     gpuexec_graph_info graph;
+    gpuexec_ipc_object object;
+    gpuexec_ipc_info exported;
     gpuexec_copy_3d_desc box = { .start_canary = 0 };
     gpuexec_copy_part parts[5];
     gpuexec_pool_desc pooled = { .start_canary = 0 };
@@ -492,6 +494,17 @@ static void use(struct fuzz_source *s) {
           break;
     CALL: RESULT(gpuexec_take_error()); break;
     CALL: RESULT(gpuexec_setup(NULL)); break;
+    CALL: event_desc.interprocess = 1;
+          MAKE(EVENT, gpuexec_event_create(C, &event_desc));
+          RESULT(gpuexec_ipc_export(address_of(s), &object));
+          RESULT(gpuexec_ipc_export_event(E, &object));
+          break;
+    CALL: if (gpuexec_ipc_export(address_of(s), &object) == GPUEXEC_OK)          /* changed, or this process's */
+              object.bytes[fuzz_byte(s) % sizeof object.bytes] ^= (unsigned char)fuzz_byte(s);
+          FUZZ_CHECK(gpuexec_ipc_import(C, &object) == 0, "an import");
+          FUZZ_CHECK(!gpuexec_ok(gpuexec_ipc_import_event(C, &object)), "an import");
+          RESULT(gpuexec_ipc_get_info(&object, &exported));
+          break;
     }
     FUZZ_CHECK(__COUNTER__ - FIRST - 1 == USES, "the number of calls above");
 }
@@ -500,10 +513,12 @@ static void use(struct fuzz_source *s) {
 static void alone(struct fuzz_source *s) {
     const unsigned char value[64] = { 1, 2, 3 };
     gpuexec_launch_desc attributes = { .start_canary = 0 };
+    gpuexec_ipc_message message;
     struct arguments a;
     const void *image;
     void *memory;
     size_t n;
+    int fd = -1;
     enum { FIRST = __COUNTER__ };
     switch (fuzz_byte(s) % ENDS) {
     CALL: CALL: RESULT(gpuexec_context_close(C)); break;
@@ -553,6 +568,15 @@ static void alone(struct fuzz_source *s) {
     CALL: RESULT(gpuexec_graph_update(G, G)); break;
     CALL: RESULT(gpuexec_graph_destroy(G)); break;
     CALL: RESULT(gpuexec_prepared_destroy(prepared_of(s))); break;
+    CALL: MAKE(IPC, gpuexec_ipc_pair(&fd));
+          MAKE(IPC, gpuexec_ipc_from_fd(fd));
+          break;
+    CALL: RESULT(gpuexec_ipc_send(ipc_of(s), "label", fuzz_byte(s), NULL));
+          RESULT(gpuexec_ipc_receive(ipc_of(s), &message, 0));
+          RESULT(gpuexec_ipc_wait(ipc_of(s), E, 1));
+          (void)gpuexec_ipc_peer(ipc_of(s));
+          break;
+    CALL: RESULT(gpuexec_ipc_close(ipc_of(s))); break;
     CALL: if (fuzz_byte(s) % 8 == 1) RESULT(gpuexec_shutdown()); break;
     }
     FUZZ_CHECK(__COUNTER__ - FIRST - 1 == ENDS, "the number of calls above");

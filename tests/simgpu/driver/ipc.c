@@ -54,7 +54,7 @@ static void drop_opened(struct opened *o) {
     sim_link_remove(&o->link);
     free(o);
 }
-static void end_opened(struct sim_link *link) { drop_opened(SIM_OWNER(opened, link)); }   /* memory.c removes the range */
+static void end_opened(struct sim_link *link) { drop_opened(SIM_OWNER(opened, link)); } /* memory.c removes the range */
 
 static struct opened *find_opened(struct sim_context *c, CUdeviceptr address, const struct name *name) {
     for (struct sim_link *l = c->children.next; l != &c->children; l = l->next) {
@@ -106,13 +106,12 @@ static int open_memory(CUdeviceptr *out, const CUipcMemHandle *handle, unsigned 
     struct name name;
     struct opened *o;
     memcpy(&name, handle, sizeof name);
-    if (!out || flags & ~(unsigned)CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS || name.kind != MEMORY)
-        return CUDA_ERROR_INVALID_VALUE;
+    if (!out || flags != CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS || name.kind != MEMORY) return CUDA_ERROR_INVALID_VALUE;
     if (sim_process_same(process_of(&name), sim_this_process()))
         return sim_because(CUDA_ERROR_INVALID_CONTEXT, "a process cannot open its own handle");
     struct sim_device *d = device_of(name.number);
-    if (!d) return sim_because(CUDA_ERROR_INVALID_DEVICE, "the memory is on a device that this process does not see");
-    if (d != c->device && !(flags && sim_peers(c->device, d))) return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
+    if (!d) return sim_because(CUDA_ERROR_INVALID_VALUE, "the memory is on a device that this process does not see");
+    if (d != c->device && !sim_peers(c->device, d)) return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
     if ((o = find_opened(c, 0, &name))) {
         o->count++;
         *out = o->address;
@@ -145,7 +144,7 @@ SIM_API(cuIpcCloseMemHandle, (CUdeviceptr address), (address), SIM_CTX) {
 SIM_API(cuIpcGetEventHandle, (CUipcEventHandle *out, void *event), (out, event), SIM_CTX) {
     struct sim_event *e = sim_get(SIM_H_EVENT, event);
     struct stat about;
-    if (!out) return CUDA_ERROR_INVALID_VALUE;
+    if (!out || !event) return CUDA_ERROR_INVALID_VALUE;
     if (!e) return sim_not_there(event);
     if (!(e->flags & CU_EVENT_INTERPROCESS)) return CUDA_ERROR_INVALID_HANDLE;
     if (!e->shared) {
@@ -166,7 +165,8 @@ SIM_API(cuIpcOpenEventHandle, (void **out, CUipcEventHandle handle), (out, handl
     struct name name;
     struct stat about;
     memcpy(&name, &handle, sizeof name);
-    if (!out || name.kind != EVENT) return CUDA_ERROR_INVALID_VALUE;
+    if (!out) return CUDA_ERROR_INVALID_VALUE;
+    if (name.kind != EVENT) return CUDA_ERROR_MAP_FAILED;
     if (sim_process_same(process_of(&name), sim_this_process()))
         return sim_because(CUDA_ERROR_INVALID_CONTEXT, "a process cannot open its own handle");
     const int file = sim_process_file(process_of(&name), (int)name.file);
@@ -234,8 +234,9 @@ SIM_API(cuMemPoolExportPointer, (CUmemPoolPtrExportData *out, CUdeviceptr addres
     struct sim_share shared;
     struct sim_range r;
     int result = out ? find_memory(address, &r) : CUDA_ERROR_INVALID_VALUE;
-    if (!result && (r.kind != SIM_MEM_POOL || !(r.pool->handle_types & CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)))
-        result = sim_because(CUDA_ERROR_INVALID_VALUE, "not memory of a pool with handles for other processes");
+    if (!result && (r.lo != address || r.kind != SIM_MEM_POOL
+                    || !(r.pool->handle_types & CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)))
+        result = sim_because(CUDA_ERROR_INVALID_VALUE, "not the first address of memory of a pool that has handles");
     const uint32_t pool = result ? 0 : number_of(r.pool);
     if (result || (result = share(address, &shared))) return result;
     struct name name = name_of_share(POINTER, &shared);

@@ -1,17 +1,18 @@
 /* shared.c - what processes share apart from memory: the states of events, each a page of a file without a name.
 
-   Each record has a number; the page has the last ones, each with whether it is done, and whose it is. A wait is for the
-   record that was the last one at the call. A process that ends cannot finish its records: those count as done, so that
-   no queue waits for it. */
+   Each record has a number; the pages have the last ones: whose each is, and whether it is done. A wait is for the
+   record that was the last one at the call. A process that ends cannot finish its records: as measured on an H200, what
+   waits for them never continues; this device also says so, once. */
 #include "driver.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-#define RECORDS 128u
-#define LOOK_NS 20000000u                         /* between two looks whether the process of a record has ended */
+#define RECORDS 1024u                             /* of an event, not done yet; a further one waits */
+#define LOOK_NS 20000000u                         /* how often a wait checks whether the record's process has ended */
 
 struct page {
     pthread_mutex_t lock;                         /* of those who record */
@@ -24,7 +25,7 @@ struct record { struct sim_shared *shared; uint64_t n; };
 
 /* ---- processes ---- */
 
-/* When it started, in the kernel's ticks since boot; 0: there is none, or it has ended and its parent has not waited. */
+/* When it started, in the kernel's ticks since boot; 0: it has ended, or there is none. */
 static uint64_t start_of(unsigned pid) {
     char path[32], text[1024];
     unsigned long long start = 0;
@@ -110,11 +111,18 @@ static void lock(struct page *page) {
     if (pthread_mutex_lock(&page->lock) == EOWNERDEAD) pthread_mutex_consistent(&page->lock);
 }
 
-/* Whether the record is done. One that a later record has replaced in the list is taken for that one. */
-static bool is_done(struct page *page, uint64_t *n, bool look) {
-    const uint64_t at = *n % RECORDS, state = __atomic_load_n(&page->records[at].state, __ATOMIC_ACQUIRE);
-    *n = state / 2;
-    return state & 1 || (look && !sim_process_lives(page->records[at].by));
+/* Only a record that is done, or never will be, is replaced by a later one. */
+static bool is_done(const struct page *page, uint64_t n) {
+    return __atomic_load_n(&page->records[n % RECORDS].state, __ATOMIC_ACQUIRE) != n * 2;
+}
+static bool is_lost(const struct page *page, uint64_t n) {
+    return !is_done(page, n) && !sim_process_lives(page->records[n % RECORDS].by) && !is_done(page, n);
+}
+static void say_lost(const struct page *page, uint64_t n) {
+    static int said;
+    if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
+        fprintf(stderr, "simgpu: process %u ended before its record of an event was done; what waits for it waits "
+                "forever, as on a GPU\n", page->records[n % RECORDS].by.pid);
 }
 
 /* ---- records ---- */
@@ -132,10 +140,18 @@ static void record_done(struct sim_op *op) {
 }
 
 void sim_shared_record(struct sim_shared *s, struct sim_op *op) {
-    struct record *r = op->done ? NULL : malloc(sizeof *r);
     struct page *page = s->page;
-    if (!r) sim_op_wait_to_end(op);               /* done already, or no memory */
     lock(page);
+    while (page->last >= RECORDS && !is_done(page, page->last + 1 - RECORDS)
+           && !is_lost(page, page->last + 1 - RECORDS)) {
+        pthread_mutex_unlock(&page->lock);
+        pthread_mutex_unlock(&sim_lock);
+        nanosleep(&(struct timespec) { 0, 100000 }, NULL);
+        pthread_mutex_lock(&sim_lock);
+        lock(page);
+    }
+    struct record *r = op->done ? NULL : malloc(sizeof *r);
+    if (!r) sim_op_wait_to_end(op);               /* done already, or no memory */
     const uint64_t n = page->last + 1;
     page->records[n % RECORDS].by = sim_this_process();
     __atomic_store_n(&page->records[n % RECORDS].state, n * 2 + !r, __ATOMIC_RELEASE);
@@ -152,24 +168,26 @@ void sim_shared_record(struct sim_shared *s, struct sim_op *op) {
 /* ---- waits ---- */
 
 bool sim_shared_pending(struct sim_shared *s) {
-    uint64_t n = __atomic_load_n(&s->page->last, __ATOMIC_ACQUIRE);
-    return n && !is_done(s->page, &n, true);
+    const uint64_t n = __atomic_load_n(&s->page->last, __ATOMIC_ACQUIRE);
+    return n && !is_done(s->page, n);
 }
 
 static bool arrived(const struct sim_op *op, void *at) {
     struct wait *w = op->staged;
     const uint64_t now = sim_now_ns();
-    const bool look = now - w->looked_ns > LOOK_NS;
-    if (look) w->looked_ns = now;
-    return is_done(at, &w->n, look);
+    if (is_done(at, w->n)) return true;
+    if (now - w->looked_ns < LOOK_NS) return false;
+    w->looked_ns = now;
+    if (is_lost(at, w->n)) say_lost(at, w->n);
+    return false;
 }
 
 static void wait_over(struct sim_op *op) { sim_shared_unref(((struct wait *)op->staged)->shared); }
 
 int sim_shared_wait(struct sim_shared *s, struct sim_op **out) {
-    uint64_t n = __atomic_load_n(&s->page->last, __ATOMIC_ACQUIRE);
+    const uint64_t n = __atomic_load_n(&s->page->last, __ATOMIC_ACQUIRE);
     *out = NULL;
-    if (!n || is_done(s->page, &n, false)) return CUDA_SUCCESS;
+    if (!n || is_done(s->page, n)) return CUDA_SUCCESS;
     struct wait *w = malloc(sizeof *w);
     struct sim_op *op = w ? sim_op_new(SIM_OP_TRY) : NULL;
     if (!op) {

@@ -214,7 +214,8 @@ SIM_API_STREAM(cuStreamQuery, _ptsz, (void *handle), (handle), SIM_EASY) {
 /* 0, or why the stream cannot wait for the event, which stands for nodes of the capture c or, if it is not of one, for
    an operation. */
 static int check_wait(const struct sim_stream *s, const struct sim_event *e, const struct sim_capture *c) {
-    if (!e->capture) return s->capture && (e->op || e->shared) ? CUDA_ERROR_STREAM_CAPTURE_ISOLATION : CUDA_SUCCESS;
+    if (!e->capture && e->shared) return s->capture ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : CUDA_SUCCESS;
+    if (!e->capture) return s->capture && e->op ? CUDA_ERROR_STREAM_CAPTURE_ISOLATION : CUDA_SUCCESS;
     if (!c) return CUDA_ERROR_INVALID_VALUE;
     if (s == &s->context->legacy) return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
     return s->capture && s->capture != c ? CUDA_ERROR_STREAM_CAPTURE_MERGE : CUDA_SUCCESS;
