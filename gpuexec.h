@@ -9936,7 +9936,8 @@ GPUEXEC_API gpuexec_result gpuexec_managed_get_info_at(const char *where, gpuexe
     sizes[1] = sizeof info->accessed_by;
     values[1] = info->accessed_by;
     cu = gxi_attribute(call, device, GXI_DEV_CONCURRENT_MANAGED_ACCESS, &info->concurrent);
-    if (!cu) cu = GXI_TRY(cuMemRangeGetAttributes, (values, sizes, attributes, newer ? (size_t)ALL : 4, address, bytes));
+    if (!cu)
+        cu = GXI_TRY(cuMemRangeGetAttributes, (values, sizes, attributes, newer ? (size_t)ALL : 4, address, bytes));
     gxi_leave(&scope);
     if (cu)
         return gxi_fail_cu(call, NULL, "cannot query %llu bytes of managed memory at 0x%llx", (unsigned long long)bytes,
@@ -10526,7 +10527,10 @@ static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t on, int now, gxi_
     if (gxi_is_empty(x)) return GPUEXEC_OK;
     if (gxi_check_transfer(call, x, slot)) return GPUEXEC_BAD_ARGUMENT;
     if (!gxi_is_line(x)) gxi_find_peers(x, peers);
-    if (now ? gxi_enter_legacy(call, slot->cu_context, &scope) : gxi_enter_stream(call, slot, &scope))
+    if (now ? gxi_enter_legacy(call, slot->cu_context, &scope)
+        : !slot->legacy && (x->kind == GXI_COPY_HOST || (peers[GXI_TO] && !gxi_is_line(x)))
+        ? gxi_enter(call, slot->cu_context, &scope)          /* not a copy to or from the stream's own device */
+        : gxi_enter_stream(call, slot, &scope))
         return gxi_failed_with();
     cu = now ? gxi_transfer_now(call, x, peers) : gxi_transfer_queue(call, x, slot->is.stream.native, peers);
     gxi_leave(&scope);
@@ -11049,7 +11053,7 @@ static gpuexec_result gxi_copy_many(gxi_call *call, uint64_t on, int now, const 
     gxi_slot *slot;
     const gxi_slot *context;
     gxi_scope scope;
-    size_t i, out = 0, device = 0;
+    size_t i, out = 0, within = 0;
     int ok = 1, captures;
     if (gxi_begin(call)) return gxi_failed_with();
     m.call = call;
@@ -11067,7 +11071,7 @@ static gpuexec_result gxi_copy_many(gxi_call *call, uint64_t on, int now, const 
     for (i = 0; i < count; i++) {
         if (!gxi_select(&m, i) || (m.x.bytes && gxi_check_transfer(call, &m.x, slot))) return GPUEXEC_BAD_ARGUMENT;
         out += m.x.bytes && m.x.kind == GXI_COPY_OUT;
-        device += m.x.bytes && m.x.kind == GXI_COPY;
+        within += m.x.bytes && m.x.kind == GXI_COPY;
     }
     call->subject = NULL;
     context = now ? slot : gxi_peek(slot->context, GXI_CONTEXT);
@@ -11080,7 +11084,7 @@ static gpuexec_result gxi_copy_many(gxi_call *call, uint64_t on, int now, const 
     /* a capture records single copies: its graph knows their memory, and cuMemcpyBatchAsync would break it */
     captures = !now && gxi_captures(call, slot);
     m.batches = !now && slot->legacy != 1 && GXI_HAS(cuMemcpyBatchAsync) && !captures;
-    if (device >= GXI_PARTS_LEAST && context && !captures)
+    if (within >= GXI_PARTS_LEAST && context && !captures)
         ok = gxi_copier(call, context, &m.copier) == GPUEXEC_OK;
     for (i = 0; i < count && ok; i++) ok = gxi_select(&m, i) && (m.x.bytes == 0 || gxi_enqueue_part(&m, i));
     ok = ok && gxi_launch_parts(&m) && gxi_enqueue_batch(&m);

@@ -1,6 +1,8 @@
 /* peer.h - Python's libraries in a contest: another process (peer.py), which reads a number of calls, and prints the
    time they took. */
-#define _GNU_SOURCE                              /* posix_spawn */
+#ifndef _GNU_SOURCE
+#  define _GNU_SOURCE                            /* posix_spawn */
+#endif
 #include "bench.h"
 #include <fcntl.h>
 #include <spawn.h>

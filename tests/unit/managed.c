@@ -114,7 +114,7 @@ TEST(prefetches_to_a_numa_node) {
     CHECK_EQ(info_of(p, BYTES).last_prefetch, GPUEXEC_NUMA(0));
     CHECK_OK(gpuexec_managed_prefetch(s.stream, p, BYTES, GPUEXEC_NUMA_CURRENT));
     CHECK_OK(gpuexec_managed_advise(p, BYTES, GPUEXEC_PREFERRED, GPUEXEC_NUMA(0)));
-    CHECK_EQ(info_of(p, BYTES).preferred, GPUEXEC_NUMA(0));
+    CHECK_EQ(info_of(p, BYTES).preferred, GPUEXEC_HOST);         /* as a driver reports a node of the host */
     CHECK_REFUSED(gpuexec_managed_prefetch(s.stream, p, BYTES, GPUEXEC_NUMA(1000)), GPUEXEC_BAD_ARGUMENT,
                   "cannot prefetch 16384 bytes at 0x", "cuMemPrefetchAsync");
     CHECK_OK(gpuexec_stream_sync(s.stream));
@@ -269,4 +269,22 @@ TEST_ALONE(a_device_without_managed_memory) {
     CHECK_TEXT(gpuexec_error_text(), "device 0 has no managed memory: CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY is 0",
                "gpuexec_alloc_pinned");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NOT_SUPPORTED);
+}
+/* A module's .managed variable is managed memory that gpuexec did not allocate. */
+TEST(a_managed_variable) {
+    static const char text[] =
+        ".version 7.0\n.target sm_70\n.address_size 64\n.visible .global .attribute(.managed) .align 4 .u32 count;\n"
+        ".visible .entry bump() { .reg .u64 %d; .reg .u32 %r; mov.u64 %d, count; atom.global.add.u32 %r, [%d], 3;\n"
+        "ret; }\n";
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_stream  s = gpuexec_stream_create(ctx, NULL);
+    gpuexec_module  mod = gpuexec_module_load(ctx, text, 0, NULL);
+    size_t          bytes = 0;
+    gpuexec_ptr     p = gpuexec_module_global(mod, "count", &bytes);
+    uint32_t       *count = (uint32_t *)gpuexec_managed_host(p);
+    if (!CHECK(count != NULL && bytes == 4)) return;
+    *count = 5;
+    CHECK_OK(gpuexec_launch(gpuexec_kernel_get(mod, "bump"), s, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
+    CHECK_OK(gpuexec_stream_sync(s));
+    CHECK_EQ(*count, 8);
 }
