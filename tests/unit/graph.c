@@ -164,6 +164,7 @@ TEST_ALONE_MULTI(closing_a_context_whose_memory_a_graph_copies) {
     GPUEXEC_CAPTURE(s.stream, &kept) CHECK_OK(add_to(&s, s.stream, 5));
     CHECK_OK(gpuexec_graph_launch(graph, s.stream));
     CHECK_OK(gpuexec_graph_launch(kept, s.stream));
+    CHECK_OK(gpuexec_stream_sync(s.stream));         /* it is a stream of the other context that uses the memory */
     CHECK_OK(gpuexec_context_close(t.ctx));
     CHECK(gpuexec_graph_exec_native(graph) == NULL);
     CHECK(gpuexec_graph_exec_native(kept) != NULL);
