@@ -14196,9 +14196,10 @@ static void gxi_ipc_write(gxi_call *call, const gxi_slot *context, unsigned kind
 }
 /* Reads an object that must have that kind (0: any) and, unless its kind is any, belong to another process. */
 static gpuexec_result gxi_ipc_read(gxi_call *call, const gpuexec_ipc_object *object, unsigned kind, gxi_ipc_object *o) {
-    static const char *const importers[] = { "", "import it with gpuexec_ipc_import", "import it with "
-                                             "gpuexec_ipc_import_event", "",
-                                             "import it with gpuexec_ipc_import_from" };
+    static const char *const importers[] = {
+        "", "import it with gpuexec_ipc_import", "import it with gpuexec_ipc_import_event", "",
+        "import it with gpuexec_ipc_import_from"
+    };
     static const char cure[] = "pass the bytes from gpuexec_ipc_export or gpuexec_ipc_export_event, all 128 of them";
     if (!object) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure, "the object is NULL");
     memcpy(o, object, sizeof *o);

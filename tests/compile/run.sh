@@ -79,6 +79,8 @@ c_standard() {
         quiet "$* $std $places: static" $c $places -DGPUEXEC_STATIC $here/program.c
         quiet "$* $std $places: without multi" $c $places -DGPUEXEC_NO_MULTI $here/implementation.c
         quiet "$* $std $places: static, without multi" $c $places -DGPUEXEC_NO_MULTI -DGPUEXEC_STATIC $here/program.c
+        quiet "$* $std $places: without ipc" $c $places -DGPUEXEC_NO_IPC $here/implementation.c
+        quiet "$* $std $places: static, without ipc" $c $places -DGPUEXEC_NO_IPC -DGPUEXEC_STATIC $here/program.c
     done
 }
 # Some warnings need the optimiser.
@@ -127,7 +129,9 @@ cxx_standard() {
         done
         [ -z "$MATRIX" ] || quiet "$* $std $places: static" $c $places -x c++ -DGPUEXEC_STATIC $here/program.c
         [ -z "$MATRIX$(echo $std | grep 'c++11')" ] ||
-            quiet "$* $std $places: without multi" $c $places -x c++ -DGPUEXEC_NO_MULTI $here/implementation.c
+            for part in MULTI IPC; do
+                quiet "$* $std $places: without $part" $c $places -x c++ -DGPUEXEC_NO_$part $here/implementation.c
+            done
     done
 }
 cxx_optimised() {

@@ -315,7 +315,7 @@ void sim_pools_end(void) {
 
 SIM_API(cuMemPoolTrimTo, (void *pool, size_t most), (pool, most), SIM_HEALTHY | SIM_UNSAFE) {
     struct sim_pool *p = sim_get(SIM_H_POOL, pool);
-    if (!p) return CUDA_ERROR_INVALID_VALUE;
+    if (!p || p->imported) return CUDA_ERROR_INVALID_VALUE;
     sim_pool_shrink(p, most);
     return CUDA_SUCCESS;
 }
@@ -327,7 +327,7 @@ static bool is_reuse(int attribute) {
 SIM_API(cuMemPoolSetAttribute, (void *pool, int attribute, void *value), (pool, attribute, value),
         SIM_HEALTHY | SIM_UNSAFE) {
     struct sim_pool *p = sim_get(SIM_H_POOL, pool);
-    if (!p || !value) return CUDA_ERROR_INVALID_VALUE;
+    if (!p || p->imported || !value) return CUDA_ERROR_INVALID_VALUE;
     if (is_reuse(attribute)) p->reuse[attribute - CU_MEMPOOL_ATTR_REUSE_FIRST] = *(int *)value;
     else if (attribute == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD) p->threshold = *(uint64_t *)value;
     else if (attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH && !*(uint64_t *)value) p->reserved_high = p->reserved;
@@ -339,7 +339,7 @@ SIM_API(cuMemPoolSetAttribute, (void *pool, int attribute, void *value), (pool, 
 SIM_API(cuMemPoolGetAttribute, (void *pool, int attribute, void *value), (pool, attribute, value),
         SIM_HEALTHY | SIM_UNSAFE) {
     const struct sim_pool *p = sim_get(SIM_H_POOL, pool);
-    if (!p || !value) return CUDA_ERROR_INVALID_VALUE;
+    if (!p || p->imported || !value) return CUDA_ERROR_INVALID_VALUE;
     if (is_reuse(attribute)) *(int *)value = p->reuse[attribute - CU_MEMPOOL_ATTR_REUSE_FIRST];
     else if (attribute == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD) *(uint64_t *)value = p->threshold;
     else if (attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) *(uint64_t *)value = p->reserved;
