@@ -11053,11 +11053,7 @@ static gpuexec_result gxi_copy_many(gxi_call *call, uint64_t on, int now, const 
     gxi_slot *slot;
     const gxi_slot *context;
     gxi_scope scope;
-<<<<<<< HEAD
     size_t i, out = 0, within = 0;
-=======
-    size_t i, out = 0, device = 0;
->>>>>>> 9f7c21d034721e706fdf4acd678d097de7e1c4e1
     int ok = 1, captures;
     if (gxi_begin(call)) return gxi_failed_with();
     m.call = call;
@@ -11075,11 +11071,7 @@ static gpuexec_result gxi_copy_many(gxi_call *call, uint64_t on, int now, const 
     for (i = 0; i < count; i++) {
         if (!gxi_select(&m, i) || (m.x.bytes && gxi_check_transfer(call, &m.x, slot))) return GPUEXEC_BAD_ARGUMENT;
         out += m.x.bytes && m.x.kind == GXI_COPY_OUT;
-<<<<<<< HEAD
         within += m.x.bytes && m.x.kind == GXI_COPY;
-=======
-        device += m.x.bytes && m.x.kind == GXI_COPY;
->>>>>>> 9f7c21d034721e706fdf4acd678d097de7e1c4e1
     }
     call->subject = NULL;
     context = now ? slot : gxi_peek(slot->context, GXI_CONTEXT);
@@ -11092,11 +11084,7 @@ static gpuexec_result gxi_copy_many(gxi_call *call, uint64_t on, int now, const 
     /* a capture records single copies: its graph knows their memory, and cuMemcpyBatchAsync would break it */
     captures = !now && gxi_captures(call, slot);
     m.batches = !now && slot->legacy != 1 && GXI_HAS(cuMemcpyBatchAsync) && !captures;
-<<<<<<< HEAD
     if (within >= GXI_PARTS_LEAST && context && !captures)
-=======
-    if (device >= GXI_PARTS_LEAST && context && !captures)
->>>>>>> 9f7c21d034721e706fdf4acd678d097de7e1c4e1
         ok = gxi_copier(call, context, &m.copier) == GPUEXEC_OK;
     for (i = 0; i < count && ok; i++) ok = gxi_select(&m, i) && (m.x.bytes == 0 || gxi_enqueue_part(&m, i));
     ok = ok && gxi_launch_parts(&m) && gxi_enqueue_batch(&m);
