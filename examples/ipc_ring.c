@@ -5,8 +5,8 @@
     "empty", which the consumer records. The other process's stream waits for them. The messages only say that an event
     has been recorded: a wait is for the last record made before it.
 
-    The program starts itself again as the consumer, with exec: a process that only forks cannot use CUDA if its parent
-    has started it. Either may be killed: the other one then stops with an error.
+    The consumer is this program, started again with exec: after a mere fork, CUDA works in one of the two only.
+    If either is killed, the other one stops with an error.
 
     Prints, on the CPU device:
         a ring of 4 slots of 256 KiB
@@ -26,7 +26,6 @@ static gpuexec_ipc     other;
 static gpuexec_ptr     slot[slots];
 static gpuexec_event   full[slots], empty[slots];
 static gpuexec_event_desc interprocess;
-
 static void must(gpuexec_result r) {
     if (r == GPUEXEC_OK) return;
     fputs(gpuexec_error_text(), stderr);
