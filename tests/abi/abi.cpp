@@ -181,6 +181,8 @@ SAME(GPUEXEC_ATTACH_HOST, CU_MEM_ATTACH_HOST)
 SAME(GPUEXEC_ATTACH_STREAM, CU_MEM_ATTACH_SINGLE)
 SAME(GPUEXEC_HOST, CU_DEVICE_CPU)
 SAME(GPUEXEC_NOWHERE, CU_DEVICE_INVALID)
+STRUCT(gxi_ipc_handle, CUipcMemHandle) STRUCT(gxi_ipc_handle, CUipcEventHandle)
+STRUCT(gxi_ipc_handle, CUmemPoolPtrExportData)
 SAME(GPUEXEC_LIMIT_STACK, CU_LIMIT_STACK_SIZE)
 SAME(GPUEXEC_LIMIT_PRINTF_FIFO, CU_LIMIT_PRINTF_FIFO_SIZE)
 SAME(GPUEXEC_LIMIT_MALLOC_HEAP, CU_LIMIT_MALLOC_HEAP_SIZE)
@@ -194,7 +196,7 @@ static_assert(std::is_same<gpuexec_ptr, CUdeviceptr>::value, "gpuexec_ptr is CUd
 #define SIM_MEMBER(type, member) MEMBER(sim::type, member, type, member)
 static_assert(std::is_same<sim::CUdeviceptr, CUdeviceptr>::value && std::is_same<sim::CUdevice, CUdevice>::value,
               "simgpu: CUdeviceptr and CUdevice");
-SIM_STRUCT(CUuuid)
+SIM_STRUCT(CUuuid) SIM_STRUCT(CUipcMemHandle) SIM_STRUCT(CUipcEventHandle) SIM_STRUCT(CUmemPoolPtrExportData)
 SIM_STRUCT(CUDA_MEMCPY2D)
 SIM_MEMBER(CUDA_MEMCPY2D, srcXInBytes) SIM_MEMBER(CUDA_MEMCPY2D, srcY) SIM_MEMBER(CUDA_MEMCPY2D, srcMemoryType)
 SIM_MEMBER(CUDA_MEMCPY2D, srcHost) SIM_MEMBER(CUDA_MEMCPY2D, srcDevice) SIM_MEMBER(CUDA_MEMCPY2D, srcArray)

@@ -41,7 +41,11 @@ static copy_3d usual(void) {
     return c;
 }
 #define WITH(name, change) \
-    do { c = usual(); change; PROBE(name, cu.copy_3d(&c, s)); } while (0)
+    do { \
+        c = usual(); \
+        change; \
+        PROBE(name, cu.copy_3d(&c, s)); \
+    } while (0)
 
 static void shapes(void) {
     copy_3d c;
@@ -150,7 +154,12 @@ static void peers(void) {
 }
 
 /* A batch: all arguments, to change some. */
-typedef struct batch { ptr to[4], from[4]; size_t sizes[4], n, starts[4]; copy_attributes list[4]; size_t nlist; } batch;
+typedef struct batch {
+    ptr to[4], from[4];
+    size_t sizes[4], n, starts[4];
+    copy_attributes list[4];
+    size_t nlist;
+} batch;
 static batch usual_batch(void) {
     batch b;
     int   i;

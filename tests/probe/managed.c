@@ -224,7 +224,8 @@ static void advises(void) {
     state("part_page", p + PAGE, PAGE);
     state("part_other_page", p, PAGE);
     state("part_two_pages", p + PAGE, PAGE + 1);
-    PROBE("by_both", cu.advise(p, BYTES, ACCESSED_BY, at(1, 0)) * 1000 + cu.advise(p, BYTES, ACCESSED_BY, at(ON_HOST, 0)));
+    PROBE("by_both", cu.advise(p, BYTES, ACCESSED_BY, at(1, 0)) * 1000
+                         + cu.advise(p, BYTES, ACCESSED_BY, at(ON_HOST, 0)));
     PROBE("by_list", cu.range_attribute(list, 12, 3, p, BYTES));
     answer("by_list_is", "%d %d %d", list[0], list[1], list[2]);
     PROBE("by_one", (list[0] = 77, cu.range_attribute(list, 4, 3, p, BYTES) * 1000 + list[0]));

@@ -199,7 +199,7 @@ bool sim_mem_in_window(uint64_t address) { return heap_of(address) != &host; }
 
 static bool visible(const struct sim_device *viewer, const struct sim_range *r) {
     if (!viewer || r->device == viewer) return true;
-    if (!r->delta && (r->kind != SIM_MEM_POOL || r->device)) return true;        /* the host's; that of a pool is shared */
+    if (!r->delta && (r->kind != SIM_MEM_POOL || r->device)) return true;      /* the host's; a pool's is shared */
     if (r->kind == SIM_MEM_POOL || r->kind == SIM_MEM_GRAPH) return r->viewers >> viewer->ordinal & 1;
     return __atomic_load_n(&viewer->peers, __ATOMIC_RELAXED) >> r->device->ordinal & 1;
 }

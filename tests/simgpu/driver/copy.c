@@ -37,6 +37,8 @@ static bool look(const struct sim_stream *s, struct side *side, struct block b, 
     side->pageable = !side->end.in_table;
     side->end.device = side->pageable ? NULL : r->device;
     side->host = !side->end.device;
+    side->end.context = side->host ? NULL : r->context;
+    side->end.context_id = side->end.context ? r->context->id : 0;
     if (side->end.in_table) return true;
     if (sim_mem_find_for_call(address, 1, true, r) || sim_mem_find_for_call(address + bytes - 1, 1, true, r))
         return false;

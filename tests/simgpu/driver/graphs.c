@@ -254,7 +254,7 @@ SIM_API(cuGraphMemcpyNodeGetParams, (void *node, CUDA_MEMCPY3D *out), (node, out
     const struct sim_work *w = work_of(node, CU_GRAPH_NODE_TYPE_MEMCPY);
     if (!w || !out) return CUDA_ERROR_INVALID_VALUE;
     const struct sim_op *op = w->op;
-    if (op->data) *out = *(const CUDA_MEMCPY3D *)op->data;       /* with offsets; the addresses are in the Device members */
+    if (op->data) *out = *(const CUDA_MEMCPY3D *)op->data;       /* with offsets; addresses are Device members */
     else
         *out = (CUDA_MEMCPY3D) { .srcPitch = op->src.pitch, .srcDevice = op->src.address, .dstPitch = op->dst.pitch,
                                  .dstDevice = op->dst.address, .WidthInBytes = op->width, .Height = 1, .Depth = 1 };

@@ -245,7 +245,7 @@ SIM_API(cuMemPoolExportPointer, (CUmemPoolPtrExportData *out, CUdeviceptr addres
     return CUDA_SUCCESS;
 }
 
-SIM_API(cuMemPoolImportPointer, (CUdeviceptr *out, void *pool, const CUmemPoolPtrExportData *data), (out, pool, data),
+SIM_API(cuMemPoolImportPointer, (CUdeviceptr *out, void *pool, CUmemPoolPtrExportData *data), (out, pool, data),
         SIM_HEALTHY) {
     struct sim_pool *p = sim_get(SIM_H_POOL, pool);
     struct name name;

@@ -285,7 +285,8 @@ SIM_API(cuMemPoolGetAccess, (unsigned *flags, void *pool, CUmemLocation *locatio
 
 SIM_API(cuDeviceSetMemPool, (CUdevice device, void *pool), (device, pool), SIM_HEALTHY) {
     struct sim_pool *p = sim_get(SIM_H_POOL, pool);
-    if (!p || device < 0 || device >= sim_device_count || p->on_host || p->device != &sim_devices[device]) return CUDA_ERROR_INVALID_VALUE;
+    if (!p || device < 0 || device >= sim_device_count || p->on_host || p->device != &sim_devices[device])
+        return CUDA_ERROR_INVALID_VALUE;
     p->device->current_pool = p;
     return CUDA_SUCCESS;
 }

@@ -92,7 +92,8 @@ void sim_pool_left(struct sim_pool *p, uint64_t bytes) {
 
 bool sim_pools_shrink(struct sim_device *device) {
     bool any = false;
-    for (struct sim_pool *p = sim_pools; p; p = p->next) if (p->device == device && !p->pages) any |= sim_pool_shrink(p, 0);
+    for (struct sim_pool *p = sim_pools; p; p = p->next)
+        if (p->device == device && !p->pages) any |= sim_pool_shrink(p, 0);
     return any;
 }
 void sim_pools_settle(void) {

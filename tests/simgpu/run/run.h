@@ -73,6 +73,8 @@ struct sim_end {                                  /* one side of a copy or fill;
     bool in_table;                                /* device, pinned or registered: found through sim_mem_find */
     struct sim_device *device;                    /* the owner of the memory when the call was made; NULL: the host */
     size_t pitch, slice;                          /* bytes between rows, and between slices of rows */
+    struct sim_context *context;                  /* that allocated the memory, and its id then; NULL: none */
+    unsigned context_id;
 };
 
 struct sim_task { struct sim_task *link; struct sim_op *op; struct sim_cluster *cluster; };
