@@ -3398,7 +3398,7 @@ enum {
     GXI_STREAM_CAPTURE_STATUS_INVALIDATED = 2,
     GXI_GRAPH_NODE_TYPE_KERNEL = 0, GXI_GRAPH_NODE_TYPE_MEMCPY = 1, GXI_GRAPH_NODE_TYPE_MEMSET = 2,
     GXI_STREAM_NON_BLOCKING = 1, GXI_EVENT_BLOCKING_SYNC = 1, GXI_EVENT_DISABLE_TIMING = 2,
-    GXI_EVENT_INTERPROCESS = 4, GXI_IPC_LAZY_PEER_ACCESS = 1,
+    GXI_EVENT_INTERPROCESS = 4, GXI_IPC_MEM_LAZY_ENABLE_PEER_ACCESS = 1,
     GXI_MEMHOSTALLOC_PORTABLE = 1, GXI_MEMHOSTALLOC_DEVICEMAP = 2, GXI_MEMHOSTALLOC_WRITECOMBINED = 4,
     GXI_MEMORYTYPE_HOST = 1, GXI_MEMORYTYPE_DEVICE = 2,
     GXI_MEMCPY_SRC_ACCESS_ORDER_STREAM = 1,
@@ -10527,7 +10527,10 @@ static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t on, int now, gxi_
     if (gxi_is_empty(x)) return GPUEXEC_OK;
     if (gxi_check_transfer(call, x, slot)) return GPUEXEC_BAD_ARGUMENT;
     if (!gxi_is_line(x)) gxi_find_peers(x, peers);
-    if (now ? gxi_enter_legacy(call, slot->cu_context, &scope) : gxi_enter_stream(call, slot, &scope))
+    if (now ? gxi_enter_legacy(call, slot->cu_context, &scope)
+        : !slot->legacy && (x->kind == GXI_COPY_HOST || (peers[GXI_TO] && !gxi_is_line(x)))
+        ? gxi_enter(call, slot->cu_context, &scope)          /* not a copy to or from the stream's own device */
+        : gxi_enter_stream(call, slot, &scope))
         return gxi_failed_with();
     cu = now ? gxi_transfer_now(call, x, peers) : gxi_transfer_queue(call, x, slot->is.stream.native, peers);
     gxi_leave(&scope);
@@ -11050,7 +11053,7 @@ static gpuexec_result gxi_copy_many(gxi_call *call, uint64_t on, int now, const 
     gxi_slot *slot;
     const gxi_slot *context;
     gxi_scope scope;
-    size_t i, out = 0, device = 0;
+    size_t i, out = 0, within = 0;
     int ok = 1, captures;
     if (gxi_begin(call)) return gxi_failed_with();
     m.call = call;
@@ -11068,7 +11071,7 @@ static gpuexec_result gxi_copy_many(gxi_call *call, uint64_t on, int now, const 
     for (i = 0; i < count; i++) {
         if (!gxi_select(&m, i) || (m.x.bytes && gxi_check_transfer(call, &m.x, slot))) return GPUEXEC_BAD_ARGUMENT;
         out += m.x.bytes && m.x.kind == GXI_COPY_OUT;
-        device += m.x.bytes && m.x.kind == GXI_COPY;
+        within += m.x.bytes && m.x.kind == GXI_COPY;
     }
     call->subject = NULL;
     context = now ? slot : gxi_peek(slot->context, GXI_CONTEXT);
@@ -11081,7 +11084,7 @@ static gpuexec_result gxi_copy_many(gxi_call *call, uint64_t on, int now, const 
     /* a capture records single copies: its graph knows their memory, and cuMemcpyBatchAsync would break it */
     captures = !now && gxi_captures(call, slot);
     m.batches = !now && slot->legacy != 1 && GXI_HAS(cuMemcpyBatchAsync) && !captures;
-    if (device >= GXI_PARTS_LEAST && context && !captures)
+    if (within >= GXI_PARTS_LEAST && context && !captures)
         ok = gxi_copier(call, context, &m.copier) == GPUEXEC_OK;
     for (i = 0; i < count && ok; i++) ok = gxi_select(&m, i) && (m.x.bytes == 0 || gxi_enqueue_part(&m, i));
     ok = ok && gxi_launch_parts(&m) && gxi_enqueue_batch(&m);
@@ -14194,7 +14197,8 @@ static void gxi_ipc_write(gxi_call *call, const gxi_slot *context, unsigned kind
 /* Reads an object that must have that kind (0: any) and, unless its kind is any, belong to another process. */
 static gpuexec_result gxi_ipc_read(gxi_call *call, const gpuexec_ipc_object *object, unsigned kind, gxi_ipc_object *o) {
     static const char *const importers[] = { "", "import it with gpuexec_ipc_import", "import it with "
-                                             "gpuexec_ipc_import_event", "", "import it with gpuexec_ipc_import_from" };
+                                             "gpuexec_ipc_import_event", "",
+                                             "import it with gpuexec_ipc_import_from" };
     static const char cure[] = "pass the bytes from gpuexec_ipc_export or gpuexec_ipc_export_event, all 128 of them";
     if (!object) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure, "the object is NULL");
     memcpy(o, object, sizeof *o);
@@ -14208,8 +14212,8 @@ static gpuexec_result gxi_ipc_read(gxi_call *call, const gpuexec_ipc_object *obj
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure, "the object's bytes were changed after its export: its "
                         "checksum is wrong");
     if (kind && o->kind != kind)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, importers[o->kind], "the object is %s, not %s", gxi_ipc_kinds[o->kind],
-                        gxi_ipc_kinds[kind]);
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, importers[o->kind], "the object is %s, not %s",
+                        gxi_ipc_kinds[o->kind], gxi_ipc_kinds[kind]);
     if (kind && o->process == gxi_ipc_process())
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "use the exported address or event",
                         "this process exported the object: CUDA lets only other processes import it");
@@ -14221,8 +14225,8 @@ static gpuexec_result gxi_ipc_fail_import(gxi_call *call, const gxi_slot *contex
     memset(zeros, 0, sizeof zeros);
     gxi_ipc_uuid(call, context, uuid);
     if (memcmp(uuid, o->uuid, 16) && memcmp(o->uuid, zeros, 16)) other = ", which is on another device";
-    return gxi_fail_cu(call, "check that the process that exported it still runs and has not freed or destroyed it, and "
-                       "that both processes see its device", "cannot import %s that process %lld exported%s",
+    return gxi_fail_cu(call, "check that the process that exported it still runs and has not freed or destroyed it, "
+                       "and that both processes see its device", "cannot import %s that process %lld exported%s",
                        gxi_ipc_kinds[o->kind], (long long)o->pid, other);
 }
 
@@ -14288,8 +14292,9 @@ GPUEXEC_API gpuexec_ptr gpuexec_ipc_import_at(const char *where, gpuexec_context
     GXI_CALL(gpuexec_ipc_import, GXI_MAKES);
     if (gxi_ipc_read(call, object, GPUEXEC_IPC_MEMORY, &o) || !(slot = gxi_begin_in(call, context, &scope))) return 0;
     /* the handle is passed as a struct, which GXI_TRY cannot trace */
-    gxi_returned(call, "cuIpcOpenMemHandle", gxi.cu.cuIpcOpenMemHandle(&address, o.handle, GXI_IPC_LAZY_PEER_ACCESS), 2,
-                 GXI_NUMBER(&address), GXI_NUMBER(GXI_IPC_LAZY_PEER_ACCESS));
+    gxi_returned(call, "cuIpcOpenMemHandle",
+                 gxi.cu.cuIpcOpenMemHandle(&address, o.handle, GXI_IPC_MEM_LAZY_ENABLE_PEER_ACCESS), 2,
+                 GXI_NUMBER(&address), GXI_NUMBER(GXI_IPC_MEM_LAZY_ENABLE_PEER_ACCESS));
     if (call->cu == 0 && !address) gxi_note(call, GXI_MADE_NOTHING);
     if (call->cu) gxi_ipc_fail_import(call, slot, &o);
     else address = gxi_ipc_note(call, address, &o, slot->id, GXI_IMPORTED);
@@ -14341,10 +14346,9 @@ GPUEXEC_API gpuexec_event gpuexec_ipc_import_event_at(const char *where, gpuexec
     handle.id = gxi_or_failed(handle.id, GXI_EVENT);
     return handle;
 }
-GPUEXEC_API int gpuexec_ipc_export_pool_at(const char *where, gpuexec_pool pool) {
+static int gxi_ipc_export_pool(gxi_call *call, gpuexec_pool pool) {
     gxi_slot *slot;
     int fd = -1;
-    GXI_CALL(gpuexec_ipc_export_pool, GXI_MAKES);
     if (!(slot = gxi_begin_with(call, pool.id, GXI_POOL, "the pool"))) return -1;
     if (!slot->is.pool.native) {
         gxi_fail(call, GPUEXEC_NOT_SUPPORTED, NULL, "the pool cannot be exported: its device has no memory pools");
@@ -14357,6 +14361,10 @@ GPUEXEC_API int gpuexec_ipc_export_pool_at(const char *where, gpuexec_pool pool)
         return -1;
     }
     return fd;
+}
+GPUEXEC_API int gpuexec_ipc_export_pool_at(const char *where, gpuexec_pool pool) {
+    GXI_CALL(gpuexec_ipc_export_pool, GXI_MAKES);
+    return gxi_ipc_export_pool(call, pool);
 }
 GPUEXEC_API gpuexec_pool gpuexec_ipc_import_pool_at(const char *where, gpuexec_context context, int fd) {
     gpuexec_pool handle = { 0 };
@@ -14509,6 +14517,7 @@ static int gxi_ipc_take(gxi_call *call, gxi_ipc *c, gxi_ipc_wire *wire, int *fd)
     union { struct cmsghdr header; char room[CMSG_SPACE(sizeof(int))]; } control;
     struct msghdr message;
     struct iovec bytes;
+    int reset = 0;
     long n;
     memset(&control, 0, sizeof control);
     memset(&message, 0, sizeof message);
@@ -14519,14 +14528,15 @@ static int gxi_ipc_take(gxi_call *call, gxi_ipc *c, gxi_ipc_wire *wire, int *fd)
     message.msg_control = &control;
     message.msg_controllen = sizeof control;
     *fd = -1;
-    n = (long)recvmsg(c->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    do n = (long)recvmsg(c->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    while (n < 0 && errno == ECONNRESET && !reset++);        /* it did not read all of ours; then come its own */
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return 0;
     if (n < 0 && errno != ECONNRESET) {
         gxi_ipc_fail_system(call, "receive a message");
         return -1;
     }
     if (n <= 0) {
-        gxi_ipc_closed(c);
+        if (!c->gone) gxi_ipc_closed(c);
         return 0;
     }
     if (message.msg_controllen >= CMSG_LEN(sizeof *fd) && control.header.cmsg_type == SCM_RIGHTS)
@@ -14541,7 +14551,7 @@ static int gxi_ipc_take(gxi_call *call, gxi_ipc *c, gxi_ipc_wire *wire, int *fd)
     wire->label[sizeof wire->label - 1] = 0;
     if (wire->kind == GXI_IPC_BYE) {
         c->gone = 1;
-        snprintf(c->how, sizeof c->how, "has closed the connection");
+        snprintf(c->how, sizeof c->how, "has closed its end of the connection");
     }
     if (wire->kind == GXI_IPC_HELLO) {
         int status;
@@ -14735,9 +14745,9 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_send_at(const char *where, gpuexec_ipc co
 GPUEXEC_API gpuexec_result gpuexec_ipc_send_pool_at(const char *where, gpuexec_ipc connection, const char *label,
                                                     unsigned long long value, gpuexec_pool pool) {
     gpuexec_result result;
-    const int fd = gpuexec_ipc_export_pool_at(where, pool);
+    int fd;
     GXI_CALL(gpuexec_ipc_send_pool, GXI_QUERIES);
-    if (fd < 0) return gxi_failed_with();
+    if ((fd = gxi_ipc_export_pool(call, pool)) < 0) return gxi_failed_with();
     result = gxi_ipc_send(call, connection, label, value, NULL, fd);
     close(fd);
     return result;
@@ -14754,15 +14764,17 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_receive_at(const char *where, gpuexec_ipc
     message->fd = -1;
     if (!(c = gxi_find_ipc(call, connection))) return gxi_failed_with();
     for (;;) {
-        if ((taken = c->gone ? 0 : gxi_ipc_take(call, c, &wire, &fd)) < 0) return gxi_failed_with();
+        const int gone = c->gone;                /* before the look for its last messages */
+        if ((taken = gxi_ipc_take(call, c, &wire, &fd)) < 0) return gxi_failed_with();
         if (taken) break;
-        if (c->gone) return gxi_ipc_fail_gone(call, c);
+        if (gone) return gxi_ipc_fail_gone(call, c);
+        if (c->gone) continue;
         slice = timeout_ms < 0 || timeout_ms > 100 ? 100 : timeout_ms;
         ready.fd = c->fd;
         ready.events = POLLIN;
         n = poll(&ready, 1, slice);
         if (n == 0 && timeout_ms >= 0 && (timeout_ms -= slice) <= 0) return GPUEXEC_NOT_READY;
-        if (n == 0 && gxi_ipc_ended(c)) c->gone = gxi_ipc_take(call, c, &wire, &fd) <= 0;
+        if (n == 0) gxi_ipc_ended(c);
     }
     message->kind = (gpuexec_ipc_kind)wire.kind;
     message->value = wire.value;

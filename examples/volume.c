@@ -69,24 +69,24 @@ static void draw(const unsigned char *volume, int n, int left) {
 int main(void) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
-    size_t          pitch, packed;
-    gpuexec_ptr     large = gpuexec_alloc_pitched(ctx, LARGE, (size_t)LARGE * LARGE, 4, &pitch);
-    gpuexec_ptr     small = gpuexec_alloc_pitched(ctx, SMALL, (size_t)SMALL * SMALL, 4, &packed);
+    size_t          pitch, from_pitch;
+    gpuexec_ptr     outer = gpuexec_alloc_pitched(ctx, LARGE, (size_t)LARGE * LARGE, 4, &pitch);
+    gpuexec_ptr     inner = gpuexec_alloc_pitched(ctx, SMALL, (size_t)SMALL * SMALL, 4, &from_pitch);
     gpuexec_copy_3d_desc whole = { 0 }, part = { 0 }, back = { 0 };
     size_t i, wrong = 0, x, y, z;
     make_solid();
 
     whole.from.host = solid;                     /* packed: its pitch and slice height are those of the copy */
-    whole.to.device = small;
-    whole.to.pitch  = packed;
+    whole.to.device = inner;
+    whole.to.pitch  = from_pitch;
     whole.width_bytes = whole.height = whole.depth = SMALL;
     gpuexec_copy_3d(s, &whole);
 
-    gpuexec_fill_2d(s, large, pitch, 0, LARGE, (size_t)LARGE * LARGE);
-    part.from.device = small;
-    part.from.pitch  = packed;
+    gpuexec_fill_2d(s, outer, pitch, 0, LARGE, (size_t)LARGE * LARGE);
+    part.from.device = inner;
+    part.from.pitch  = from_pitch;
     part.from.slice_height = SMALL;
-    part.to.device = large;
+    part.to.device = outer;
     part.to.pitch  = pitch;
     part.to.slice_height = LARGE;
     part.width_bytes = part.height = part.depth = HALF;
@@ -97,7 +97,7 @@ int main(void) {
         gpuexec_copy_3d(s, &part);
     }
 
-    back.from.device = large;
+    back.from.device = outer;
     back.from.pitch  = pitch;
     back.to.host = apart;
     back.width_bytes = back.height = back.depth = LARGE;

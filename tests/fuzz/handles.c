@@ -500,7 +500,7 @@ static void use(struct fuzz_source *s) {
           RESULT(gpuexec_ipc_export_event(E, &object));
           break;
     CALL: if (gpuexec_ipc_export(address_of(s), &object) == GPUEXEC_OK)          /* changed, or this process's */
-              object.bytes[fuzz_byte(s) % sizeof object.bytes] ^= fuzz_byte(s);
+              object.bytes[fuzz_byte(s) % sizeof object.bytes] ^= (unsigned char)fuzz_byte(s);
           FUZZ_CHECK(gpuexec_ipc_import(C, &object) == 0, "an import");
           FUZZ_CHECK(!gpuexec_ok(gpuexec_ipc_import_event(C, &object)), "an import");
           RESULT(gpuexec_ipc_get_info(&object, &exported));

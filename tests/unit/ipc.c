@@ -312,7 +312,296 @@ TEST(a_killed_process_is_noticed) {
     CHECK_EQ(before, after);
     CHECK_EQ(entries("/dev/shm"), files);
 }
-static void other_objects(void) {}
-static void other_exits(void) {}
-static void other_pool(void) {}
-static void other_lines(void) {}
+
+/* ---- objects ---- */
+
+static gpuexec_ipc_object exported(gpuexec_ptr p) {
+    gpuexec_ipc_object o;
+    CHECK_OK(gpuexec_ipc_export(p, &o));
+    return o;
+}
+TEST(what_cannot_be_exported) {
+    setting s = set_up(UNIT_PTX, NULL, BYTES);
+    gpuexec_ipc_object o;
+    gpuexec_event_desc shared;
+    gpuexec_event plain = gpuexec_event_create(s.ctx, NULL), e;
+    gpuexec_ptr pooled = gpuexec_alloc_on(s.stream, 64);
+    void *pinned = gpuexec_alloc_pinned(s.ctx, 64);
+    gpuexec_ipc_info info;
+    memset(&shared, 0, sizeof shared);
+    shared.interprocess = 1;
+    e = gpuexec_event_create(s.ctx, &shared);
+    CHECK_REFUSED(gpuexec_ipc_export(s.data, NULL), GPUEXEC_BAD_ARGUMENT, "object is NULL");
+    CHECK_REFUSED(gpuexec_ipc_export(s.data + 16, &o), GPUEXEC_BAD_ARGUMENT, "16 bytes after the beginning");
+    CHECK_REFUSED(gpuexec_ipc_export((uintptr_t)pinned, &o), GPUEXEC_BAD_ARGUMENT, "pinned memory");
+    CHECK_REFUSED(gpuexec_ipc_export(0x1234, &o), GPUEXEC_BAD_ARGUMENT, "0x1234 is not from gpuexec_alloc");
+    CHECK_REFUSED(gpuexec_ipc_export(pooled, &o), GPUEXEC_BAD_ARGUMENT, "gpuexec_pool_desc.exportable", "ipc.c:");
+    CHECK_REFUSED(gpuexec_ipc_export_event(plain, &o), GPUEXEC_BAD_ARGUMENT, "created for one process",
+                  "gpuexec_event_desc.interprocess");
+    CHECK_REFUSED(gpuexec_ipc_export_event(e, NULL), GPUEXEC_BAD_ARGUMENT, "object is NULL");
+    CHECK_EQ(gpuexec_ipc_export_pool(gpuexec_context_pool(s.ctx)), -1);
+    CHECK_REFUSED(gpuexec_error_detail()->result, GPUEXEC_BAD_ARGUMENT, "gpuexec_pool_desc.exportable");
+    CHECK_OK(gpuexec_event_record(e, s.stream));
+    CHECK_OK(gpuexec_event_sync(e));
+    CHECK(gpuexec_event_elapsed_ms(e, e) < 0);
+    CHECK_TEXT(gpuexec_error_text(), "without timing");
+    o = exported(s.data);
+    CHECK_OK(gpuexec_ipc_get_info(&o, &info));
+    CHECK(info.kind == GPUEXEC_IPC_MEMORY && info.bytes == BYTES && info.pid == getpid());
+    CHECK_OK(gpuexec_ipc_export_event(e, &o));
+    CHECK_OK(gpuexec_ipc_get_info(&o, &info));
+    CHECK_EQ(info.kind, GPUEXEC_IPC_EVENT);
+    CHECK_FAILED(gpuexec_ipc_get_info(&o, NULL), GPUEXEC_BAD_ARGUMENT, "info is NULL");
+}
+#define REFUSED_IMPORT(call, ...) \
+    do { \
+        CHECK(!(call)); \
+        CHECK_REFUSED(gpuexec_error_detail()->result, GPUEXEC_BAD_ARGUMENT, __VA_ARGS__); \
+    } while (0)
+TEST(bytes_that_are_not_another_process_s_object) {
+    setting s = set_up(UNIT_PTX, NULL, BYTES);
+    gpuexec_ipc_object o = exported(s.data), bad;
+    gpuexec_ipc_info info;
+    size_t i;
+    REFUSED_IMPORT(gpuexec_ipc_import(s.ctx, NULL), "NULL");
+    REFUSED_IMPORT(gpuexec_ipc_import(s.ctx, &o), "this process exported the object", "use the exported address");
+    REFUSED_IMPORT(gpuexec_ok(gpuexec_ipc_import_event(s.ctx, &o)), "is memory, not an event", "gpuexec_ipc_import");
+    for (i = 0; i < sizeof o.bytes; i++) {
+        bad = o;
+        bad.bytes[i] ^= 0x10;
+        REFUSED_IMPORT(gpuexec_ipc_import(s.ctx, &bad), i < 8 ? "do not begin with its mark" : i < 12 ? "format" :
+                       "checksum is wrong");
+        CHECK_FAILED(gpuexec_ipc_get_info(&bad, &info), GPUEXEC_BAD_ARGUMENT, "");
+    }
+    memset(&bad, 0, sizeof bad);
+    REFUSED_IMPORT(gpuexec_ipc_import(s.ctx, &bad), "not an object of gpuexec", "all 128");
+}
+
+/* Exports, and is then killed by the test, or ends after a message. */
+static void other_objects(void) {
+    gpuexec_ipc c = gpuexec_ipc_from_fd(given_fd());
+    setting s = set_up(UNIT_PTX, NULL, BYTES);
+    gpuexec_ipc_object o = exported(s.data);
+    CHECK_OK(gpuexec_fill32(s.stream, s.data, 7, WORDS));
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+    CHECK_OK(gpuexec_ipc_send(c, "memory", BYTES, &o));
+    send_event(c, "event", shared_event(s.ctx));
+    get(c, "end");
+}
+TEST(what_is_imported_outlives_its_process) {
+    int fd;
+    gpuexec_ipc c = gpuexec_ipc_pair(&fd);
+    pid_t other = start_part("objects", fd, NULL, 0);
+    setting s = set_up(UNIT_PTX, "add", 0);
+    gpuexec_ipc_object o = get(c, "memory").object, oe = get(c, "event").object, again;
+    gpuexec_ipc_info info;
+    gpuexec_event e = gpuexec_ipc_import_event(s.ctx, &oe);
+    uint32_t word = 0;
+    int status;
+    CHECK_OK(gpuexec_ipc_get_info(&o, &info));
+    CHECK_EQ(info.pid, other);
+    s.data = gpuexec_ipc_import(s.ctx, &o);
+    CHECK_MADE(e);
+    if (!CHECK(s.data != 0)) return;
+    REFUSED_IMPORT(gpuexec_ipc_import(s.ctx, &o), "has imported the memory already", "ipc.c:");
+    REFUSED_IMPORT(gpuexec_ipc_import(s.ctx, &oe), "is an event, not memory");
+    CHECK_REFUSED(gpuexec_ipc_export(s.data, &again), GPUEXEC_BAD_ARGUMENT, "was imported");
+    CHECK_REFUSED(gpuexec_ipc_export_event(e, &again), GPUEXEC_BAD_ARGUMENT, "created for one process");
+    CHECK_OK(gpuexec_copy_out(s.stream, &word, s.data + BYTES - 4, 4));
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+    CHECK_EQ(word, 7);
+    CHECK_REFUSED(gpuexec_copy_out(s.stream, &word, s.data + BYTES - 2, 4), GPUEXEC_BAD_ARGUMENT,
+                  "only 2 bytes remain");
+    kill(other, SIGKILL);
+    waitpid(other, &status, 0);
+    add(&s, s.stream, s.data, 1);
+    CHECK_OK(gpuexec_copy_out(s.stream, &word, s.data, 4));
+    CHECK_OK(gpuexec_event_record(e, s.stream));
+    CHECK_OK(gpuexec_event_sync(e));
+    CHECK_EQ(word, 8);
+    CHECK_OK(gpuexec_free(s.data));
+    CHECK_FAILED(gpuexec_free(s.data), GPUEXEC_BAD_ARGUMENT, "already freed");
+    CHECK(gpuexec_ipc_import(s.ctx, &o) == 0);
+    CHECK_REFUSED(gpuexec_error_detail()->result, gpuexec_error_detail()->result, "still runs");
+    CHECK_OK(gpuexec_event_destroy(e));
+    CHECK_OK(gpuexec_ipc_close(c));
+}
+
+/* ---- connections ---- */
+
+/* IPC_HOW: 0 closes the connection, 1 exits without closing it, 2 aborts, 3 stops until it is killed. */
+static void other_exits(void) {
+    gpuexec_ipc c = gpuexec_ipc_from_fd(given_fd());
+    CHECK_OK(gpuexec_ipc_send(c, "last words", 1, NULL));
+    switch (numbered("IPC_HOW")) {
+    case 0: CHECK_OK(gpuexec_ipc_close(c)); test_sleep_ms(20000); break;
+    case 1: _exit(3);
+    case 2: signal(SIGABRT, SIG_DFL); abort();
+    default: raise(SIGSTOP);
+    }
+}
+TEST(how_the_other_process_ended) {
+    static const char *const texts[] = { "closed its end", "has exited with status 3", "signal 6 (SIGABRT)" };
+    gpuexec_ipc_message m;
+    char number[24];
+    int  how, fd, status;
+    for (how = 0; how < 3; how++) {
+        gpuexec_ipc c = gpuexec_ipc_pair(&fd);
+        pid_t other = start_part("exits", fd, "IPC_HOW", how);
+        if (how == 1) test_sleep_ms(300);          /* it ends before the first receive */
+        CHECK_EQ(get(c, "last words").value, 1);
+        snprintf(number, sizeof number, "process, %d,", (int)other);
+        CHECK_FAILED(gpuexec_ipc_receive(c, &m, PATIENCE), GPUEXEC_PEER_GONE, number, texts[how]);
+        CHECK_EQ(gpuexec_ipc_peer(c), other);
+        CHECK_OK(gpuexec_ipc_close(c));
+        kill(other, SIGKILL);
+        waitpid(other, &status, 0);
+    }
+}
+/* Another process has a copy of the socket, so that its end does not close it. */
+TEST(an_end_without_the_end_of_the_socket) {
+    gpuexec_ipc_message m;
+    int fd, kept, status;
+    gpuexec_ipc c = gpuexec_ipc_pair(&fd);
+    pid_t other;
+    kept = dup(fd);
+    other = start_part("exits", fd, "IPC_HOW", 1);
+    CHECK_EQ(get(c, "last words").value, 1);
+    CHECK_FAILED(gpuexec_ipc_receive(c, &m, PATIENCE), GPUEXEC_PEER_GONE, "status 3");
+    CHECK_OK(gpuexec_ipc_close(c));
+    close(kept);
+    waitpid(other, &status, 0);
+    c = gpuexec_ipc_pair(&fd);
+    kept = dup(fd);
+    other = start_part("exits", fd, "IPC_HOW", 1);
+    CHECK_EQ(get(c, "last words").value, 1);
+    waitpid(other, &status, 0);                    /* now the system no longer knows how */
+    CHECK_FAILED(gpuexec_ipc_receive(c, &m, PATIENCE), GPUEXEC_PEER_GONE, "has ended");
+    CHECK_OK(gpuexec_ipc_close(c));
+    close(kept);
+}
+static void listening_name(char *name, size_t size, int parent) { snprintf(name, size, "@gpuexec-test-%d", parent); }
+static void other_lines(void) {
+    char name[64];
+    gpuexec_ipc c;
+    listening_name(name, sizeof name, (int)getppid());
+    c = gpuexec_ipc_connect(name, PATIENCE);
+    CHECK_MADE(c);
+    CHECK_EQ(gpuexec_ipc_peer(c), getppid());
+    CHECK_EQ(get(c, "number").value, 5);
+    CHECK_OK(gpuexec_ipc_send(c, "number", 6, NULL));
+}
+TEST(connections_by_name) {
+    char name[64], file[] = "/tmp/gpuexec-ipc-XXXXXX";
+    gpuexec_ipc c;
+    pid_t other = start_part("lines", -1, NULL, 0);
+    listening_name(name, sizeof name, (int)getpid());
+    c = gpuexec_ipc_listen(name, PATIENCE);
+    CHECK_MADE(c);
+    CHECK_EQ(gpuexec_ipc_peer(c), other);
+    CHECK_OK(gpuexec_ipc_send(c, "number", 5, NULL));
+    CHECK_EQ(get(c, "number").value, 6);
+    CHECK_EQ(end_of(other), 0);
+    CHECK_OK(gpuexec_ipc_close(c));
+    CHECK_NOT_MADE(gpuexec_ipc_listen(name, 10), GPUEXEC_FILE_ERROR, "no process connected", "10 ms");
+    CHECK_NOT_MADE(gpuexec_ipc_connect(name, 10), GPUEXEC_FILE_ERROR, "cannot connect", "gpuexec_ipc_listen");
+    CHECK_NOT_MADE(gpuexec_ipc_listen("", 10), GPUEXEC_BAD_ARGUMENT, "1 to 107 bytes, not 0");
+    CHECK_NOT_MADE(gpuexec_ipc_listen("/no/such/folder/name", 10), GPUEXEC_FILE_ERROR, "cannot listen");
+    close(mkstemp(file));
+    CHECK_NOT_MADE(gpuexec_ipc_listen(file, 10), GPUEXEC_FILE_ERROR, "cannot listen", "another name");
+    unlink(file);
+    CHECK_NOT_MADE(gpuexec_ipc_listen(file, 10), GPUEXEC_FILE_ERROR, "no process connected");
+    CHECK(access(file, F_OK) != 0);                /* it has removed its file */
+}
+TEST(messages) {
+    setting s = set_up(UNIT_PTX, "add", BYTES);
+    gpuexec_ipc_object o = exported(s.data), bad;
+    gpuexec_ipc_message m;
+    gpuexec_event e = gpuexec_event_create(s.ctx, NULL);
+    gpuexec_ipc a, b;
+    char label[65];
+    int fd = -1, pipes[2];
+    a = gpuexec_ipc_pair(&fd);
+    b = gpuexec_ipc_from_fd(fd);                   /* both ends in one process */
+    CHECK_MADE(b);
+    CHECK_RESULT(gpuexec_ipc_receive(b, &m, 0), GPUEXEC_NOT_READY);
+    CHECK_RESULT(gpuexec_ipc_receive(b, &m, 20), GPUEXEC_NOT_READY);
+    CHECK_OK(gpuexec_ipc_send(a, NULL, 1ull << 63, &o));
+    CHECK_OK(gpuexec_ipc_receive(b, &m, 0));
+    CHECK(m.kind == GPUEXEC_IPC_MEMORY && m.value == 1ull << 63 && m.fd == -1 && !*m.label);
+    CHECK(!memcmp(&m.object, &o, sizeof o));
+    memset(label, 'x', sizeof label);
+    label[64] = 0;
+    CHECK_FAILED(gpuexec_ipc_send(a, label, 0, NULL), GPUEXEC_BAD_ARGUMENT, "64 bytes", "63");
+    memset(&bad, 1, sizeof bad);
+    CHECK_FAILED(gpuexec_ipc_send(a, "", 0, &bad), GPUEXEC_BAD_ARGUMENT, "not an object");
+    CHECK_FAILED(gpuexec_ipc_receive(a, NULL, 0), GPUEXEC_BAD_ARGUMENT, "message is NULL");
+    CHECK_FAILED(gpuexec_ipc_send_pool(a, "", 0, gpuexec_context_pool(s.ctx)), GPUEXEC_BAD_ARGUMENT, "exportable");
+    CHECK_OK(gpuexec_ipc_wait(a, e, 0));           /* never recorded */
+    s.gate = gate_make(s.ctx, s.mod);
+    gate_close(s.gate, s.stream);
+    CHECK_OK(gpuexec_event_record(e, s.stream));
+    CHECK_RESULT(gpuexec_ipc_wait(a, e, 20), GPUEXEC_NOT_READY);
+    CHECK_OK(gpuexec_ipc_close(b));
+    CHECK_FAILED(gpuexec_ipc_wait(a, e, PATIENCE), GPUEXEC_PEER_GONE, "closed its end");
+    gate_open(s.gate);
+    CHECK_FAILED(gpuexec_ipc_send(b, "", 0, NULL), GPUEXEC_STALE_HANDLE, "the connection is stale");
+    CHECK_OK(gpuexec_ipc_close(a));
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+    if (pipe(pipes)) abort();
+    CHECK_NOT_MADE(gpuexec_ipc_from_fd(pipes[0]), GPUEXEC_BAD_ARGUMENT, "not a SOCK_SEQPACKET socket");
+    CHECK_EQ(close(pipes[0]) + close(pipes[1]), 0);        /* still the caller's */
+    CHECK_NOT_MADE(gpuexec_ipc_pair(NULL), GPUEXEC_BAD_ARGUMENT, "child_fd is NULL");
+}
+
+/* ---- pools ---- */
+
+static void other_pool(void) {
+    gpuexec_ipc c = gpuexec_ipc_from_fd(given_fd());
+    setting s = set_up(UNIT_PTX, "add", 0);
+    gpuexec_pool_desc desc;
+    gpuexec_ipc_object o;
+    gpuexec_pool pool;
+    uint32_t word = 0;
+    memset(&desc, 0, sizeof desc);
+    desc.exportable = 1;
+    pool = gpuexec_pool_create(s.ctx, &desc);
+    s.data = gpuexec_pool_alloc(pool, s.stream, BYTES);
+    CHECK_OK(gpuexec_fill32(s.stream, s.data, 9, WORDS));
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+    CHECK_OK(gpuexec_ipc_send_pool(c, "pool", 1, pool));
+    o = exported(s.data);
+    CHECK_OK(gpuexec_ipc_send(c, "memory", BYTES, &o));
+    get(c, "freed");
+    CHECK_OK(gpuexec_copy_out(s.stream, &word, s.data, 4));
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+    CHECK_EQ(word, 11);
+    CHECK_OK(gpuexec_free_on(s.stream, s.data));
+}
+TEST(a_pool_of_another_process) {
+    int fd;
+    gpuexec_ipc c = gpuexec_ipc_pair(&fd);
+    pid_t other = start_part("pool", fd, NULL, 0);
+    setting s = set_up(UNIT_PTX, "add", 0);
+    gpuexec_ipc_message m = get(c, "pool");
+    gpuexec_pool pool;
+    CHECK(m.kind == GPUEXEC_IPC_POOL && m.fd >= 0);
+    pool = gpuexec_ipc_import_pool(s.ctx, m.fd);
+    CHECK_MADE(pool);
+    close(m.fd);
+    m = get(c, "memory");
+    CHECK_EQ(m.kind, GPUEXEC_IPC_POOL_MEMORY);
+    REFUSED_IMPORT(gpuexec_ipc_import(s.ctx, &m.object), "is memory of a pool", "gpuexec_ipc_import_from");
+    s.data = gpuexec_ipc_import_from(pool, &m.object);
+    CHECK(s.data != 0);
+    CHECK(gpuexec_pool_alloc(pool, s.stream, 64) == 0);              /* only its process allocates */
+    CHECK(gpuexec_take_error() != GPUEXEC_OK);
+    add(&s, s.stream, s.data, 2);
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+    CHECK_OK(gpuexec_free(s.data));
+    CHECK_OK(gpuexec_ipc_send(c, "freed", 0, NULL));
+    CHECK_EQ(end_of(other), 0);
+    CHECK_OK(gpuexec_pool_destroy(pool));
+    CHECK_NOT_MADE(gpuexec_ipc_import_pool(s.ctx, 0), gpuexec_error_detail()->result, "file descriptor 0");
+    CHECK_OK(gpuexec_ipc_close(c));
+}
