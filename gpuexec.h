@@ -1755,7 +1755,7 @@ typedef struct gpuexec_managed_info {
                                                     CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS */
     int read_mostly;                             /* 1: all the bytes are */
     int preferred, last_prefetch;                /* a location; GPUEXEC_NOWHERE if there is none, or not the same for
-                                                    all the bytes */
+                                                    all the bytes. Drivers may report the host for a NUMA node */
     int accessed_by[GPUEXEC_MANAGED_DEVICES];    /* locations, then GPUEXEC_NOWHERE */
 } gpuexec_managed_info;
 
