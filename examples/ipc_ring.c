@@ -3,10 +3,9 @@
     Two processes share a ring buffer in device memory. The producer fills one slot after the other, the consumer adds
     each to its sums; no byte goes through the host. Each slot has two events: "full", which the producer records, and
     "empty", which the consumer records. The other process's stream waits for them. The messages only say that an event
-    has been recorded: a wait is for the last record made before it.
+    has been recorded: a wait is for the last record made before it. If either is killed, the other one stops.
 
     The consumer is this program, started again with exec: after a mere fork, CUDA works in one of the two only.
-    If either is killed, the other one stops with an error.
 
     Prints, on the CPU device:
         a ring of 4 slots of 256 KiB
@@ -62,8 +61,7 @@ static int produce(void) {
         const float value = value_of(i);
         unsigned    bits;
         memcpy(&bits, &value, sizeof bits);
-        if (i >= slots) receive();                                  /* "empty" has been recorded for this slot */
-        if (i >= slots) gpuexec_stream_wait_event(stream, empty[i % slots]);
+        if (i >= slots) receive(), gpuexec_stream_wait_event(stream, empty[i % slots]);      /* it has been recorded */
         gpuexec_fill32(stream, slot[i % slots], bits, n);
         must(gpuexec_event_record(full[i % slots], stream));
         must(gpuexec_ipc_send(other, "full", (unsigned long long)i, NULL));
@@ -72,7 +70,7 @@ static int produce(void) {
     began = (example_milliseconds() - began) / 1e3;
     printf("%d rounds: %.0f per second, %.1f GB/s\n", rounds, rounds / began, (double)rounds * n * 4 / began / 1e9);
     i = strcmp(receive()->label, "correct");                        /* and the consumer has freed its slots */
-    printf("%s\n", i ? "some sums are wrong" : "all sums are correct");
+    puts(i ? "some sums are wrong" : "all sums are correct");
     return i;
 }
 
@@ -105,11 +103,12 @@ static int consume(void) {
 }
 
 int main(int argc, char **argv) {
-    char number[16];
+    char number[16], self[4096] = "";
     int  fd = argc > 1 ? atoi(argv[1]) : -1, wrong;
     other = argc > 1 ? gpuexec_ipc_from_fd(fd) : gpuexec_ipc_pair(&fd);
     snprintf(number, sizeof number, "%d", fd);
-    if (argc <= 1 && fork() == 0) return execl("/proc/self/exe", argv[0], number, (char *)NULL);
+    if (argc <= 1 && readlink("/proc/self/exe", self, sizeof self - 1) > 0 && fork() == 0)
+        return execl(self, argv[0], number, (char *)NULL);
     if (argc <= 1) close(fd);                                       /* the consumer's end */
     ctx    = gpuexec_context_open(0, NULL);
     stream = gpuexec_stream_create(ctx, NULL);

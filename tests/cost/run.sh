@@ -44,7 +44,7 @@ check record raw_record $((60 + clang))
 check wait raw_wait $((60 + clang))
 check scope raw_both $((120 + 2 * clang))
 check wait_stream raw_both $((100 + clang))
-check again raw_again $((350 + 2 * clang))
+check again raw_again $((360 + 2 * clang))
 check alloc raw_alloc $((1350 + 2 * clang))
 check graph raw_graph $((70 + clang))
 

@@ -1097,7 +1097,7 @@ static void flow_ipc(void) {
     gpuexec_ipc near, far;
     gpuexec_ptr p, q, piece, left;
     uint32_t got = 0;
-    int fd = -1;
+    int fd = -1, exported = -1;
     memset(&own, 0, sizeof own);
     memset(&memory, 0, sizeof memory);
     memset(&object, 0, sizeof object);
@@ -1110,6 +1110,8 @@ static void flow_ipc(void) {
     DO(gpuexec_ipc_export_event(e, &object));
     MAKE(mine, gpuexec_pool_create(ctx, &own));
     TAKE(left, gpuexec_pool_alloc(mine, s, 64));
+    VALUE(GXI_MAKES, "gpuexec_ipc_export_pool(mine)", exported, gpuexec_ipc_export_pool(mine), exported >= 0);
+    if (exported >= 0) close(exported);
     DO(gpuexec_ipc_export(left, &object));
     GET(q, gpuexec_ipc_import(ctx, &fault_given.memory));
     MAKE(theirs, gpuexec_ipc_import_event(ctx, &fault_given.event));

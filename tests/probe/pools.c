@@ -198,12 +198,9 @@ static void reuses(void) {
 
 /* Frees of both kinds of memory, in both ways. */
 static void frees(void) {
-    void *pool, *s, *spin, *is = NULL;
+    void *pool, *s, *is = NULL;
     ptr   p = 0, q = 0;
-    gate  g;
     open_one();
-    g = make_gate();
-    spin = kernel(0, "spin");
     s = new_stream();
     pool = new_pool(UINT64_MAX);
     cu.alloc_from(&p, 64, pool, s);
@@ -217,11 +214,6 @@ static void frees(void) {
     cu.alloc(&q, 64);
     PROBE("free_of_plain", cu.free_async(q, s));
     PROBE("free_of_plain_twice", cu.free_async(q, s));
-    cu.alloc_from(&p, 64, pool, s);
-    close_gate(g, spin, s);
-    PROBE("free_now_behind_work", cu.free(p));
-    open_gate(g);
-    cu.stream_sync(s);
 }
 
 /* The primary context is reset, as by cudaDeviceReset. */
@@ -272,26 +264,6 @@ static void captured(void) {
         IN_MODE("capture_free_before", cu.free_async(before, s));
         IN_MODE("capture_free_plain", cu.free_async(plain, s));
     }
-}
-
-/* Memory that a pool keeps, and other allocations that need it. */
-static void rooms(void) {
-    void  *pool, *other, *s;
-    ptr    p = 0, q = 0;
-    size_t available = 0, total = 0;
-    open_one();
-    s = new_stream();
-    pool = new_pool(UINT64_MAX);
-    other = new_pool(0);
-    cu.memory(&available, &total);
-    available = available / 8 * 5;
-    PROBE("room_kept", (cu.alloc_from(&p, available, pool, s), cu.free_async(p, s), cu.stream_sync(s)));
-    PROBE("room_for_plain", cu.alloc(&q, available));
-    PROBE("room_left", account_of(pool, RESERVED) == 0);
-    cu.free(q);
-    PROBE("room_kept_again", (cu.alloc_from(&p, available, pool, s), cu.free_async(p, s), cu.stream_sync(s)));
-    PROBE("room_for_other_pool", cu.alloc_from(&q, available, other, s));
-    PROBE("room_left_by_other", account_of(pool, RESERVED) == 0);
 }
 
 /* --- which devices have access; the current pool; pools of other memory; what is used and reserved --- */
@@ -538,5 +510,5 @@ const group more_pool_groups[] = {
 const group pool_groups[] = {
     { "pool", creates, 1 }, { "pool_attributes", attributes, 1 }, { "pool_accounts", accounts, 1 },
     { "pool_reuse", reuses, 1 }, { "pool_free", frees, 1 }, { "pool_reset", resets, 1 },
-    { "pool_capture", captured, 1 }, { "pool_room", rooms, 1 }, { NULL, NULL, 0 }
+    { "pool_capture", captured, 1 }, { NULL, NULL, 0 }
 };

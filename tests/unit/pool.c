@@ -465,6 +465,8 @@ TEST(a_pool_with_a_limit) {
     gpuexec_pool_desc desc = { 0 };
     gpuexec_pool      pool;
     gpuexec_ptr       p;
+    if (!gpuexec_driver_symbol("cuMemPrefetchAsync", 12020))
+        SKIP("needs a driver for CUDA 12.2");
     desc.max_bytes = 64 << 20;
     pool = gpuexec_pool_create(s.ctx, &desc);
     CHECK_EQ(info_of(pool).max_bytes, 64 << 20);
