@@ -4971,7 +4971,7 @@ static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsi
     }
     if (found != kind) {
         const char *argument = strchr(is, ' '), *required = strchr(gxi_kinds[kind].name, ' ');
-        const int plain = argument && strcmp(argument, required) == 0;         /* "the stream" for "a stream" */
+        const int plain = argument && required && strcmp(argument, required) == 0;     /* "the stream" for "a stream" */
         return gxi_fail(call, GPUEXEC_WRONG_KIND, NULL, "%s%s %s %s, but %s is required",
                         plain ? "this handle" : "the handle passed as ", plain ? "" : is, slot ? "is" : "was", name,
                         gxi_kinds[kind].name);
@@ -9964,7 +9964,7 @@ static const gxi_slot *gxi_busy_stream(gxi_call *call, int device) {
 }
 GPUEXEC_API void *gpuexec_managed_host_at(const char *where, gpuexec_ptr address) {
     const gxi_slot *busy;
-    int device, concurrent;
+    int device = 0, concurrent;
     GXI_CALL(gpuexec_managed_host, GXI_MAKES);
     if (gxi_check_managed(call, address, 1, &device, NULL) || gxi_need_concurrent(call, device, &concurrent))
         return NULL;
@@ -10434,8 +10434,9 @@ static int gxi_transfer_queue(gxi_call *call, const gxi_transfer *x, struct CUst
     case GXI_COPY_IN:   return GXI_TRY(cuMemcpyHtoDAsync, (to, (const void *)(uintptr_t)from, bytes, s));
     case GXI_COPY_OUT:  return GXI_TRY(cuMemcpyDtoHAsync, ((void *)(uintptr_t)to, from, bytes, s));
     case GXI_COPY:      return GXI_TRY(cuMemcpyDtoDAsync, (to, from, bytes, s));
-    case GXI_COPY_PEER: return GXI_TRY(cuMemcpyPeerAsync,
-                                       (to, peers[GXI_TO]->cu_context, from, peers[GXI_FROM]->cu_context, bytes, s));
+    case GXI_COPY_PEER:
+        return !peers[GXI_TO] || !peers[GXI_FROM] ? GXI_INVALID_VALUE
+            : GXI_TRY(cuMemcpyPeerAsync, (to, peers[GXI_TO]->cu_context, from, peers[GXI_FROM]->cu_context, bytes, s));
     case GXI_COPY_HOST: return gxi_transfer_box(call, x, s, peers);
     case GXI_FILL:      return GXI_TRY(cuMemsetD8Async, (to, (unsigned char)x->value, bytes, s));
     case GXI_FILL16:    return GXI_TRY(cuMemsetD16Async, (to, (unsigned short)x->value, bytes / 2, s));
@@ -13994,13 +13995,13 @@ static gxi_multi_launch *gxi_multi_find(const gpuexec_device_launch *list, unsig
     }
     return NULL;
 }
-static gpuexec_result gxi_multi_per_device(gxi_call *call, const gpuexec_device_launch *list, const gxi_multi_device *d,
-                                           const gxi_multi_launch *m,
+static gpuexec_result gxi_multi_per_device(gxi_call *call, const gpuexec_device_launch *list, unsigned count,
+                                           const gxi_multi_device *d, const gxi_multi_launch *m,
                                            const gpuexec_multi_desc *desc, const gxi_slot *barrier) {
     unsigned i;
     if (!desc->no_pre_sync && gxi_multi_meet(call, m, d))
         return gxi_fail_cu(call, NULL, "cannot make the streams of a multi-device launch wait for each other");
-    for (i = 0; i < m->count; i++) {
+    for (i = 0; i < count; i++) {
         gxi_note_launch(d[i].stream, list[i].kernel.id, call->where);
         if (gxi_launch_cu(call, d[i].kernel, d[i].stream, &d[i].dims, &list[i].args, &gxi_cooperative))
             return gxi_multi_half(call, d, i, desc, barrier);
@@ -14021,7 +14022,7 @@ static gpuexec_result gxi_multi_launch_all(gxi_call *call, const gpuexec_device_
     if (desc->way == GPUEXEC_MULTI_DRIVER)
         return gxi_multi_by_driver(call, list, count, d,
                                    (desc->no_pre_sync ? 1u : 0u) | (desc->no_post_sync ? 2u : 0u));
-    return gxi_multi_per_device(call, list, d, m, desc, barrier);
+    return gxi_multi_per_device(call, list, count, d, m, desc, barrier);
 }
 static gpuexec_result gxi_launch_multi(gxi_call *call, const gpuexec_device_launch *list, unsigned count,
                                        const gpuexec_multi_desc *desc) {
@@ -14201,6 +14202,7 @@ static gpuexec_result gxi_ipc_read(gxi_call *call, const gpuexec_ipc_object *obj
         "import it with gpuexec_ipc_import_from"
     };
     static const char cure[] = "pass the bytes from gpuexec_ipc_export or gpuexec_ipc_export_event, all 128 of them";
+    memset(o, 0, sizeof *o);
     if (!object) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure, "the object is NULL");
     memcpy(o, object, sizeof *o);
     if (memcmp(o->magic, gxi_ipc_magic, sizeof o->magic) != 0)

@@ -106,6 +106,7 @@ TEST(prefetches_and_advice) {
 /* NUMA nodes came with the second interface. */
 TEST(prefetches_to_a_numa_node) {
     setting     s = begin();
+    gpuexec_managed_info i;
     gpuexec_ptr p = gpuexec_alloc_managed(s.ctx, BYTES, NULL);
     if (!is_concurrent()) SKIP("no concurrent access");
     if (!gpuexec_driver_symbol("cuMemPrefetchAsync", 12020)) SKIP("the driver has only the first interface");
@@ -114,7 +115,8 @@ TEST(prefetches_to_a_numa_node) {
     CHECK_EQ(info_of(p, BYTES).last_prefetch, GPUEXEC_NUMA(0));
     CHECK_OK(gpuexec_managed_prefetch(s.stream, p, BYTES, GPUEXEC_NUMA_CURRENT));
     CHECK_OK(gpuexec_managed_advise(p, BYTES, GPUEXEC_PREFERRED, GPUEXEC_NUMA(0)));
-    CHECK_EQ(info_of(p, BYTES).preferred, GPUEXEC_HOST);         /* as a driver reports a node of the host */
+    i = info_of(p, BYTES);                                   /* drivers report a node of the host as the host, or not */
+    CHECK(i.preferred == GPUEXEC_HOST || i.preferred == GPUEXEC_NOWHERE);
     CHECK_REFUSED(gpuexec_managed_prefetch(s.stream, p, BYTES, GPUEXEC_NUMA(1000)), GPUEXEC_BAD_ARGUMENT,
                   "cannot prefetch 16384 bytes at 0x", "cuMemPrefetchAsync");
     CHECK_OK(gpuexec_stream_sync(s.stream));
