@@ -13826,15 +13826,15 @@ static GXI_NOINLINE int gxi_multi_wait(gxi_call *call, const gxi_multi_launch *m
 /* Makes every stream wait for all work enqueued so far on the others: a star around the first stream, which costs two
    waits across devices for each other stream. With two devices, both record first, which saves one of the two hops.
    Measured on H200s: see the README. */
-static int gxi_multi_meet(gxi_call *call, const gxi_multi_launch *m, const gxi_multi_device *d) {
+static int gxi_multi_meet(gxi_call *call, unsigned count, const gxi_multi_launch *m, const gxi_multi_device *d) {
     unsigned i;
-    int cu = m->count == 2 ? gxi_multi_record(call, m, d, 0) : 0;
-    for (i = 1; i < m->count && cu == 0; i++) {
+    int cu = count == 2 ? gxi_multi_record(call, m, d, 0) : 0;
+    for (i = 1; i < count && cu == 0; i++) {
         cu = gxi_multi_record(call, m, d, i);
         if (cu == 0) cu = gxi_multi_wait(call, m, d, 0, i);
     }
-    if (m->count > 2 && cu == 0) cu = gxi_multi_record(call, m, d, 0);
-    for (i = 1; i < m->count && cu == 0; i++) cu = gxi_multi_wait(call, m, d, i, 0);
+    if (count > 2 && cu == 0) cu = gxi_multi_record(call, m, d, 0);
+    for (i = 1; i < count && cu == 0; i++) cu = gxi_multi_wait(call, m, d, i, 0);
     return cu;
 }
 
@@ -13999,14 +13999,14 @@ static gpuexec_result gxi_multi_per_device(gxi_call *call, const gpuexec_device_
                                            const gxi_multi_device *d, const gxi_multi_launch *m,
                                            const gpuexec_multi_desc *desc, const gxi_slot *barrier) {
     unsigned i;
-    if (!desc->no_pre_sync && gxi_multi_meet(call, m, d))
+    if (!desc->no_pre_sync && gxi_multi_meet(call, count, m, d))
         return gxi_fail_cu(call, NULL, "cannot make the streams of a multi-device launch wait for each other");
     for (i = 0; i < count; i++) {
         gxi_note_launch(d[i].stream, list[i].kernel.id, call->where);
         if (gxi_launch_cu(call, d[i].kernel, d[i].stream, &d[i].dims, &list[i].args, &gxi_cooperative))
             return gxi_multi_half(call, d, i, desc, barrier);
     }
-    if (!desc->no_post_sync && gxi_multi_meet(call, m, d))
+    if (!desc->no_post_sync && gxi_multi_meet(call, count, m, d))
         return gxi_fail_cu(call, NULL,
                            "cannot make the streams of a multi-device launch wait for all of its kernels");
     return GPUEXEC_OK;
