@@ -45,7 +45,7 @@ static int raw_make_event(void) {
     return cu.cuEventCreate(&e, GXI_EVENT_DISABLE_TIMING) || cu.cuEventDestroy(e);
 }
 static int our_make_event(void) {
-    gpuexec_event_desc desc = { 0, 1, 0, 0 };
+    gpuexec_event_desc desc = { 0, 1, 0, 0, 0 };
     return gpuexec_event_destroy(gpuexec_event_create(context, &desc)) != GPUEXEC_OK;
 }
 static int raw_make_stream(void) {
