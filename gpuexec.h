@@ -944,8 +944,8 @@ GPUEXEC_API gpuexec_result gpuexec_context_pop_at(const char *where, gpuexec_con
 #define GPUEXEC_CONTEXT_SCOPE(context) \
     for (GXI_SCOPE_TYPE GXI_CAT(gxi_scope_, __LINE__) \
              GXI_SCOPE_INIT(gpuexec_context_scope_begin_at(GPUEXEC_HERE, context)); \
-         GXI_CAT(gxi_scope_, __LINE__).entered; \
-         gpuexec_context_scope_end(&GXI_CAT(gxi_scope_, __LINE__)))
+         GXI_CAT(gxi_scope_, __LINE__).entered == 1; \
+         GXI_SCOPE_NEXT(gpuexec_context_scope_end, GXI_CAT(gxi_scope_, __LINE__)))
 typedef struct gpuexec_context_scope { gpuexec_context context; const char *where; int entered; } gpuexec_context_scope;
 GPUEXEC_API gpuexec_context_scope gpuexec_context_scope_begin_at(const char *where, gpuexec_context context);
 GPUEXEC_API void gpuexec_context_scope_end(gpuexec_context_scope *scope);      /* a second call does nothing */
@@ -2127,8 +2127,8 @@ GPUEXEC_API gpuexec_graph gpuexec_capture_end_at(const char *where, gpuexec_stre
 #define GPUEXEC_CAPTURE(stream, graph) \
     for (GXI_CAPTURE_TYPE GXI_CAT(gxi_scope_, __LINE__) \
              GXI_SCOPE_INIT(gpuexec_capture_scope_begin_at(GPUEXEC_HERE, stream, graph)); \
-         GXI_CAT(gxi_scope_, __LINE__).entered; \
-         gpuexec_capture_scope_end(&GXI_CAT(gxi_scope_, __LINE__)))
+         GXI_CAT(gxi_scope_, __LINE__).entered == 1; \
+         GXI_SCOPE_NEXT(gpuexec_capture_scope_end, GXI_CAT(gxi_scope_, __LINE__)))
 typedef struct gpuexec_capture_scope {
     gpuexec_stream stream;
     gpuexec_graph *graph;

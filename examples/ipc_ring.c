@@ -4,7 +4,6 @@
     each to its sums; no byte goes through the host. Each slot has two events: "full", which the producer records, and
     "empty", which the consumer records. The other process's stream waits for them. The messages only say that an event
     has been recorded: a wait is for the last record made before it. If either is killed, the other one stops.
-
     The consumer is this program, started again with exec: after a mere fork, CUDA works in one of the two only.
 
     Prints, on the CPU device:
@@ -61,7 +60,8 @@ static int produce(void) {
         const float value = value_of(i);
         unsigned    bits;
         memcpy(&bits, &value, sizeof bits);
-        if (i >= slots) receive(), gpuexec_stream_wait_event(stream, empty[i % slots]);      /* it has been recorded */
+        if (i >= slots) receive();                                  /* "empty" has been recorded for this slot */
+        if (i >= slots) gpuexec_stream_wait_event(stream, empty[i % slots]);
         gpuexec_fill32(stream, slot[i % slots], bits, n);
         must(gpuexec_event_record(full[i % slots], stream));
         must(gpuexec_ipc_send(other, "full", (unsigned long long)i, NULL));

@@ -306,8 +306,8 @@ TEST(volumes) {
     end();
 }
 
-/* A batch comes after what is on the stream, and before what follows. A source that is read during the call may change
-   as soon as the call returns. */
+/* A batch runs in the order of the stream. A source that is read during the call may change as soon as the call
+   returns. */
 TEST(batches) {
     enum { N = 32 };
     ptr        d = 0, to[N], from[N];
