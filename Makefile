@@ -43,11 +43,11 @@ SIMGPU   := $(BUILD)/libsimgpu.so
 SIM_OBJ  := $(patsubst tests/simgpu/%.c,$(BUILD)/simgpu/%.o,$(wildcard tests/simgpu/*/*.c))
 EXAMPLES := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
 TESTS    := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/unit/*.c))
-BENCHES  := $(addprefix $(BUILD)/bench/,launch calls pool graph copies start multi)
+BENCHES  := $(addprefix $(BUILD)/bench/,launch calls pool graph batch copies start multi)
 FIND_DEVICE := $(BUILD)/find_device
 RANDOM   := $(BUILD)/random
 FORMS    := $(BUILD)/forms
-FUZZERS  := $(addprefix $(BUILD)/fuzz/,parser executor params handles driver)
+FUZZERS  := $(addprefix $(BUILD)/fuzz/,parser executor params handles driver fatbin)
 
 all: simgpu examples tests
 
@@ -94,19 +94,26 @@ UNIT_CFLAGS ?= $(patsubst -O2,-O0,$(CFLAGS))
 C99 = $(CC) -std=c99 $(if $(filter $(BUILD)/unit/%,$@),$(UNIT_CFLAGS),$(CFLAGS)) -ffp-contract=off $(STRICT) \
     $(SAN_FLAGS) $(DEPEND)
 IMPLEMENTATION := $(BUILD)/implementation.o
-$(IMPLEMENTATION): gpuexec.h
+$(IMPLEMENTATION): tests/implementation.c
 	@mkdir -p $(@D)
-	$(call step,compile) $(C99) -DGPUEXEC_IMPLEMENTATION -x c -c $< -o $@
+	$(call step,compile) $(C99) -c $< -o $@
 $(BUILD)/examples/%: examples/%.c $(IMPLEMENTATION)
 	@mkdir -p $(@D)
 	$(call step,compile) $(C99) -DGPUEXEC_IMPLEMENTED $< $(IMPLEMENTATION) -o $@ -ldl -lpthread
-WHITE_BOX := $(patsubst %,$(BUILD)/unit/%,context link memory module multi params played threads wrong_input)
+WHITE_BOX := $(patsubst %,$(BUILD)/unit/%,memory module played)
 $(WHITE_BOX): $(BUILD)/unit/%: tests/unit/%.c
 	@mkdir -p $(@D)
 	$(call step,compile) $(C99) $< -o $@ -lm -ldl -lpthread
 $(BUILD)/unit/%: tests/unit/%.c $(IMPLEMENTATION)
 	@mkdir -p $(@D)
 	$(call step,compile) $(C99) -DGPUEXEC_IMPLEMENTED $< $(IMPLEMENTATION) -o $@ -lm -ldl -lpthread
+# Libraries that play NVRTC, for tests/unit/nvrtc.c.
+PLAYED_NVRTC := $(BUILD)/play_nvrtc.so $(BUILD)/play_nvrtc_old.so
+$(PLAYED_NVRTC): tests/play_nvrtc.c
+	@mkdir -p $(@D)
+	$(call step,compile) $(C99) $(if $(findstring old,$@),-DOLD) -shared -fPIC $< -o $@
+$(BUILD)/unit/nvrtc: C99 += -DPLAYED_NVRTC='"$(BUILD)/play_nvrtc"'
+$(BUILD)/unit/nvrtc: | $(PLAYED_NVRTC)
 $(BUILD)/bench/%: tests/bench/%.c
 	@mkdir -p $(@D)
 	$(call step,compile) $(C99) $< -o $@ -ldl -lpthread
@@ -225,5 +232,5 @@ help:
 .PHONY: all simgpu examples tests fuzzers run check coverage fuzz bench bench-simgpu kernels install uninstall \
     clean help
 .DELETE_ON_ERROR:
--include $(SIM_OBJ:=.d) $(EXAMPLES:=.d) $(TESTS:=.d) $(BENCHES:=.d) $(FIND_DEVICE).d $(FORMS).d \
+-include $(IMPLEMENTATION).d $(SIM_OBJ:=.d) $(EXAMPLES:=.d) $(TESTS:=.d) $(BENCHES:=.d) $(FIND_DEVICE).d $(FORMS).d \
     $(wildcard $(BUILD)/random.d/*.d $(BUILD)/fuzz/*.d)

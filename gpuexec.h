@@ -15,6 +15,7 @@
         >>context     opening a device, adopting another library's context
         >>module      PTX, cubin and fatbin images; kernels by name
         >>link        several images linked into one module
+        >>compile     CUDA C compiled at run time
         >>memory      device and pinned memory, copies, fills
         >>copies      copies of boxes, arrays of copies
         >>stream      queues of work
@@ -26,6 +27,8 @@
         >>params      packed parameters, prepared launches
         >>capture     streams that record their work
         >>graph       launching what a capture recorded
+        >>nodes       building and changing graphs by hand
+        >>batch       many launches with one call
         >>barrier     a barrier across devices
         >>multi       one launch on several devices
         >>ipc         memory and events of other processes, and connections to these
@@ -40,9 +43,10 @@
         >>begin       finding and starting the driver
         >>object      handles and their slots
         >>ranges      the table of allocations
-        >>impl-setup, impl-device, impl-context, impl-shutdown, impl-image, impl-module, impl-link, impl-memory,
-        >>impl-stream, impl-current, impl-pool, impl-managed, impl-event, impl-transfer, impl-copies, impl-launch,
-        >>impl-params, impl-graph, impl-capture, impl-barrier, impl-multi, impl-ipc, impl-connection
+        >>impl-setup, impl-device, impl-context, impl-shutdown, impl-image, impl-module, impl-link, impl-compile,
+        >>impl-memory, impl-stream, impl-current, impl-pool, impl-managed, impl-event, impl-transfer, impl-copies,
+        >>impl-launch, impl-params, impl-graph, impl-capture, impl-nodes, impl-changes, impl-batch, impl-barrier,
+        >>impl-multi, impl-ipc, impl-connection
 
     --------------------------------------------------------------------------------------------------------------------
     >>start
@@ -96,10 +100,11 @@
       GPUEXEC_NO_MULTI         implementation: omits >>barrier and >>multi. Programs that call functions of these
                                sections fail to link, or, with GPUEXEC_STATIC, to compile
       GPUEXEC_NO_IPC           the same for >>ipc
+      GPUEXEC_NO_COMPILE       the same for >>compile
       GPUEXEC_NO_HERE          any file: its calls do not pass the caller's file and line (smaller binaries)
 
     No macro changes the layout of a type. Run-time settings are the members of descs (structs of options, such as
-    gpuexec_stream_desc) and two environment variables, GPUEXEC_DRIVER and GPUEXEC_TRACE.
+    gpuexec_stream_desc) and the environment variables GPUEXEC_DRIVER, GPUEXEC_NVRTC and GPUEXEC_TRACE.
 
     --------------------------------------------------------------------------------------------------------------------
     >>manual
@@ -211,6 +216,30 @@
       version and the same or a higher minor version. LTO-IR (nvcc -dlto) needs nvJitLink: load the cubin that nvJitLink
       produces.
 
+    COMPILING (>>compile)
+      NVRTC, the compiler of the CUDA toolkit as a library, compiles CUDA C while the program runs:
+          gpuexec_module mod = gpuexec_module_compile(ctx, source, "scale.cu", NULL);
+          gpuexec_kernel scale = gpuexec_kernel_get(mod, "scale");           // extern "C" __global__ void scale(...)
+      Templates and kernels that are not extern "C" are named by C++ expressions, also in gpuexec_kernel_get:
+          const char *const names[] = { "scale<float>", "scale<double>" };
+          gpuexec_compile_desc desc = { 0 };
+          desc.expressions = names, desc.expression_count = 2;
+          gpuexec_module mod = gpuexec_module_compile(ctx, source, "scale.cu", &desc);
+          gpuexec_kernel scale = gpuexec_kernel_get(mod, "scale<float>");
+      The code is a cubin for the context's device. If the driver does not accept that (the CPU device executes only
+      PTX), the PTX of the same compilation is loaded. For a device that is newer than NVRTC, it is PTX from the
+      beginning. A source that does not compile is GPUEXEC_COMPILE_FAILED, and the text has NVRTC's whole log.
+      The source can include the files that desc.headers contains, files in desc.include_folders, and the toolkit's
+      headers (cuda_fp16.h), if a toolkit or the package nvidia-cuda-runtime is installed. NVRTC has no host headers:
+      <stdio.h> and <vector> are not available, printf is built in.
+      NVRTC is loaded with the first compilation. It is the first of these that can be loaded:
+      gpuexec_setup_desc.nvrtc_path; GPUEXEC_NVRTC from the environment; libnvrtc.so of version 13, 12 or 11.2, from the
+      system, from CUDA_HOME, CUDA_PATH or /usr/local/cuda*, from Python packages in VIRTUAL_ENV, CONDA_PREFIX, ~/.local
+      or the system's Python. Versions that are not newer than the driver come first. If there is none, the error
+      (GPUEXEC_NO_COMPILER) lists where gpuexec searched, and how to get it: `pip install nvidia-cuda-nvrtc`, and set
+      GPUEXEC_NVRTC to the library if pip installs somewhere else. A program that must also run without NVRTC loads PTX
+      or a cubin instead.
+
     MEMORY (>>memory)
       A gpuexec_ptr is a device address, the same number as a CUdeviceptr: add bytes to it, pass it to kernels. The host
       cannot dereference it. gpuexec_copy_in, _copy_out and _copy (host to device, device to host, device to device) and
@@ -291,8 +320,8 @@
       (.max_bytes), or to be imported by other processes (.exportable). gpuexec_pool_alloc allocates from one, and
       gpuexec_free_on frees. gpuexec_pool_get_info reports what is used and reserved now, and was at most. A pool on the
       device's default pool (.use_default) shares memory with libraries that use cudaMallocAsync; gpuexec does not
-      change its settings. Kernels on other devices can access a pool's memory after gpuexec_pool_peer_enable. A few
-      devices have no pools (gpuexec_pool_desc.or_plain).
+      change its settings. gpuexec_pool_from_native adopts another library's pool. Kernels on other devices can access a
+      pool's memory after gpuexec_pool_peer_enable. A few devices have no pools (gpuexec_pool_desc.or_plain).
 
     MANAGED MEMORY (>>managed)
       Managed memory has one address, which kernels, copies and the host can all use; its pages migrate to where they
@@ -453,11 +482,62 @@
       first graph: gpuexec_graph_update is much faster than instantiating the other graph. gpuexec_graph_text and
       gpuexec_graph_dot show what a graph consists of, gpuexec_graph_get_info only counts.
 
+    GRAPH NODES (>>nodes)
+      A graph can also be built node by node. Each call adds a node, and names the nodes that must have finished before
+      it begins: all other nodes may run at the same time.
+          gpuexec_graph g = gpuexec_graph_create(ctx);
+          gpuexec_node in    = gpuexec_graph_add_copy_in(g, x, host, bytes, GPUEXEC_FIRST);
+          gpuexec_node left  = gpuexec_graph_add_kernel(g, k, dims, GPUEXEC_ARGS(x, n), GPUEXEC_AFTER(in));
+          gpuexec_node right = gpuexec_graph_add_kernel(g, h, dims, GPUEXEC_ARGS(x, n), GPUEXEC_AFTER(in));
+          gpuexec_graph_add_copy_out(g, result, x, bytes, GPUEXEC_AFTER(left, right));
+          for (...) { gpuexec_node_set_argument(left, 1, &n, sizeof n); gpuexec_graph_launch(g, s); }
+      The calls check what the functions for streams check. Check only the last one of a graph, or the wait after its
+      launch: a node that could not be added carries the reason, and the first failure is latched.
+      A node is a graph and an index; for a graph from a capture, gpuexec_graph_text shows the indexes. Nodes can be
+      changed between launches: one argument or all, dims, the memory of copies and fills; or disabled. Launches already
+      enqueued keep what they were enqueued with. Only adding a node, and changes that the driver cannot make in a
+      launched graph, make the next launch instantiate the graph again.
+      Change the nodes that use memory before you free it: a graph that still uses it cannot be launched or changed any
+      more.
+      Which of these fits (measured on an H200, for graphs of 1,000 empty kernels):
+
+      - A capture records code as it is, also that of libraries: 0.7 to 1.3 us for each launch, then 3 to 5 us to
+        instantiate it.
+      - A graph built by hand needs no stream, knows which of its nodes are independent, and has what a capture cannot
+        record: loops and branches (gpuexec_graph_add_while, _if), children, nodes that are disabled.
+      - gpuexec_node_set_argument: few arguments of many change, at 0.17 us for each node. gpuexec_graph_update compares
+        and changes all nodes of a graph, at 0.13 to 0.16 us for each, but the other graph has to be made first.
+      In gpuexec's repository, examples/graph_nodes.c is a complete program.
+
+    BATCHES (>>batch)
+      A batch is a list of launches that one call makes. It needs no capture, and each argument can change between two
+      of these calls:
+          gpuexec_batch batch = gpuexec_batch_create(ctx, NULL);
+          for (i = 0; i < n; i++) gpuexec_batch_add(batch, kernel, dims, GPUEXEC_ARGS(x[i], y[i], factor));
+          for (frame = 0; frame < frames; frame++) {
+              gpuexec_batch_set(batch, 3, 2, &factor, sizeof factor);        // argument 2 of launch 3, from now on
+              gpuexec_batch_launch(batch, s);
+          }
+      Each launch begins after the one before it. If they do not depend on each other, gpuexec_batch_desc.order
+      GPUEXEC_BATCH_INDEPENDENT lets them run side by side; gpuexec_batch_barrier then separates those that use results
+      from those that they wait for. GPUEXEC_BATCH_PROGRAMMATIC is for kernels that wait for their predecessor
+      themselves.
+      The arguments are checked when they are added, and when they change. Only a batch's first launch takes long: it
+      makes a graph. Which of the following fits:
+
+      - gpuexec_launch: work that is different each time. On an H200, one takes the host 3 us.
+      - A prepared launch: one kernel, launched often with other arguments. It takes as long as the driver's call.
+      - A batch: many short kernels of one context. In the driver's graphs, of which batches consist, each of 1,000
+        empty kernels takes 0.54 us in order, 0.48 us programmatic, and 0.20 us in eight chains side by side, as
+        independent launches are; each launch whose arguments change adds 0.17 us. Making the graph takes about as long
+        as two single launches of everything.
+      - A graph: also copies, fills, other devices, and what other libraries enqueue.
+
     BETWEEN PROCESSES (>>ipc)
       Processes on one machine can use the same device memory without a copy through the host. One exports memory and
       events as 128 bytes each, and sends them over a connection, or in any other way; the other imports them:
           gpuexec_ipc_export(p, &object);                             // p: from gpuexec_alloc
-          r = gpuexec_ipc_send(connection, "frames", count, &object);
+          r = gpuexec_ipc_send(connection, "frames", count, &object, -1);
           ...                                                         // the other process:
           r = gpuexec_ipc_receive(connection, &message, -1);
           q = gpuexec_ipc_import(ctx, &message.object);
@@ -491,7 +571,9 @@
       In the kernel, gpuexec_barrier_sync(barrier) waits for all blocks of all devices. Its source is in gpuexec's
       repository: kernels/gpuexec_barrier.cuh to include in CUDA C, or kernels/gpuexec_barrier.ptx to link.
       After the barrier, each block can read everything that any block wrote before it. If one device fails, the others
-      leave the barrier after its timeout, and the host's next wait reports which devices were missing. While you start
+      leave the barrier after its timeout, and the host's next wait reports which devices were missing. In a capture,
+      the launch becomes a part of the graph, and may use the barrier in each launch of the graph: one at a time. A
+      launch of a graph whose barrier is broken is refused until gpuexec_barrier_reset. While you start
       launches that wait for each other, do not allocate, free, load or synchronize on any thread: such calls can wait
       for the running kernels.
 
@@ -526,9 +608,9 @@
       same object. But no thread may destroy an object while another thread uses it, and no other call may run during
       gpuexec_shutdown.
 
-    NOT SUPPORTED in this version: graphs that are built node by node, allocation of managed memory, 3D copies,
-    inter-process handles, textures, LTO-IR and CUDA C source as inputs. On a GPU, gpuexec_driver_symbol() and the
-    native handles let you make the driver's own calls. The CPU device supports few of these calls.
+    NOT SUPPORTED in this version: CUDA arrays, textures and surfaces as objects, LTO-IR as input. On a GPU,
+    gpuexec_driver_symbol() and the native handles let you make the driver's own calls. The CPU device supports few of
+    these calls.
 */
 #ifndef GPUEXEC_H
 #define GPUEXEC_H
@@ -627,6 +709,7 @@ typedef enum gpuexec_result {
     GPUEXEC_NO_DEVICE = 22,             /* no GPU, or no device with that ordinal */
     GPUEXEC_FORKED = 23,                /* the process was forked after its parent had started CUDA */
     GPUEXEC_NOT_SUPPORTED = 24,         /* this device or driver does not support it */
+    GPUEXEC_NO_COMPILER = 25,           /* NVRTC cannot be loaded, or is too old; the text says how to get it */
     /* memory */
     GPUEXEC_OUT_OF_HOST_MEMORY = 30,
     GPUEXEC_OUT_OF_DEVICE_MEMORY = 31,
@@ -637,6 +720,7 @@ typedef enum gpuexec_result {
     GPUEXEC_NOT_FOUND = 42,        /* no kernel or variable has that name */
     GPUEXEC_FILE_ERROR = 43,       /* a file cannot be opened, read or written */
     GPUEXEC_LINK_FAILED = 44,      /* missing or duplicate symbols: the log in the text names them */
+    GPUEXEC_COMPILE_FAILED = 45,   /* CUDA C that does not compile: the log is in the text */
     /* launching and running */
     GPUEXEC_BAD_LAUNCH = 50,            /* grid, block or shared memory exceeds a limit of the device or kernel; or the
                                            grid is empty */
@@ -669,6 +753,7 @@ typedef struct gpuexec_params  { unsigned long long id; } gpuexec_params;
 typedef struct gpuexec_prepared { unsigned long long id; } gpuexec_prepared;
 typedef struct gpuexec_barrier { unsigned long long id; } gpuexec_barrier;
 typedef struct gpuexec_graph   { unsigned long long id; } gpuexec_graph;
+typedef struct gpuexec_batch   { unsigned long long id; } gpuexec_batch;
 typedef struct gpuexec_pool    { unsigned long long id; } gpuexec_pool;
 typedef struct gpuexec_ipc     { unsigned long long id; } gpuexec_ipc;
 
@@ -686,9 +771,10 @@ typedef unsigned long long gpuexec_ptr;      /* a device address, the same value
 typedef struct gpuexec_error {
     gpuexec_result result;
     int            driver_result;            /* the CUresult; 0 if the driver was not called or did not fail; -1 if the
-                                                driver returned success but no object, or an impossible size */
+                                                driver returned success but no object, or an impossible size; for a call
+                                                of NVRTC, its nvrtcResult */
     const char    *driver_result_name;       /* "CUDA_ERROR_INVALID_VALUE", or NULL */
-    const char    *driver_call;              /* "cuLaunchKernel", or NULL */
+    const char    *driver_call;              /* "cuLaunchKernel", "nvrtcCompileProgram", or NULL */
     const char    *function;                 /* "gpuexec_launch" */
     const char    *where;                    /* "main.c:12", or NULL */
     const char    *message;                  /* the cause, one line, without the other parts */
@@ -748,7 +834,8 @@ typedef void *(*gpuexec_realloc_function)(void *user, void *p, size_t bytes);
 typedef struct gpuexec_setup_desc {
     unsigned                 start_canary;       /* leave it 0, like end_canary. If either is not 0, the desc was not
                                                     zero-initialized, and the call fails */
-    int                      ignore_environment; /* 1: ignore GPUEXEC_DRIVER and GPUEXEC_TRACE */
+    int                      ignore_environment; /* 1: ignore GPUEXEC_DRIVER, GPUEXEC_NVRTC and GPUEXEC_TRACE, and
+                                                    search for NVRTC only in the system's folders */
     const char              *driver_path;        /* the only library to try, instead of the system's driver */
     int                      no_latch;           /* 1: failures are not latched (for programs that check every call) */
     int                      trace;              /* 1: log every driver call, except the calls that look up entry points
@@ -761,6 +848,7 @@ typedef struct gpuexec_setup_desc {
     void                    *log_user;
     gpuexec_realloc_function realloc_function;   /* NULL: realloc and free */
     void                    *realloc_user;
+    const char              *nvrtc_path;         /* the only NVRTC library to try, for gpuexec_module_compile */
     unsigned                 end_canary;
 } gpuexec_setup_desc;
 
@@ -1200,6 +1288,43 @@ GPUEXEC_API double gpuexec_linker_ms(gpuexec_linker linker);
 GPUEXEC_API gpuexec_result gpuexec_linker_destroy_at(const char *where, gpuexec_linker linker);
 
 /* ---------------------------------------------------------------------------------------------------------------------
+   >>compile   CUDA C compiled at run time by NVRTC, version 11.2 or later. */
+
+typedef struct gpuexec_header { const char *name, *text; } gpuexec_header;     /* #include "name" */
+
+typedef struct gpuexec_compile_desc {
+    unsigned                   start_canary;
+    const char *const         *options;          /* of NVRTC: "--std=c++17", "-DN=4"; one string each */
+    unsigned                   option_count;
+    const gpuexec_header      *headers;          /* files that the source can include */
+    unsigned                   header_count;
+    const char *const         *folders;          /* searched for other included files, before the toolkit's */
+    unsigned                   folder_count;
+    const char *const         *expressions;      /* C++ names of kernels ("scale<float>") and variables ("&table") that
+                                                    are not extern "C", for gpuexec_kernel_get and
+                                                    gpuexec_module_global */
+    unsigned                   expression_count;
+    const char                *architecture;     /* "sm_90a": a cubin; "compute_75": PTX. NULL: as the device needs */
+    const gpuexec_module_desc *module;           /* how the driver loads the result; its name is ignored */
+    unsigned                   end_canary;
+} gpuexec_compile_desc;
+
+#if !defined(GPUEXEC_STATIC) || !defined(GPUEXEC_NO_COMPILE)
+/* Compiles CUDA C, a text that ends in NUL, and loads the result. `name` is for messages and the log; NULL:
+   "source.cu". All strings may be freed afterwards. gpuexec_module_log() has the compiler's warnings, before the
+   driver's. Takes tens of milliseconds or more, each time. GPUEXEC_NO_COMPILER without NVRTC;
+   GPUEXEC_COMPILE_FAILED if the source, an option or an expression is wrong: the text has the log; otherwise as
+   gpuexec_module_load. nvrtcCompileProgram, cuModuleLoadDataEx. */
+GPUEXEC_API gpuexec_module gpuexec_module_compile_at(const char *where, gpuexec_context context, const char *source,
+                                                     const char *name, const gpuexec_compile_desc *desc);
+
+/* Return NVRTC's version, 12040 for 12.4, and its path; 0 and "" if it is not available (gpuexec_error_text() says
+   why). Both load it. Queries. nvrtcVersion. */
+GPUEXEC_API int gpuexec_compiler_version(void);
+GPUEXEC_API const char *gpuexec_compiler_path(void);
+#endif
+
+/* ---------------------------------------------------------------------------------------------------------------------
    >>memory   Sizes are in bytes unless a name says otherwise. */
 
 typedef enum gpuexec_memory_kind {
@@ -1426,7 +1551,7 @@ typedef struct gpuexec_copy_part {
    - up to 1 MiB within the stream's context, between addresses from gpuexec, if there are at least four: with a
      kernel, 170 copies a launch. The first such call in a context loads it (cuModuleLoadDataEx), which takes a few
      milliseconds;
-   - all others, and all copies in a capture: as separate copies. */
+   - all others, and all copies in a capture, also of another library: as separate copies, which it records. */
 GPUEXEC_API gpuexec_result gpuexec_copy_many_at(const char *where, gpuexec_stream stream,
                                                 const gpuexec_copy_part *copies, size_t count);
 GPUEXEC_API gpuexec_result gpuexec_copy_many_now_at(const char *where, gpuexec_context context,
@@ -1633,6 +1758,12 @@ typedef struct gpuexec_pool_desc {
 GPUEXEC_API gpuexec_pool gpuexec_pool_create_at(const char *where, gpuexec_context context,
                                                 const gpuexec_pool_desc *desc);
 
+/* Adopts a CUmemoryPool on the device of the context, which another library created: gpuexec_pool_destroy destroys only
+   the handle, and the pool must exist until then. The program answers for the device: no driver reports it.
+   cuMemPoolGetAttribute. */
+GPUEXEC_API gpuexec_pool gpuexec_pool_from_native_at(const char *where, gpuexec_context context,
+                                                     struct CUmemPoolHandle_st *native);
+
 /* Returns gpuexec's own pool of the context's device, from which gpuexec_alloc_on allocates: to lower its threshold,
    trim it, or read its numbers. All contexts on a device share it. It is destroyed with the last of them. */
 GPUEXEC_API gpuexec_pool gpuexec_context_pool_at(const char *where, gpuexec_context context);
@@ -1674,6 +1805,11 @@ GPUEXEC_API gpuexec_result gpuexec_pool_reset_high_at(const char *where, gpuexec
    support it, GPUEXEC_BAD_ARGUMENT for the default pool. cuMemPoolSetAccess. */
 GPUEXEC_API gpuexec_result gpuexec_pool_peer_enable_at(const char *where, gpuexec_pool pool, gpuexec_context context);
 GPUEXEC_API gpuexec_result gpuexec_pool_peer_disable_at(const char *where, gpuexec_pool pool, gpuexec_context context);
+
+/* Sets *can to 1 if the device of `context` can access the pool's memory, and to 0 if not. A query.
+   cuMemPoolGetAccess. */
+GPUEXEC_API gpuexec_result gpuexec_pool_peer_query_at(const char *where, gpuexec_pool pool, gpuexec_context context,
+                                                      int *can);
 
 /* Returns the CUmemoryPool; NULL if the handle is not ok, or the device has no pools. A query. */
 GPUEXEC_API struct CUmemPoolHandle_st *gpuexec_pool_native(gpuexec_pool pool);
@@ -2098,12 +2234,15 @@ typedef struct gpuexec_capture_desc {
        wait for a stream or an event outside        refused                         as usual      refused
        gpuexec_stream_sync, _query                  refused                         as usual      refused
        gpuexec_stream_get_info, _destroy            refused                         as usual      -
+       gpuexec_launch_multi_device                  recorded; its other streams join the capture
        gpuexec_graph_launch, _prepare               refused                         as usual      refused
+       gpuexec_batch_launch                         its launches, in order          as usual      refused
        gpuexec_capture_begin                        refused                         as usual      refused (always)
        gpuexec_event_sync, _query, _elapsed_ms      refused if the event was last recorded in a capture
        gpuexec_context_sync                         refused if a stream of the context captures
        gpuexec_barrier_destroy                      refused if a stream of its contexts captures
        allocate, register, load, create, open       as usual, in each mode
+       gpuexec_graph_add_*, gpuexec_node_*          as usual, in each mode
        gpuexec_ipc_*                                as usual; streams that capture cannot wait for imported events
        free, unregister, gpuexec_module_unload      happens when no capture is open any more
        gpuexec_context_close                        ends the captures of its streams without a graph, and fails
@@ -2199,6 +2338,213 @@ GPUEXEC_API struct CUgraphExec_st *gpuexec_graph_exec_native(gpuexec_graph graph
 GPUEXEC_API gpuexec_result gpuexec_graph_destroy_at(const char *where, gpuexec_graph graph);
 
 /* ---------------------------------------------------------------------------------------------------------------------
+   >>nodes   Building graphs by hand, and changing them. Threads must not use one graph at the same time. */
+
+/* A node of a graph; `index` as gpuexec_graph_text shows it, also for a graph from a capture: { graph, 3 }. A node that
+   could not be added has a failed graph handle: gpuexec_ok(node.graph) tests it, gpuexec_why(node.graph) has the
+   reason, and each call that uses the node fails with it. After the graph is destroyed: GPUEXEC_STALE_HANDLE. */
+typedef struct gpuexec_node { gpuexec_graph graph; unsigned index; } gpuexec_node;
+
+/* The nodes of the same graph that must have finished before a new node begins: GPUEXEC_AFTER(a, b), any number of
+   gpuexec_node, or GPUEXEC_FIRST for none. The nodes are read during the call. */
+typedef struct gpuexec_after { const gpuexec_node *nodes; unsigned count; } gpuexec_after;
+#ifdef __cplusplus
+#  define GPUEXEC_AFTER(...) (gxi_nodes_of(__VA_ARGS__).after())
+#  define GPUEXEC_FIRST (gpuexec_after())
+#else
+#  define GPUEXEC_AFTER(...) ((gpuexec_after){ (const gpuexec_node[]){ __VA_ARGS__ }, \
+       (unsigned)(sizeof((const gpuexec_node[]){ __VA_ARGS__ }) / sizeof(gpuexec_node)) })
+#  define GPUEXEC_FIRST ((gpuexec_after){ 0, 0 })
+#endif
+
+/* Creates a graph without nodes in a context, to be launched on streams of any device. A graph from a capture takes
+   further nodes, too. cuGraphCreate. */
+GPUEXEC_API gpuexec_graph gpuexec_graph_create_at(const char *where, gpuexec_context context);
+
+/* Creates a copy of a graph; its nodes have the same indexes, arguments and dependencies. CUDA does not clone graphs
+   that allocate, free, or have conditional nodes (GPUEXEC_NOT_SUPPORTED). cuGraphClone. */
+GPUEXEC_API gpuexec_graph gpuexec_graph_clone_at(const char *where, gpuexec_graph graph);
+
+/* Add a launch, with all checks of gpuexec_prepare: gpuexec_graph_add_kernel(graph, kernel, dims, GPUEXEC_ARGS(n, x),
+   GPUEXEC_AFTER(a)). The values are copied. Adding a node to a graph that was launched makes the next launch
+   instantiate it again. The kernel may be of any context; the graph cannot be launched any more when it is unloaded.
+   _with: with attributes; desc NULL: none. `programmatic` then means the one kernel node in `after`
+   (CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC, driver for CUDA 12.3 or later). In C++ the arguments may be values, followed
+   by GPUEXEC_AFTER. cuGraphAddKernelNode, cuGraphKernelNodeSetAttribute, cuGraphAddDependencies. */
+GPUEXEC_API gpuexec_node gpuexec_graph_add_kernel_at(const char *where, gpuexec_graph graph, gpuexec_kernel kernel,
+                                                     gpuexec_dims dims, gpuexec_args args, gpuexec_after after);
+GPUEXEC_API gpuexec_node gpuexec_graph_add_kernel_with_at(const char *where, gpuexec_graph graph, gpuexec_kernel kernel,
+                                                          gpuexec_dims dims, const gpuexec_launch_desc *desc,
+                                                          gpuexec_args args, gpuexec_after after);
+
+/* Add a copy of at least one byte, with the checks of the functions for streams. It reads its source at each launch:
+   host memory must be valid until the last one has finished. cuGraphAddMemcpyNode. */
+GPUEXEC_API gpuexec_node gpuexec_graph_add_copy_at(const char *where, gpuexec_graph graph, gpuexec_ptr to,
+                                                   gpuexec_ptr from, size_t bytes, gpuexec_after after);
+GPUEXEC_API gpuexec_node gpuexec_graph_add_copy_in_at(const char *where, gpuexec_graph graph, gpuexec_ptr to,
+                                                      const void *from, size_t bytes, gpuexec_after after);
+GPUEXEC_API gpuexec_node gpuexec_graph_add_copy_out_at(const char *where, gpuexec_graph graph, void *to,
+                                                       gpuexec_ptr from, size_t bytes, gpuexec_after after);
+GPUEXEC_API gpuexec_node gpuexec_graph_add_copy_3d_at(const char *where, gpuexec_graph graph,
+                                                      const gpuexec_copy_3d_desc *copy, gpuexec_after after);
+
+/* Add a fill of `count` elements of 1, 2 or 4 bytes with a value. _2d: in each of `height` rows, which are `pitch`
+   bytes apart. cuGraphAddMemsetNode. */
+GPUEXEC_API gpuexec_node gpuexec_graph_add_fill_at(const char *where, gpuexec_graph graph, gpuexec_ptr to,
+                                                   unsigned value, unsigned element_bytes, size_t count,
+                                                   gpuexec_after after);
+GPUEXEC_API gpuexec_node gpuexec_graph_add_fill_2d_at(const char *where, gpuexec_graph graph, gpuexec_ptr to,
+                                                      size_t pitch, unsigned value, unsigned element_bytes,
+                                                      size_t count, size_t height, gpuexec_after after);
+
+/* Adds a call of function(user) on a thread of the driver; the rules of gpuexec_stream_host_function apply.
+   cuGraphAddHostNode. */
+GPUEXEC_API gpuexec_node gpuexec_graph_add_host_at(const char *where, gpuexec_graph graph,
+                                                   void (*function)(void *user), void *user, gpuexec_after after);
+
+/* Add a record of an event, and a wait for its last record outside the graph, or in an earlier launch. The event may
+   belong to any context. cuGraphAddEventRecordNode, cuGraphAddEventWaitNode. */
+GPUEXEC_API gpuexec_node gpuexec_graph_add_record_at(const char *where, gpuexec_graph graph, gpuexec_event event,
+                                                     gpuexec_after after);
+GPUEXEC_API gpuexec_node gpuexec_graph_add_wait_at(const char *where, gpuexec_graph graph, gpuexec_event event,
+                                                   gpuexec_after after);
+
+/* Adds a node that does nothing: many nodes that depend on it, and that on many, need fewer dependencies.
+   cuGraphAddEmptyNode. */
+GPUEXEC_API gpuexec_node gpuexec_graph_add_empty_at(const char *where, gpuexec_graph graph, gpuexec_after after);
+
+/* Adds a clone of another graph as one node: later changes of `child` do not affect it, and all of its nodes are
+   enabled. cuGraphAddChildGraphNode. */
+GPUEXEC_API gpuexec_node gpuexec_graph_add_child_at(const char *where, gpuexec_graph graph, gpuexec_graph child,
+                                                    gpuexec_after after);
+
+/* Add an allocation of device memory on the graph's device, and a free of memory that such a node allocates. *address
+   is the same in each launch. The memory is allocated from that node on, until a node frees it, or, after the launch,
+   gpuexec_free_on; one of them must happen before the next launch. cuGraphAddMemAllocNode, cuGraphAddMemFreeNode. */
+GPUEXEC_API gpuexec_node gpuexec_graph_add_alloc_at(const char *where, gpuexec_graph graph, size_t bytes,
+                                                    gpuexec_ptr *address, gpuexec_after after);
+GPUEXEC_API gpuexec_node gpuexec_graph_add_free_at(const char *where, gpuexec_graph graph, gpuexec_ptr address,
+                                                   gpuexec_after after);
+
+/* Returns a condition for one conditional node of the graph: a number that each launch of the graph sets to `value`,
+   and that kernels of the graph can set. Such a kernel has it as a parameter of type cudaGraphConditionalHandle (an
+   unsigned long long), calls cudaGraphSetConditional(condition, value), and is compiled with nvcc -rdc=true and linked
+   with libcudadevrt.a (gpuexec_linker). Pass the condition as an argument of that kernel's node. 0 if the call fails.
+   Needs a driver for CUDA 12.4 or later. cuGraphConditionalHandleCreate. */
+GPUEXEC_API unsigned long long gpuexec_graph_condition_at(const char *where, gpuexec_graph graph, unsigned value);
+
+/* Add a conditional node: it runs its body once if the condition is not 0 (_if), or repeatedly while it is not 0
+   (_while). *body is set to an empty graph for that: add kernels, copies, fills, empty nodes, children and
+   further conditional nodes to it, all in the graph's context. It belongs to the node: its handle is closed together
+   with `graph`. GPUEXEC_OLD_DRIVER before CUDA 12.4. cuGraphAddNode. */
+GPUEXEC_API gpuexec_node gpuexec_graph_add_if_at(const char *where, gpuexec_graph graph, unsigned long long condition,
+                                                 gpuexec_graph *body, gpuexec_after after);
+GPUEXEC_API gpuexec_node gpuexec_graph_add_while_at(const char *where, gpuexec_graph graph,
+                                                    unsigned long long condition, gpuexec_graph *body,
+                                                    gpuexec_after after);
+
+/* Change a kernel node: all arguments; argument `index` (counted from 0), where `bytes` must be its size; grid, block
+   and dynamic shared memory. Before and after the graph was launched: launches enqueued later use the new values, those
+   already enqueued keep theirs. The checks are those of gpuexec_graph_add_kernel, and a failed call changes nothing. In
+   C++ also with values: gpuexec_node_set_args(node, n, x), gpuexec_node_set_argument(node, index, value).
+   cuGraphKernelNodeSetParams, cuGraphExecKernelNodeSetParams. */
+GPUEXEC_API gpuexec_result gpuexec_node_set_args_at(const char *where, gpuexec_node node, gpuexec_args args);
+GPUEXEC_API gpuexec_result gpuexec_node_set_argument_at(const char *where, gpuexec_node node, int index,
+                                                        const void *value, size_t bytes);
+GPUEXEC_API gpuexec_result gpuexec_node_set_dims_at(const char *where, gpuexec_node node, gpuexec_dims dims);
+
+/* Give a copy node other memory, and a fill node another value, too: in the same way. If the driver cannot change the
+   launched graph (another kind of memory, device, or number of rows), the next launch instantiates it again.
+   cuGraphMemcpyNodeSetParams, cuGraphExecMemcpyNodeSetParams, cuGraphMemsetNodeSetParams,
+   cuGraphExecMemsetNodeSetParams. */
+GPUEXEC_API gpuexec_result gpuexec_node_set_copy_at(const char *where, gpuexec_node node, gpuexec_ptr to,
+                                                    gpuexec_ptr from, size_t bytes);
+GPUEXEC_API gpuexec_result gpuexec_node_set_copy_in_at(const char *where, gpuexec_node node, gpuexec_ptr to,
+                                                       const void *from, size_t bytes);
+GPUEXEC_API gpuexec_result gpuexec_node_set_copy_out_at(const char *where, gpuexec_node node, void *to,
+                                                        gpuexec_ptr from, size_t bytes);
+GPUEXEC_API gpuexec_result gpuexec_node_set_copy_3d_at(const char *where, gpuexec_node node,
+                                                       const gpuexec_copy_3d_desc *copy);
+GPUEXEC_API gpuexec_result gpuexec_node_set_fill_at(const char *where, gpuexec_node node, gpuexec_ptr to,
+                                                    unsigned value, unsigned element_bytes, size_t count);
+GPUEXEC_API gpuexec_result gpuexec_node_set_fill_2d_at(const char *where, gpuexec_node node, gpuexec_ptr to,
+                                                       size_t pitch, unsigned value, unsigned element_bytes,
+                                                       size_t count, size_t height);
+
+/* Disables a kernel, copy or fill node (on 0): launches enqueued later treat it as an empty node; or enables it again
+   (on 1). Needs a driver for CUDA 11.6 or later. cuGraphNodeSetEnabled. */
+GPUEXEC_API gpuexec_result gpuexec_node_enable_at(const char *where, gpuexec_node node, int on);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>batch   Many launches, recorded once, launched with one call. Only one thread at a time may use a batch. */
+
+typedef enum gpuexec_batch_order {
+    GPUEXEC_BATCH_IN_ORDER = 0,                  /* each launch begins after the one before it */
+    GPUEXEC_BATCH_INDEPENDENT = 1,               /* the launches do not depend on each other: they run side by side */
+    GPUEXEC_BATCH_PROGRAMMATIC = 2               /* each launch may begin before the one before it has finished; only
+                                                    for kernels that wait for the previous one themselves
+                                                    (cudaGridDependencySynchronize). In order on devices before
+                                                    compute capability 9.0, and on drivers before CUDA 12.3 */
+} gpuexec_batch_order;
+typedef struct gpuexec_batch_desc {
+    unsigned            start_canary;
+    gpuexec_batch_order order;
+    unsigned            end_canary;
+} gpuexec_batch_desc;
+
+/* Creates an empty batch for kernels of the context; desc NULL: in order. It is destroyed when the context is
+   closed. */
+GPUEXEC_API gpuexec_batch gpuexec_batch_create_at(const char *where, gpuexec_context context,
+                                                  const gpuexec_batch_desc *desc);
+
+/* Adds a launch to the batch, with copies of the arguments, and the checks of gpuexec_prepare. Returns its number: they
+   count from 0; -1 if the call fails, which adds nothing. Add all launches before the first gpuexec_batch_launch: after
+   an addition, the next one makes the graph again. In C++ the values may follow dims. */
+GPUEXEC_API int gpuexec_batch_add_at(const char *where, gpuexec_batch batch, gpuexec_kernel kernel, gpuexec_dims dims,
+                                     gpuexec_args args);
+
+/* gpuexec_batch_add with the attributes of gpuexec_launch_with, which are copied; desc NULL: none. `programmatic` makes
+   this launch programmatic in a batch in order; an independent batch refuses it. In C++ the values may follow the
+   desc. cuGraphKernelNodeSetAttribute. */
+GPUEXEC_API int gpuexec_batch_add_with_at(const char *where, gpuexec_batch batch, gpuexec_kernel kernel,
+                                          gpuexec_dims dims, const gpuexec_launch_desc *desc, gpuexec_args args);
+
+/* Orders the batch at this point: launches added from now on begin when all launches added before have finished. */
+GPUEXEC_API gpuexec_result gpuexec_batch_barrier_at(const char *where, gpuexec_batch batch);
+
+/* Changes argument `index` of launch `launch` (both counted from 0) to a copy of *value, for every gpuexec_batch_launch
+   from now on; `bytes` must be the argument's size. What was launched before keeps its arguments, even if it has not
+   begun. In C++ also: gpuexec_batch_set(batch, launch, index, value). Only host memory changes; the next
+   gpuexec_batch_launch sets the arguments of each launch that changed. */
+GPUEXEC_API gpuexec_result gpuexec_batch_set_at(const char *where, gpuexec_batch batch, int launch, int index,
+                                                const void *value, size_t bytes);
+
+/* Enqueues all launches of the batch on the stream, of any device: they begin after earlier work on the stream, and
+   later work begins after all of them. The first call makes the graph. Modules and memory must still exist:
+   GPUEXEC_STALE_HANDLE if gpuexec has unloaded or freed what a launch uses; the text names the launch and the argument.
+   An empty batch does nothing. On a stream that captures, the launches are single ones, in order. cuGraphAddKernelNode,
+   cuGraphInstantiateWithFlags, cuGraphExecKernelNodeSetParams, cuGraphLaunch; cuLaunchKernelEx. */
+GPUEXEC_API gpuexec_result gpuexec_batch_launch_at(const char *where, gpuexec_batch batch, gpuexec_stream stream);
+
+typedef struct gpuexec_batch_info {
+    gpuexec_batch_order order;
+    size_t launches;
+    size_t changed;                              /* launches whose arguments the next gpuexec_batch_launch will set */
+    int    chains;                               /* the graph's launches run in so many chains side by side, at most */
+    int    instantiated;                         /* 1: the graph has been made */
+} gpuexec_batch_info;
+
+/* Reads what a batch contains. A query. */
+GPUEXEC_API gpuexec_result gpuexec_batch_get_info_at(const char *where, gpuexec_batch batch, gpuexec_batch_info *info);
+
+/* Removes all launches from the batch, so that others can be added; those already enqueued still run.
+   cuGraphExecDestroy, cuGraphDestroy. */
+GPUEXEC_API gpuexec_result gpuexec_batch_clear_at(const char *where, gpuexec_batch batch);
+
+/* Destroys the batch, without waiting: launches already enqueued still run. cuGraphExecDestroy, cuGraphDestroy. */
+GPUEXEC_API gpuexec_result gpuexec_batch_destroy_at(const char *where, gpuexec_batch batch);
+
+/* ---------------------------------------------------------------------------------------------------------------------
    >>barrier   A barrier for all blocks of the grids that one multi-device launch starts. */
 
 typedef struct gpuexec_barrier_desc {
@@ -2286,11 +2632,21 @@ typedef struct gpuexec_multi_desc {
    small enough to be fully resident on its device; streams that were created (not legacy or per-thread); kernel and
    stream in one context; no kernels that launch kernels; CUDA_LAUNCH_BLOCKING not set. If a launch fails after others
    have started, desc.barrier or desc.abort_word makes those stop. Get all kernels before the first launch, and allocate
-   nothing between launches that wait for each other. cuLaunchCooperativeKernel and cuEventRecord, cuStreamWaitEvent; or
-   cuLaunchCooperativeKernelMultiDevice. */
+   nothing between launches that wait for each other. If one of the streams captures, the launch is recorded: the other
+   streams join the capture, unless desc.no_pre_sync is 1, and leave it with the wait of one that captured before.
+   cuLaunchCooperativeKernel and cuEventRecord, cuStreamWaitEvent; or cuLaunchCooperativeKernelMultiDevice. */
 GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where, const gpuexec_device_launch *launches,
                                                           unsigned count,
                                                          const gpuexec_multi_desc *desc);
+
+/* Adds such a launch to a graph: a kernel node for each device, which all depend on `after`, and an empty node that
+   depends on all of these. Returns the empty node; the kernel nodes have the indexes before it, in the order of
+   launches[], whose streams are not used. The checks are the same; desc.no_pre_sync and no_post_sync must be 0, and
+   desc.way not GPUEXEC_MULTI_DRIVER. A failed call adds nothing. cuGraphAddKernelNode, cuGraphKernelNodeSetAttribute,
+   cuGraphAddEmptyNode. */
+GPUEXEC_API gpuexec_node gpuexec_graph_add_multi_device_at(const char *where, gpuexec_graph graph,
+                                                           const gpuexec_device_launch *launches, unsigned count,
+                                                           const gpuexec_multi_desc *desc, gpuexec_after after);
 #endif
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -2386,14 +2742,15 @@ GPUEXEC_API gpuexec_ipc gpuexec_ipc_listen_at(const char *where, const char *nam
 GPUEXEC_API gpuexec_ipc gpuexec_ipc_connect_at(const char *where, const char *name, int timeout_ms);
 
 /* Sends a message: a label of at most 63 bytes, a number, and an object, or NULL for none. Returns once the system has
-   the message; it waits while the other process has not read enough of earlier ones. */
+   the message. While the other process has not received enough of the earlier ones, it waits, at most timeout_ms
+   milliseconds, -1: forever. GPUEXEC_NOT_READY if the message was not sent. */
 GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_ipc_send_at(const char *where, gpuexec_ipc connection,
                                                               const char *label, unsigned long long value,
-                                                              const gpuexec_ipc_object *object);
+                                                              const gpuexec_ipc_object *object, int timeout_ms);
 /* The same with a pool's file descriptor. */
 GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_ipc_send_pool_at(const char *where, gpuexec_ipc connection,
                                                                    const char *label, unsigned long long value,
-                                                                   gpuexec_pool pool);
+                                                                   gpuexec_pool pool, int timeout_ms);
 
 /* Receives the next message; waits for it at most timeout_ms milliseconds, -1: forever. GPUEXEC_NOT_READY if none came.
    Messages that the other process sent before it ended are still received. */
@@ -2450,7 +2807,24 @@ template <> struct gxi_is_pointer<decltype(nullptr)> : gxi_true {};
 template <class T> struct gxi_is_desc : gxi_false {};
 template <> struct gxi_is_desc<gpuexec_launch_desc *> : gxi_true {};
 template <> struct gxi_is_desc<const gpuexec_launch_desc *> : gxi_true {};
+template <class T> struct gxi_is_after : gxi_false {};
+template <> struct gxi_is_after<gpuexec_after> : gxi_true {};
+template <class... T> struct gxi_last { static constexpr bool is_after = false; };
+template <class T> struct gxi_last<T> { static constexpr bool is_after = gxi_is_after<T>::value; };
+template <class T, class... Rest> struct gxi_last<T, Rest...> : gxi_last<Rest...> {};
+template <unsigned N> struct gxi_node_list {                         /* see GPUEXEC_AFTER */
+    gpuexec_node nodes[N];
+    GXI_INLINE gpuexec_after after() const {
+        gpuexec_after made = { nodes, N };
+        return made;
+    }
+};
+template <class... T> GXI_INLINE gxi_node_list<sizeof...(T)> gxi_nodes_of(const T &...nodes) {
+    gxi_node_list<sizeof...(T)> list = { { nodes... } };
+    return list;
+}
 template <class T> struct gxi_is_handle : gxi_false {};
+template <> struct gxi_is_handle<gpuexec_node> : gxi_true {};
 template <> struct gxi_is_handle<gpuexec_context> : gxi_true {};
 template <> struct gxi_is_handle<gpuexec_module> : gxi_true {};
 template <> struct gxi_is_handle<gpuexec_kernel> : gxi_true {};
@@ -2461,6 +2835,7 @@ template <> struct gxi_is_handle<gpuexec_params> : gxi_true {};
 template <> struct gxi_is_handle<gpuexec_prepared> : gxi_true {};
 template <> struct gxi_is_handle<gpuexec_barrier> : gxi_true {};
 template <> struct gxi_is_handle<gpuexec_graph> : gxi_true {};
+template <> struct gxi_is_handle<gpuexec_batch> : gxi_true {};
 template <> struct gxi_is_handle<gpuexec_pool> : gxi_true {};
 template <> struct gxi_is_handle<gpuexec_ipc> : gxi_true {};
 template <bool> struct gxi_if_handle {};
@@ -2498,7 +2873,7 @@ template <class T> GXI_INLINE const void *gxi_argument_address(const T &value) {
     static_assert(__is_trivially_copyable(T), "kernel arguments must be trivially copyable");
     static_assert(!gxi_is_handle<T>::value, "a gpuexec handle cannot be a kernel argument, nor can a gpuexec_args be "
                                             "mixed with values");
-    static_assert(!gxi_is_desc<T>::value, "gpuexec_launch_with and gpuexec_prepare_with take a gpuexec_launch_desc");
+    static_assert(!gxi_is_desc<T>::value, "functions whose names end in _with take a gpuexec_launch_desc");
     static_assert(gxi_is_desc<T>::value || !gxi_is_pointer<T>::value,
                   "a C++ pointer is a host address: kernels take gpuexec_ptr (cast pointers that hold device "
                   "addresses, such as those from cudaMalloc)");
@@ -2552,6 +2927,68 @@ template <class T>
 GXI_INLINE gpuexec_result gpuexec_prepared_set_at(const char *where, gpuexec_prepared prepared, int index,
                                                   const T &value) {
     return gpuexec_prepared_set_at(where, prepared, index, gxi_argument_address(value), sizeof value);
+}
+template <class... T>
+GXI_INLINE int gpuexec_batch_add_at(const char *where, gpuexec_batch batch, gpuexec_kernel kernel, gpuexec_dims dims,
+                                    const T &...values) {
+    return gpuexec_batch_add_at(where, batch, kernel, dims, gxi_values<T...>(values...).args());
+}
+template <class... T>
+GXI_INLINE int gpuexec_batch_add_with_at(const char *where, gpuexec_batch batch, gpuexec_kernel kernel,
+                                         gpuexec_dims dims, const gpuexec_launch_desc *desc, const T &...values) {
+    return gpuexec_batch_add_with_at(where, batch, kernel, dims, desc, gxi_values<T...>(values...).args());
+}
+template <class T>
+GXI_INLINE gpuexec_result gpuexec_batch_set_at(const char *where, gpuexec_batch batch, int launch, int index,
+                                               const T &value) {
+    return gpuexec_batch_set_at(where, batch, launch, index, gxi_argument_address(value), sizeof value);
+}
+
+/* The values, then the gpuexec_after. */
+template <class... T> struct gxi_values_after {
+    const void *addresses[sizeof...(T)];
+    unsigned short sizes[2 * sizeof...(T)];
+    gpuexec_after after;
+    GXI_INLINE explicit gxi_values_after(const T &...values)
+        : addresses{ gxi_argument_address(values)... }, sizes{}, after(gpuexec_after()) {
+        const unsigned short size[] = { sizeof(T)... }, type[] = { gxi_type_of<T>()... };
+        const bool is_after[] = { gxi_is_after<T>::value... };
+        const unsigned count = sizeof...(T) - 1;
+        for (unsigned i = 0; i < count; i++) {
+            sizes[i] = size[i];
+            sizes[count + i] = type[i];
+        }
+        static_assert(sizeof...(T) <= 65, "a launch takes at most 64 kernel arguments");
+        if (is_after[count]) after = *static_cast<const gpuexec_after *>(addresses[count]);
+    }
+    GXI_INLINE gpuexec_args args() const {
+        gpuexec_args made = { addresses, sizes, static_cast<unsigned>(sizeof...(T) - 1), sizeof...(T) != 1, { 0 } };
+        return made;
+    }
+};
+template <class... T>
+GXI_INLINE gpuexec_node gpuexec_graph_add_kernel_at(const char *where, gpuexec_graph graph, gpuexec_kernel kernel,
+                                                    gpuexec_dims dims, const T &...values) {
+    static_assert(gxi_last<T...>::is_after, "the last argument is GPUEXEC_AFTER(nodes...) or GPUEXEC_FIRST");
+    const gxi_values_after<T...> all(values...);
+    return gpuexec_graph_add_kernel_at(where, graph, kernel, dims, all.args(), all.after);
+}
+template <class... T>
+GXI_INLINE gpuexec_node gpuexec_graph_add_kernel_with_at(const char *where, gpuexec_graph graph, gpuexec_kernel kernel,
+                                                         gpuexec_dims dims, const gpuexec_launch_desc *desc,
+                                                         const T &...values) {
+    static_assert(gxi_last<T...>::is_after, "the last argument is GPUEXEC_AFTER(nodes...) or GPUEXEC_FIRST");
+    const gxi_values_after<T...> all(values...);
+    return gpuexec_graph_add_kernel_with_at(where, graph, kernel, dims, desc, all.args(), all.after);
+}
+template <class... T>
+GXI_INLINE gpuexec_result gpuexec_node_set_args_at(const char *where, gpuexec_node node, const T &...values) {
+    return gpuexec_node_set_args_at(where, node, gxi_values<T...>(values...).args());
+}
+template <class T>
+GXI_INLINE gpuexec_result gpuexec_node_set_argument_at(const char *where, gpuexec_node node, int index,
+                                                       const T &value) {
+    return gpuexec_node_set_argument_at(where, node, index, gxi_argument_address(value), sizeof value);
 }
 
 /* Handles compare with == and != (gpuexec_same). */
@@ -2607,6 +3044,7 @@ template <class T> GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::t
 #define gpuexec_linker_image(...)           gpuexec_linker_image_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_linker_save(...)            gpuexec_linker_save_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_linker_destroy(...)         gpuexec_linker_destroy_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_module_compile(...)         gpuexec_module_compile_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_alloc(...)                  gpuexec_alloc_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_alloc_pitched(...)          gpuexec_alloc_pitched_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_free(...)                   gpuexec_free_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -2614,6 +3052,7 @@ template <class T> GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::t
 #define gpuexec_free_on(...)                gpuexec_free_on_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_pool_create(...)            gpuexec_pool_create_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_context_pool(...)           gpuexec_context_pool_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_pool_from_native(...)       gpuexec_pool_from_native_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_pool_alloc(...)             gpuexec_pool_alloc_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_pool_trim(...)              gpuexec_pool_trim_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_pool_set_threshold(...)     gpuexec_pool_set_threshold_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -2621,6 +3060,7 @@ template <class T> GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::t
 #define gpuexec_pool_reset_high(...)        gpuexec_pool_reset_high_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_pool_peer_enable(...)       gpuexec_pool_peer_enable_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_pool_peer_disable(...)      gpuexec_pool_peer_disable_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_pool_peer_query(...)        gpuexec_pool_peer_query_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_pool_destroy(...)           gpuexec_pool_destroy_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_alloc_managed(...)          gpuexec_alloc_managed_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_managed_host(...)           gpuexec_managed_host_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -2715,12 +3155,52 @@ template <class T> GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::t
 #define gpuexec_graph_update(...)           gpuexec_graph_update_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_graph_get_info(...)         gpuexec_graph_get_info_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_graph_destroy(...)          gpuexec_graph_destroy_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_graph_create(...)           gpuexec_graph_create_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_graph_clone(...)            gpuexec_graph_clone_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_graph_add_kernel(...)       gpuexec_graph_add_kernel_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_graph_add_kernel_with(...)  gpuexec_graph_add_kernel_with_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_graph_add_copy(...)         gpuexec_graph_add_copy_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_graph_add_copy_in(...)      gpuexec_graph_add_copy_in_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_graph_add_copy_out(...)     gpuexec_graph_add_copy_out_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_graph_add_copy_3d(...)      gpuexec_graph_add_copy_3d_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_graph_add_fill(...)         gpuexec_graph_add_fill_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_graph_add_fill_2d(...)      gpuexec_graph_add_fill_2d_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_graph_add_host(...)         gpuexec_graph_add_host_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_graph_add_record(...)       gpuexec_graph_add_record_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_graph_add_wait(...)         gpuexec_graph_add_wait_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_graph_add_empty(...)        gpuexec_graph_add_empty_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_graph_add_child(...)        gpuexec_graph_add_child_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_graph_add_alloc(...)        gpuexec_graph_add_alloc_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_graph_add_free(...)         gpuexec_graph_add_free_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_graph_condition(...)        gpuexec_graph_condition_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_graph_add_if(...)           gpuexec_graph_add_if_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_graph_add_while(...)        gpuexec_graph_add_while_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_node_set_args(...)          gpuexec_node_set_args_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_node_set_argument(...)      gpuexec_node_set_argument_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_node_set_dims(...)          gpuexec_node_set_dims_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_node_set_copy(...)          gpuexec_node_set_copy_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_node_set_copy_in(...)       gpuexec_node_set_copy_in_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_node_set_copy_out(...)      gpuexec_node_set_copy_out_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_node_set_copy_3d(...)       gpuexec_node_set_copy_3d_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_node_set_fill(...)          gpuexec_node_set_fill_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_node_set_fill_2d(...)       gpuexec_node_set_fill_2d_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_node_enable(...)            gpuexec_node_enable_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_batch_create(...)           gpuexec_batch_create_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_batch_add(...)              gpuexec_batch_add_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_batch_add_with(...)         gpuexec_batch_add_with_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_batch_barrier(...)          gpuexec_batch_barrier_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_batch_set(...)              gpuexec_batch_set_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_batch_launch(...)           gpuexec_batch_launch_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_batch_get_info(...)         gpuexec_batch_get_info_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_batch_clear(...)            gpuexec_batch_clear_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_batch_destroy(...)          gpuexec_batch_destroy_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_barrier_create(...)         gpuexec_barrier_create_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_barrier_address(...)        gpuexec_barrier_address_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_barrier_abort(...)          gpuexec_barrier_abort_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_barrier_reset(...)          gpuexec_barrier_reset_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_barrier_destroy(...)        gpuexec_barrier_destroy_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_launch_multi_device(...)    gpuexec_launch_multi_device_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_graph_add_multi_device(...) gpuexec_graph_add_multi_device_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_ipc_export(...)             gpuexec_ipc_export_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_ipc_import(...)             gpuexec_ipc_import_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_ipc_export_event(...)       gpuexec_ipc_export_event_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -2948,6 +3428,9 @@ static const char *const gxi_driver_places[] = { "nvcuda.dll" };
 #  define GXI_CPU_DEVICE_IS_FOR " (Linux only, so under WSL)"
 #else
 #  include <dlfcn.h>
+#  if !defined(GPUEXEC_NO_COMPILE)
+#    include <glob.h>
+#  endif
 #  include <poll.h>
 #  include <pthread.h>
 #  include <sys/stat.h>
@@ -3032,6 +3515,14 @@ static const char *const gxi_driver_places[] = {
 static inline int gxi_swap(int *p, int from, int to) {               /* 1: it was `from`, and now is `to` */
     return __atomic_compare_exchange_n(p, &from, to, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
+#  ifdef __has_feature
+#    if __has_feature(thread_sanitizer)
+#      define GXI_NO_FENCE                       /* the thread sanitizer does not know fences */
+#    endif
+#  endif
+#  if !defined(__SANITIZE_THREAD__) && !defined(GXI_NO_FENCE)
+#    define GXI_FENCE() __atomic_thread_fence(__ATOMIC_ACQ_REL)
+#  endif
 #  define GXI_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #  define GXI_NOINLINE __attribute__((noinline))        /* many callers: inlining it would slow down compilation */
 #  define GXI_COLD __attribute__((noinline, cold))
@@ -3049,11 +3540,11 @@ static inline int gxi_swap(int *p, int from, int to) {               /* 1: it wa
 #endif
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>driver   One row per entry point: optional or required, name, CUDA version that introduced the ABI declared
-   here, and its parameters. They are resolved through cuGetProcAddress with that version, never by symbol name: the
-   plain symbol can be an older ABI. A second ABI of an entry point has a row whose name ends with its version. If
-   a required one is missing, the start fails; a missing optional one is NULL:
-   see GXI_HAS. */
+   >>driver   One row per entry point: what has it (the driver: OPTIONAL or REQUIRED; or NVRTC, see >>impl-compile),
+   name, CUDA version that introduced the ABI declared here, and its parameters. The driver's are resolved through
+   cuGetProcAddress with that version, never by symbol name: the plain symbol can be an older ABI. A second ABI of an
+   entry point has a row whose name ends with its version. If a required one is missing, the start fails; a missing
+   optional one is NULL: see GXI_HAS. */
 
 typedef struct gxi_memcpy2d {                    /* CUDA_MEMCPY2D */
     size_t from_x, from_y;
@@ -3100,9 +3591,14 @@ typedef struct gxi_pool_properties {             /* CUmemPoolProps */
 } gxi_pool_properties;
 typedef struct gxi_ipc_handle { unsigned char bytes[64]; } gxi_ipc_handle;     /* CUipcMemHandle, CUipcEventHandle,
                                                     CUmemPoolPtrExportData */
-typedef struct gxi_launch_attribute {            /* CUlaunchAttribute, with the values used here */
-    int id, padding;
-    union { int number; unsigned blocks[3]; uint64_t space[8]; } value;
+typedef union gxi_launch_value {                 /* CUlaunchAttributeValue, with what is used here */
+    int      number;
+    unsigned blocks[3];
+    uint64_t space[8];
+} gxi_launch_value;
+typedef struct gxi_launch_attribute {            /* CUlaunchAttribute */
+    int              id, padding;
+    gxi_launch_value value;
 } gxi_launch_attribute;
 typedef struct gxi_launch_config {               /* CUlaunchConfig */
     gpuexec_dims          dims;                  /* the first members of CUDA's struct */
@@ -3123,6 +3619,26 @@ typedef struct gxi_fill_node {                   /* CUDA_MEMSET_NODE_PARAMS */
     unsigned    value, element;
     size_t      width, height;
 } gxi_fill_node;
+typedef struct gxi_host_node {                   /* CUDA_HOST_NODE_PARAMS */
+    void (GXI_CUDA *function)(void *user);
+    void            *user;
+} gxi_host_node;
+typedef struct gxi_alloc_node {                  /* CUDA_MEM_ALLOC_NODE_PARAMS */
+    gxi_pool_properties pool;
+    const gxi_access   *access;
+    size_t              accesses, bytes;
+    gpuexec_ptr         address;
+} gxi_alloc_node;
+typedef struct gxi_edge { unsigned char from_port, to_port, type, zeros[5]; } gxi_edge;      /* CUgraphEdgeData */
+typedef struct gxi_condition_node {              /* CUgraphNodeParams, of a conditional node */
+    int                 node_type, zeros[3];
+    uint64_t            condition;
+    int                 type;
+    unsigned            size;
+    struct CUgraph_st **bodies;
+    struct CUctx_st    *context;
+    long long           more_zeros[26];
+} gxi_condition_node;
 typedef struct gxi_update {                      /* CUgraphExecUpdateResultInfo */
     int result;
     struct CUgraphNode_st *node, *from;
@@ -3214,6 +3730,7 @@ typedef struct gxi_update {                      /* CUgraphExecUpdateResultInfo 
     ROW(REQUIRED, cuMemPoolGetAttribute,     11020, (void *pool, int attribute, void *value)) \
     ROW(REQUIRED, cuMemPoolTrimTo,           11020, (void *pool, size_t bytes)) \
     ROW(REQUIRED, cuMemPoolSetAccess,        11020, (void *pool, const struct gxi_access *access, size_t count)) \
+    ROW(REQUIRED, cuMemPoolGetAccess,        11020, (int *flags, void *pool, struct gxi_location *location)) \
     ROW(REQUIRED, cuDeviceGetDefaultMemPool, 11020, (void **pool, int device)) \
     ROW(REQUIRED, cuMemAllocFromPoolAsync,   11020, \
         (gpuexec_ptr *address, size_t bytes, void *pool, struct CUstream_st *stream)) \
@@ -3301,6 +3818,69 @@ typedef struct gxi_update {                      /* CUgraphExecUpdateResultInfo 
     ROW(REQUIRED, cuGraphKernelNodeGetParams, 10000, (struct CUgraphNode_st *node, struct gxi_kernel_node *params)) \
     ROW(REQUIRED, cuGraphMemcpyNodeGetParams, 10000, (struct CUgraphNode_st *node, struct gxi_memcpy3d *params)) \
     ROW(REQUIRED, cuGraphMemsetNodeGetParams, 10000, (struct CUgraphNode_st *node, struct gxi_fill_node *params)) \
+    ROW(REQUIRED, cuGraphChildGraphNodeGetGraph, 10000, (struct CUgraphNode_st *node, struct CUgraph_st **graph)) \
+    ROW(REQUIRED, cuGraphCreate,             10000, (struct CUgraph_st **graph, unsigned flags)) \
+    ROW(REQUIRED, cuGraphClone,              10000, (struct CUgraph_st **clone, struct CUgraph_st *graph)) \
+    ROW(REQUIRED, cuGraphNodeFindInClone,    10000, \
+        (struct CUgraphNode_st **node, struct CUgraphNode_st *original, struct CUgraph_st *clone)) \
+    ROW(REQUIRED, cuGraphDestroyNode,        10000, (struct CUgraphNode_st *node)) \
+    ROW(REQUIRED, cuGraphAddKernelNode,      10000, \
+        (struct CUgraphNode_st **node, struct CUgraph_st *graph, struct CUgraphNode_st *const *after, size_t n, \
+                                                     const struct gxi_kernel_node *params)) \
+    ROW(REQUIRED, cuGraphAddMemcpyNode,      10000, \
+        (struct CUgraphNode_st **node, struct CUgraph_st *graph, struct CUgraphNode_st *const *after, size_t n, \
+                                                     const struct gxi_memcpy3d *params, struct CUctx_st *context)) \
+    ROW(REQUIRED, cuGraphAddMemsetNode,      10000, \
+        (struct CUgraphNode_st **node, struct CUgraph_st *graph, struct CUgraphNode_st *const *after, size_t n, \
+                                                     const struct gxi_fill_node *params, struct CUctx_st *context)) \
+    ROW(REQUIRED, cuGraphAddHostNode,        10000, \
+        (struct CUgraphNode_st **node, struct CUgraph_st *graph, struct CUgraphNode_st *const *after, size_t n, \
+                                                     const struct gxi_host_node *params)) \
+    ROW(REQUIRED, cuGraphAddEventRecordNode, 11010, \
+        (struct CUgraphNode_st **node, struct CUgraph_st *graph, struct CUgraphNode_st *const *after, size_t n, \
+                                                     struct CUevent_st *event)) \
+    ROW(REQUIRED, cuGraphAddEventWaitNode,   11010, \
+        (struct CUgraphNode_st **node, struct CUgraph_st *graph, struct CUgraphNode_st *const *after, size_t n, \
+                                                     struct CUevent_st *event)) \
+    ROW(REQUIRED, cuGraphAddEmptyNode,       10000, \
+        (struct CUgraphNode_st **node, struct CUgraph_st *graph, struct CUgraphNode_st *const *after, size_t n)) \
+    ROW(REQUIRED, cuGraphAddChildGraphNode,  10000, \
+        (struct CUgraphNode_st **node, struct CUgraph_st *graph, struct CUgraphNode_st *const *after, size_t n, \
+                                                     struct CUgraph_st *child)) \
+    ROW(REQUIRED, cuGraphAddMemAllocNode,    11040, \
+        (struct CUgraphNode_st **node, struct CUgraph_st *graph, struct CUgraphNode_st *const *after, size_t n, \
+                                                     struct gxi_alloc_node *params)) \
+    ROW(REQUIRED, cuGraphAddMemFreeNode,     11040, \
+        (struct CUgraphNode_st **node, struct CUgraph_st *graph, struct CUgraphNode_st *const *after, size_t n, \
+                                                     gpuexec_ptr address)) \
+    ROW(OPTIONAL, cuGraphAddNode,            12030, \
+        (struct CUgraphNode_st **node, struct CUgraph_st *graph, struct CUgraphNode_st *const *after, \
+                                                     const struct gxi_edge *edges, size_t n, \
+                                                     struct gxi_condition_node *params)) \
+    ROW(OPTIONAL, cuGraphConditionalHandleCreate, 12030, \
+        (uint64_t *handle, struct CUgraph_st *graph, struct CUctx_st *context, unsigned value, \
+                                                     unsigned flags)) \
+    ROW(OPTIONAL, cuGraphAddDependencies,    12030, \
+        (struct CUgraph_st *graph, struct CUgraphNode_st *const *from, struct CUgraphNode_st *const *to, \
+                                                     const struct gxi_edge *edges, size_t n)) \
+    ROW(REQUIRED, cuGraphKernelNodeSetAttribute, 11000, \
+        (struct CUgraphNode_st *node, int id, const union gxi_launch_value *value)) \
+    ROW(REQUIRED, cuGraphKernelNodeSetParams, 10000, \
+        (struct CUgraphNode_st *node, const struct gxi_kernel_node *params)) \
+    ROW(REQUIRED, cuGraphMemcpyNodeSetParams, 10000, \
+        (struct CUgraphNode_st *node, const struct gxi_memcpy3d *params)) \
+    ROW(REQUIRED, cuGraphMemsetNodeSetParams, 10000, \
+        (struct CUgraphNode_st *node, const struct gxi_fill_node *params)) \
+    ROW(REQUIRED, cuGraphExecKernelNodeSetParams, 10010, \
+        (struct CUgraphExec_st *exec, struct CUgraphNode_st *node, const struct gxi_kernel_node *params)) \
+    ROW(REQUIRED, cuGraphExecMemcpyNodeSetParams, 10020, \
+        (struct CUgraphExec_st *exec, struct CUgraphNode_st *node, const struct gxi_memcpy3d *params, \
+                                                     struct CUctx_st *context)) \
+    ROW(REQUIRED, cuGraphExecMemsetNodeSetParams, 10020, \
+        (struct CUgraphExec_st *exec, struct CUgraphNode_st *node, const struct gxi_fill_node *params, \
+                                                     struct CUctx_st *context)) \
+    ROW(OPTIONAL, cuGraphNodeSetEnabled,     11060, \
+        (struct CUgraphExec_st *exec, struct CUgraphNode_st *node, unsigned enabled)) \
     ROW(REQUIRED, cuGraphInstantiateWithFlags, 11040, \
         (struct CUgraphExec_st **exec, struct CUgraph_st *graph, unsigned long long flags)) \
     ROW(REQUIRED, cuGraphUpload,             11010, (struct CUgraphExec_st *exec, struct CUstream_st *stream)) \
@@ -3327,7 +3907,23 @@ typedef struct gxi_update {                      /* CUgraphExecUpdateResultInfo 
         (void **pool, void *handle, int type, unsigned long long flags)) \
     ROW(REQUIRED, cuMemPoolExportPointer,    11020, (struct gxi_ipc_handle *data, gpuexec_ptr address)) \
     ROW(REQUIRED, cuMemPoolImportPointer,    11020, \
-        (gpuexec_ptr *address, void *pool, struct gxi_ipc_handle *data))
+        (gpuexec_ptr *address, void *pool, struct gxi_ipc_handle *data)) \
+    ROW(NVRTC,    nvrtcVersion,               8000, (int *major, int *minor)) \
+    ROW(NVRTC,    nvrtcGetNumSupportedArchs, 11020, (int *count)) \
+    ROW(NVRTC,    nvrtcGetSupportedArchs,    11020, (int *architectures)) \
+    ROW(NVRTC,    nvrtcCreateProgram,         8000, \
+        (void **program, const char *source, const char *name, int n, const char *const *headers, \
+                                                     const char *const *names)) \
+    ROW(NVRTC,    nvrtcDestroyProgram,        8000, (void **program)) \
+    ROW(NVRTC,    nvrtcAddNameExpression,     8000, (void *program, const char *expression)) \
+    ROW(NVRTC,    nvrtcCompileProgram,        8000, (void *program, int n, const char *const *options)) \
+    ROW(NVRTC,    nvrtcGetProgramLogSize,     8000, (void *program, size_t *bytes)) \
+    ROW(NVRTC,    nvrtcGetProgramLog,         8000, (void *program, char *log)) \
+    ROW(NVRTC,    nvrtcGetLoweredName,        8000, (void *program, const char *expression, const char **name)) \
+    ROW(NVRTC,    nvrtcGetCUBINSize,         11010, (void *program, size_t *bytes)) \
+    ROW(NVRTC,    nvrtcGetCUBIN,             11010, (void *program, char *cubin)) \
+    ROW(NVRTC,    nvrtcGetPTXSize,            8000, (void *program, size_t *bytes)) \
+    ROW(NVRTC,    nvrtcGetPTX,                8000, (void *program, char *ptx))
 
 typedef struct gxi_driver {
 #define GXI_MEMBER(need, name, version, params) int (GXI_CUDA *name) params;
@@ -3336,10 +3932,11 @@ typedef struct gxi_driver {
 } gxi_driver;
 
 /* in the order of gxi_driver's members */
-typedef struct gxi_driver_row { const char *name; int version, required; } gxi_driver_row;
+typedef struct gxi_driver_row { const char *name; int version, need; } gxi_driver_row;
 static const gxi_driver_row gxi_driver_rows[] = {
 #define GXI_NEED_REQUIRED 1
 #define GXI_NEED_OPTIONAL 0                      /* pasted, because Windows defines a macro OPTIONAL */
+#define GXI_NEED_NVRTC 2
 #define GXI_ROW(need, name, version, params) { #name, version, GXI_NEED_##need },
     GXI_DRIVER(GXI_ROW)
 #undef GXI_ROW
@@ -3397,6 +3994,11 @@ enum {
     GXI_STREAM_CAPTURE_MODE_GLOBAL = 0, GXI_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1, GXI_STREAM_CAPTURE_MODE_RELAXED = 2,
     GXI_STREAM_CAPTURE_STATUS_INVALIDATED = 2,
     GXI_GRAPH_NODE_TYPE_KERNEL = 0, GXI_GRAPH_NODE_TYPE_MEMCPY = 1, GXI_GRAPH_NODE_TYPE_MEMSET = 2,
+    GXI_GRAPH_NODE_TYPE_HOST = 3, GXI_GRAPH_NODE_TYPE_GRAPH = 4, GXI_GRAPH_NODE_TYPE_EMPTY = 5,
+    GXI_GRAPH_NODE_TYPE_WAIT_EVENT = 6, GXI_GRAPH_NODE_TYPE_EVENT_RECORD = 7, GXI_GRAPH_NODE_TYPE_MEM_ALLOC = 10,
+    GXI_GRAPH_NODE_TYPE_MEM_FREE = 11, GXI_GRAPH_NODE_TYPE_CONDITIONAL = 13, GXI_GRAPH_COND_TYPE_IF = 0,
+    GXI_GRAPH_COND_TYPE_WHILE = 1, GXI_GRAPH_COND_ASSIGN_DEFAULT = 1, GXI_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC = 1,
+    GXI_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC = 1,
     GXI_STREAM_NON_BLOCKING = 1, GXI_EVENT_BLOCKING_SYNC = 1, GXI_EVENT_DISABLE_TIMING = 2,
     GXI_EVENT_INTERPROCESS = 4, GXI_IPC_MEM_LAZY_ENABLE_PEER_ACCESS = 1,
     GXI_MEMHOSTALLOC_PORTABLE = 1, GXI_MEMHOSTALLOC_DEVICEMAP = 2, GXI_MEMHOSTALLOC_WRITECOMBINED = 4,
@@ -3496,7 +4098,7 @@ typedef struct gxi_range {                       /* one of gpuexec's allocations
     uint64_t            lo, bytes, context;      /* atomic: lo, bytes; context: handle id */
     const char         *where;
     uint64_t            room, freed_at;          /* the most bytes that it may have again; the freed_count of then */
-    const char         *freed_where;             /* atomic, like where */
+    const char         *freed_where;             /* atomic, like where; of a GXI_DEAD one, the caller's pointer */
     gpuexec_memory_kind kind;
     int                 pooled;                  /* GXI_POOLED, GXI_OF_GRAPH, GXI_IMPORTED or 0 */
     uint64_t            device;                  /* address for kernels; 0: not known yet, of host memory */
@@ -3512,11 +4114,19 @@ enum { GXI_EMPTY, GXI_LIVE, GXI_DEAD, GXI_BUSY };
 enum { GXI_POOLED = 16, GXI_OF_GRAPH = 32, GXI_IMPORTED = 64 };
 /* fixed size, so that freeing never fails for lack of memory */
 typedef struct gxi_freed { gxi_range was; char place[GXI_PLACE]; } gxi_freed;
+/* What gpuexec_pointer_get_info needs of a range; kind: with GXI_POOLED or GXI_IMPORTED; 0: look at the range itself */
+typedef struct gxi_entry { uint64_t bytes; const char *where; unsigned kind; int ordinal; } gxi_entry;
 typedef struct gxi_leaf {                        /* a leaf of the table of allocations: see >>ranges */
-    unsigned   count;
     uint64_t   lo[256];
+    gxi_entry  entry[256];
     gxi_range *range[256];
+    struct gxi_leaf *next;                       /* of spare ones */
 } gxi_leaf;
+typedef struct gxi_branch {
+    gxi_leaf *leaf;
+    unsigned  count;                             /* of its ranges */
+    double    each;                              /* ranges for each byte: about where an address is */
+} gxi_branch;
 static const char *const gxi_memory_kinds[] = { "pageable", "device", "pinned", "registered", "managed" };
 static const char *const gxi_memory_verbs[] = { "found", "allocated", "allocated", "registered", "allocated" };
 
@@ -3524,6 +4134,7 @@ struct gxi_slot;
 struct gxi_context;
 enum { GXI_CHUNK_SLOTS = 256, GXI_CHUNKS = 4096 };   /* a million objects; >>object explains how ids address them */
 
+struct gxi_recorded;
 typedef struct gxi_state {
     struct gxi_slot    *chunks[GXI_CHUNKS];      /* atomic; guarded by gxi_tables as below; freed only by
                                                     gpuexec_shutdown. First member, so that a look-up adds no offset */
@@ -3538,6 +4149,8 @@ typedef struct gxi_state {
     int                 begun;                   /* cuInit is running, or has succeeded once in this process */
     void               *library;
     char                library_path[1024];
+    int                 nvrtc_version;           /* atomic; 0: not loaded yet. Then also: */
+    char                nvrtc_path[1024], nvrtc_headers[1024];       /* headers: the toolkit's include folder, or "" */
     long                pid;
     const char         *first_function, *first_where;
     char                first_place[GXI_PLACE];
@@ -3559,8 +4172,8 @@ typedef struct gxi_state {
     unsigned            tags;                    /* number of tags used up, each with all its generations */
     unsigned            slots;                   /* number of slots ever used */
     unsigned            free_slot;               /* index + 1 of the first free slot, 0 none */
-    uint64_t            ends;                    /* atomic; counts closed kernels and streams: prepared launches look
-                                                    theirs up again when it has changed */
+    uint64_t            ends;                    /* atomic; counts closed kernels, streams and pools: prepared launches
+                                                    look theirs up again when it has changed */
     /* copies of `where` strings, each stored once: a hash table with places_cap entries, a power of 2 */
     char              **places;
     size_t              nplaces, places_cap;
@@ -3569,11 +4182,15 @@ typedef struct gxi_state {
     gxi_freed           freed[GXI_FREED_KEPT];   /* the last allocations freed, except GXI_DEAD ones */
     unsigned            nfreed;
     gxi_range           quick[GXI_QUICK];        /* see GXI_LIVE */
-    gxi_leaf          **leaves;                  /* sorted by address, none empty */
+    unsigned            changing;                /* atomic; odd while the table of allocations changes */
+    gxi_branch         *leaves;                  /* atomic, like the next three; sorted by address, none empty */
     uint64_t           *firsts;                  /* the first address of each leaf: contiguous, for the search */
+    double              each;                    /* leaves for each byte */
     size_t              nleaves, leaves_cap;
+    void               *outgrown[64];            /* earlier arrays of these */
+    unsigned            noutgrown;
     gxi_range          *found;                   /* by the last search, or NULL */
-    gxi_leaf           *spare_leaf;              /* for the next allocation, or NULL */
+    gxi_leaf           *spare_leaf;              /* the first one; leaves are freed only by gpuexec_shutdown */
     gxi_range          *spare;
     uint32_t            first[16];               /* by kind: lists of the objects that no other object owns */
     /* Hooks that sections below provide to sections above, each set with the first object that needs it; atomic: */
@@ -3585,7 +4202,8 @@ typedef struct gxi_state {
     void              (*add_barriers)(gxi_text *t);      /* ... and the kernels that wait at barriers */
     /* after a wait in that context: fails if one of its barriers is broken; with `news`, only if no call has returned
        that yet */
-    gpuexec_result    (*look_at_barriers)(gxi_call *call, const struct CUctx_st *context, int news);
+    gpuexec_result    (*look_at_barriers)(gxi_call *call, const struct CUctx_st *context, struct gxi_recorded *graph,
+                                          int news);
     /* a stream in it that captures, or NULL; the hook is NULL until streams can capture */
     const struct gxi_slot *(*capturing)(const gxi_call *call, const struct CUctx_st *context);
     gpuexec_result    (*end_captures)(gxi_call *call, const struct gxi_slot *context, int gone);
@@ -3597,8 +4215,8 @@ typedef struct gxi_state {
     struct gxi_capture *capture;                 /* the first of the open captures; guarded by gxi_tables */
     struct gxi_postponed *postponed;             /* newest first; guarded by gxi_tables */
     struct gxi_recorded *recorded;               /* the CUgraphs; atomic, changed with gxi_graphs_mutex held */
-    /* before memory (range) is freed, a kernel unloaded or a context closed (slot): graphs that use it cannot be
-       launched any more; both NULL: before that context is released */
+    /* before memory (range) is freed, a kernel unloaded, an event destroyed or a context closed (slot): graphs that use
+       it cannot be launched any more; both NULL: before that context is released */
     void              (*graphs_lose)(const gxi_call *call, const gxi_range *range, const struct gxi_slot *slot);
 } gxi_state;
 static gxi_state gxi;
@@ -3615,7 +4233,7 @@ static void *gxi_system_realloc(void *user, void *p, size_t bytes) {
     free(p);
     return NULL;
 }
-static const gpuexec_setup_desc gxi_defaults = { 0, 0, 0, 0, 0, 0, 0, 0, gxi_system_realloc, 0, 0 };
+static const gpuexec_setup_desc gxi_defaults = { 0, 0, 0, 0, 0, 0, 0, 0, gxi_system_realloc, 0, 0, 0 };
 static const gpuexec_setup_desc *gxi_desc(void) {
     const gxi_settings *settings = GXI_LOAD(&gxi.settings);
     return settings ? &settings->desc : &gxi_defaults;
@@ -3753,6 +4371,19 @@ static const char *gxi_cu_name(int cu) {
     if (name && name(cu, &text) == 0 && text) return text;
     return "an unknown CUresult";
 }
+/* Rows of NVRTC have an nvrtcResult. */
+static int gxi_is_nvrtc(const char *name) { return strncmp(name, "nvrtc", 5) == 0; }
+static const char *gxi_name_of(const char *call, int code) {
+    static const char *const names[] = {
+        "NVRTC_SUCCESS", "NVRTC_ERROR_OUT_OF_MEMORY", "NVRTC_ERROR_PROGRAM_CREATION_FAILURE",
+        "NVRTC_ERROR_INVALID_INPUT", "NVRTC_ERROR_INVALID_PROGRAM", "NVRTC_ERROR_INVALID_OPTION",
+        "NVRTC_ERROR_COMPILATION", "NVRTC_ERROR_BUILTIN_OPERATION_FAILURE",
+        "NVRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION", "NVRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION",
+        "NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID", "NVRTC_ERROR_INTERNAL_ERROR"
+    };
+    if (!gxi_is_nvrtc(call) || code == GXI_MADE_NOTHING) return gxi_cu_name(code);
+    return code < 0 || code >= (int)(sizeof names / sizeof *names) ? "an unknown nvrtcResult" : names[code];
+}
 
 /* Arguments for the trace: their count, and each as a number. The trace evaluates them a second time. */
 #define GXI_NUMBER(x) (unsigned long long)(uintptr_t)(x)
@@ -3778,7 +4409,7 @@ static GXI_COLD void gxi_trace(const gxi_call *call, const char *name, int cu, i
         const char *format = x <= 0xFFFFFFFFu ? "%s%llu" : x >> 31 == 0x1FFFFFFFFu ? "%s%lld" : "%s0x%llx";
         n += (size_t)snprintf(line + n, sizeof line - n, format, i ? ", " : "", x);      /* 12 at most: they fit */
     }
-    snprintf(line + n, sizeof line - n, ") = %s (%d)  in %s%s%s\n", gxi_cu_name(cu), cu, call->function,
+    snprintf(line + n, sizeof line - n, ") = %s (%d)  in %s%s%s\n", gxi_name_of(name, cu), cu, call->function,
              call->where ? " at " : "", call->where ? call->where : "");
     gxi_log_line(GPUEXEC_LOG_TRACE, line, sizeof line);
 }
@@ -3985,8 +4616,10 @@ static void gxi_detail_write(gxi_detail *d, const gpuexec_error *e, const gxi_ca
     if (e->driver_result) {
         int (GXI_CUDA *const meaning_of)(int, const char **) = GXI_LOAD(&gxi.error_string);
         const char *meaning = NULL;
-        if (meaning_of) meaning_of(e->driver_result, &meaning);
-        gxi_add(t, "  driver: %s returned %s (%d)%s%s%s\n", e->driver_call, e->driver_result_name, e->driver_result,
+        const int nvrtc = gxi_is_nvrtc(e->driver_call);
+        if (meaning_of && !nvrtc) meaning_of(e->driver_result, &meaning);
+        gxi_add(t, "  %s: %s returned %s (%d)%s%s%s\n", nvrtc ? "NVRTC" : "driver", e->driver_call,
+                e->driver_result_name, e->driver_result,
                 meaning ? ", " : "", meaning ? meaning : "",
                 e->asynchronous ? "; an earlier kernel or copy failed, not this call" : "");
     }
@@ -4079,7 +4712,7 @@ static GXI_COLD gpuexec_result gxi_fail_v(gxi_call *call, gpuexec_result result,
     e.result = result;
     e.driver_result = call->driver_call ? call->cu : 0;
     e.driver_call = e.driver_result ? call->driver_call : NULL;
-    e.driver_result_name = e.driver_result ? gxi_cu_name(call->cu) : NULL;
+    e.driver_result_name = e.driver_result ? gxi_name_of(call->driver_call, call->cu) : NULL;
     e.function = call->function;
     e.where = call->where;
     e.message = message.p && !message.failed ? message.p : "out of host memory";
@@ -4282,14 +4915,15 @@ static void gxi_forget(void) {
     gxi_text_free(&gxi.sticky_detail.text);
     gxi.sticky = gxi.barriers = 0;
     for (at = 0; at < gxi.nleaves; at++) {
-        for (i = 0; i < gxi.leaves[at]->count; i++) {
-            gxi_range *r = gxi.leaves[at]->range[i];
+        for (i = 0; i < gxi.leaves[at].count; i++) {
+            gxi_range *r = gxi.leaves[at].leaf->range[i];
             if (r < gxi.quick || r >= gxi.quick + GXI_QUICK) gxi_free(r);
         }
-        gxi_free(gxi.leaves[at]);
+        gxi_free(gxi.leaves[at].leaf);
     }
     gxi_free(gxi.leaves);
     gxi_free(gxi.firsts);
+    while (gxi.noutgrown) gxi_free(gxi.outgrown[--gxi.noutgrown]);
     gxi.leaves = NULL;
     gxi.firsts = NULL;
     gxi.found = NULL;
@@ -4302,9 +4936,12 @@ static void gxi_forget(void) {
     gxi.freed_count = 0;
     gxi.nfreed = 0;
     memset(gxi.quick, 0, sizeof gxi.quick);
-    gxi_free(gxi.spare_leaf);
+    while (gxi.spare_leaf) {
+        gxi_leaf *const next = gxi.spare_leaf->next;
+        gxi_free(gxi.spare_leaf);
+        gxi.spare_leaf = next;
+    }
     gxi_free(gxi.spare);
-    gxi.spare_leaf = NULL;
     gxi.spare = NULL;
     gxi_unlock(&gxi_tables);
 }
@@ -4433,8 +5070,8 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
     for (i = 0; i < GXI_DRIVER_COUNT; i++) {
         const gxi_driver_row *row = &gxi_driver_rows[i];
         snprintf(name, sizeof name, "%.*s", (int)strcspn(row->name, "_"), row->name);
-        members[i] = call->cu ? NULL : gxi_resolve(name, row->version);
-        if (!members[i] && row->required && ++lacks)
+        members[i] = call->cu || row->need == GXI_NEED_NVRTC ? NULL : gxi_resolve(name, row->version);
+        if (!members[i] && row->need == GXI_NEED_REQUIRED && ++lacks)
             gxi_add(&missing, "%s %s (CUDA %d.%d)", missing.n ? "," : "",
                                                             row->name, row->version / 1000, row->version % 1000 / 10);
     }
@@ -4488,6 +5125,7 @@ static void gxi_in_forked_child(void) {
     memset(gxi.first, 0, sizeof gxi.first);
     gxi.slots = gxi.free_slot = 0;
     gxi.nleaves = 0;
+    gxi.ends++;                                  /* for gxi_pooled_on */
     gxi.forked = 1;
     gxi.started = 0;
 }
@@ -4509,11 +5147,13 @@ static GXI_COLD gpuexec_result gxi_fail_started(gxi_call *call) {
 }
 /* Earlier settings stay: calls on other threads may be reading them, and blocks of memory refer to their allocator. */
 static GXI_COLD gpuexec_result gxi_settings_new(gxi_call *call, const gpuexec_setup_desc *desc) {
-    gxi_settings *settings = (gxi_settings *)malloc(sizeof *settings);
+    const size_t n = desc->nvrtc_path ? strlen(desc->nvrtc_path) + 1 : 0;
+    gxi_settings *settings = (gxi_settings *)malloc(sizeof *settings + n);
     if (!settings)
         return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL,
                         "out of host memory: cannot store gpuexec_setup's settings");
     settings->desc = *desc;
+    if (n) settings->desc.nvrtc_path = (const char *)memcpy(settings + 1, desc->nvrtc_path, n);
     if (!desc->realloc_function) settings->desc.realloc_function = gxi_system_realloc;
     settings->before = gxi.settings;
     GXI_STORE(&gxi.settings, settings);
@@ -4611,6 +5251,7 @@ static GXI_NOINLINE gpuexec_result gxi_check_desc(gxi_call *call, const char *na
     ROW(PREPARED, prepared, "a prepared launch", 1) \
     ROW(BARRIER,  barrier,  "a barrier",         0) \
     ROW(GRAPH,    graph,    "a graph",           1) \
+    ROW(BATCH,    batch,    "a batch",           1) \
     ROW(POOL,     pool,     "a pool",            6) \
     ROW(IPC,      ipc,      "a connection",      0)
 enum { GXI_NOTHING,
@@ -4627,6 +5268,7 @@ typedef struct gxi_block gxi_block;
 typedef struct gxi_prepared gxi_prepared;
 typedef struct gxi_barrier gxi_barrier;
 typedef struct gxi_graph gxi_graph;
+typedef struct gxi_batch gxi_batch;
 typedef struct gxi_ipc gxi_ipc;
 typedef struct gxi_slot {                        /* 64 bytes */
     uint64_t         id;                         /* atomic; 0 when free */
@@ -4647,6 +5289,7 @@ typedef struct gxi_slot {                        /* 64 bytes */
         struct { struct CUfunc_st *native; gxi_prepared *info; } prepared;
         struct { gxi_barrier *info; } barrier;
         struct { struct CUgraphExec_st *exec; gxi_graph *info; } graph;       /* exec: atomic; NULL: not instantiated */
+        struct { struct CUgraphExec_st *exec; gxi_batch *info; } batch;       /* exec: NULL until it is launched */
         struct { void *native; uint64_t most; int device; unsigned is; } pool;     /* see GXI_POOL_OWN */
         struct { gxi_ipc *info; } ipc;
     } is;
@@ -4659,7 +5302,8 @@ typedef struct gxi_slot {                        /* 64 bytes */
     uint32_t         generation : 22, adopted : 1 /* its owner destroys it, not gpuexec */,
                      legacy : 2 /* a default stream: 1 legacy, 2 per thread */, no_timing : 1,
                      borrowed : 1,               /* its context is adopted and may have been destroyed: check */
-                     interprocess : 1;           /* an event that can be exported */
+                     interprocess : 1,           /* an event that can be exported */
+                     in_graph : 1;               /* an event that a node of a graph records or waits for */
 } gxi_slot;
 /* a slot's place in its owner's list; next: index + 1 of the next one, 0 none */
 typedef struct gxi_links { uint32_t *from, next; } gxi_links;
@@ -4827,6 +5471,7 @@ static void gxi_forget_slots(void) {
     gxi.slots = gxi.free_slot = 0;
 }
 
+enum { GXI_ENDS = 1 << GXI_KERNEL | 1 << GXI_STREAM | 1 << GXI_POOL };          /* the kinds that gxi.ends counts */
 /* Closes a handle. Returns 0 if another thread was first. */
 static int gxi_end(uint64_t id) {
     gxi_slot *slot;
@@ -4835,7 +5480,7 @@ static int gxi_end(uint64_t id) {
     if (slot) {
         gxi_links *links = gxi_links_at(gxi_index_of(id));
         GXI_STORE(&slot->id, 0);
-        if (gxi_kind_of(id) == GXI_KERNEL || gxi_kind_of(id) == GXI_STREAM) GXI_STORE(&gxi.ends, gxi.ends + 1);
+        if (GXI_ENDS >> gxi_kind_of(id) & 1) GXI_STORE(&gxi.ends, gxi.ends + 1);
         *links->from = links->next;
         if (links->next) gxi_links_at(links->next - 1)->from = links->from;
         if (slot->generation < GXI_LAST_GENERATION) {                /* otherwise retired: its ids would repeat */
@@ -5074,27 +5719,26 @@ static void gxi_add_last_launches(gxi_text *t) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>ranges   The table of allocations: by address in leaves of up to 256, so that a search touches few cache lines; and
-   a list of allocations for each context. Working in an object's context. */
+   >>ranges   The table of allocations: by address in leaves of up to 256, so that a search touches few cache lines: one
+   of addresses and one of entries, if the allocations have similar distances. A list of allocations for each context.
+   Working in an object's context. */
 
 enum { GXI_LEAF = sizeof ((gxi_leaf *)0)->lo / sizeof ((gxi_leaf *)0)->lo[0] };
 
-/* The number of addresses at or below that one, in a sorted list. Allocations often have similar distances: the search
-   begins where the address would then be, and widens from there, which touches few cache lines. */
-static size_t gxi_below(const uint64_t *list, size_t count, uint64_t address) {
-    size_t a = 0, b = count, step = 4;
-    if (count > 8 && address > list[0] && address < list[count - 1]) {
-        const double share = (double)(int64_t)(address - list[0]) / (double)(int64_t)(list[count - 1] - list[0]);
-        const size_t guess = (size_t)(int64_t)(share * (double)(count - 1));
-        if (list[guess] <= address) {
-            a = guess + 1;
-            for (; a + step < b && list[a + step] <= address; step *= 4) a += step + 1;
-            if (a + step < b) b = a + step;
-        } else {
-            b = guess;
-            for (; a + step < b && list[b - step - 1] > address; step *= 4) b -= step + 1;
-            if (a + step < b) a = b - step;
-        }
+/* The number of addresses at or below that one, in a sorted list, which is not empty. Allocations often have similar
+   distances: the search begins where the address would then be, `each` for each byte, and widens from there. */
+GXI_HOT size_t gxi_below(const uint64_t *list, size_t count, uint64_t address, uint64_t first, double each) {
+    const double guessed = (double)(int64_t)(address - first) * each;
+    const size_t guess = guessed >= 0 && guessed < (double)count ? (size_t)(int64_t)guessed : count - 1;
+    size_t a = 0, b = count, step = 1;
+    if (list[guess] <= address) {
+        a = guess + 1;
+        for (; a + step < b && list[a + step] <= address; step *= 4) a += step + 1;
+        if (a + step < b) b = a + step;
+    } else {
+        b = guess;
+        for (; a + step < b && list[b - step - 1] > address; step *= 4) b -= step + 1;
+        if (a + step < b) a = b - step;
     }
     while (a < b) {
         const size_t m = a + (b - a) / 2;
@@ -5103,16 +5747,54 @@ static size_t gxi_below(const uint64_t *list, size_t count, uint64_t address) {
     }
     return a;
 }
+/* For the guesses. */
+static double gxi_density(const uint64_t *list, size_t count) {
+    return count < 2 ? 0 : (double)(count - 1) / (double)(int64_t)(list[count - 1] - list[0]);
+}
 /* The number of leaves, or of entries in a leaf, that begin at or below the address; gxi_tables is held. */
-static size_t gxi_leaves_below(uint64_t address) { return gxi_below(gxi.firsts, gxi.nleaves, address); }
-static unsigned gxi_entries_below(const gxi_leaf *leaf, uint64_t address) {
-    return (unsigned)gxi_below(leaf->lo, leaf->count, address);
+static GXI_NOINLINE size_t gxi_leaves_below(uint64_t address) {
+    return gxi.nleaves ? gxi_below(gxi.firsts, gxi.nleaves, address, gxi.firsts[0], gxi.each) : 0;
+}
+static GXI_NOINLINE unsigned gxi_entries_below(size_t place, uint64_t address) {
+    const gxi_branch *const b = &gxi.leaves[place];
+    return b->count ? (unsigned)gxi_below(b->leaf->lo, b->count, address, gxi.firsts[place], b->each) : 0;
+}
+#if defined(GXI_FENCE)
+/* Finds the entry that contains the address, without gxi_tables: what it reads may change meanwhile, and counts only if
+   gxi.changing shows that it did not. Memory that it reads is freed only by gpuexec_shutdown. 0: not found. */
+static int gxi_entry_find(uint64_t address, gxi_entry *entry, uint64_t *lo) {
+    const unsigned changing = GXI_LOAD(&gxi.changing);
+    const size_t nleaves = GXI_LOAD(&gxi.nleaves);
+    const uint64_t *const firsts = GXI_LOAD(&gxi.firsts);
+    const gxi_branch *const leaves = GXI_LOAD(&gxi.leaves);
+    gxi_branch b;
+    size_t place, i;
+    if (changing & 1 || !nleaves || !(place = gxi_below(firsts, nleaves, address, firsts[0], gxi.each))) return 0;
+    b = leaves[place - 1];
+    if (!b.count || !(i = gxi_below(b.leaf->lo, b.count, address, firsts[place - 1], b.each))) return 0;
+    *entry = b.leaf->entry[i - 1];
+    *lo = b.leaf->lo[i - 1];
+    GXI_FENCE();
+    return entry->kind && address - *lo < entry->bytes && GXI_LOAD(&gxi.changing) == changing;
+}
+#else
+#  define GXI_FENCE()
+static int gxi_entry_find(uint64_t address, gxi_entry *entry, uint64_t *lo) {
+    (void)address;
+    (void)entry;
+    (void)lo;
+    return 0;
+}
+#endif
+/* Before and after each change of the table; gxi_tables is held. */
+static void gxi_changes(void) {
+    GXI_STORE(&gxi.changing, gxi.changing + 1);
+    GXI_FENCE();
 }
 /* The last range that begins at or below the address, perhaps a dead one; gxi_tables is held. */
 static gxi_range *gxi_range_any(uint64_t address) {
     const size_t leaves = gxi_leaves_below(address);
-    const gxi_leaf *leaf = leaves ? gxi.leaves[leaves - 1] : NULL;
-    return leaf ? leaf->range[gxi_entries_below(leaf, address) - 1] : NULL;
+    return leaves ? gxi.leaves[leaves - 1].leaf->range[gxi_entries_below(leaves - 1, address) - 1] : NULL;
 }
 /* The range that contains the address, and perhaps a range below it instead; gxi_tables is held. */
 static gxi_range *gxi_range_below(uint64_t address) {
@@ -5121,52 +5803,74 @@ static gxi_range *gxi_range_below(uint64_t address) {
     return r && GXI_LOAD(&r->state) == GXI_LIVE ? r : NULL;
 }
 /* Moves the entries from that one on, up or down by one; the count is without the one that comes or goes. */
-static void gxi_leaf_move(gxi_leaf *leaf, unsigned from, unsigned to) {
-    const size_t n = leaf->count - (from < to ? from : to);
+static void gxi_leaf_move(const gxi_branch *b, unsigned from, unsigned to) {
+    const size_t n = b->count - (from < to ? from : to);
     if (!n) return;
-    memmove(leaf->lo + to, leaf->lo + from, n * sizeof *leaf->lo);
-    memmove(leaf->range + to, leaf->range + from, n * sizeof *leaf->range);
+    memmove(b->leaf->lo + to, b->leaf->lo + from, n * sizeof *b->leaf->lo);
+    memmove(b->leaf->entry + to, b->leaf->entry + from, n * sizeof *b->leaf->entry);
+    memmove(b->leaf->range + to, b->leaf->range + from, n * sizeof *b->leaf->range);
 }
-/* A new leaf at that place, which takes the upper half of the leaf before it; NULL: no memory. */
-static gxi_leaf *gxi_leaf_new(size_t place) {
-    gxi_leaf *leaf, *before;
-    if (gxi.nleaves == gxi.leaves_cap) {
-        const size_t cap = gxi.leaves_cap ? gxi.leaves_cap * 2 : 16;
-        gxi_leaf **leaves = (gxi_leaf **)gxi_realloc(gxi.leaves, cap * sizeof *leaves);
-        uint64_t *firsts = leaves ? (uint64_t *)gxi_realloc(gxi.firsts, cap * sizeof *firsts) : NULL;
-        if (leaves) gxi.leaves = leaves;
-        if (!firsts) return NULL;
-        gxi.firsts = firsts;
-        gxi.leaves_cap = cap;
+/* Room for one more leaf. 0: no memory. */
+static int gxi_leaf_room(void) {
+    const size_t cap = gxi.leaves_cap ? gxi.leaves_cap * 2 : 16, n = gxi.nleaves;
+    gxi_branch *leaves;
+    uint64_t *firsts;
+    if (n < gxi.leaves_cap) return 1;
+    leaves = (gxi_branch *)gxi_realloc(NULL, cap * sizeof *leaves);
+    firsts = leaves ? (uint64_t *)gxi_realloc(NULL, cap * sizeof *firsts) : NULL;
+    if (!firsts) {
+        gxi_free(leaves);
+        return 0;
     }
-    leaf = gxi.spare_leaf ? gxi.spare_leaf : (gxi_leaf *)gxi_realloc(NULL, sizeof *leaf);
-    gxi.spare_leaf = NULL;
-    if (!leaf) return NULL;
-    leaf->count = 0;
+    if (n) {
+        memcpy(leaves, gxi.leaves, n * sizeof *leaves);
+        memcpy(firsts, gxi.firsts, n * sizeof *firsts);
+    }
+    gxi.outgrown[gxi.noutgrown++] = gxi.leaves;
+    gxi.outgrown[gxi.noutgrown++] = gxi.firsts;
+    GXI_STORE(&gxi.leaves, leaves);
+    GXI_STORE(&gxi.firsts, firsts);
+    gxi.leaves_cap = cap;
+    return 1;
+}
+/* A new leaf at that place, which takes the upper half of the leaf before it, or, if `last`, nothing. 0: no memory. */
+static int gxi_leaf_new(size_t place, int last) {
+    gxi_branch branch = { gxi.spare_leaf, 0, 0 };
+    if (!gxi_leaf_room()) return 0;
+    if (branch.leaf) gxi.spare_leaf = branch.leaf->next;
+    else if (!(branch.leaf = (gxi_leaf *)gxi_realloc(NULL, sizeof *branch.leaf))) return 0;
     memmove(gxi.leaves + place + 1, gxi.leaves + place, (gxi.nleaves - place) * sizeof *gxi.leaves);
     memmove(gxi.firsts + place + 1, gxi.firsts + place, (gxi.nleaves - place) * sizeof *gxi.firsts);
-    gxi.nleaves++;
-    gxi.leaves[place] = leaf;
-    if (place == 0) return leaf;
-    before = gxi.leaves[place - 1];
-    leaf->count = before->count - before->count / 2;
-    before->count /= 2;
-    memcpy(leaf->lo, before->lo + before->count, leaf->count * sizeof *leaf->lo);
-    memcpy(leaf->range, before->range + before->count, leaf->count * sizeof *leaf->range);
-    gxi.firsts[place] = leaf->lo[0];
-    return leaf;
+    if (place > 0 && !last) {
+        gxi_branch *const before = &gxi.leaves[place - 1];
+        const unsigned half = before->count / 2;
+        branch.count = before->count - half;
+        memcpy(branch.leaf->lo, before->leaf->lo + half, branch.count * sizeof *branch.leaf->lo);
+        memcpy(branch.leaf->entry, before->leaf->entry + half, branch.count * sizeof *branch.leaf->entry);
+        memcpy(branch.leaf->range, before->leaf->range + half, branch.count * sizeof *branch.leaf->range);
+        branch.each = gxi_density(branch.leaf->lo, branch.count);
+        before->count = half;
+        before->each = gxi_density(before->leaf->lo, half);
+        gxi.firsts[place] = branch.leaf->lo[0];
+    }
+    gxi.leaves[place] = branch;
+    GXI_STORE(&gxi.nleaves, gxi.nleaves + 1);
+    return 1;
 }
 static void gxi_add_range(gxi_text *t, const gxi_range *r, const char *before, const char *after) {
     gxi_add(t, "%s%llu byte%s of %s memory at 0x%llx (%s at %s%s", before, (unsigned long long)r->bytes,
             r->bytes == 1 ? "" : "s", gxi_memory_kinds[r->kind], (unsigned long long)r->lo, gxi_memory_verbs[r->kind],
             r->where ? r->where : "?", after);
 }
+static gxi_range *gxi_quick(uint64_t lo) { return &gxi.quick[(lo >> 9) * 0x9E3779B97F4A7C15u >> 58]; }
+static int gxi_is_quick(const gxi_range *r) { return r >= gxi.quick && r < gxi.quick + GXI_QUICK; }
 /* For the text of an illegal address. No driver reports the address; often it is in memory freed too early, or just
    past an allocation that is too small. */
 static void gxi_add_last_allocations(gxi_text *t) {
     uint64_t last = UINT64_MAX;
     const gxi_slot *context;
     unsigned i, shown = 0;
+    char place[512];
     gxi_lock(&gxi_tables);
     for (i = 0; i < GXI_FREED_KEPT; i++) {       /* the newest one before the last */
         const gxi_range *newest = NULL;
@@ -5179,7 +5883,9 @@ static void gxi_add_last_allocations(gxi_text *t) {
         if (!newest) break;
         last = newest->freed_at;
         gxi_add_range(t, newest, i ? ", " : "; last freed: ", ", freed at ");
-        gxi_add(t, "%s)", newest->freed_where ? newest->freed_where : "?");
+        if (gxi_is_quick(newest) && newest->freed_where && !gxi_noted_place(newest->freed_where, place, sizeof place))
+            gxi_add(t, "a place in a library that has been unloaded)");
+        else gxi_add(t, "%s)", !newest->freed_where ? "?" : gxi_is_quick(newest) ? place : newest->freed_where);
     }
     for (context = gxi_first_held(&gxi.first[GXI_CONTEXT]); context; context = gxi_next_held(context)) {
         const gxi_range *r = gxi_context_of(context)->ranges;        /* newest first */
@@ -5189,29 +5895,31 @@ static void gxi_add_last_allocations(gxi_text *t) {
     }
     gxi_unlock(&gxi_tables);
 }
-static gxi_range *gxi_quick(uint64_t lo) { return &gxi.quick[(lo >> 9) * 0x9E3779B97F4A7C15u >> 58]; }
-static int gxi_is_place(const char *kept, const char *where) {
-    return kept == where || (kept && where && strcmp(kept, where) == 0);
+GXI_HOT int gxi_is_place(const char *kept, const char *where) {
+    return kept && where ? strcmp(kept, where) == 0 : kept == where;
 }
 /* Removes a busy range from table and list; gxi_tables is held. */
 static void gxi_range_unlink(gxi_range *r) {
     const size_t place = gxi_leaves_below(r->lo) - 1;
-    gxi_leaf *leaf = gxi.leaves[place];
-    const unsigned i = gxi_entries_below(leaf, r->lo) - 1;
-    leaf->count--;
-    gxi_leaf_move(leaf, i + 1, i);
-    if (leaf->count) gxi.firsts[place] = leaf->lo[0];
+    gxi_branch *const branch = &gxi.leaves[place];
+    gxi_leaf *const leaf = branch->leaf;
+    const unsigned i = gxi_entries_below(place, r->lo) - 1;
+    gxi_changes();
+    branch->count--;
+    gxi_leaf_move(branch, i + 1, i);
+    if (branch->count) gxi.firsts[place] = leaf->lo[0];
     else {
-        gxi.nleaves--;
+        GXI_STORE(&gxi.nleaves, gxi.nleaves - 1);
         memmove(gxi.leaves + place, gxi.leaves + place + 1, (gxi.nleaves - place) * sizeof *gxi.leaves);
         memmove(gxi.firsts + place, gxi.firsts + place + 1, (gxi.nleaves - place) * sizeof *gxi.firsts);
-        gxi_free(gxi.spare_leaf);
+        leaf->next = gxi.spare_leaf;
         gxi.spare_leaf = leaf;
     }
+    gxi_changes();
     if (r->from) *r->from = r->next;
     if (r->next) r->next->from = r->from;
     if (gxi.found == r) gxi.found = NULL;
-    if (r >= gxi.quick && r < gxi.quick + GXI_QUICK) GXI_STORE(&r->state, GXI_EMPTY);
+    if (gxi_is_quick(r)) GXI_STORE(&r->state, GXI_EMPTY);
     else {
         gxi_free(gxi.spare);
         gxi.spare = r;
@@ -5220,14 +5928,13 @@ static void gxi_range_unlink(gxi_range *r) {
 /* Ends a live range, and records that it was freed: a kernel may still have its address. It leaves the table, or stays
    as a dead one. 0: another thread was first. gxi_tables is held. */
 static int gxi_range_end(gxi_range *r, const char *where, int stays, gxi_range *out) {
-    const char *kept = NULL;
     gxi_freed *freed;
     if (!gxi_swap(&r->state, GXI_LIVE, GXI_BUSY)) return 0;
     GXI_STORE(&r->freed_at, GXI_LOAD(&gxi.freed_count) + 1);
     GXI_STORE(&gxi.freed_count, r->freed_at);
     *out = *r;
-    if (stays && r == gxi_quick(r->lo) && ((kept = gxi_keep_held(where)) != NULL || !where)) {
-        GXI_STORE(&r->freed_where, kept);
+    if (stays && r == gxi_quick(r->lo)) {
+        GXI_STORE(&r->freed_where, where);
         GXI_STORE(&r->state, GXI_DEAD);
         return 1;
     }
@@ -5259,12 +5966,11 @@ static void gxi_range_clear(uint64_t lo, uint64_t bytes) {
         }
     }
 }
-/* Without gxi_tables: a dead range that was freed, or allocated, by the same lines is so again. 0: not possible. */
+/* Without gxi_tables: a dead range that was allocated by the same line is so again. 0: not possible. */
 GXI_HOT int gxi_range_again(uint64_t lo, uint64_t bytes, uint64_t context, const char *where) {
-    gxi_range *r = gxi_quick(lo);
-    const char *kept = GXI_LOAD(&r->where);
-    if (GXI_LOAD(&r->lo) != lo || !gxi_is_place(kept, where) || !gxi_swap(&r->state, GXI_DEAD, GXI_BUSY)) return 0;
-    if (r->lo == lo && r->where == kept && r->context == context && bytes <= r->room) {
+    gxi_range *const r = gxi_quick(lo);
+    if (GXI_LOAD(&r->lo) != lo || !gxi_swap(&r->state, GXI_DEAD, GXI_BUSY)) return 0;
+    if (r->lo == lo && r->context == context && bytes <= r->room && gxi_is_place(r->where, where)) {
         GXI_STORE(&r->bytes, bytes);
         GXI_STORE(&r->state, GXI_LIVE);
         return 1;
@@ -5272,23 +5978,30 @@ GXI_HOT int gxi_range_again(uint64_t lo, uint64_t bytes, uint64_t context, const
     GXI_STORE(&r->state, GXI_DEAD);
     return 0;
 }
-GXI_HOT int gxi_range_rest(uint64_t lo, const char *where, gxi_range *out) {
-    gxi_range *r = gxi_quick(lo);
-    const char *kept = GXI_LOAD(&r->freed_where);
-    if (GXI_LOAD(&r->lo) != lo || !gxi_is_place(kept, where) || !gxi_swap(&r->state, GXI_LIVE, GXI_BUSY)) return 0;
-    if (r->lo == lo && r->freed_where == kept && r->freed_at) {
-        GXI_STORE(&r->freed_at, GXI_LOAD(&gxi.freed_count) + 1);
-        GXI_STORE(&gxi.freed_count, r->freed_at);
-        out->bytes = r->bytes;
-        out->context = r->context;
-        out->where = r->where;
-        out->kind = GPUEXEC_MEMORY_DEVICE;
-        out->pooled = GXI_POOLED;
-        GXI_STORE(&r->state, GXI_DEAD);
-        return 1;
+/* Ends a live range in the same way. */
+GXI_HOT int gxi_range_rest(uint64_t lo, const char *where) {
+    gxi_range *const r = gxi_quick(lo);
+    uint64_t count;
+    if (GXI_LOAD(&r->lo) != lo || !gxi_swap(&r->state, GXI_LIVE, GXI_BUSY)) return 0;
+    if (GXI_UNLIKELY(r->lo != lo)) {             /* another one since then */
+        GXI_STORE(&r->state, GXI_LIVE);
+        return 0;
     }
-    GXI_STORE(&r->state, GXI_LIVE);
-    return 0;
+    count = GXI_LOAD(&gxi.freed_count) + 1;
+    GXI_STORE(&gxi.freed_count, count);
+    GXI_STORE(&r->freed_at, count);
+    GXI_STORE(&r->freed_where, where);
+    GXI_STORE(&r->state, GXI_DEAD);
+    return 1;
+}
+/* What it was, if that is still known. */
+static gxi_range gxi_range_rested(uint64_t lo) {
+    gxi_range was;
+    gxi_lock(&gxi_tables);
+    was = *gxi_quick(lo);
+    gxi_unlock(&gxi_tables);
+    if (was.lo != lo || was.state != GXI_DEAD) memset(&was, 0, sizeof was);
+    return was;
 }
 /* Returns 0 without memory. */
 static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const char *where, gpuexec_memory_kind kind,
@@ -5309,20 +6022,27 @@ static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const ch
     ok = r && (kept || !where);
     place = gxi_leaves_below(lo);
     place -= place > 0;
-    if (ok && gxi.nleaves == 0) ok = gxi_leaf_new(0) != NULL;
-    if (ok && gxi.leaves[place]->count == GXI_LEAF) {
-        ok = gxi_leaf_new(place + 1) != NULL;
-        place += ok && gxi.firsts[place + 1] <= lo;
+    gxi_changes();
+    if (ok && gxi.nleaves == 0) ok = gxi_leaf_new(0, 1);
+    if (ok && gxi.leaves[place].count == GXI_LEAF) {
+        /* addresses that only grow fill each leaf */
+        const int last = place + 1 == gxi.nleaves && gxi.leaves[place].leaf->lo[GXI_LEAF - 1] < lo;
+        ok = gxi_leaf_new(place + 1, last);
+        place += ok && (last || gxi.firsts[place + 1] <= lo);
     }
     if (ok) {
-        gxi_leaf *leaf = gxi.leaves[place];
-        const unsigned i = gxi_entries_below(leaf, lo);
-        gxi_leaf_move(leaf, i, i + 1);
+        gxi_branch *const branch = &gxi.leaves[place];
+        gxi_leaf *const leaf = branch->leaf;
+        const unsigned i = branch->count ? gxi_entries_below(place, lo) : 0;
+        gxi_entry *const entry = &leaf->entry[i];
+        gxi_leaf_move(branch, i, i + 1);
         leaf->lo[i] = lo;
         leaf->range[i] = r;
-        leaf->count++;
+        branch->count++;
+        branch->each = gxi_density(leaf->lo, branch->count);
         gxi.found = r;
         gxi.firsts[place] = leaf->lo[0];
+        gxi.each = gxi_density(gxi.firsts, gxi.nleaves);
         r->context = context;
         r->kind = kind;
         r->pooled = pooled;
@@ -5336,7 +6056,13 @@ static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const ch
         GXI_STORE(&r->where, kept);
         GXI_STORE(&r->freed_where, NULL);
         GXI_STORE(&gxi.add_allocations, &gxi_add_last_allocations);
+        entry->kind = 0;
         if ((owner = gxi_peek(context, GXI_CONTEXT)) != NULL) {
+            if (r->device && !gxi_is_quick(r) && !owner->adopted && pooled != GXI_OF_GRAPH)
+                entry->kind = (unsigned)kind | (unsigned)pooled;
+            entry->bytes = bytes;
+            entry->where = kept;
+            entry->ordinal = gxi_context_of(owner)->ordinal;
             r->from = &gxi_context_of(owner)->ranges;
             r->next = *r->from;
             if (r->next) r->next->from = &r->next;
@@ -5344,6 +6070,7 @@ static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const ch
         }
         GXI_STORE(&r->state, GXI_LIVE);
     } else if (r && r != gxi_quick(lo)) gxi.spare = r;
+    gxi_changes();
     gxi_unlock(&gxi_tables);
     return ok;
 }
@@ -5436,10 +6163,10 @@ GPUEXEC_API const char *gpuexec_result_name(gpuexec_result result) {
     GXI_NAME(GPUEXEC_BAD_ARGUMENT) GXI_NAME(GPUEXEC_BAD_HANDLE) GXI_NAME(GPUEXEC_STALE_HANDLE)
     GXI_NAME(GPUEXEC_WRONG_KIND) GXI_NAME(GPUEXEC_WRONG_CONTEXT) GXI_NAME(GPUEXEC_TOO_LATE)
     GXI_NAME(GPUEXEC_NO_DRIVER) GXI_NAME(GPUEXEC_OLD_DRIVER) GXI_NAME(GPUEXEC_NO_DEVICE)
-    GXI_NAME(GPUEXEC_FORKED) GXI_NAME(GPUEXEC_NOT_SUPPORTED)
+    GXI_NAME(GPUEXEC_FORKED) GXI_NAME(GPUEXEC_NOT_SUPPORTED) GXI_NAME(GPUEXEC_NO_COMPILER)
     GXI_NAME(GPUEXEC_OUT_OF_HOST_MEMORY) GXI_NAME(GPUEXEC_OUT_OF_DEVICE_MEMORY)
     GXI_NAME(GPUEXEC_BAD_IMAGE) GXI_NAME(GPUEXEC_IMAGE_TOO_NEW) GXI_NAME(GPUEXEC_NOT_FOUND) GXI_NAME(GPUEXEC_FILE_ERROR)
-    GXI_NAME(GPUEXEC_LINK_FAILED)
+    GXI_NAME(GPUEXEC_LINK_FAILED) GXI_NAME(GPUEXEC_COMPILE_FAILED)
     GXI_NAME(GPUEXEC_BAD_LAUNCH) GXI_NAME(GPUEXEC_BAD_PARAMETERS) GXI_NAME(GPUEXEC_KERNEL_FAILED)
     GXI_NAME(GPUEXEC_BARRIER_BROKEN) GXI_NAME(GPUEXEC_CAPTURING) GXI_NAME(GPUEXEC_CAPTURE_BROKEN)
     GXI_NAME(GPUEXEC_GRAPH_DIFFERS) GXI_NAME(GPUEXEC_PEER_GONE) GXI_NAME(GPUEXEC_DRIVER_ERROR)
@@ -6202,7 +6929,7 @@ static gpuexec_result gxi_take_of_context(gxi_call *call, const gxi_slot *contex
 /* The last step of a call that waits: latches its own failure, for gxi_take. */
 static void gxi_waited(gxi_call *call, int cu, const gxi_slot *slot, const char *what) {
     if (cu) gxi_fail_cu(call, NULL, gxi_is_sticky(cu) ? "while waiting for %s" : "cannot wait for %s", what);
-    else if (GXI_LOAD(&gxi.barriers)) GXI_LOAD(&gxi.look_at_barriers)(call, slot->cu_context, 0);
+    else if (GXI_LOAD(&gxi.barriers)) GXI_LOAD(&gxi.look_at_barriers)(call, slot->cu_context, NULL, 0);
 }
 
 GPUEXEC_API gpuexec_result gpuexec_context_sync_at(const char *where, gpuexec_context context) {
@@ -6351,8 +7078,8 @@ static void gxi_report_leaks(void) {
         snprintf(line, sizeof line, "gpuexec: leak: %s, created at %s\n", gxi_kinds[kind].name, gxi_place(slot->where));
         gxi_log_line(GPUEXEC_LOG_WARNING, line, sizeof line);
     }
-    for (at = 0; at < gxi.nleaves; at++) for (i = 0; i < gxi.leaves[at]->count; i++) {
-        const gxi_range *r = gxi.leaves[at]->range[i];
+    for (at = 0; at < gxi.nleaves; at++) for (i = 0; i < gxi.leaves[at].count; i++) {
+        const gxi_range *r = gxi.leaves[at].leaf->range[i];
         if (GXI_LOAD(&r->state) != GXI_LIVE || r->pooled == GXI_OF_GRAPH) continue;
         snprintf(line, sizeof line, "gpuexec: leak: %llu bytes of %s memory at 0x%llx, %s at %s\n",
                  (unsigned long long)r->bytes, gxi_memory_kinds[r->kind], (unsigned long long)r->lo,
@@ -6386,6 +7113,7 @@ GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
     }
     gxi_forget();
     memset(&gxi.cu, 0, sizeof gxi.cu);           /* the driver is never unloaded: CUDA does not survive that */
+    GXI_STORE(&gxi.nvrtc_version, 0);
     gxi.trace = 0;
     GXI_STORE(&gxi.settings, NULL);
     GXI_STORE(&gxi.started, 0);
@@ -6851,11 +7579,14 @@ static GXI_COLD int gxi_fail_cpu_device(gxi_call *call, int cu, const char *name
                  "it has no device runtime", name);
     else if (cu == GXI_NO_BINARY_FOR_GPU)
         gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
-                 kind == GXI_LIBRARY
-                     ? "compile its sources with nvcc -rdc=true -ptx and link that PTX. Kernels that launch kernels "
-                       "(libcudadevrt.a) run only on GPUs"
-                     : "use the PTX: nvcc -ptx -arch=compute_75 (for linking, also -rdc=true)",
-                 "%s is %s, but the CPU device executes only PTX text, not machine code", name, gxi_image_kinds[kind]);
+                 kind == GXI_CUBIN
+                     ? "use the PTX: nvcc -ptx -arch=compute_75 (for linking, also -rdc=true)"
+                 : kind == GXI_LIBRARY
+                     ? "compile it with PTX: nvcc -rdc=true -gencode arch=compute_75,code=compute_75. Kernels that "
+                       "launch kernels (libcudadevrt.a) run only on GPUs"
+                     : "compile it with PTX for this device: nvcc -gencode arch=compute_75,code=compute_75",
+                 "%s is %s, but %sthe CPU device executes only PTX, not machine code", name, gxi_image_kinds[kind],
+                 kind == GXI_CUBIN ? "" : "has no PTX that fits: ");
     else return 0;
     return 1;
 }
@@ -6881,7 +7612,7 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
                     "kernels need libcudadevrt.a", "%s uses symbols that are defined elsewhere", name);
     } else if (cu == GXI_UNSUPPORTED_PTX_VERSION) {
         gxi_fail_cu(call,
-                    "compile it with a toolkit no newer than the driver, "
+                    "compile it with a toolkit (GPUEXEC_NVRTC: an NVRTC) no newer than the driver, "
                     "lower its .version line if the code uses nothing "
                     "newer, or update the driver",
                     "%s is PTX with .version %s, but the driver (CUDA %d.%d) supports .version %d.%d at most",
@@ -6972,6 +7703,31 @@ static char *gxi_read_file(gxi_call *call, const char *path, size_t *bytes) {
     return NULL;
 }
 
+/* An image to load. ptx: NULL, or its text with a final NUL; of a compiled cubin, the PTX that it was made from, which
+   is loaded if the driver does not accept the cubin: that is not a failure. */
+typedef struct gxi_image { const void *data; size_t bytes; gxi_image_kind kind; const char *ptx; } gxi_image;
+static int gxi_is_refused(const gxi_image *image, int cu) {
+    return image->kind == GXI_CUBIN && image->ptx && (cu == GXI_NO_BINARY_FOR_GPU || cu == GXI_INVALID_IMAGE);
+}
+/* The number of letters to insert, remove or change to turn a into b; 99 for very long names. */
+static int gxi_edits(const char *a, const char *b) {
+    int row[65], i, k, before, old, n = (int)strlen(b);
+    if (strlen(a) > 64 || n > 64) return 99;
+    for (k = 0; k <= n; k++) row[k] = k;
+    for (i = 1; a[i - 1]; i++) {
+        before = row[0];
+        row[0] = i;
+        for (k = 1; k <= n; k++) {
+            old = row[k];
+            row[k] = before + (a[i - 1] != b[k - 1]);
+            if (old + 1 < row[k]) row[k] = old + 1;
+            if (row[k - 1] + 1 < row[k]) row[k] = row[k - 1] + 1;
+            before = old;
+        }
+    }
+    return row[n];
+}
+
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-module   Modules, their variables, and their kernels. */
 
@@ -6984,6 +7740,7 @@ struct gxi_module {
     int    threads_per_block;                    /* that the compiler targeted; 0 if not requested */
     uint64_t image_hash;                         /* gxi_hash of the image; 0 for an adopted module */
     int    device_launches;                      /* 1: kernels may launch kernels (dynamic parallelism) */
+    gxi_text names;                              /* name expressions, each with its lowered name; all end in NUL */
     uint32_t kernels_made;                       /* list of its kernels' handles; guarded by gxi_tables */
 };
 
@@ -6998,6 +7755,7 @@ static void gxi_module_free(gxi_module *m) {
     if (!m) return;
     gxi_forget_kernels(m);
     gxi_free(m->ptx);
+    gxi_text_free(&m->names);
     gxi_free(m->name);
     gxi_free(m->log);
     gxi_free(m);
@@ -7031,13 +7789,22 @@ static gxi_module *gxi_module_new(const char *name) {
     return NULL;
 }
 
-/* An image to load. ptx: NULL, or its text with a final NUL. */
-typedef struct gxi_image { const void *data; size_t bytes; gxi_image_kind kind; const char *ptx; } gxi_image;
+/* The name that a name expression has in the image; other names are the image's own. */
+static const char *gxi_lowered(const gxi_module *m, const char *name) {
+    const char *p = m->names.p, *end = p ? p + m->names.n : p;
+    while (p < end) {
+        const char *const lowered = p + strlen(p) + 1;
+        if (strcmp(p, name) == 0) return lowered;
+        p = lowered + strlen(lowered) + 1;
+    }
+    return name;
+}
 
-/* Loads it into the current context; NULL after a failure. */
+/* Loads it into the current context; NULL after a failure, or if gxi_is_refused. */
 static struct CUmod_st *gxi_compile(gxi_call *call, const gxi_slot *context, const gpuexec_module_desc *desc,
                                     const gxi_image *image, gxi_module *m) {
-    const void *const data = image->ptx ? image->ptx : image->data;
+    const char *const text = image->kind == GXI_CUBIN ? NULL : image->ptx;
+    const void *const data = text ? text : image->data;
     struct CUmod_st *native = NULL;
     gxi_jit jit;
     unsigned i;
@@ -7054,10 +7821,10 @@ static struct CUmod_st *gxi_compile(gxi_call *call, const gxi_slot *context, con
     m->jit_ms = gxi_jit_ms(&jit);
     for (i = 0; i < jit.n; i++)
         if (jit.options[i] == GXI_JIT_THREADS_PER_BLOCK) m->threads_per_block = (int)(uintptr_t)jit.values[i];
-    if (cu) {
+    if (cu && !gxi_is_refused(image, cu)) {
         char *const log = gxi_jit_log(&jit);
         call->log = log;
-        gxi_fail_load(call, cu, context, desc, m->name, image->ptx, image->kind);
+        gxi_fail_load(call, cu, context, desc, m->name, text, image->kind);
         call->log = NULL;
         gxi_free(log);
     }
@@ -7117,11 +7884,12 @@ static void gxi_list_kernels(const gxi_call *call, struct CUmod_st *module, gxi_
     gxi_free(functions);
 }
 
-/* Creates the module in the current context, with what the image says about its kernels; 0 after a failure. */
+/* Creates the module in the current context, with what the image says about its kernels; 0 after a failure, or if
+   gxi_is_refused. */
 static uint64_t gxi_module_make(gxi_call *call, const gxi_slot *context, const gpuexec_module_desc *desc,
                                 const gxi_image *image, gxi_module *m) {
     struct CUmod_st *const native = gxi_compile(call, context, desc, image, m);
-    const size_t bytes = image->ptx ? strlen(image->ptx) : image->bytes;
+    const size_t bytes = image->ptx && image->kind != GXI_CUBIN ? strlen(image->ptx) : image->bytes;
     gxi_text signatures = { 0, 0, 0, 0 };
     gxi_slot made;
     uint64_t id;
@@ -7279,6 +8047,7 @@ static gpuexec_ptr gxi_variable(gxi_call *call, gxi_slot *slot, const char *name
     gpuexec_ptr address = 0;
     *bytes = 0;
     if (gxi_is_null(call, name, "the variable's name")) return 0;
+    name = gxi_lowered(slot->is.module.info, name);
     if (GXI_TRY_MAKE(address, cuModuleGetGlobal, (&address, bytes, slot->is.module.native, name)) == 0) return address;
     gxi_fail_cu(call, "declare it extern \"C\" so that its name is not mangled, and make sure that a kernel uses it; "
                       "for kernels, use gpuexec_kernel_get",
@@ -7426,24 +8195,6 @@ static uint64_t gxi_kernel_new(gxi_call *call, const gxi_slot *owner, struct CUf
     return id;
 }
 
-/* The number of letters to insert, remove or change to turn a into b; 99 for very long names. */
-static int gxi_edits(const char *a, const char *b) {
-    int row[65], i, k, before, old, n = (int)strlen(b);
-    if (strlen(a) > 64 || n > 64) return 99;
-    for (k = 0; k <= n; k++) row[k] = k;
-    for (i = 1; a[i - 1]; i++) {
-        before = row[0];
-        row[0] = i;
-        for (k = 1; k <= n; k++) {
-            old = row[k];
-            row[k] = before + (a[i - 1] != b[k - 1]);
-            if (old + 1 < row[k]) row[k] = old + 1;
-            if (row[k - 1] + 1 < row[k]) row[k] = row[k - 1] + 1;
-            before = old;
-        }
-    }
-    return row[n];
-}
 static GXI_COLD void gxi_fail_no_kernel(gxi_call *call, const gxi_module *m, const char *name) {
     gxi_text names = { 0, 0, 0, 0 }, cure = { 0, 0, 0, 0 };
     /* a larger distance is not a typing error */
@@ -7483,6 +8234,7 @@ static uint64_t gxi_kernel_get(gxi_call *call, gpuexec_module module, const char
     if (!(slot = gxi_begin_with_module(call, module))) return 0;
     m = slot->is.module.info;
     if (gxi_is_null(call, name, "the kernel's name")) return 0;
+    name = gxi_lowered(m, name);
     if (gxi_enter(call, slot->cu_context, &scope)) return 0;
     cu = GXI_TRY_MAKE(native, cuModuleGetFunction, (&native, slot->is.module.native, name));
     if (cu == 0) {
@@ -8107,6 +8859,448 @@ GPUEXEC_API gpuexec_result gpuexec_linker_destroy_at(const char *where, gpuexec_
     return gxi_destroy_handle(call, linker.id, GXI_LINKER, "the linker");
 }
 
+#if !defined(GPUEXEC_NO_COMPILE)
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-compile   NVRTC is loaded once, and stays loaded like the driver. Measured (13.0): for an architecture sm_NN
+   it makes the cubin and the PTX; log and results have exactly the sizes that it reports. */
+
+enum { GXI_NVRTC_INVALID_OPTION = 5, GXI_NVRTC_COMPILATION = 6 };
+
+/* Where libraries may be, after the loader's own search. A folder of an environment variable, or of the system. */
+typedef struct gxi_nvrtc_place { const char *variable, *folder; } gxi_nvrtc_place;
+#if defined(_WIN32)
+static const char *const gxi_nvrtc_names[] = { "nvrtc64_130_0.dll", "nvrtc64_120_0.dll", "nvrtc64_112_0.dll" };
+static const gxi_nvrtc_place gxi_nvrtc_places[] = {
+    { "CUDA_PATH", "\\bin\\x64" }, { "CUDA_PATH", "\\bin" }, { "CUDA_HOME", "\\bin" },
+    { "VIRTUAL_ENV", "\\Lib\\site-packages\\nvidia\\cu13\\bin\\x86_64" },
+    { "VIRTUAL_ENV", "\\Lib\\site-packages\\nvidia\\cuda_nvrtc\\bin" }, { "CONDA_PREFIX", "\\Library\\bin" }
+};
+#else
+static const char *const gxi_nvrtc_names[] = { "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2" };
+#define GXI_WHEELS "/nvidia/*/lib"
+static const gxi_nvrtc_place gxi_nvrtc_places[] = {
+    { "CUDA_HOME", "/lib64" }, { "CUDA_HOME", "/lib" }, { "CUDA_PATH", "/lib64" }, { "CUDA_PATH", "/lib" },
+    { "VIRTUAL_ENV", "/lib/python3*/site-packages" GXI_WHEELS }, { "CONDA_PREFIX", "/lib" },
+    { "CONDA_PREFIX", "/lib/python3*/site-packages" GXI_WHEELS },
+    { NULL, "/usr/local/cuda/lib64" }, { NULL, "/usr/local/cuda*/lib64" }, { NULL, "/opt/cuda/lib64" },
+    { NULL, "/usr/lib/*-linux-gnu" }, { "HOME", "/.local/lib/python3*/site-packages" GXI_WHEELS },
+    { NULL, "/usr/local/lib/python3*/*-packages" GXI_WHEELS }, { NULL, "/usr/lib/python3*/*-packages" GXI_WHEELS }
+};
+#endif
+enum { GXI_NVRTC_NAMES = sizeof gxi_nvrtc_names / sizeof *gxi_nvrtc_names,
+       GXI_NVRTC_PLACES = sizeof gxi_nvrtc_places / sizeof *gxi_nvrtc_places };
+
+static const char *gxi_environment(const char *variable) {           /* NULL: not set, or not to be used */
+    const char *value = gxi_desc()->ignore_environment || gxi_privileged() ? NULL : getenv(variable);
+    return value && *value ? value : NULL;
+}
+
+/* Opens a library and fills the rows; NULL: it cannot be used, and `why` says that. */
+static void *gxi_nvrtc_try(gxi_call *call, const char *path, gxi_text *why) {
+    void *const library = gxi_library_open(path);
+    char *const members = (char *)&gxi.cu;       /* the rows, as function pointers */
+    const char *lacks = NULL;
+    int major = 0, minor = 0;
+    size_t i;
+    if (!library) {
+        gxi_add(why, "%s", gxi_library_error());
+        return NULL;
+    }
+    for (i = 0; i < GXI_DRIVER_COUNT; i++) {
+        void *symbol;
+        if (gxi_driver_rows[i].need != GXI_NEED_NVRTC) continue;
+        symbol = gxi_library_symbol(library, gxi_driver_rows[i].name);
+        memcpy(members + i * sizeof symbol, &symbol, sizeof symbol);
+        if (!symbol && !lacks) lacks = gxi_driver_rows[i].name;
+    }
+    if (!GXI_HAS(nvrtcVersion)) gxi_add(why, "it is not NVRTC: it has no function nvrtcVersion");
+    else if (GXI_TRY(nvrtcVersion, (&major, &minor)))
+        gxi_add(why, "nvrtcVersion returned %s (%d)", gxi_name_of("nvrtc", call->cu), call->cu);
+    else if (major * 1000 + minor * 10 < 11020)
+        gxi_add(why, "it is NVRTC %d.%d, which makes no cubins; gpuexec needs 11.2 or later", major, minor);
+    else if (lacks) gxi_add(why, "it is NVRTC %d.%d, but has no function %s", major, minor, lacks);
+    else {
+        snprintf(gxi.nvrtc_path, sizeof gxi.nvrtc_path, "%s", path);
+        GXI_STORE(&gxi.nvrtc_version, major * 1000 + minor * 10);
+        return library;
+    }
+    gxi_library_close(library);
+    return NULL;
+}
+/* The same for all files that match the pattern, of several the last in the alphabet first: cuda-13 before cuda-12. */
+static void *gxi_nvrtc_try_all(gxi_call *call, const char *pattern, gxi_text *why) {
+    void *library = NULL;
+#if defined(_WIN32)
+    FILE *const file = fopen(pattern, "rb");
+    if (!file) return NULL;
+    fclose(file);
+    gxi_add(why, "; %s: ", pattern);
+    library = gxi_nvrtc_try(call, pattern, why);
+#else
+    glob_t found;
+    size_t i;
+    memset(&found, 0, sizeof found);
+    i = glob(pattern, 0, NULL, &found) == 0 ? found.gl_pathc : 0;
+    while (i-- > 0 && !library) {
+        gxi_add(why, "; %s: ", found.gl_pathv[i]);
+        library = gxi_nvrtc_try(call, found.gl_pathv[i], why);
+    }
+    globfree(&found);
+#endif
+    return library;
+}
+
+#define GXI_GET_NVRTC "`pip install nvidia-cuda-nvrtc` (for drivers of CUDA 12: nvidia-cuda-nvrtc-cu12), then set " \
+    "GPUEXEC_NVRTC to its libnvrtc.so, or install the CUDA toolkit (on Debian: `apt install libnvrtc12`)"
+static void *gxi_nvrtc_find(gxi_call *call) {
+    const char *path = gxi_desc()->nvrtc_path, *by = "gpuexec_setup_desc.nvrtc_path";
+    gxi_text why = { 0, 0, 0, 0 }, tried = { 0, 0, 0, 0 }, pattern = { 0, 0, 0, 0 };
+    const int first = gxi.version >= 13000 ? 0 : gxi.version >= 12000 ? 1 : 2;
+    void *library = NULL;
+    int i, k;
+    if (!path && (path = gxi_environment("GPUEXEC_NVRTC")) != NULL) by = "the environment variable GPUEXEC_NVRTC";
+    if (path) {
+        library = gxi_nvrtc_try(call, path, &why);
+        if (!library)
+            gxi_fail(call, GPUEXEC_NO_COMPILER, "name the NVRTC library itself, libnvrtc.so.13 or .12, by its absolute "
+                     "path, or leave both unset to search for it", "cannot use \"%s\", named by %s: %s", path, by,
+                     why.p ? why.p : "out of host memory");
+        gxi_text_free(&why);
+        return library;
+    }
+    /* the versions that are not newer than the driver first */
+    for (i = 0; i < GXI_NVRTC_NAMES && !library; i++) {
+        const char *const name = gxi_nvrtc_names[(first + i) % GXI_NVRTC_NAMES];
+        gxi_text loader = { 0, 0, 0, 0 };
+        library = gxi_nvrtc_try(call, name, &loader);
+        if (!library && loader.p && strstr(loader.p, "NVRTC")) gxi_add(&why, "; %s: %s", name, loader.p);
+        gxi_text_free(&loader);
+        for (k = 0; k < GXI_NVRTC_PLACES && !library; k++) {
+            const gxi_nvrtc_place *const place = &gxi_nvrtc_places[k];
+            const char *base = place->variable ? gxi_environment(place->variable) : "";
+            if (i == 0)
+                gxi_add(&tried, ", %s%s%s%s", place->variable ? "$" : "", place->variable ? place->variable : "",
+                        place->folder, base ? "" : " (not set)");
+            if (!base) continue;
+            pattern.n = 0;
+            for (; *base; base++) gxi_add(&pattern, "%s%c", strchr("*?[\\", *base) && GXI_SLASHES[1] == 0 ? "\\" : "",
+                                          *base);
+            gxi_add(&pattern, "%s%c%s", place->folder, GXI_SLASHES[sizeof GXI_SLASHES - 2], name);
+            if (pattern.p && !pattern.failed) library = gxi_nvrtc_try_all(call, pattern.p, &why);
+        }
+    }
+    if (!library) {
+        call->driver_call = NULL;
+        gxi_fail(call, GPUEXEC_NO_COMPILER, GXI_GET_NVRTC, "no NVRTC was found on this machine; tried %s, %s and %s in "
+                 "the system's library folders%s%s", gxi_nvrtc_names[0], gxi_nvrtc_names[1], gxi_nvrtc_names[2],
+                 tried.p ? tried.p : "", why.p ? why.p : "");
+    }
+    gxi_text_free(&why);
+    gxi_text_free(&tried);
+    gxi_text_free(&pattern);
+    return library;
+}
+/* The include folder of the toolkit, or of the wheels, that NVRTC belongs to; "" if none has cuda_fp16.h. */
+static void gxi_nvrtc_find_headers(void) {
+    static const gxi_nvrtc_place places[] = { { "", "/../include" }, { "", "/../../cuda_runtime/include" },
+        { "CUDA_HOME", "/include" }, { "CUDA_PATH", "/include" }, { NULL, "/usr/local/cuda/include" },
+        { NULL, "/opt/cuda/include" }, { NULL, "/usr/include" } };
+    const char *const path = gxi.nvrtc_path;
+    size_t i, slash = strlen(path);
+    while (slash && !strchr(GXI_SLASHES, path[slash])) slash--;
+    for (i = 0; i < sizeof places / sizeof *places; i++) {
+        const char *const variable = places[i].variable;
+        const char *const base = !variable ? "" : *variable ? gxi_environment(variable) : path;
+        char file[1100];
+        FILE *opened;
+        if (!base || (base == path && !slash)) continue;
+        snprintf(gxi.nvrtc_headers, sizeof gxi.nvrtc_headers, "%.*s%s", base == path ? (int)slash : (int)strlen(base),
+                 base, places[i].folder);
+        snprintf(file, sizeof file, "%s/cuda_fp16.h", gxi.nvrtc_headers);
+        if ((opened = fopen(file, "rb")) == NULL) continue;
+        fclose(opened);
+        return;
+    }
+    gxi.nvrtc_headers[0] = 0;
+}
+static gpuexec_result gxi_nvrtc_load(gxi_call *call) {
+    static gxi_mutex loading = GXI_MUTEX_INIT;
+    gpuexec_result result = GPUEXEC_OK;
+    if (GXI_LOAD(&gxi.nvrtc_version)) return GPUEXEC_OK;
+    gxi_lock(&loading);
+    if (!gxi.nvrtc_version) {
+        if (gxi_nvrtc_find(call)) gxi_nvrtc_find_headers();
+        else result = gxi_failed_with();
+    }
+    gxi_unlock(&loading);
+    return result;
+}
+GPUEXEC_API int gpuexec_compiler_version(void) {
+    GXI_CALL_NO_PLACE(gpuexec_compiler_version, GXI_QUERIES);
+    return gxi_begin(call) || gxi_nvrtc_load(call) ? 0 : gxi.nvrtc_version;
+}
+GPUEXEC_API const char *gpuexec_compiler_path(void) {
+    GXI_CALL_NO_PLACE(gpuexec_compiler_path, GXI_QUERIES);
+    return gxi_begin(call) || gxi_nvrtc_load(call) ? "" : gxi.nvrtc_path;
+}
+
+/* --- one compilation ---------------------------------------------------------------------------------------------- */
+
+typedef struct gxi_compilation {
+    const gpuexec_compile_desc *desc;
+    const char                 *name;
+    void                       *program;
+    const char                **texts;           /* the headers' texts, their names, the options */
+    unsigned                    nothers, nours;  /* options of the desc; with ours */
+    gxi_text                    ours;            /* our options, each with its NUL */
+    char                       *log, *cubin, *ptx;
+    size_t                      cubin_bytes, ptx_bytes;
+} gxi_compilation;
+static const gpuexec_compile_desc gxi_compile_defaults = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+
+static gpuexec_result gxi_check_strings(gxi_call *call, const char *member, const char *const *list, unsigned n) {
+    unsigned i;
+    if (n && !list)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "gpuexec_compile_desc.%s is NULL, but its count is %u",
+                        member, n);
+    for (i = 0; i < n; i++)
+        if (!list[i])
+            return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "check the count", "gpuexec_compile_desc.%s[%u] of %u is NULL",
+                            member, i, n);
+    return GPUEXEC_OK;
+}
+static gpuexec_result gxi_check_compile(gxi_call *call, const gpuexec_compile_desc *d) {
+    unsigned i;
+    if (gxi_check_desc(call, "gpuexec_compile_desc", d->start_canary, d->end_canary) ||
+        gxi_check_strings(call, "options", d->options, d->option_count) ||
+        gxi_check_strings(call, "folders", d->folders, d->folder_count) ||
+        gxi_check_strings(call, "expressions", d->expressions, d->expression_count) ||
+        (d->module && gxi_check_jit(call, d->module, 0))) return GPUEXEC_BAD_ARGUMENT;
+    if (d->header_count && !d->headers)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "gpuexec_compile_desc.headers is NULL, but its count is %u",
+                        d->header_count);
+    for (i = 0; i < d->header_count; i++)
+        if (!d->headers[i].name || !d->headers[i].text)
+            return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "check the count",
+                            "gpuexec_compile_desc.headers[%u] of %u has no %s", i, d->header_count,
+                            d->headers[i].name ? "text" : "name");
+    for (i = 0; i < d->option_count; i++)
+        if (gxi_starts(d->options[i], 0, "-arch") || gxi_starts(d->options[i], 0, "--gpu-architecture"))
+            return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set gpuexec_compile_desc.architecture instead",
+                            "gpuexec_compile_desc.options[%u] is \"%s\", which gpuexec sets itself", i, d->options[i]);
+    return GPUEXEC_OK;
+}
+
+/* The option for the device: its architecture, or PTX for the newest older one that this NVRTC knows. */
+static gpuexec_result gxi_nvrtc_architecture(gxi_call *call, const gxi_slot *context, gxi_text *option) {
+    int n = 0, i, sm, best = 0, least = 0, *known;
+    if (gxi_capability(call, gxi_context_of(context)->device, &sm))
+        return gxi_fail_cu(call, NULL, "cannot query device %d", gxi_context_of(context)->ordinal);
+    if (GXI_TRY(nvrtcGetNumSupportedArchs, (&n)) || n < 1 || n > 1000)
+        return gxi_fail(call, GPUEXEC_NO_COMPILER, GXI_GET_NVRTC, "NVRTC \"%s\" does not report its architectures",
+                        gxi.nvrtc_path);
+    known = (int *)gxi_realloc(NULL, (size_t)n * sizeof *known);
+    if (!known) return gxi_fail_memory(call, "compile");
+    memset(known, 0, (size_t)n * sizeof *known);
+    if (GXI_TRY(nvrtcGetSupportedArchs, (known))) n = 0;
+    for (i = 0; i < n; i++) {
+        if (known[i] <= sm && known[i] > best) best = known[i];
+        if (!i || known[i] < least) least = known[i];
+    }
+    gxi_free(known);
+    if (!n)
+        return gxi_fail(call, GPUEXEC_NO_COMPILER, GXI_GET_NVRTC, "NVRTC \"%s\" does not report its architectures",
+                        gxi.nvrtc_path);
+    if (!best)
+        return gxi_fail(call, GPUEXEC_NO_COMPILER, "use an older NVRTC: NVRTC 12 compiles for 5.0 and later; "
+                        GXI_GET_NVRTC, "NVRTC %d.%d compiles for compute capability %d.%d and later, but device %d has "
+                        "%d.%d", gxi.nvrtc_version / 1000, gxi.nvrtc_version % 1000 / 10, least / 10, least % 10,
+                        gxi_context_of(context)->ordinal, sm / 10, sm % 10);
+    gxi_add(option, "--gpu-architecture=%s_%d%c", best == sm ? "sm" : "compute", best, 0);
+    return GPUEXEC_OK;
+}
+static gpuexec_result gxi_nvrtc_options(gxi_call *call, const gxi_slot *context, gxi_compilation *c) {
+    const gpuexec_compile_desc *const d = c->desc;
+    const char **to;
+    size_t at;
+    unsigned i;
+    if (d->architecture) gxi_add(&c->ours, "--gpu-architecture=%s%c", d->architecture, 0);
+    else if (gxi_nvrtc_architecture(call, context, &c->ours)) return gxi_failed_with();
+    for (i = 0; i < d->folder_count; i++) gxi_add(&c->ours, "--include-path=%s%c", d->folders[i], 0);
+    if (gxi.nvrtc_headers[0])
+        gxi_add(&c->ours, "--include-path=%s%c--include-path=%s/cccl%c", gxi.nvrtc_headers, 0, gxi.nvrtc_headers, 0);
+    c->nothers = d->option_count;
+    c->nours = d->folder_count + (gxi.nvrtc_headers[0] ? 3 : 1);
+    at = (size_t)2 * d->header_count + c->nothers + c->nours;
+    if (c->ours.failed || !c->ours.p || (c->texts = (const char **)gxi_realloc(NULL, at * sizeof *c->texts)) == NULL)
+        return gxi_fail_memory(call, "compile");
+    for (i = 0; i < d->header_count; i++) {
+        c->texts[i] = d->headers[i].text;
+        c->texts[d->header_count + i] = d->headers[i].name;
+    }
+    to = c->texts + 2 * d->header_count;
+    for (i = 0; i < c->nothers; i++) *to++ = d->options[i];
+    for (at = 0, i = 0; i < c->nours; i++) {
+        *to++ = c->ours.p + at;
+        at += strlen(c->ours.p + at) + 1;
+    }
+    return GPUEXEC_OK;
+}
+/* Reads a log, a cubin or PTX, with a final NUL; *out is NULL if there is none. `take` calls one of three functions. */
+typedef enum gxi_product { GXI_NVRTC_LOG, GXI_NVRTC_CUBIN, GXI_NVRTC_PTX } gxi_product;
+static gpuexec_result gxi_nvrtc_get(gxi_call *call, void *program, gxi_product which, char **out, size_t *bytes) {
+    static const char *const names[] = { "log", "cubin", "PTX" };
+    size_t n = 0;
+    int code;
+    *bytes = 0;
+    code = which == GXI_NVRTC_LOG ? GXI_BESIDE(nvrtcGetProgramLogSize, (program, &n))
+         : which == GXI_NVRTC_CUBIN ? GXI_TRY(nvrtcGetCUBINSize, (program, &n))
+         : GXI_TRY(nvrtcGetPTXSize, (program, &n));
+    if (code == 0 && n <= (which != GXI_NVRTC_CUBIN)) return GPUEXEC_OK;             /* nothing, or only the NUL */
+    if (code == 0) {
+        if (n >= GXI_NO_LENGTH || (*out = (char *)gxi_realloc(NULL, n + 1)) == NULL)
+            return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL,
+                            "out of host memory: cannot read the compiler's %s (%lu bytes)", names[which],
+                            (unsigned long)n);
+        memset(*out, 0, n + 1);
+        code = which == GXI_NVRTC_LOG ? GXI_BESIDE(nvrtcGetProgramLog, (program, *out))
+             : which == GXI_NVRTC_CUBIN ? GXI_TRY(nvrtcGetCUBIN, (program, *out))
+             : GXI_TRY(nvrtcGetPTX, (program, *out));
+    }
+    if (code == 0) {
+        *bytes = n;
+        return GPUEXEC_OK;
+    }
+    gxi_free(*out);
+    *out = NULL;
+    return which == GXI_NVRTC_LOG ? GPUEXEC_OK
+        : gxi_fail(call, GPUEXEC_COMPILE_FAILED, NULL, "cannot read the compiler's %s", names[which]);
+}
+
+/* nvrtcCompileProgram has failed; its result is in call. */
+static GXI_COLD void gxi_fail_compile(gxi_call *call, const gxi_compilation *c) {
+    const char *log = c->log ? c->log : "", *line = strstr(log, "error"), *cure = NULL, *what = "does not compile";
+    size_t n;
+    while (line && line > log && line[-1] != '\n') line--;
+    n = line ? strcspn(line, "\n") : 0;
+    if (call->cu == GXI_NVRTC_INVALID_OPTION) {
+        what = "does not compile, because NVRTC refuses an option";
+        cure = strstr(log, "gpu-architecture")
+            ? "correct gpuexec_compile_desc.architecture, or use a newer NVRTC; NULL is the device's architecture"
+            : "correct gpuexec_compile_desc.options: NVRTC's manual lists them; those of nvcc are not the same";
+    } else if (strstr(log, "not open source file"))
+        cure = "add it to gpuexec_compile_desc.headers, or its folder to .folders; the toolkit's headers are in the "
+               "toolkit and in `pip install nvidia-cuda-runtime nvidia-cuda-cccl`; NVRTC has no headers of the host";
+    else if (strstr(log, "__nv_name_map") && strstr(log, "name expression"))
+        cure = "correct gpuexec_compile_desc.expressions: each is the name of a kernel, or & and that of a variable, "
+               "in this source";
+    else if (strstr(log, "builtins"))
+        cure = "keep libnvrtc-builtins.so of the same version in the folder of libnvrtc.so";
+    else if (call->cu == GXI_NVRTC_COMPILATION) cure = "fix the errors in the log";
+    call->log = c->log;
+    gxi_fail(call, GPUEXEC_COMPILE_FAILED, cure, "\"%s\" %s%s%.*s", c->name, what, n ? ": " : "",
+             (int)(n < 400 ? n : 400), n ? line : "");
+    call->log = NULL;
+}
+static gpuexec_result gxi_nvrtc_lower(gxi_call *call, const gxi_compilation *c, gxi_text *names) {
+    unsigned i;
+    for (i = 0; i < c->desc->expression_count; i++) {
+        const char *lowered = NULL;
+        if (GXI_TRY(nvrtcGetLoweredName, (c->program, c->desc->expressions[i], &lowered)) || !lowered)
+            return gxi_fail(call, GPUEXEC_COMPILE_FAILED, "correct gpuexec_compile_desc.expressions",
+                            "NVRTC has no name for the expression \"%s\" in \"%s\"", c->desc->expressions[i], c->name);
+        gxi_add(names, "%s%c%s%c", c->desc->expressions[i], 0, lowered, 0);
+    }
+    return names->failed ? gxi_fail_memory(call, "compile") : GPUEXEC_OK;
+}
+/* From the source to the cubin and the PTX. */
+static gpuexec_result gxi_nvrtc_compile(gxi_call *call, const char *source, gxi_compilation *c, gxi_text *names) {
+    const gpuexec_compile_desc *const d = c->desc;
+    size_t unused;
+    unsigned i;
+    if (GXI_TRY_MAKE(c->program, nvrtcCreateProgram, (&c->program, source, c->name, (int)d->header_count, c->texts,
+                                                      c->texts + d->header_count)))
+        return gxi_fail(call, GPUEXEC_COMPILE_FAILED, NULL, "cannot begin to compile \"%s\"", c->name);
+    for (i = 0; i < d->expression_count; i++)
+        if (GXI_TRY(nvrtcAddNameExpression, (c->program, d->expressions[i])))
+            return gxi_fail(call, GPUEXEC_COMPILE_FAILED, "correct gpuexec_compile_desc.expressions",
+                            "NVRTC refuses the expression \"%s\" for \"%s\"", d->expressions[i], c->name);
+    if (GXI_TRY(nvrtcCompileProgram, (c->program, (int)(c->nothers + c->nours), c->texts + 2 * d->header_count))) {
+        if (gxi_nvrtc_get(call, c->program, GXI_NVRTC_LOG, &c->log, &unused) == GPUEXEC_OK) gxi_fail_compile(call, c);
+        return gxi_failed_with();
+    }
+    if (gxi_nvrtc_get(call, c->program, GXI_NVRTC_LOG, &c->log, &unused) || gxi_nvrtc_lower(call, c, names) ||
+        gxi_nvrtc_get(call, c->program, GXI_NVRTC_CUBIN, &c->cubin, &c->cubin_bytes) ||
+        gxi_nvrtc_get(call, c->program, GXI_NVRTC_PTX, &c->ptx, &c->ptx_bytes)) return gxi_failed_with();
+    if (c->cubin || c->ptx) return GPUEXEC_OK;
+    return gxi_fail(call, GPUEXEC_COMPILE_FAILED, "remove options that change the kind of the output, such as -dlto",
+                    "NVRTC made neither a cubin nor PTX of \"%s\"", c->name);
+}
+/* Loads the cubin, or the PTX if there is no cubin or the driver does not accept it; 0 after a failure. */
+static uint64_t gxi_nvrtc_load_result(gxi_call *call, const gxi_slot *context, const gxi_compilation *c,
+                                      gxi_module *m) {
+    const gpuexec_module_desc *const desc = c->desc->module ? c->desc->module : &gxi_module_defaults;
+    gxi_image image = { c->cubin, c->cubin_bytes, GXI_CUBIN, c->ptx };
+    gxi_text log = { 0, 0, 0, 0 };
+    char by[64];
+    gxi_scope scope;
+    uint64_t id = 0;
+    if (gxi_enter(call, context->cu_context, &scope)) return 0;
+    if (c->cubin) id = gxi_module_make(call, context, desc, &image, m);
+    if (!c->cubin || (!id && gxi_is_refused(&image, call->cu))) {
+        image.data = c->ptx;
+        image.bytes = c->ptx_bytes;
+        image.kind = GXI_TEXT;
+        snprintf(by, sizeof by, "compiled by NVRTC %d.%d, ", gxi.nvrtc_version / 1000, gxi.nvrtc_version % 1000 / 10);
+        call->subject = by;
+        id = gxi_module_make(call, context, desc, &image, m);
+        call->subject = NULL;
+    }
+    gxi_leave(&scope);
+    if (!id || !c->log) return id;
+    gxi_add(&log, "%s%s", c->log, m->log ? m->log : "");
+    if (log.failed) return id;                   /* then it has the driver's only */
+    gxi_free(m->log);
+    m->log = log.p;
+    return id;
+}
+static uint64_t gxi_module_compile(gxi_call *call, gpuexec_context context, const char *source, const char *name,
+                                   const gpuexec_compile_desc *desc) {
+    gxi_compilation c;
+    gxi_slot *slot;
+    gxi_module *m;
+    gxi_text title = { 0, 0, 0, 0 };
+    uint64_t id = 0;
+    memset(&c, 0, sizeof c);
+    c.desc = desc ? desc : &gxi_compile_defaults;
+    c.name = name ? name : "source.cu";
+    if (!(slot = gxi_begin_with_context(call, context)) || gxi_is_null(call, source, "the source") ||
+        gxi_check_compile(call, c.desc) || gxi_nvrtc_load(call)) return 0;
+    gxi_add(&title, "\"%s\"", c.name);
+    m = title.p ? gxi_module_new(title.p) : NULL;
+    gxi_text_free(&title);
+    if (!m) gxi_fail_memory(call, "compile");
+    else if (gxi_nvrtc_options(call, slot, &c) == GPUEXEC_OK &&
+             gxi_nvrtc_compile(call, source, &c, &m->names) == GPUEXEC_OK)
+        id = gxi_nvrtc_load_result(call, slot, &c, m);
+    if (c.program) GXI_BESIDE(nvrtcDestroyProgram, (&c.program));
+    gxi_text_free(&c.ours);
+    gxi_free(c.texts);
+    gxi_free(c.log);
+    gxi_free(c.cubin);
+    gxi_free(c.ptx);
+    if (!id) gxi_module_free(m);
+    return id;
+}
+GPUEXEC_API gpuexec_module gpuexec_module_compile_at(const char *where, gpuexec_context context, const char *source,
+                                                     const char *name, const gpuexec_compile_desc *desc) {
+    gpuexec_module handle;
+    GXI_CALL(gpuexec_module_compile, GXI_MAKES);
+    handle.id = gxi_or_failed(gxi_module_compile(call, context, source, name, desc), GXI_MODULE);
+    return handle;
+}
+#endif /* GPUEXEC_NO_COMPILE */
+
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-memory */
 
@@ -8480,27 +9674,38 @@ static struct CUctx_st *gxi_any_context(const gxi_call *call, int ordinal) {
 /* Describes an address from the table alone. 0: the driver must be queried, because the memory is not in the table, may
    not exist any more, or its address for kernels is not known yet. */
 static int gxi_pointer_of_ours(uint64_t address, gpuexec_pointer_info *info) {
-    const gxi_slot *context = NULL;
-    const gxi_range *r;
-    gxi_lock(&gxi_tables);
-    r = gxi_range_below(address);
-    if (r && address - r->lo < GXI_LOAD(&r->bytes) && r->pooled != GXI_OF_GRAPH)
-        context = gxi_peek_inline(r->context, GXI_CONTEXT);
-    if (context && (context->adopted || !r->device)) context = NULL;
-    if (context) {
-        info->kind = r->kind;
-        info->device = gxi_context_of(context)->ordinal;
-        info->base = r->lo;
-        info->bytes = (size_t)r->bytes;
-        info->device_address = r->device + (address - r->lo);
-        info->host_address = r->kind == GPUEXEC_MEMORY_DEVICE ? NULL : (void *)(uintptr_t)address;
-        info->ours = 1;
-        info->where = r->where;
-        info->pool = r->pooled == GXI_POOLED;
-        info->ipc = r->pooled == GXI_IMPORTED;
+    gxi_entry entry;
+    uint64_t lo, device = 0;
+    if (gxi_entry_find(address, &entry, &lo)) device = lo;
+    else {
+        const gxi_slot *context = NULL;
+        const gxi_range *r;
+        gxi_lock(&gxi_tables);
+        r = gxi_range_below(address);
+        if (r && address - r->lo < GXI_LOAD(&r->bytes) && r->pooled != GXI_OF_GRAPH)
+            context = gxi_peek_inline(r->context, GXI_CONTEXT);
+        if (context && (context->adopted || !r->device)) context = NULL;
+        if (context) {
+            const gxi_entry found = { r->bytes, r->where, (unsigned)r->kind | (unsigned)r->pooled,
+                                      gxi_context_of(context)->ordinal };
+            entry = found;
+            lo = r->lo;
+            device = r->device;
+        }
+        gxi_unlock(&gxi_tables);
+        if (!context) return 0;
     }
-    gxi_unlock(&gxi_tables);
-    return context != NULL;
+    info->kind = (gpuexec_memory_kind)(entry.kind & (GXI_POOLED - 1));
+    info->device = entry.ordinal;
+    info->base = lo;
+    info->bytes = (size_t)entry.bytes;
+    info->device_address = device + (address - lo);
+    info->host_address = info->kind == GPUEXEC_MEMORY_DEVICE ? NULL : (void *)(uintptr_t)address;
+    info->ours = 1;
+    info->where = entry.where;
+    info->pool = (entry.kind & GXI_POOLED) != 0;
+    info->ipc = (entry.kind & GXI_IMPORTED) != 0;
+    return 1;
 }
 
 /* Nonzero if the driver cannot describe the address. It knows the kind of memory without a current context, but the
@@ -9276,7 +10481,8 @@ GPUEXEC_API void gpuexec_stream_scope_end(gpuexec_stream_scope *scope) {
    nothing in it is allocated.
    gxi_slot.is.pool: native is NULL if the device has no pools; most is the desc's max_bytes. Adopted are pools that
    gpuexec_pool_destroy does not destroy: those with `is`, and those without native. */
-enum { GXI_POOL_DEFAULT = 1, GXI_POOL_OWN = 2 };         /* `is`: the device's default pool; gpuexec's pool */
+/* `is`: the device's default pool; gpuexec's pool; another library's */
+enum { GXI_POOL_DEFAULT = 1, GXI_POOL_OWN = 2, GXI_POOL_FOREIGN = 3 };
 
 /* The pool of the context's device, from another context if this one has not used it; `made`, or NULL, if there is
    none. */
@@ -9423,6 +10629,24 @@ GPUEXEC_API gpuexec_pool gpuexec_pool_create_at(const char *where, gpuexec_conte
     handle.id = gxi_or_failed(gxi_pool_create(call, context, desc), GXI_POOL);
     return handle;
 }
+GPUEXEC_API gpuexec_pool gpuexec_pool_from_native_at(const char *where, gpuexec_context context,
+                                                     struct CUmemPoolHandle_st *native) {
+    gpuexec_pool handle = { 0 };
+    const gxi_slot *slot;
+    uint64_t threshold = 0;
+    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, cu;
+    GXI_CALL(gpuexec_pool_from_native, GXI_MAKES);
+    slot = gxi_begin_with_context(call, context);
+    if (slot && !gxi_is_null(call, native, "the CUmemoryPool")) {
+        gxi_exchange_mode(&mode);
+        cu = GXI_TRY(cuMemPoolGetAttribute, (native, GXI_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold));
+        gxi_exchange_mode(&mode);
+        if (cu) gxi_fail_cu(call, NULL, "%p is not a memory pool", (void *)native);
+        else handle.id = gxi_pool_new(call, slot, native, GXI_POOL_FOREIGN, 0);
+    }
+    handle.id = gxi_or_failed(handle.id, GXI_POOL);
+    return handle;
+}
 GPUEXEC_API gpuexec_pool gpuexec_context_pool_at(const char *where, gpuexec_context context) {
     gpuexec_pool handle = { 0 };
     const gxi_slot *slot;
@@ -9544,6 +10768,28 @@ GPUEXEC_API gpuexec_result gpuexec_pool_peer_disable_at(const char *where, gpuex
     GXI_CALL(gpuexec_pool_peer_disable, GXI_CLEANS);
     return gxi_pool_peer(call, pool, context, 0);
 }
+GPUEXEC_API gpuexec_result gpuexec_pool_peer_query_at(const char *where, gpuexec_pool pool, gpuexec_context context,
+                                                      int *can) {
+    const gxi_slot *slot, *other;
+    gxi_location location = { GXI_MEM_LOCATION_TYPE_DEVICE, 0 };
+    gxi_scope scope;
+    int flags = 0, cu = 0;
+    GXI_CALL(gpuexec_pool_peer_query, GXI_QUERIES);
+    if (gxi_is_null(call, can, "can")) return GPUEXEC_BAD_ARGUMENT;
+    *can = 0;
+    if (gxi_begin(call) || !(other = gxi_get(call, context.id, GXI_CONTEXT, "the context")) ||
+        !(slot = gxi_begin_with_pool(call, pool, NULL, &scope)))
+        return gxi_failed_with();
+    location.id = gxi_context_of(other)->device;
+    if (slot->is.pool.native) cu = GXI_TRY(cuMemPoolGetAccess, (&flags, slot->is.pool.native, &location));
+    gxi_leave(&scope);
+    if (cu)
+        return gxi_fail_cu(call, NULL, "cannot query whether device %d can access the pool of device %d",
+                           gxi_context_of(other)->ordinal, gxi_ordinal_of(slot));
+    *can = slot->is.pool.native ? flags == GXI_MEM_ACCESS_FLAGS_PROT_READWRITE
+        : slot->is.pool.device == location.id;
+    return GPUEXEC_OK;
+}
 GPUEXEC_API struct CUmemPoolHandle_st *gpuexec_pool_native(gpuexec_pool pool) {
     const gxi_slot *slot = gxi_queried("gpuexec_pool_native", pool.id, GXI_POOL, "the pool");
     return slot ? (struct CUmemPoolHandle_st *)slot->is.pool.native : NULL;
@@ -9646,26 +10892,59 @@ static GXI_NOINLINE gpuexec_ptr gxi_alloc_on(const char *where, const gpuexec_po
     gxi_leave(&scope);
     return address;
 }
+/* The stream and pool that this thread used last, as long as no stream and no pool was closed since then (gxi.ends). */
+typedef struct gxi_pooling {
+    uint64_t            ends, stream, from, context;     /* handle ids; from: of a pool, 0 for gpuexec's */
+    struct CUstream_st *native;
+    void               *pool;
+    struct CUctx_st    *cu_context;
+    unsigned long long  context_id;                      /* the driver's */
+} gxi_pooling;
+static GXI_THREAD gxi_pooling gxi_pooled_on = { ~(uint64_t)0, 0, 0, 0, NULL, NULL, NULL, 0 };
+/* Looks them up. 0: a call on that stream needs its checks. */
+static GXI_NOINLINE int gxi_pooling_find(gxi_pooling *p, uint64_t stream, uint64_t from) {
+    const uint64_t ends = GXI_LOAD(&gxi.ends);
+    const gxi_slot *s = gxi_peek(stream, GXI_STREAM), *own = gxi_peek(from, GXI_POOL);
+    const gxi_slot *context = s && gxi_is_plain(s) && !s->adopted ? gxi_peek(s->context, GXI_CONTEXT) : NULL;
+    p->ends = ~(uint64_t)0;
+    if (!context || (from && !own) || !GXI_HAS(cuCtxGetId)) return 0;
+    p->pool = !from ? GXI_LOAD(&gxi_context_of(context)->pool)
+        : !own->borrowed && own->is.pool.device == gxi_context_of(context)->device ? own->is.pool.native : NULL;
+    if (!p->pool) return 0;
+    p->ends = ends;
+    p->stream = stream;
+    p->from = from;
+    p->context = context->id;
+    p->native = s->is.stream.native;
+    p->cu_context = s->cu_context;
+    p->context_id = gxi_context_of(context)->id;
+    return 1;
+}
+GXI_HOT int gxi_pools_on(const gxi_pooling *p, uint64_t stream) {
+    return p->stream == stream && p->ends == GXI_LOAD(&gxi.ends) && !(gxi_thread.latched || gxi.trace || gxi.captures);
+}
+/* The rest of an allocation without its checks: cu and address are the driver's. */
+static GXI_NOINLINE gpuexec_ptr gxi_alloc_else(const char *where, const gpuexec_pool *from, gpuexec_stream stream,
+                                               size_t bytes, int cu, gpuexec_ptr address) {
+    if (cu == 0 && !address) cu = GXI_MADE_NOTHING;
+    if (cu == 0 && gxi_range_add(address, bytes, gxi_pooled_on.context, where, GPUEXEC_MEMORY_DEVICE, GXI_POOLED))
+        return address;
+    return gxi_alloc_on(where, from, stream, bytes, cu, address);
+}
 /* from: NULL for gpuexec's pool */
 GXI_HOT gpuexec_ptr gxi_alloc_fast(const char *where, const gpuexec_pool *from, gpuexec_stream stream, size_t bytes) {
-    const gxi_slot *s = gxi_peek_inline(stream.id, GXI_STREAM);
-    const gxi_slot *context = s && gxi_is_plain(s) ? gxi_peek_inline(s->context, GXI_CONTEXT) : NULL;
-    const gxi_slot *own = from ? gxi_peek_inline(from->id, GXI_POOL) : NULL;
-    void *pool = !context || s->adopted ? NULL : !from ? GXI_LOAD(&gxi_context_of(context)->pool)
-        : own && !own->borrowed && own->is.pool.device == gxi_context_of(context)->device ? own->is.pool.native : NULL;
+    gxi_pooling *const p = &gxi_pooled_on;
     gpuexec_ptr address = 0;
     int cu = -1, mode = GXI_STREAM_CAPTURE_MODE_RELAXED;             /* for captures of other libraries */
-    if (pool && bytes - 1 < GXI_MOST_MEMORY) {
+    if ((!from || from->id) && bytes - 1 < GXI_MOST_MEMORY &&
+        ((gxi_pools_on(p, stream.id) && p->from == (from ? from->id : 0)) ||
+         gxi_pooling_find(p, stream.id, from ? from->id : 0))) {
         gxi_exchange_mode(&mode);
-        cu = gxi.cu.cuMemAllocFromPoolAsync(&address, bytes, pool, s->is.stream.native);
+        cu = gxi.cu.cuMemAllocFromPoolAsync(&address, bytes, p->pool, p->native);
         gxi_exchange_mode(&mode);
-        if (cu == 0 && address &&
-            (gxi_range_again(address, bytes, context->id, where) ||
-             gxi_range_add(address, bytes, context->id, where, GPUEXEC_MEMORY_DEVICE, GXI_POOLED)))
-            return address;
-        if (cu == 0 && !address) cu = GXI_MADE_NOTHING;
+        if (cu == 0 && gxi_range_again(address, bytes, p->context, where)) return address;
     }
-    return gxi_alloc_on(where, from, stream, bytes, cu, address);
+    return gxi_alloc_else(where, from, stream, bytes, cu, address);
 }
 GPUEXEC_API gpuexec_ptr gpuexec_alloc_on_at(const char *where, gpuexec_stream stream, size_t bytes) {
     return gxi_alloc_fast(where, NULL, stream, bytes);
@@ -9680,10 +10959,10 @@ static GXI_NOINLINE gpuexec_result gxi_free_on_else(const char *where, gpuexec_p
     GXI_CALL(gpuexec_free_on, GXI_CLEANS);
     gxi_said(call, "cuMemFreeAsync", cu);
     /* still allocated, because the driver has refused it; or the next launch of its graph allocates it again */
-    if (cu == GXI_INVALID_VALUE || (range->pooled == GXI_OF_GRAPH && !captures))
+    if (range->bytes && (cu == GXI_INVALID_VALUE || (range->pooled == GXI_OF_GRAPH && !captures)))
         gxi_range_add(address, range->bytes, range->context, range->where, range->kind, range->pooled);
     if (cu == 0 || cu == GXI_DEINITIALIZED) return GPUEXEC_OK;
-    if (cu == GXI_CU_NOT_SUPPORTED && !range->pooled &&              /* a device without pools */
+    if (cu == GXI_CU_NOT_SUPPORTED && range->bytes && !range->pooled &&      /* a device without pools */
         gxi_range_add(address, range->bytes, range->context, range->where, range->kind, range->pooled))
         return gpuexec_free_at(where, address);
     return gxi_fail_cu(call, captures ? "free it after the capture, where only memory that was allocated in a capture "
@@ -9716,18 +10995,34 @@ static GXI_NOINLINE gpuexec_result gxi_free_on(const char *where, gpuexec_stream
     gxi_leave(&scope);
     return gxi_free_on_else(where, address, &range, cu, captures);
 }
-GPUEXEC_API gpuexec_result gpuexec_free_on_at(const char *where, gpuexec_stream stream, gpuexec_ptr address) {
-    const gxi_slot *s = gxi_peek_inline(stream.id, GXI_STREAM);
-    const gxi_slot *context = s && gxi_is_plain(s) ? gxi_peek_inline(s->context, GXI_CONTEXT) : NULL;
-    unsigned long long id = 0;                   /* like all clean-up, it first checks that the context still exists */
+/* A free without the checks of gxi_free_on, unless `checks`, of a range that gxi.quick does not have. */
+static GXI_NOINLINE gpuexec_result gxi_free_slow(const char *where, gpuexec_stream stream, gpuexec_ptr address,
+                                                 int checks) {
     gxi_range range;
-    int cu;
-    if (!context || s->adopted || GXI_LOAD(&gxi.recorded) || !GXI_HAS(cuCtxGetId) ||
-        gxi.cu.cuCtxGetId(s->cu_context, &id) || id != gxi_context_of(context)->id ||
-        !(gxi_range_rest(address, where, &range) || gxi_range_remove(address, GPUEXEC_MEMORY_DEVICE, where, &range)))
+    int cu, mode = GXI_STREAM_CAPTURE_MODE_RELAXED;
+    if (checks || !gxi_range_remove(address, GPUEXEC_MEMORY_DEVICE, where, &range))
         return gxi_free_on(where, stream, address);
-    cu = gxi.cu.cuMemFreeAsync(address, s->is.stream.native);
-    return cu || range.pooled == GXI_OF_GRAPH ? gxi_free_on_else(where, address, &range, cu, 0) : GPUEXEC_OK;
+    gxi_exchange_mode(&mode);
+    cu = gxi.cu.cuMemFreeAsync(address, gxi_pooled_on.native);
+    gxi_exchange_mode(&mode);
+    return !cu && range.pooled != GXI_OF_GRAPH ? GPUEXEC_OK : gxi_free_on_else(where, address, &range, cu, 0);
+}
+static GXI_COLD gpuexec_result gxi_free_failed(const char *where, gpuexec_ptr address, int cu) {
+    const gxi_range range = gxi_range_rested(address);
+    return gxi_free_on_else(where, address, &range, cu, 0);
+}
+GPUEXEC_API gpuexec_result gpuexec_free_on_at(const char *where, gpuexec_stream stream, gpuexec_ptr address) {
+    gxi_pooling *const p = &gxi_pooled_on;
+    unsigned long long id = 0;                   /* like all clean-up, it first checks that the context still exists */
+    int cu, mode = GXI_STREAM_CAPTURE_MODE_RELAXED;
+    if (!(gxi_pools_on(p, stream.id) || gxi_pooling_find(p, stream.id, 0)) || GXI_LOAD(&gxi.recorded) ||
+        gxi.cu.cuCtxGetId(p->cu_context, &id) || id != p->context_id)
+        return gxi_free_slow(where, stream, address, 1);
+    if (!gxi_range_rest(address, where)) return gxi_free_slow(where, stream, address, 0);
+    gxi_exchange_mode(&mode);
+    cu = gxi.cu.cuMemFreeAsync(address, p->native);
+    gxi_exchange_mode(&mode);
+    return cu ? gxi_free_failed(where, address, cu) : GPUEXEC_OK;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -9988,6 +11283,7 @@ static uint64_t gxi_event_new(gxi_call *call, const gxi_slot *context, struct CU
 }
 
 static int gxi_event_end(gxi_call *call, gxi_slot *old) {
+    if (old->in_graph) GXI_LOAD(&gxi.graphs_lose)(call, NULL, old);
     return old->adopted ? 0 : GXI_TRY(cuEventDestroy, (old->is.event.native));
 }
 
@@ -10393,6 +11689,15 @@ static gxi_copy_side gxi_side_of_box(const gxi_side *side, const gxi_slot *peer,
     c.height = (size_t)(slices > 1 ? side->slice / side->pitch : rows);
     return c;
 }
+static gxi_memcpy3d gxi_box_of(const gxi_transfer *x, gxi_slot *const *peers) {
+    gxi_memcpy3d box;
+    box.to = gxi_side_of_box(&x->sides[GXI_TO], peers[GXI_TO], x->rows, x->slices);
+    box.from = gxi_side_of_box(&x->sides[GXI_FROM], peers[GXI_FROM], x->rows, x->slices);
+    box.width = (size_t)x->bytes;
+    box.height = (size_t)x->rows;
+    box.depth = (size_t)x->slices;
+    return box;
+}
 /* peers: the contexts of both sides of a copy between devices, else NULL */
 static int gxi_transfer_box(gxi_call *call, const gxi_transfer *x, struct CUstream_st *s, gxi_slot *const *peers) {
     const gxi_side *to = &x->sides[GXI_TO], *from = &x->sides[GXI_FROM];
@@ -10406,11 +11711,7 @@ static int gxi_transfer_box(gxi_call *call, const gxi_transfer *x, struct CUstre
     if (x->kind == GXI_FILL32)
         return GXI_TRY(cuMemsetD2D32Async, (to->address, pitch, x->value, width / 4, height, s));
     if (x->slices > 1 || peers[GXI_TO]) {
-        box.to = gxi_side_of_box(to, peers[GXI_TO], x->rows, x->slices);
-        box.from = gxi_side_of_box(from, peers[GXI_FROM], x->rows, x->slices);
-        box.width = width;
-        box.height = height;
-        box.depth = (size_t)x->slices;
+        box = gxi_box_of(x, peers);
         return peers[GXI_TO] ? GXI_TRY(cuMemcpy3DPeerAsync, (&box, s)) : GXI_TRY(cuMemcpy3DAsync, (&box, s));
     }
     memset(&c, 0, sizeof c);
@@ -10507,6 +11808,13 @@ static void gxi_find_peers(const gxi_transfer *x, gxi_slot **peers) {
     }
     if (gxi_context_of(found[0])->ordinal != gxi_context_of(found[1])->ordinal) memcpy(peers, found, sizeof found);
 }
+/* Whether a stream's copy or fill needs its context to be current. With none, cuMemcpyDtoDAsync between two devices
+   crashes (driver 580), and copies in host memory or of another device's boxes have no device. */
+static int gxi_needs_context(const gxi_transfer *x, uint64_t context) {
+    const gxi_range *to = &x->sides[GXI_TO].found, *from = &x->sides[GXI_FROM].found;
+    if (x->kind != GXI_COPY) return x->kind == GXI_COPY_HOST;
+    return !to->bytes || !from->bytes || to->context != context || from->context != context;
+}
 /* on: a stream, or a context if `now` is set. */
 static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t on, int now, gxi_transfer *x) {
     gxi_slot *slot;
@@ -10529,8 +11837,7 @@ static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t on, int now, gxi_
     if (gxi_check_transfer(call, x, slot)) return GPUEXEC_BAD_ARGUMENT;
     if (!gxi_is_line(x)) gxi_find_peers(x, peers);
     if (now ? gxi_enter_legacy(call, slot->cu_context, &scope)
-        : !slot->legacy && (x->kind == GXI_COPY_HOST || (peers[GXI_TO] && !gxi_is_line(x)))
-        ? gxi_enter(call, slot->cu_context, &scope)          /* not a copy to or from the stream's own device */
+        : !slot->legacy && gxi_needs_context(x, slot->context) ? gxi_enter(call, slot->cu_context, &scope)
         : gxi_enter_stream(call, slot, &scope))
         return gxi_failed_with();
     cu = now ? gxi_transfer_now(call, x, peers) : gxi_transfer_queue(call, x, slot->is.stream.native, peers);
@@ -10541,7 +11848,7 @@ static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t on, int now, gxi_
                                    "to the device, copy_out reads from it"
                                  : "check that the memory has not been freed", NULL);
     if (now && x->kind == GXI_COPY_OUT && GXI_LOAD(&gxi.barriers))
-        return GXI_LOAD(&gxi.look_at_barriers)(call, slot->cu_context, 1);
+        return GXI_LOAD(&gxi.look_at_barriers)(call, slot->cu_context, NULL, 1);
     return GPUEXEC_OK;
 }
 
@@ -10859,20 +12166,23 @@ static gpuexec_result gxi_set_box(gxi_call *call, gxi_transfer *x, unsigned i, c
     side->address += box->z * side->slice + box->y * pitch + box->x;
     return GPUEXEC_OK;
 }
-/* on: a stream, or a context if `now` is set. */
-static gpuexec_result gxi_copy_box(gxi_call *call, uint64_t on, int now, const gpuexec_copy_3d_desc *copy) {
-    gxi_transfer x = gxi_transfer_of(GXI_COPY, 0, 0, 0);
-    if (gxi_begin(call)) return gxi_failed_with();
+static gpuexec_result gxi_transfer_of_box(gxi_call *call, const gpuexec_copy_3d_desc *copy, gxi_transfer *x) {
+    *x = gxi_transfer_of(GXI_COPY, 0, 0, 0);
     if (gxi_is_null(call, copy, "the copy") ||
         gxi_check_desc(call, "gpuexec_copy_3d_desc", copy->start_canary, copy->end_canary))
         return GPUEXEC_BAD_ARGUMENT;
-    x.bytes = copy->width_bytes;
-    x.rows = copy->height;
-    x.slices = copy->depth;
-    if (!gxi_is_empty(&x) &&
-        (gxi_set_box(call, &x, GXI_TO, &copy->to) || gxi_set_box(call, &x, GXI_FROM, &copy->from)))
+    x->bytes = copy->width_bytes;
+    x->rows = copy->height;
+    x->slices = copy->depth;
+    if (!gxi_is_empty(x) && (gxi_set_box(call, x, GXI_TO, &copy->to) || gxi_set_box(call, x, GXI_FROM, &copy->from)))
         return GPUEXEC_BAD_ARGUMENT;
-    x.kind = gxi_kind_of_copy(&x);
+    x->kind = gxi_kind_of_copy(x);
+    return GPUEXEC_OK;
+}
+/* on: a stream, or a context if `now` is set. */
+static gpuexec_result gxi_copy_box(gxi_call *call, uint64_t on, int now, const gpuexec_copy_3d_desc *copy) {
+    gxi_transfer x;
+    if (gxi_begin(call) || gxi_transfer_of_box(call, copy, &x)) return gxi_failed_with();
     return gxi_transfer_on(call, on, now, &x);
 }
 GPUEXEC_API gpuexec_result gpuexec_copy_3d_at(const char *where, gpuexec_stream stream,
@@ -10892,7 +12202,7 @@ enum { GXI_PARTS = 170,                          /* a kernel's parameters have a
        GXI_PARTS_LEAST = 4,                      /* fewer copies are separate */
        GXI_PART_LIMIT = 1 << 20,                 /* bytes: a larger copy gains nothing */
        GXI_BLOCK_BYTES = 16384,                  /* that one block copies */
-       GXI_BATCH = 512 };
+       GXI_COPIES = 512 };
 typedef struct gxi_part { uint64_t to, from, bytes; } gxi_part;
 typedef struct gxi_many {
     gxi_call            *call;
@@ -10906,8 +12216,8 @@ typedef struct gxi_many {
     unsigned             nparts, nbatch;
     uint64_t             largest;                /* of the parts */
     gxi_part             parts[GXI_PARTS];       /* the kernel's parameter */
-    gpuexec_ptr          to[GXI_BATCH], from[GXI_BATCH];
-    size_t               bytes[GXI_BATCH], which[GXI_BATCH];
+    gpuexec_ptr          to[GXI_COPIES], from[GXI_COPIES];
+    size_t               bytes[GXI_COPIES], which[GXI_COPIES];
 } gxi_many;
 
 /* copies(struct { uint64_t to, from, bytes; } c[170]): blockIdx.y selects the copy; by 16 bytes if both addresses are
@@ -11043,7 +12353,7 @@ static int gxi_enqueue_part(gxi_many *m, size_t i) {
         m->from[m->nbatch] = from;
         m->bytes[m->nbatch] = (size_t)x->bytes;
         m->which[m->nbatch++] = i;
-        return m->nbatch < GXI_BATCH || gxi_enqueue_batch(m);
+        return m->nbatch < GXI_COPIES || gxi_enqueue_batch(m);
     }
     return !gxi_transfer_queue(m->call, x, m->stream, no_peers) || gxi_fail_copy(m);
 }
@@ -11083,7 +12393,7 @@ static gpuexec_result gxi_copy_many(gxi_call *call, uint64_t on, int now, const 
     m.stream = now ? GXI_STREAM_LEGACY : slot->is.stream.native;
     m.copier = NULL;
     /* a capture records single copies: its graph knows their memory, and cuMemcpyBatchAsync would break it */
-    captures = !now && gxi_captures(call, slot);
+    captures = !now && gxi_capture_status(call, slot);               /* another library's, too */
     m.batches = !now && slot->legacy != 1 && GXI_HAS(cuMemcpyBatchAsync) && !captures;
     if (within >= GXI_PARTS_LEAST && context && !captures)
         ok = gxi_copier(call, context, &m.copier) == GPUEXEC_OK;
@@ -11096,7 +12406,7 @@ static gpuexec_result gxi_copy_many(gxi_call *call, uint64_t on, int now, const 
     }
     gxi_leave(&scope);
     if (ok && now && out && GXI_LOAD(&gxi.barriers))
-        return GXI_LOAD(&gxi.look_at_barriers)(call, slot->cu_context, 1);
+        return GXI_LOAD(&gxi.look_at_barriers)(call, slot->cu_context, NULL, 1);
     return ok ? GPUEXEC_OK : gxi_failed_with();
 }
 GPUEXEC_API gpuexec_result gpuexec_copy_many_at(const char *where, gpuexec_stream stream,
@@ -11615,18 +12925,21 @@ static GXI_COLD gpuexec_result gxi_fail_contexts(gxi_call *call, const char *cur
                     gxi_kernel_of(k)->title, gxi_ordinal_of(k), (void *)k->cu_context, gxi_ordinal_of(s),
                     (void *)s->cu_context);
 }
+/* 0 after a failure */
+static GXI_COLD int gxi_check_args(gxi_call *call, const gxi_slot *k, const gpuexec_args *args) {
+    if (gxi_args_fit(k->is.kernel.sizes, args)) return 1;
+    gxi_fail_args(call, gxi_kernel_of(k)->title, k->is.kernel.sizes, args);
+    return 0;
+}
 /* The checks of every launch before the driver: handles, one context, the arguments. 0 after a failure. */
 static GXI_COLD int gxi_find_launch(gxi_call *call, gpuexec_kernel kernel, gpuexec_stream stream,
                                    const gpuexec_args *args, gxi_slot **k, gxi_slot **s) {
     if (!(*k = gxi_find_kernel(call, kernel))) return 0;
     *s = gxi_peek(stream.id, GXI_STREAM);       /* in the kernel's context, which was just checked */
     if ((!*s || (*s)->context != (*k)->context) && !(*s = gxi_find_stream(call, stream))) return 0;
-    if ((*k)->cu_context != (*s)->cu_context)
-        gxi_fail_contexts(call, "use a stream of the kernel's context, or load the module into the stream's context",
-                                *k, *s);
-    else if (!gxi_args_fit((*k)->is.kernel.sizes, args))
-        gxi_fail_args(call, gxi_kernel_of(*k)->title, (*k)->is.kernel.sizes, args);
-    else return 1;
+    if ((*k)->cu_context == (*s)->cu_context) return gxi_check_args(call, *k, args);
+    gxi_fail_contexts(call, "use a stream of the kernel's context, or load the module into the stream's context", *k,
+                      *s);
     return 0;
 }
 
@@ -12114,10 +13427,20 @@ static gpuexec_result gxi_prepare_kernel(gxi_call *call, gxi_slot *kernel, gpuex
     return GPUEXEC_OK;
 }
 
+/* The sizes of arguments that are copied; 0 if they are not known. */
+static int gxi_sizes_of_args(gxi_call *call, const gxi_slot *k, const gpuexec_args *args,
+                             const unsigned short **sizes) {
+    *sizes = args->sizes ? args->sizes : k->is.kernel.sizes ? k->is.kernel.sizes + 1 : NULL;
+    if (*sizes || !args->count) return 1;
+    gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass args.sizes, as GPUEXEC_ARGS and gpuexec_params_args do",
+             "the sizes of the arguments are not known: args.sizes is NULL, and the parameters of %s are not known",
+             gxi_kernel_of(k)->title);
+    return 0;
+}
 /* dims: with y and z filled in. 0 after a failure. */
 static uint64_t gxi_prepared_new(gxi_call *call, gxi_slot *k, gxi_slot *s, const gpuexec_dims *dims,
                                  const gpuexec_launch_desc *desc, const gpuexec_args *args) {
-    const unsigned short *known = k->is.kernel.sizes, *sizes = args->sizes ? args->sizes : known ? known + 1 : NULL;
+    const unsigned short *known = k->is.kernel.sizes, *sizes;
     /* the arguments' offsets on the device, if known: PTX text does not show alignments above 16 */
     const unsigned short *offsets = known && args->count && GXI_HAS(cuFuncGetParamInfo) ? known + 1 + args->count
         : NULL;
@@ -12129,12 +13452,7 @@ static uint64_t gxi_prepared_new(gxi_call *call, gxi_slot *k, gxi_slot *s, const
     gxi_slot made;
     uint64_t id;
     unsigned i;
-    if (args->count && !sizes) {
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass args.sizes, as GPUEXEC_ARGS and gpuexec_params_args do",
-                 "the sizes of the arguments are not known: args.sizes is NULL, and the parameters of %s are not known",
-                 name);
-        return 0;
-    }
+    if (!gxi_sizes_of_args(call, k, args, &sizes)) return 0;
     for (i = 0; i < args->count; i++) space = offsets ? (size_t)offsets[i] + sizes[i] : space + gxi_up(sizes[i], 16);
     p = (gxi_prepared *)gxi_block_new(sizeof *p, args->count, space + name_bytes + module_bytes, NULL);
     if (!p) {
@@ -12194,14 +13512,9 @@ GPUEXEC_API gpuexec_prepared gpuexec_prepare_with_at(const char *where, gpuexec_
     return handle;
 }
 
-static void *gxi_prepared_place(gxi_call *call, gpuexec_prepared prepared, int index, size_t bytes) {
-    gxi_slot *slot = gxi_find_prepared(call, prepared);
+/* The place of an argument of a launch; NULL if there is none of that size. */
+static void *gxi_argument_place(gxi_call *call, const gxi_block *b, const char *name, int index, size_t bytes) {
     char indices[GXI_INDICES];
-    const gxi_block *b;
-    const char *name;
-    if (!slot) return NULL;
-    b = &gxi_prepared_of(slot)->block;
-    name = gxi_prepared_of(slot)->name;
     if (b->count == 0)
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
                  "the launch of %s has no arguments, so there is no argument %d", name, index);
@@ -12214,6 +13527,11 @@ static void *gxi_prepared_place(gxi_call *call, gpuexec_prepared prepared, int i
                  gxi_s(b->sizes[index]), (unsigned long long)bytes);
     else return b->data + gxi_block_offset(b, (unsigned)index);
     return NULL;
+}
+static void *gxi_prepared_place(gxi_call *call, gpuexec_prepared prepared, int index, size_t bytes) {
+    const gxi_slot *slot = gxi_find_prepared(call, prepared);
+    const gxi_prepared *p = slot ? gxi_prepared_of(slot) : NULL;
+    return p ? gxi_argument_place(call, &p->block, p->name, index, bytes) : NULL;
 }
 GPUEXEC_API void *gpuexec_prepared_argument_at(const char *where, gpuexec_prepared prepared, int index, size_t bytes) {
     GXI_CALL(gpuexec_prepared_argument, GXI_MAKES);
@@ -12304,23 +13622,49 @@ GPUEXEC_API gpuexec_result gpuexec_prepared_destroy_at(const char *where, gpuexe
    captures do not become slower. gxi_graphs_mutex guards the list of CUgraphs. */
 
 
-/* An address or a CUfunction that a node uses, perhaps: an argument of 8 bytes may also be a number. */
+/* An address, a CUfunction or an event's handle id that a node uses, perhaps: an argument of 8 bytes may also be a
+   number. */
 typedef struct gxi_named { uint64_t value; size_t node; } gxi_named;
+typedef struct gxi_node {
+    struct CUgraphNode_st *native;
+    uint64_t         object;                     /* handle id of its kernel or event, or of a conditional node's body;
+                                                    0: not known */
+    void            *more;                       /* owned: a kernel's gpuexec_launch_desc, if it has attributes; the
+                                                    gxi_recorded of a body; otherwise NULL */
+    unsigned short   type, disabled;             /* CUgraphNodeType */
+    unsigned         named;                      /* the last gxi_recorded.adds that depends on it */
+} gxi_node;
 typedef struct gxi_recorded {
     struct CUgraph_st *native;
-    unsigned          users;                     /* graphs; several after an update */
+    unsigned          users;                     /* atomic: graphs; several after an update */
+    int               is_body;                   /* of a conditional node, which destroys it and is one of the users */
+    int               known;                     /* nodes are filled in: see gxi_know_nodes */
+    gxi_node         *nodes;
+    size_t            nnodes, nodes_cap, ndisabled;
+    unsigned          adds;                      /* counts the nodes that were added */
     int               listed;                    /* `named` is complete; otherwise count is 0 */
     gxi_named        *named;                     /* sorted by value */
     size_t            count, cap;
-    struct CUctx_st **joined;                    /* the other contexts on whose streams the capture recorded */
+    struct CUctx_st **joined;                    /* the other contexts on whose streams the capture recorded, or whose
+                                                    kernels, memory or events were added */
     unsigned          njoined;
     char             *gone;                      /* atomic; what was freed or unloaded since. NULL: nothing */
     struct gxi_recorded *next;
 } gxi_recorded;
-struct gxi_graph { gxi_recorded *made; };
+enum { GXI_CHECKED = 8 };
+typedef struct gxi_checked { uint64_t kernel; gpuexec_dims dims; } gxi_checked;
+struct gxi_graph {
+    gxi_recorded      *made;
+    int                built;                    /* by hand, not by a capture */
+    uint64_t           root;                     /* of the body of a conditional node: the graph of that node */
+    struct CUgraph_st *exec_of;                  /* which the executable graph was instantiated from */
+    gxi_checked        checked[GXI_CHECKED];     /* launches that passed gxi_check_kept */
+};
 static gxi_mutex gxi_graphs_mutex = GXI_MUTEX_INIT;
 
 static GXI_NOINLINE gxi_recorded *gxi_recorded_of(const gxi_slot *graph) { return graph->is.graph.info->made; }
+/* A graph in texts, for "%s at %s". */
+#define GXI_GRAPH_AT(slot) (slot)->is.graph.info->built ? "created" : "captured", gxi_place((slot)->where)
 
 /* All nodes, allocated; NULL if there are none, or after a failure: then *cu, or -1 without memory. */
 static struct CUgraphNode_st **gxi_nodes(gxi_call *call, struct CUgraph_st *graph, size_t *count, int *cu) {
@@ -12366,15 +13710,24 @@ static int gxi_name_words(gxi_recorded *r, const void *bytes, size_t n, size_t n
     }
     return ok;
 }
-static int gxi_name_kernel(gxi_recorded *r, const gxi_kernel_node *k, size_t node) {
+/* The member of a node's `extra` behind that CU_LAUNCH_PARAM_BUFFER_...: drivers choose the order. NULL: missing. */
+static void **gxi_extra(void **extra, uintptr_t what) {
+    while (*extra && (uintptr_t)*extra != what) extra += 2;
+    return *extra ? extra + 1 : NULL;
+}
+static int gxi_name_kernel(gxi_recorded *r, const gxi_kernel_node *k, uint64_t object, size_t node) {
+    void **buffer, **bytes;
     const gxi_slot *kernel;
     const unsigned short *sizes;
     unsigned i, n;
     int ok = gxi_name(r, (uintptr_t)k->function, node);
-    if (!k->params && k->extra)
-        return ok && gxi_name_words(r, k->extra[1], *(const size_t *)k->extra[3], node);
+    if (!k->params && k->extra) {
+        buffer = gxi_extra(k->extra, GXI_LAUNCH_PARAM_BUFFER_POINTER);
+        bytes = gxi_extra(k->extra, GXI_LAUNCH_PARAM_BUFFER_SIZE);
+        return ok && (!buffer || !bytes || gxi_name_words(r, *buffer, *(const size_t *)*bytes, node));
+    }
     gxi_lock(&gxi_tables);
-    kernel = gxi_kernel_of_native(k->function);
+    kernel = object ? gxi_peek(object, GXI_KERNEL) : gxi_kernel_of_native(k->function);
     sizes = kernel ? kernel->is.kernel.sizes : NULL;
     n = sizes && k->params ? sizes[0] : 0;
     for (i = 0; ok && i < n; i++) ok = gxi_name_words(r, k->params[i], sizes[i + 1], node);
@@ -12388,26 +13741,57 @@ static int gxi_by_value(const void *a, const void *b) {
     const gxi_named *x = (const gxi_named *)a, *y = (const gxi_named *)b;
     return x->value != y->value ? (x->value < y->value ? -1 : 1) : x->node < y->node ? -1 : x->node > y->node;
 }
-/* gxi_graphs_mutex is held. A graph that cannot be read now is read at the next free or unload. */
-static void gxi_list_names(const gxi_call *caller, gxi_recorded *r) {
-    gxi_call own = *caller, *const call = &own;
-    size_t i, count;
-    int cu, type, ok = 1;
-    struct CUgraphNode_st **nodes = gxi_nodes(call, r->native, &count, &cu);
-    for (i = 0; nodes && ok && i < count; i++) {
+/* Names what the nodes of a graph use. of: NULL in a child graph. top: the node of r that contains the graph, or
+   SIZE_MAX if the graph is r. Returns 0 after a failure. */
+static int gxi_name_nodes(gxi_call *call, gxi_recorded *r, struct CUgraph_st *native, const gxi_recorded *of,
+                          size_t top) {
+    const gxi_node *known = of && of->known ? of->nodes : NULL;
+    const gxi_recorded *body;
+    struct CUgraphNode_st **nodes = NULL;
+    size_t i, count = known ? of->nnodes : 0;
+    int cu = 0, ok = 1;
+    if (!known) nodes = gxi_nodes(call, native, &count, &cu);
+    for (i = 0; (known || nodes) && ok && i < count; i++) {
+        struct CUgraphNode_st *const node = known ? known[i].native : nodes[i];
+        const uint64_t object = known ? known[i].object : 0;
+        const size_t at = top == SIZE_MAX ? i : top;
+        struct CUgraph_st *child = NULL;
         gxi_kernel_node kernel;
         gxi_memcpy3d copy;
         gxi_fill_node fill;
-        if (GXI_BESIDE(cuGraphNodeGetType, (nodes[i], &type))) type = -1;
-        if (type == GXI_GRAPH_NODE_TYPE_KERNEL && GXI_BESIDE(cuGraphKernelNodeGetParams, (nodes[i], &kernel)) == 0)
-            ok = gxi_name_kernel(r, &kernel, i);
-        if (type == GXI_GRAPH_NODE_TYPE_MEMCPY && GXI_BESIDE(cuGraphMemcpyNodeGetParams, (nodes[i], &copy)) == 0)
-            ok = gxi_name(r, gxi_side_of_node(&copy.from), i) && gxi_name(r, gxi_side_of_node(&copy.to), i);
-        if (type == GXI_GRAPH_NODE_TYPE_MEMSET && GXI_BESIDE(cuGraphMemsetNodeGetParams, (nodes[i], &fill)) == 0)
-            ok = gxi_name(r, fill.to, i);
+        int type = known ? known[i].type : -1;
+        if (!known && GXI_BESIDE(cuGraphNodeGetType, (node, &type))) type = -1;
+        switch (type) {
+        case GXI_GRAPH_NODE_TYPE_KERNEL:
+            ok = GXI_BESIDE(cuGraphKernelNodeGetParams, (node, &kernel)) || gxi_name_kernel(r, &kernel, object, at);
+            break;
+        case GXI_GRAPH_NODE_TYPE_MEMCPY:
+            ok = GXI_BESIDE(cuGraphMemcpyNodeGetParams, (node, &copy)) ||
+                (gxi_name(r, gxi_side_of_node(&copy.from), at) && gxi_name(r, gxi_side_of_node(&copy.to), at));
+            break;
+        case GXI_GRAPH_NODE_TYPE_MEMSET:
+            ok = GXI_BESIDE(cuGraphMemsetNodeGetParams, (node, &fill)) || gxi_name(r, fill.to, at);
+            break;
+        case GXI_GRAPH_NODE_TYPE_GRAPH:
+            ok = GXI_BESIDE(cuGraphChildGraphNodeGetGraph, (node, &child)) || gxi_name_nodes(call, r, child, NULL, at);
+            break;
+        case GXI_GRAPH_NODE_TYPE_CONDITIONAL:
+            body = known ? (const gxi_recorded *)known[i].more : NULL;
+            ok = !body || gxi_name_nodes(call, r, body->native, body, at);
+            break;
+        case GXI_GRAPH_NODE_TYPE_WAIT_EVENT: case GXI_GRAPH_NODE_TYPE_EVENT_RECORD:
+            ok = gxi_name(r, object, at);
+            break;
+        default: break;
+        }
     }
     gxi_free(nodes);
-    r->listed = ok && cu == 0;
+    return ok && cu == 0;
+}
+/* gxi_graphs_mutex is held. A graph that cannot be read now is read at the next free or unload. */
+static void gxi_list_names(const gxi_call *caller, gxi_recorded *r) {
+    gxi_call own = *caller;
+    r->listed = gxi_name_nodes(&own, r, r->native, r, SIZE_MAX);
     if (!r->listed) r->count = 0;
     else if (r->count) qsort(r->named, r->count, sizeof *r->named, gxi_by_value);
 }
@@ -12416,20 +13800,27 @@ static void gxi_graph_is_gone(gxi_recorded *r, gxi_text *why) {      /* takes ov
     GXI_STORE(&r->gone, why->p ? why->p : gxi_copy_string("its memory or kernels are gone"));
 }
 /* gxi_graphs_mutex is held. */
-static void gxi_graph_loses(const gxi_call *call, gxi_recorded *r, const gxi_range *range, const gxi_slot *kernel) {
-    const uint64_t lo = range ? range->lo : (uintptr_t)kernel->is.kernel.native, bytes = range ? range->bytes : 1;
-    gxi_text t = { 0, 0, 0, 0 };
+static const gxi_named *gxi_graph_names(const gxi_call *call, gxi_recorded *r, uint64_t lo, uint64_t bytes) {
     size_t from = 0, to;
-    if (r->gone) return;
     if (!r->listed) gxi_list_names(call, r);
     for (to = r->count; from < to; ) {                               /* the first value that is not below lo */
         const size_t middle = from + (to - from) / 2;
         if (r->named[middle].value < lo) from = middle + 1; else to = middle;
     }
-    if (from == r->count || r->named[from].value - lo >= bytes) return;
-    gxi_add(&t, "node %llu ", (unsigned long long)r->named[from].node);
+    return from == r->count || r->named[from].value - lo >= bytes ? NULL : &r->named[from];
+}
+/* gxi_graphs_mutex is held. */
+static void gxi_graph_loses(const gxi_call *call, gxi_recorded *r, const gxi_range *range, const gxi_slot *slot) {
+    const gxi_slot *const kernel = slot && gxi_kind_of(slot->id) == GXI_KERNEL ? slot : NULL;
+    const uint64_t lo = range ? range->lo : kernel ? (uintptr_t)kernel->is.kernel.native : slot->id,
+                   bytes = range ? range->bytes : 1;
+    const gxi_named *name = r->gone ? NULL : gxi_graph_names(call, r, lo, bytes);
+    gxi_text t = { 0, 0, 0, 0 };
+    if (!name) return;
+    gxi_add(&t, "node %llu ", (unsigned long long)name->node);
     if (kernel) gxi_add(&t, "launches %s, which was unloaded at %s", gxi_kernel_of(kernel)->title,
                         gxi_place(call->where));
+    else if (slot) gxi_add(&t, "uses an event that was destroyed at %s", gxi_place(call->where));
     else gxi_add(&t, "uses the %llu bytes of %s memory at 0x%llx, %s at %s, which were %s at %s",
                  (unsigned long long)bytes, gxi_memory_kinds[range->kind], (unsigned long long)lo,
                  gxi_memory_verbs[range->kind], gxi_place(range->where),
@@ -12450,7 +13841,7 @@ static struct CUgraphExec_st *gxi_take_exec(const gxi_recorded *r, gxi_slot **gr
     gxi_unlock(&gxi_tables);
     return exec;
 }
-/* A context is closed whose stream joined the capture. */
+/* A context is closed that the graph also uses. */
 static void gxi_graph_loses_context(const gxi_call *call, gxi_recorded *r, const gxi_slot *closed) {
     gxi_text t = { 0, 0, 0, 0 };
     gxi_slot *graph;
@@ -12459,7 +13850,7 @@ static void gxi_graph_loses_context(const gxi_call *call, gxi_recorded *r, const
     if (i == r->njoined) return;
     if (gxi_context_is_gone(call, closed)) while (gxi_take_exec(r, &graph)) {}   /* they cannot be destroyed any more */
     if (r->gone) return;
-    gxi_add(&t, "a stream of the context on device %d joined the capture; the context was closed at %s",
+    gxi_add(&t, "it uses the context on device %d, which was closed at %s",
             gxi_context_of(closed)->ordinal, gxi_place(call->where));
     gxi_graph_is_gone(r, &t);
 }
@@ -12493,13 +13884,24 @@ static int gxi_recorded_leave(gxi_recorded *r) {
     gxi_recorded **at = &gxi.recorded;
     unsigned users;
     gxi_lock(&gxi_graphs_mutex);
-    users = --r->users;
-    while (users == 0 && *at != r) at = &(*at)->next;
-    if (users == 0) GXI_STORE(at, r->next);
+    users = r->users - 1;
+    GXI_STORE(&r->users, users);
+    while (users == 0 && !r->is_body && *at != r) at = &(*at)->next;
+    if (users == 0 && !r->is_body) GXI_STORE(at, r->next);
     gxi_unlock(&gxi_graphs_mutex);
     return users == 0;
 }
-static void gxi_recorded_free(gxi_recorded *r) {
+static void gxi_recorded_free(gxi_call *call, gxi_recorded *r) {
+    size_t i;
+    for (i = 0; i < r->nnodes; i++) {
+        const gxi_node *n = &r->nodes[i];
+        gxi_recorded *body = n->type == GXI_GRAPH_NODE_TYPE_CONDITIONAL ? (gxi_recorded *)n->more : NULL;
+        gxi_slot *handle = body ? gxi_peek(n->object, GXI_GRAPH) : NULL;
+        if (handle) gxi_destroy(call, handle);
+        if (!body) gxi_free(n->more);
+        else if (gxi_recorded_leave(body)) gxi_recorded_free(call, body);
+    }
+    gxi_free(r->nodes);
     gxi_free(r->named);
     gxi_free(r->joined);
     gxi_free(r->gone);
@@ -12509,42 +13911,46 @@ static void gxi_recorded_free(gxi_recorded *r) {
 static gpuexec_result gxi_check_gone(gxi_call *call, const gxi_slot *graph, const char *cannot) {
     const char *gone = GXI_LOAD(&gxi_recorded_of(graph)->gone);
     return !gone ? GPUEXEC_OK
-        : gxi_fail(call, GPUEXEC_STALE_HANDLE, "keep memory, modules and contexts until the graph's last launch; or "
-                   "capture the calls again, and launch or update with the new graph",
-                   "cannot %s the graph captured at %s: %s", cannot, gxi_place(graph->where), gone);
+        : gxi_fail(call, GPUEXEC_STALE_HANDLE, "keep memory, modules, events and contexts until the graph's last "
+                   "launch, or until its nodes no longer use them; or make another graph, and launch or update with it",
+                   "cannot %s the graph %s at %s: %s", cannot, GXI_GRAPH_AT(graph), gone);
 }
 
-/* Takes over `joined`. */
-static uint64_t gxi_graph_new(gxi_call *call, const gxi_slot *stream, struct CUgraph_st *native,
-                              struct CUctx_st **joined, unsigned njoined) {
-    gxi_slot *context = gxi_get(call, stream->context, GXI_CONTEXT, "the stream's context");
+/* The slot of a graph in a context; is_body: the CUgraph belongs to a conditional node. Takes over `joined`, and also
+   `native` after a failure: then it returns 0. */
+static uint64_t gxi_graph_new(gxi_call *call, const gxi_slot *context, struct CUgraph_st *native,
+                              struct CUctx_st **joined, unsigned njoined, int is_body) {
     gxi_graph *info = context ? (gxi_graph *)gxi_realloc(NULL, sizeof *info) : NULL;
     gxi_recorded *r = info ? (gxi_recorded *)gxi_realloc(NULL, sizeof *r) : NULL;
     gxi_slot made;
     uint64_t id = 0;
     if (r) {
+        memset(info, 0, sizeof *info);
         memset(r, 0, sizeof *r);
         r->native = native;
         r->users = 1;
+        r->is_body = is_body;
         r->joined = joined;
         r->njoined = njoined;
         info->made = r;
-        made = gxi_made(context, context->id, 0);
+        made = gxi_made(context, context->id, is_body);
         made.is.graph.info = info;
         GXI_STORE(&gxi.graphs_lose, &gxi_graphs_lose);
-        gxi_lock(&gxi_graphs_mutex);
-        r->next = gxi.recorded;
-        GXI_STORE(&gxi.recorded, r);
-        gxi_unlock(&gxi_graphs_mutex);
+        if (!is_body) {
+            gxi_lock(&gxi_graphs_mutex);
+            r->next = gxi.recorded;
+            GXI_STORE(&gxi.recorded, r);
+            gxi_unlock(&gxi_graphs_mutex);
+        }
         id = gxi_new(call, GXI_GRAPH, &made, &gxi_context_of(context)->first[GXI_GRAPH]);
-        if (!id && gxi_recorded_leave(r)) gxi_recorded_free(r);
+        if (!id && gxi_recorded_leave(r)) gxi_recorded_free(call, r);
     } else {
         gxi_free(joined);
         if (context) gxi_fail_memory(call, "keep the graph");
     }
     if (!id) {
         gxi_free(info);
-        GXI_BESIDE(cuGraphDestroy, (native));
+        if (!is_body) GXI_BESIDE(cuGraphDestroy, (native));
     }
     return id;
 }
@@ -12565,7 +13971,7 @@ static int gxi_graph_end(gxi_call *call, gxi_slot *old) {
         else cu = GXI_TRY(cuGraphDestroy, (r->native));
     }
     gxi_exchange_mode(&mode);
-    if (last) gxi_recorded_free(r);
+    if (last) gxi_recorded_free(call, r);
     gxi_free(old->is.graph.info);
     return cu;
 }
@@ -12580,12 +13986,14 @@ static void gxi_add_side(gxi_text *t, const char *word, const gxi_copy_side *sid
     gxi_add(t, " %s %s 0x%llx", word, side->type == GXI_MEMORYTYPE_HOST ? "host" : "device",
             (unsigned long long)gxi_side_of_node(side));
 }
+static const char *const gxi_node_types[] = { "kernel", "copy", "fill", "host function", "child graph", "empty node",
+    "wait for an event", "record of an event", "signal of a semaphore", "wait for a semaphore", "allocation", "free",
+    "writes and waits in memory", "conditional node" };
+static const char *gxi_node_type(int type) {     /* NULL: not known */
+    return type >= 0 && type < (int)(sizeof gxi_node_types / sizeof *gxi_node_types) ? gxi_node_types[type] : NULL;
+}
 /* Adds what a node does, as far as the driver reports it. */
 static void gxi_add_node(gxi_text *t, const gxi_call *call, struct CUgraphNode_st *node) {
-    static const char *const types[] = { "kernel", "copy", "fill", "host function", "child graph", "empty node",
-                                         "wait for an event", "record of an event", "signal of a semaphore",
-                                         "wait for a semaphore", "allocation", "free", "writes and waits in memory",
-                                         "conditional node" };
     gxi_kernel_node k;
     gxi_memcpy3d copy;
     gxi_fill_node fill;
@@ -12608,38 +14016,61 @@ static void gxi_add_node(gxi_text *t, const gxi_call *call, struct CUgraphNode_s
         gxi_add(t, "fill of ");
         gxi_add_bytes(t, (uint64_t)fill.width * fill.element * (fill.height ? fill.height : 1));
         gxi_add(t, " at device 0x%llx with 0x%x", (unsigned long long)fill.to, fill.value);
-    } else if (type >= 0 && type < (int)(sizeof types / sizeof *types)) gxi_add(t, "%s", types[type]);
+    } else if (gxi_node_type(type)) gxi_add(t, "%s", gxi_node_type(type));
     else gxi_add(t, "node of type %d", type);
 }
-static size_t gxi_index_of_node(struct CUgraphNode_st *const *nodes, size_t before, const struct CUgraphNode_st *node) {
-    while (before > 0 && nodes[before - 1] != node) before--;        /* most nodes follow the one before */
-    return before - 1;
+/* Where each node is, sorted by its address; NULL: no memory. */
+static gxi_named *gxi_sorted_nodes(struct CUgraphNode_st *const *nodes, size_t count) {
+    gxi_named *sorted = (gxi_named *)gxi_realloc(NULL, count * sizeof *sorted);
+    size_t i;
+    for (i = 0; sorted && i < count; i++) {
+        sorted[i].value = (uintptr_t)nodes[i];
+        sorted[i].node = i;
+    }
+    if (sorted) qsort(sorted, count, sizeof *sorted, gxi_by_value);
+    return sorted;
+}
+static size_t gxi_index_of_node(const gxi_named *sorted, size_t count, const struct CUgraphNode_st *node) {
+    size_t from = 0, to = count;
+    while (to - from > 1) {
+        const size_t middle = from + (to - from) / 2;
+        if (sorted[middle].value <= (uintptr_t)node) from = middle; else to = middle;
+    }
+    return sorted[from].node;
 }
 static void gxi_add_node_of(gxi_text *t, gxi_call *call, struct CUgraph_st *graph, struct CUgraphNode_st *node) {
     gxi_call own = *call;                        /* so that results here do not replace the caller's */
     size_t count;
     int cu;
     struct CUgraphNode_st **nodes = gxi_nodes(&own, graph, &count, &cu);
-    if (nodes) gxi_add(t, "there, node %llu is: ", (unsigned long long)gxi_index_of_node(nodes, count, node));
+    size_t i = 0;
+    while (nodes && i < count && nodes[i] != node) i++;
+    if (nodes) gxi_add(t, "there, node %llu is: ", (unsigned long long)i);
     if (nodes) gxi_add_node(t, &own, node);
     gxi_free(nodes);
 }
 static size_t gxi_graph_write(gxi_call *call, gpuexec_graph graph, char *text, size_t bytes, int dot) {
     gxi_text t = { 0, 0, 0, 0 };
     struct CUgraphNode_st **nodes, **before = NULL;
+    const gxi_recorded *r;
+    gxi_named *sorted = NULL;
     size_t i, k, count, n = 0;
     gxi_slot *g;
     int cu;
     if (text && bytes) *text = 0;
     if (!(g = gxi_begin_with_graph(call, graph))) return 0;
-    nodes = gxi_nodes(call, gxi_recorded_of(g)->native, &count, &cu);
-    if (nodes && !(before = (struct CUgraphNode_st **)gxi_realloc(NULL, count * sizeof *before))) cu = -1;
+    r = gxi_recorded_of(g);
+    nodes = gxi_nodes(call, r->native, &count, &cu);
+    for (i = 0; nodes && r->known && count == r->nnodes && i < count; i++) nodes[i] = r->nodes[i].native;
+    if (nodes && (!(before = (struct CUgraphNode_st **)gxi_realloc(NULL, count * sizeof *before)) ||
+                  !(sorted = gxi_sorted_nodes(nodes, count)))) cu = -1;
     if (dot) gxi_add(&t, "digraph {\n    node [shape=box];\n");
-    else gxi_add(&t, "graph captured at %s, nodes: %llu\n", gxi_place(g->where), (unsigned long long)count);
+    else gxi_add(&t, "graph %s at %s, nodes: %llu\n", GXI_GRAPH_AT(g), (unsigned long long)count);
     for (i = 0; before && cu == 0 && i < count; i++) {
         const unsigned long long at = (unsigned long long)i;
-        n = count;
-        cu = GXI_TRY(cuGraphNodeGetDependencies, (nodes[i], before, &n));
+        n = 0;                                   /* first only the number: the driver clears what a larger array has */
+        cu = GXI_TRY(cuGraphNodeGetDependencies, (nodes[i], NULL, &n));
+        if (cu == 0 && n) cu = GXI_TRY(cuGraphNodeGetDependencies, (nodes[i], before, &n));
         if (cu == GXI_LOSSY_QUERY) n = 0;        /* dependencies of programmatic launches */
         if (cu == GXI_LOSSY_QUERY) cu = 0;
         gxi_add(&t, dot ? "    n%llu [label=\"" : "%llu: ", at);
@@ -12648,7 +14079,7 @@ static size_t gxi_graph_write(gxi_call *call, gpuexec_graph graph, char *text, s
         for (; dot && !t.failed && k < t.n; k++) if (t.p[k] == '"') t.p[k] = '\'';
         gxi_add(&t, dot ? "\"];\n" : n && !cu ? "; after" : "");
         for (k = 0; cu == 0 && k < n; k++) {
-            const unsigned long long from = (unsigned long long)gxi_index_of_node(nodes, count, before[k]);
+            const unsigned long long from = (unsigned long long)gxi_index_of_node(sorted, count, before[k]);
             if (dot) gxi_add(&t, "    n%llu -> n%llu;\n", from, at);
             else gxi_add(&t, "%s %llu", k ? "," : "", from);
         }
@@ -12657,6 +14088,7 @@ static size_t gxi_graph_write(gxi_call *call, gpuexec_graph graph, char *text, s
     if (dot) gxi_add(&t, "}\n");
     gxi_free(nodes);
     gxi_free(before);
+    gxi_free(sorted);
     if (cu == 0 && t.failed) cu = -1;
     if (cu == 0 && text && bytes) snprintf(text, bytes, "%s", t.p);
     n = cu == 0 ? t.n : 0;
@@ -12664,22 +14096,51 @@ static size_t gxi_graph_write(gxi_call *call, gpuexec_graph graph, char *text, s
     gxi_fail_nodes(call, cu);
     return n;
 }
+static GXI_COLD gpuexec_result gxi_fail_body(gxi_call *call, const char *cannot) {
+    return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass the graph that its conditional node was added to",
+                    "cannot %s the body of a conditional node: it runs as a part of the graph with that node", cannot);
+}
 /* Instantiates the graph unless that was done. */
 static gpuexec_result gxi_graph_instantiate(gxi_call *call, gxi_slot *graph) {
+    const gxi_recorded *const r = gxi_recorded_of(graph);
     struct CUgraphExec_st *exec = NULL, *kept;
     gxi_scope scope;
+    size_t i, n;
     int cu;
+    if (r->is_body) return gxi_fail_body(call, "launch");
     if (gxi_check_gone(call, graph, "launch")) return gxi_failed_with();
     if (GXI_LOAD(&graph->is.graph.exec)) return GPUEXEC_OK;
     if (gxi_enter(call, graph->cu_context, &scope)) return gxi_failed_with();
-    cu = GXI_TRY_MAKE(exec, cuGraphInstantiateWithFlags, (&exec, gxi_recorded_of(graph)->native, 0));
+    cu = GXI_TRY_MAKE(exec, cuGraphInstantiateWithFlags, (&exec, r->native, 0));
+    for (i = 0, n = r->ndisabled; cu == 0 && n; i++) {
+        if (!r->nodes[i].disabled) continue;
+        n--;
+        cu = GXI_TRY(cuGraphNodeSetEnabled, (exec, r->nodes[i].native, 0));
+        if (cu) GXI_BESIDE(cuGraphExecDestroy, (exec));
+    }
     gxi_leave(&scope);
-    if (cu) return gxi_fail_cu(call, NULL, "cannot instantiate the graph captured at %s", gxi_place(graph->where));
+    if (cu) return gxi_fail_cu(call, NULL, "cannot instantiate the graph %s at %s", GXI_GRAPH_AT(graph));
     gxi_lock(&gxi_tables);
-    if ((kept = graph->is.graph.exec) == NULL) GXI_STORE(&graph->is.graph.exec, exec);
+    if ((kept = graph->is.graph.exec) == NULL) {
+        graph->is.graph.info->exec_of = r->native;
+        GXI_STORE(&graph->is.graph.exec, exec);
+    }
     gxi_unlock(&gxi_tables);
     if (kept) GXI_BESIDE(cuGraphExecDestroy, (exec));                /* another thread was first */
     return GPUEXEC_OK;
+}
+/* The next launch instantiates it again. */
+static void gxi_drop_exec(gxi_call *call, gxi_slot *graph) {
+    struct CUgraphExec_st *exec;
+    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED;
+    if (!GXI_LOAD(&graph->is.graph.exec)) return;
+    gxi_lock(&gxi_tables);
+    exec = graph->is.graph.exec;
+    GXI_STORE(&graph->is.graph.exec, NULL);
+    gxi_unlock(&gxi_tables);
+    gxi_exchange_mode(&mode);
+    if (exec) GXI_BESIDE(cuGraphExecDestroy, (exec));
+    gxi_exchange_mode(&mode);
 }
 /* cu: what the driver returned on the fast path, -1 if that was not tried. */
 static GXI_NOINLINE gpuexec_result gxi_graph_launch_else(const char *where, gpuexec_graph graph, gpuexec_stream stream,
@@ -12692,7 +14153,9 @@ static GXI_NOINLINE gpuexec_result gxi_graph_launch_else(const char *where, gpue
         return gxi_failed_with();
     if (!(s = gxi_find_stream(call, stream)) ||
         gxi_check_capture(call, s, "launch a graph", "capture the calls of the graph again instead") ||
-        gxi_graph_instantiate(call, g)) return gxi_failed_with();
+        gxi_graph_instantiate(call, g) ||
+        (GXI_LOAD(&gxi.barriers) && GXI_LOAD(&gxi.look_at_barriers)(call, NULL, gxi_recorded_of(g), 0)))
+        return gxi_failed_with();
     if (cu >= 0) gxi_said(call, "cuGraphLaunch", cu);
     else {
         if (gxi_enter_stream(call, s, &scope)) return gxi_failed_with();
@@ -12701,7 +14164,7 @@ static GXI_NOINLINE gpuexec_result gxi_graph_launch_else(const char *where, gpue
     }
     return cu == 0 ? GPUEXEC_OK
         : gxi_fail_cu(call, cu == GXI_INVALID_VALUE ? "free the memory that the graph allocates before launching it "
-                      "again" : NULL, "cannot launch the graph captured at %s", gxi_place(g->where));
+                      "again" : NULL, "cannot launch the graph %s at %s", GXI_GRAPH_AT(g));
 }
 GPUEXEC_API gpuexec_result gpuexec_graph_launch_at(const char *where, gpuexec_graph graph, gpuexec_stream stream) {
     const gxi_slot *g = gxi_peek_inline(graph.id, GXI_GRAPH);
@@ -12709,7 +14172,7 @@ GPUEXEC_API gpuexec_result gpuexec_graph_launch_at(const char *where, gpuexec_gr
     struct CUgraphExec_st *exec;
     int cu = -1;
     if (g && s && gxi_is_plain(s) && !g->borrowed && !s->adopted && (exec = GXI_LOAD(&g->is.graph.exec)) != NULL &&
-        !GXI_LOAD(&g->is.graph.info->made->gone)) {
+        !GXI_LOAD(&g->is.graph.info->made->gone) && !GXI_LOAD(&gxi.barriers)) {
         cu = gxi.cu.cuGraphLaunch(exec, s->is.stream.native);
         if (cu == 0) return GPUEXEC_OK;
     }
@@ -12725,7 +14188,7 @@ GPUEXEC_API gpuexec_result gpuexec_graph_prepare_at(const char *where, gpuexec_g
         gxi_graph_instantiate(call, g) || gxi_enter_relaxed(call, s, &scope)) return gxi_failed_with();
     cu = GXI_TRY(cuGraphUpload, (GXI_LOAD(&g->is.graph.exec), s->is.stream.native));
     gxi_leave(&scope);
-    return cu ? gxi_fail_cu(call, NULL, "cannot upload the graph captured at %s", gxi_place(g->where)) : GPUEXEC_OK;
+    return cu ? gxi_fail_cu(call, NULL, "cannot upload the graph %s at %s", GXI_GRAPH_AT(g)) : GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_graph_update_at(const char *where, gpuexec_graph graph, gpuexec_graph other) {
     static const char *const differs[] = {       /* CU_GRAPH_EXEC_UPDATE_ERROR_*, from 1 on */
@@ -12741,6 +14204,7 @@ GPUEXEC_API gpuexec_result gpuexec_graph_update_at(const char *where, gpuexec_gr
     GXI_CALL(gpuexec_graph_update, GXI_MAKES);
     if (!(g = gxi_begin_with_graph(call, graph)) || !(o = gxi_get(call, other.id, GXI_GRAPH, "the other graph")))
         return gxi_failed_with();
+    if (gxi_recorded_of(g)->is_body || gxi_recorded_of(o)->is_body) return gxi_fail_body(call, "update");
     if (!GXI_HAS(cuGraphExecUpdate))
         return gxi_fail(call, GPUEXEC_OLD_DRIVER, "install a newer NVIDIA driver, or launch the other graph instead",
                         "updating a graph needs a driver for CUDA 12.0 or later; this driver supports CUDA %d.%d",
@@ -12761,20 +14225,21 @@ GPUEXEC_API gpuexec_result gpuexec_graph_update_at(const char *where, gpuexec_gr
                                    (unsigned long long)here);
         else if (info.node) gxi_add_node_of(&t, call, gxi_recorded_of(o)->native, info.node);
         gxi_fail(call, GPUEXEC_GRAPH_DIFFERS, "launch the other graph instead",
-                 "the graph captured at %s cannot take over the one captured at %s: %s%s%s", gxi_place(g->where),
-                 gxi_place(o->where), differs[info.result >= 1 && info.result <= 8 ? info.result - 1 : 0],
+                 "the graph %s at %s cannot take over the one %s at %s: %s%s%s", GXI_GRAPH_AT(g), GXI_GRAPH_AT(o),
+                 differs[info.result >= 1 && info.result <= 8 ? info.result - 1 : 0],
                  t.p ? "; " : "", t.p ? t.p : "");
         gxi_text_free(&t);
         return GPUEXEC_GRAPH_DIFFERS;
     }
-    if (cu) return gxi_fail_cu(call, NULL, "cannot update the graph captured at %s", gxi_place(g->where));
+    if (cu) return gxi_fail_cu(call, NULL, "cannot update the graph %s at %s", GXI_GRAPH_AT(g));
     gxi_lock(&gxi_graphs_mutex);
-    gxi_recorded_of(o)->users++;
+    GXI_STORE(&gxi_recorded_of(o)->users, gxi_recorded_of(o)->users + 1);
     gxi_unlock(&gxi_graphs_mutex);
     g->is.graph.info->made = gxi_recorded_of(o);
+    if (old->ndisabled || gxi_recorded_of(o)->ndisabled) gxi_drop_exec(call, g);   /* an update leaves that as it is */
     if (gxi_recorded_leave(old)) {
         GXI_BESIDE(cuGraphDestroy, (old->native));
-        gxi_recorded_free(old);
+        gxi_recorded_free(call, old);
     }
     return GPUEXEC_OK;
 }
@@ -13033,7 +14498,9 @@ static uint64_t gxi_capture_end(gxi_call *call, gpuexec_stream stream) {
     }
     njoined = gxi_find_joined(call, slot, &joined);
     cu = GXI_TRY(cuStreamEndCapture, (slot->is.stream.native, &native));
-    if (cu == 0 && !latched && njoined >= 0) return gxi_graph_new(call, slot, native, joined, (unsigned)njoined);
+    if (cu == 0 && !latched && njoined >= 0)
+        return gxi_graph_new(call, gxi_get(call, slot->context, GXI_CONTEXT, "the stream's context"), native, joined,
+                             (unsigned)njoined, 0);
     gxi_free(joined);
     if (native) GXI_BESIDE(cuGraphDestroy, (native));
     if (latched) gxi_refuse(call);
@@ -13088,6 +14555,1435 @@ GPUEXEC_API int gpuexec_stream_is_capturing(gpuexec_stream stream) {
     const gxi_slot *slot;
     GXI_CALL_NO_PLACE(gpuexec_stream_is_capturing, GXI_QUERIES);
     return (slot = gxi_begin_with_stream(call, stream)) != NULL && gxi_capture_status(call, slot) != 0;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-nodes   A CUgraph's nodes are an array of its gxi_recorded; for a capture, it is filled when a node is first
+   used. The driver keeps what a node does: to change one argument, the others are read from there. gxi_graphs_mutex is
+   held while the driver changes a CUgraph, because a free on another thread may read it. */
+
+GPUEXEC_API gpuexec_graph gpuexec_graph_create_at(const char *where, gpuexec_context context) {
+    struct CUgraph_st *native = NULL;
+    gpuexec_graph handle = { 0 };
+    gxi_slot *slot;
+    gxi_scope scope;
+    int cu;
+    GXI_CALL(gpuexec_graph_create, GXI_MAKES);
+    if ((slot = gxi_begin_in(call, context, &scope)) != NULL) {
+        cu = GXI_TRY_MAKE(native, cuGraphCreate, (&native, 0));
+        gxi_leave(&scope);
+        if (cu) gxi_fail_cu(call, NULL, "cannot create a graph");
+        else handle.id = gxi_graph_new(call, slot, native, NULL, 0, 0);
+    }
+    if ((slot = gxi_peek(handle.id, GXI_GRAPH)) != NULL) slot->is.graph.info->built = gxi_recorded_of(slot)->known = 1;
+    handle.id = gxi_or_failed(handle.id, GXI_GRAPH);
+    return handle;
+}
+static gpuexec_result gxi_know_nodes(gxi_call *call, const gxi_slot *graph) {
+    gxi_recorded *const r = gxi_recorded_of(graph);
+    struct CUgraphNode_st **natives;
+    gxi_node *nodes = NULL;
+    size_t i, count;
+    int cu, type = 0;
+    if (r->known) return GPUEXEC_OK;
+    natives = gxi_nodes(call, r->native, &count, &cu);
+    if (natives && !(nodes = (gxi_node *)gxi_realloc(NULL, count * sizeof *nodes))) cu = -1;
+    for (i = 0; nodes && cu == 0 && i < count; i++) {
+        memset(&nodes[i], 0, sizeof *nodes);
+        nodes[i].native = natives[i];
+        cu = GXI_TRY(cuGraphNodeGetType, (natives[i], &type));
+        nodes[i].type = (unsigned short)type;
+    }
+    gxi_free(natives);
+    if (cu) {
+        gxi_free(nodes);
+        return gxi_fail_nodes(call, cu);
+    }
+    gxi_lock(&gxi_graphs_mutex);
+    r->nodes = nodes;
+    r->nnodes = r->nodes_cap = nodes ? count : 0;
+    r->known = 1;
+    gxi_unlock(&gxi_graphs_mutex);
+    return GPUEXEC_OK;
+}
+/* The graph that is launched: the graph itself, or that with the conditional node whose body it is. NULL after a
+   failure. */
+static gxi_slot *gxi_root(gxi_call *call, gxi_slot *graph) {
+    while (graph && graph->is.graph.info->root)
+        graph = gxi_get(call, graph->is.graph.info->root, GXI_GRAPH, "the graph of the conditional node");
+    return graph;
+}
+static gpuexec_result gxi_check_change(gxi_call *call, gxi_slot *graph, gxi_slot **root) {
+    const gxi_recorded *const r = gxi_recorded_of(graph);
+    if (!(*root = gxi_root(call, graph)) || gxi_check_gone(call, *root, "change")) return gxi_failed_with();
+    if (GXI_LOAD(&r->users) > 1u + (r->is_body != 0))
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "change it before gpuexec_graph_update, or destroy the other graph "
+                        "first", "cannot change the graph %s at %s: since gpuexec_graph_update, it shares its CUgraph "
+                        "with another graph", GXI_GRAPH_AT(graph));
+    return r->known ? GPUEXEC_OK : gxi_know_nodes(call, graph);
+}
+/* Notes that the graph uses a context. */
+static gpuexec_result gxi_join(gxi_call *call, gxi_slot *graph, struct CUctx_st *context) {
+    gxi_slot *const root = gxi_root(call, graph);
+    struct CUctx_st **grown;
+    gxi_recorded *r;
+    unsigned i = 0;
+    int ok;
+    if (!root || context == root->cu_context) return root ? GPUEXEC_OK : gxi_failed_with();
+    if (graph != root)
+        return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "use kernels and memory of the graph's context",
+                        "the body of a conditional node cannot use another context (%p) than its graph (%p)",
+                        (void *)context, (void *)root->cu_context);
+    r = gxi_recorded_of(root);
+    gxi_lock(&gxi_graphs_mutex);
+    while (i < r->njoined && r->joined[i] != context) i++;
+    ok = i < r->njoined;
+    if (!ok && (grown = (struct CUctx_st **)gxi_realloc(r->joined, (i + 1) * sizeof *grown)) != NULL) {
+        r->joined = grown;
+        grown[r->njoined++] = context;
+        ok = 1;
+    }
+    gxi_unlock(&gxi_graphs_mutex);
+    return ok ? GPUEXEC_OK : gxi_fail_memory(call, "note a context of the graph");
+}
+
+/* --- adding nodes ------------------------------------------------------------------------------------------------- */
+
+enum { GXI_FEW = 16, GXI_SUBJECT = 160 };
+typedef struct gxi_adding {
+    gxi_slot              *graph, *root;
+    gxi_recorded          *r;
+    struct CUgraph_st     *native;
+    struct CUgraphNode_st **after, *few[GXI_FEW];        /* what the node depends on */
+    size_t                 n, index;
+    struct CUgraphNode_st *node;                 /* the result of the driver's call; NULL: it failed, or was not made */
+    int                    begun, type;
+    gxi_scope              scope;
+    const gxi_slot        *kernel;               /* of a kernel node, with its launch; otherwise NULL */
+    const gpuexec_dims    *dims;
+    const gpuexec_args    *args;
+    const gpuexec_launch_desc *desc;
+    char                   subject[GXI_SUBJECT];
+} gxi_adding;
+
+/* Errors then begin with "node 3 (kernel "add"): ". */
+static GXI_COLD void gxi_set_subject(gxi_call *call, char *subject, size_t index, const gxi_slot *kernel) {
+    snprintf(subject, GXI_SUBJECT, kernel ? "node %llu (%.120s): " : "node %llu: ", (unsigned long long)index,
+             kernel ? gxi_kernel_of(kernel)->title : "");
+    call->subject = subject;
+}
+/* The first step of adding a node. 0 after a failure. */
+static int gxi_add_begin(gxi_call *call, gxi_adding *a, gpuexec_graph graph) {
+    memset(a, 0, sizeof *a);
+    a->after = a->few;
+    if (!(a->graph = gxi_begin_with_graph(call, graph)) || gxi_check_change(call, a->graph, &a->root)) return 0;
+    a->r = gxi_recorded_of(a->graph);
+    a->native = a->r->native;
+    a->index = a->r->nnodes;
+    return 1;
+}
+/* The nodes to depend on, each once. */
+static gpuexec_result gxi_add_after(gxi_call *call, gxi_adding *a, const gpuexec_after *after) {
+    gxi_recorded *const r = a->r;
+    const gxi_slot *other;
+    unsigned i;
+    if (after->count && gxi_is_null(call, after->nodes, "after.nodes")) return GPUEXEC_BAD_ARGUMENT;
+    if (after->count > GXI_FEW &&
+        !(a->after = (struct CUgraphNode_st **)gxi_realloc(NULL, after->count * sizeof *a->after)))
+        return gxi_fail_memory(call, "add a node");
+    r->adds++;
+    for (i = 0; i < after->count; i++) {
+        const gpuexec_node n = after->nodes[i];
+        if (n.graph.id != a->graph->id) {
+            gxi_set_subject(call, a->subject, a->index, a->kernel);
+            if (!(other = gxi_get(call, n.graph.id, GXI_GRAPH, "a node to depend on"))) return gxi_failed_with();
+            return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "name nodes of the same graph; to make a whole graph a part of "
+                            "it, use gpuexec_graph_add_child", "dependency %u (counted from 0) is node %u of another "
+                            "graph, %s at %s", i, n.index, GXI_GRAPH_AT(other));
+        }
+        if (n.index >= r->nnodes) {
+            gxi_set_subject(call, a->subject, a->index, a->kernel);
+            return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "dependency %u (counted from 0) is node %u, but the "
+                            "graph %s at %s has %llu node%s", i, n.index, GXI_GRAPH_AT(a->graph),
+                            (unsigned long long)r->nnodes, gxi_s(r->nnodes));
+        }
+        if (r->nodes[n.index].named == r->adds) continue;
+        r->nodes[n.index].named = r->adds;
+        a->after[a->n++] = r->nodes[n.index].native;
+    }
+    return GPUEXEC_OK;
+}
+/* The second step, when the node's parameters are checked. If it returns 1, the driver's call follows, with the context
+   that the node runs in current, and gxi_graphs_mutex held. gxi_added ends all this in any case. */
+static int gxi_adds(gxi_call *call, gxi_adding *a, gpuexec_after after, int type, struct CUctx_st *context) {
+    gxi_recorded *const r = a->r;
+    gxi_node *grown;
+    const size_t cap = r->nodes_cap ? 2 * r->nodes_cap : 16;
+    a->type = type;
+    if (r->is_body && (type == GXI_GRAPH_NODE_TYPE_HOST || type == GXI_GRAPH_NODE_TYPE_WAIT_EVENT ||
+                       type == GXI_GRAPH_NODE_TYPE_EVENT_RECORD || type == GXI_GRAPH_NODE_TYPE_MEM_ALLOC ||
+                       type == GXI_GRAPH_NODE_TYPE_MEM_FREE)) {
+        gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "add it to the graph before or after the conditional node",
+                 "the body of a conditional node cannot contain this node: %s", gxi_node_type(type));
+        return 0;
+    }
+    if (gxi_add_after(call, a, &after) || gxi_join(call, a->graph, context) || gxi_enter(call, context, &a->scope))
+        return 0;
+    gxi_lock(&gxi_graphs_mutex);
+    a->begun = 1;
+    if (r->nnodes < r->nodes_cap) return 1;
+    grown = r->nnodes < 0xFFFFFFFFu ? (gxi_node *)gxi_realloc(r->nodes, cap * sizeof *grown) : NULL;
+    if (!grown) {
+        gxi_unlock(&gxi_graphs_mutex);
+        gxi_leave(&a->scope);
+        a->begun = 0;
+        gxi_fail_memory(call, "add a node");
+        return 0;
+    }
+    r->nodes = grown;
+    r->nodes_cap = cap;
+    return 1;
+}
+static gpuexec_node gxi_failed_node(void) {
+    gpuexec_node node = { { 0 }, 0 };
+    node.graph.id = gxi_failed_id(GXI_GRAPH);
+    return node;
+}
+static GXI_COLD void gxi_fail_adding(gxi_call *call, gxi_adding *a) {
+    if (a->kernel && !gxi_is_sticky(call->cu)) {
+        gxi_set_subject(call, a->subject, a->index, a->kernel);
+        gxi_fail_launch(call, call->cu, a->kernel, a->dims, a->args, a->desc);
+    } else gxi_fail_cu(call, a->type == GXI_GRAPH_NODE_TYPE_MEM_FREE && call->cu == GXI_INVALID_VALUE
+                       ? "pass an address from gpuexec_graph_add_alloc" : NULL,
+                       "cannot add node %llu (%s) to the graph %s at %s", (unsigned long long)a->index,
+                       gxi_node_type(a->type), GXI_GRAPH_AT(a->graph));
+}
+/* The last step, also after a failure. more: owned by the node. */
+static gpuexec_node gxi_added(gxi_call *call, gxi_adding *a, uint64_t object, void *more) {
+    gxi_recorded *const r = a->r;
+    gpuexec_node node = { { 0 }, 0 };
+    if (a->node) {
+        gxi_node *const n = &r->nodes[r->nnodes++];
+        memset(n, 0, sizeof *n);
+        n->native = a->node;
+        n->object = object;
+        n->more = more;
+        n->type = (unsigned short)a->type;
+        r->listed = 0;
+        r->count = 0;
+    }
+    if (a->begun) {
+        gxi_unlock(&gxi_graphs_mutex);
+        gxi_leave(&a->scope);
+    }
+    if (a->after != a->few) gxi_free(a->after);
+    if (!a->node) {
+        gxi_free(more);
+        if (a->begun) gxi_fail_adding(call, a);
+        return gxi_failed_node();
+    }
+    gxi_drop_exec(call, a->root);
+    node.graph.id = a->graph->id;
+    node.index = (unsigned)a->index;
+    return node;
+}
+
+/* All checks of gpuexec_prepare for a launch that a graph keeps. checked: GXI_CHECKED launches that passed them. */
+static gpuexec_result gxi_check_kept(gxi_call *call, gxi_checked *checked, char *subject, size_t index, gxi_slot *k,
+                                     gpuexec_dims *dims, const gpuexec_launch_desc *desc, const gpuexec_args *args) {
+    const int any_size = !desc || (!desc->cooperative && !gxi_cluster(desc, 0));
+    gxi_checked *const c = &checked[gxi_index_of(k->id) % GXI_CHECKED];
+    gxi_fill_dims(dims);
+    if (gxi_check_attributes(call, k, desc)) return gxi_failed_with();
+    if (gxi_args_fit(k->is.kernel.sizes, args) && any_size && c->kernel == k->id &&
+        memcmp(&c->dims, dims, sizeof *dims) == 0) return GPUEXEC_OK;
+    gxi_set_subject(call, subject, index, k);
+    if (!gxi_check_args(call, k, args) || gxi_prepare_kernel(call, k, dims, desc, args)) return gxi_failed_with();
+    call->subject = NULL;
+    if (!any_size) return GPUEXEC_OK;
+    c->kernel = k->id;
+    c->dims = *dims;
+    return GPUEXEC_OK;
+}
+static gxi_kernel_node gxi_kernel_params(const gxi_slot *k, const gpuexec_dims *d, const void *const *arguments) {
+    gxi_kernel_node p = { NULL, { 0, 0, 0 }, { 0, 0, 0 }, 0, NULL, NULL };
+    p.function = k->is.kernel.native;
+    memcpy(p.grid, &d->grid_x, sizeof p.grid);
+    memcpy(p.block, &d->block_x, sizeof p.block);
+    p.shared = d->shared_bytes;
+    p.params = (void **)(uintptr_t)arguments;
+    return p;
+}
+/* Adds a kernel node to a CUgraph: a launch that passed gxi_check_kept. Returns the CUresult; after a failure, *node is
+   NULL, unless the driver could not remove the node again, so that the graph must not be launched. Takes no lock: the
+   caller holds gxi_graphs_mutex if other threads can see the CUgraph. */
+static int gxi_kernel_node_add(gxi_call *call, struct CUgraph_st *graph, struct CUgraphNode_st *const *after, size_t n,
+                               const gxi_slot *k, const gpuexec_dims *d, const gpuexec_launch_desc *desc,
+                               const void *const *arguments, struct CUgraphNode_st **node) {
+    const int early = desc && desc->programmatic;
+    const gxi_kernel_node p = gxi_kernel_params(k, d, arguments);
+    gxi_extended e;
+    unsigned i, count;
+    int cu;
+    cu = GXI_TRY_MAKE(*node, cuGraphAddKernelNode, (node, graph, after, early ? 0 : n, &p));
+    if (cu || !desc) return cu;
+    count = gxi_extend(&e, NULL, d, desc)->count;
+    for (i = 0; i < count && cu == 0; i++)
+        if (e.attributes[i].id != GXI_LAUNCH_PROGRAMMATIC_STREAM_SERIALIZATION)
+            cu = GXI_TRY(cuGraphKernelNodeSetAttribute, (*node, e.attributes[i].id, &e.attributes[i].value));
+    if (cu == 0 && early) {
+        const gxi_edge edge = { GXI_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC, 0, GXI_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC,
+                                { 0, 0, 0, 0, 0 } };
+        cu = GXI_TRY(cuGraphAddDependencies, (graph, after, node, &edge, 1));
+    }
+    if (cu && GXI_BESIDE(cuGraphDestroyNode, (*node)) == 0) *node = NULL;
+    return cu;
+}
+/* A programmatic launch may begin before the one node that it depends on, a kernel, has finished. */
+static gpuexec_result gxi_check_early(gxi_call *call, const gxi_recorded *r, const gpuexec_after *after) {
+    const gxi_node *node;
+    if (!GXI_HAS(cuGraphAddDependencies))
+        return gxi_fail_old(call, "set desc.programmatic to 0, or install a newer NVIDIA driver",
+                            "programmatic launches in graphs need", 12030);
+    if (after->count != 1)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass GPUEXEC_AFTER with one kernel node, or set desc.programmatic "
+                        "to 0", "a programmatic launch depends on exactly one node, not on %u", after->count);
+    node = after->nodes && after->nodes->index < r->nnodes ? &r->nodes[after->nodes->index] : NULL;
+    if (node && node->type != GXI_GRAPH_NODE_TYPE_KERNEL)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "depend on a kernel node, or set desc.programmatic to 0",
+                        "a programmatic launch depends on a kernel node, but node %u is another one: %s",
+                        after->nodes->index, gxi_node_type(node->type));
+    return GPUEXEC_OK;
+}
+static gpuexec_node gxi_add_kernel(gxi_call *call, gpuexec_graph graph, gpuexec_kernel kernel, gpuexec_dims *dims,
+                                   const gpuexec_launch_desc *desc, const gpuexec_args *args, gpuexec_after after) {
+    gpuexec_launch_desc *kept = NULL;
+    gxi_text stray = { 0, 0, 0, 0 };
+    gxi_adding a;
+    gxi_slot *k = NULL;
+    int cu = 0;
+    if (desc && gxi_launch_way(desc) == GXI_PLAIN) desc = NULL;
+    if (gxi_add_begin(call, &a, graph) && (k = gxi_find_kernel(call, kernel)) != NULL &&
+        !gxi_check_kept(call, a.graph->is.graph.info->checked, a.subject, a.index, k, dims, desc, args) &&
+        (!desc || !desc->programmatic || !gxi_check_early(call, a.r, &after))) {
+        a.kernel = k;
+        a.dims = dims;
+        a.args = args;
+        a.desc = desc;
+        if (desc) kept = (gpuexec_launch_desc *)gxi_realloc(NULL, sizeof *kept);
+        if (desc && !kept) gxi_fail_memory(call, "add a node");
+        else if (gxi_adds(call, &a, after, GXI_GRAPH_NODE_TYPE_KERNEL, k->cu_context))
+            cu = gxi_kernel_node_add(call, a.native, a.after, a.n, k, dims, desc, args->addresses, &a.node);
+        if (kept) *kept = *desc;
+        if (cu && a.node) {
+            gxi_add(&stray, "node %llu could not be added, and not be removed", (unsigned long long)a.index);
+            gxi_graph_is_gone(gxi_recorded_of(a.root), &stray);
+            a.node = NULL;
+        }
+    }
+    return gxi_added(call, &a, kernel.id, kept);
+}
+GPUEXEC_API gpuexec_node gpuexec_graph_add_kernel_at(const char *where, gpuexec_graph graph, gpuexec_kernel kernel,
+                                                     gpuexec_dims dims, gpuexec_args args, gpuexec_after after) {
+    GXI_CALL(gpuexec_graph_add_kernel, GXI_MAKES);
+    return gxi_add_kernel(call, graph, kernel, &dims, NULL, &args, after);
+}
+GPUEXEC_API gpuexec_node gpuexec_graph_add_kernel_with_at(const char *where, gpuexec_graph graph, gpuexec_kernel kernel,
+                                                          gpuexec_dims dims, const gpuexec_launch_desc *desc,
+                                                          gpuexec_args args, gpuexec_after after) {
+    GXI_CALL(gpuexec_graph_add_kernel_with, GXI_MAKES);
+    if (desc && gxi_check_desc(call, "gpuexec_launch_desc", desc->start_canary, desc->end_canary))
+        return gxi_failed_node();
+    return gxi_add_kernel(call, graph, kernel, &dims, desc, &args, after);
+}
+
+/* Checks a copy or a fill that a graph keeps. */
+static gpuexec_result gxi_check_kept_transfer(gxi_call *call, gxi_slot *graph, gxi_transfer *x) {
+    unsigned i;
+    if (gxi_is_empty(x))
+        return gxi_fail_transfer(call, x, "use gpuexec_graph_add_empty, or gpuexec_node_enable to leave the node out",
+                                 "a node cannot be empty");
+    if (gxi_check_transfer(call, x, graph)) return gxi_failed_with();
+    for (i = 0; i < gxi_sides(x); i++) {
+        const gxi_slot *context = x->sides[i].found.bytes ? gxi_peek(x->sides[i].found.context, GXI_CONTEXT) : NULL;
+        if (context && gxi_join(call, graph, context->cu_context)) return gxi_failed_with();
+    }
+    return GPUEXEC_OK;
+}
+static gxi_memcpy3d gxi_copy_of(const gxi_transfer *x) {
+    static gxi_slot *const no_peers[2] = { NULL, NULL };
+    return gxi_box_of(x, no_peers);
+}
+static gpuexec_node gxi_add_copy(gxi_call *call, gpuexec_graph graph, gxi_transfer *x, gpuexec_after after) {
+    gxi_adding a;
+    gxi_memcpy3d copy;
+    if (gxi_add_begin(call, &a, graph) && !gxi_check_kept_transfer(call, a.graph, x) &&
+        gxi_adds(call, &a, after, GXI_GRAPH_NODE_TYPE_MEMCPY, a.graph->cu_context)) {
+        copy = gxi_copy_of(x);
+        (void)GXI_TRY_MAKE(a.node, cuGraphAddMemcpyNode, (&a.node, a.native, a.after, a.n, &copy, a.graph->cu_context));
+    }
+    return gxi_added(call, &a, 0, NULL);
+}
+GPUEXEC_API gpuexec_node gpuexec_graph_add_copy_at(const char *where, gpuexec_graph graph, gpuexec_ptr to,
+                                                   gpuexec_ptr from, size_t bytes, gpuexec_after after) {
+    gxi_transfer x = gxi_transfer_of(GXI_COPY, to, from, bytes);
+    GXI_CALL(gpuexec_graph_add_copy, GXI_MAKES);
+    return gxi_add_copy(call, graph, &x, after);
+}
+GPUEXEC_API gpuexec_node gpuexec_graph_add_copy_in_at(const char *where, gpuexec_graph graph, gpuexec_ptr to,
+                                                      const void *from, size_t bytes, gpuexec_after after) {
+    gxi_transfer x = gxi_transfer_of(GXI_COPY_IN, to, (uintptr_t)from, bytes);
+    GXI_CALL(gpuexec_graph_add_copy_in, GXI_MAKES);
+    return gxi_add_copy(call, graph, &x, after);
+}
+GPUEXEC_API gpuexec_node gpuexec_graph_add_copy_out_at(const char *where, gpuexec_graph graph, void *to,
+                                                       gpuexec_ptr from, size_t bytes, gpuexec_after after) {
+    gxi_transfer x = gxi_transfer_of(GXI_COPY_OUT, (uintptr_t)to, from, bytes);
+    GXI_CALL(gpuexec_graph_add_copy_out, GXI_MAKES);
+    return gxi_add_copy(call, graph, &x, after);
+}
+GPUEXEC_API gpuexec_node gpuexec_graph_add_copy_3d_at(const char *where, gpuexec_graph graph,
+                                                      const gpuexec_copy_3d_desc *copy, gpuexec_after after) {
+    gxi_transfer x;
+    GXI_CALL(gpuexec_graph_add_copy_3d, GXI_MAKES);
+    return gxi_begin(call) || gxi_transfer_of_box(call, copy, &x) ? gxi_failed_node()
+        : gxi_add_copy(call, graph, &x, after);
+}
+
+/* A fill of `count` elements in each row. 0 after a failure. */
+static int gxi_fill_of(gxi_call *call, gpuexec_ptr to, size_t pitch, unsigned value, unsigned element_bytes,
+                       size_t count, size_t height, gxi_transfer *x) {
+    const unsigned bits = 8 * element_bytes;
+    *x = gxi_transfer_of(element_bytes == 4 ? GXI_FILL32 : element_bytes == 2 ? GXI_FILL16 : GXI_FILL, to, value,
+                         gxi_times(count, element_bytes));
+    x->sides[GXI_TO].pitch = pitch ? pitch : x->bytes;
+    x->rows = height;
+    if (element_bytes != 1 && element_bytes != 2 && element_bytes != 4)
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "an element has %u bytes; it must have 1, 2 or 4", element_bytes);
+    else if (bits < 32 && value >> bits)
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass larger elements, or only the value's lower bits",
+                 "the value 0x%x does not fit into %u byte%s", value, element_bytes, gxi_s(element_bytes));
+    else return 1;
+    return 0;
+}
+static gxi_fill_node gxi_fill_node_of(const gxi_transfer *x) {
+    gxi_fill_node fill;
+    fill.element = x->kind == GXI_FILL32 ? 4 : x->kind == GXI_FILL16 ? 2 : 1;
+    fill.to = x->sides[GXI_TO].address;
+    fill.pitch = (size_t)x->sides[GXI_TO].pitch;
+    fill.value = x->value;
+    fill.width = (size_t)x->bytes / fill.element;
+    fill.height = (size_t)x->rows;
+    return fill;
+}
+/* A fill runs in the context of its memory. */
+static struct CUctx_st *gxi_context_of_fill(const gxi_slot *graph, const gxi_transfer *x) {
+    const gxi_range *const found = &x->sides[GXI_TO].found;
+    const gxi_slot *context = found->bytes ? gxi_peek(found->context, GXI_CONTEXT) : NULL;
+    return context ? context->cu_context : graph->cu_context;
+}
+static gpuexec_node gxi_add_fill(gxi_call *call, gpuexec_graph graph, gxi_transfer *x, gpuexec_after after) {
+    struct CUctx_st *context;
+    gxi_adding a;
+    gxi_fill_node fill;
+    if (gxi_add_begin(call, &a, graph) && !gxi_check_kept_transfer(call, a.graph, x) &&
+        gxi_adds(call, &a, after, GXI_GRAPH_NODE_TYPE_MEMSET, context = gxi_context_of_fill(a.graph, x))) {
+        fill = gxi_fill_node_of(x);
+        (void)GXI_TRY_MAKE(a.node, cuGraphAddMemsetNode, (&a.node, a.native, a.after, a.n, &fill, context));
+    }
+    return gxi_added(call, &a, 0, NULL);
+}
+GPUEXEC_API gpuexec_node gpuexec_graph_add_fill_at(const char *where, gpuexec_graph graph, gpuexec_ptr to,
+                                                   unsigned value, unsigned element_bytes, size_t count,
+                                                   gpuexec_after after) {
+    gxi_transfer x;
+    GXI_CALL(gpuexec_graph_add_fill, GXI_MAKES);
+    return gxi_fill_of(call, to, 0, value, element_bytes, count, 1, &x) ? gxi_add_fill(call, graph, &x, after)
+        : gxi_failed_node();
+}
+GPUEXEC_API gpuexec_node gpuexec_graph_add_fill_2d_at(const char *where, gpuexec_graph graph, gpuexec_ptr to,
+                                                      size_t pitch, unsigned value, unsigned element_bytes,
+                                                      size_t count, size_t height, gpuexec_after after) {
+    gxi_transfer x;
+    GXI_CALL(gpuexec_graph_add_fill_2d, GXI_MAKES);
+    return gxi_fill_of(call, to, pitch, value, element_bytes, count, height, &x) ? gxi_add_fill(call, graph, &x, after)
+        : gxi_failed_node();
+}
+
+GPUEXEC_API gpuexec_node gpuexec_graph_add_host_at(const char *where, gpuexec_graph graph,
+                                                   void (*function)(void *user), void *user, gpuexec_after after) {
+    union { void (*given)(void *); void (GXI_CUDA *wanted)(void *); } u;     /* see gpuexec_stream_host_function */
+    gxi_adding a;
+    gxi_host_node host;
+    GXI_CALL(gpuexec_graph_add_host, GXI_MAKES);
+    u.given = function;
+    host.function = u.wanted;
+    host.user = user;
+    if (gxi_add_begin(call, &a, graph)) {
+        if (!function) gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the function is NULL");
+        else if (gxi_adds(call, &a, after, GXI_GRAPH_NODE_TYPE_HOST, a.graph->cu_context))
+            (void)GXI_TRY_MAKE(a.node, cuGraphAddHostNode, (&a.node, a.native, a.after, a.n, &host));
+    }
+    return gxi_added(call, &a, 0, NULL);
+}
+static gpuexec_node gxi_add_event(gxi_call *call, gpuexec_graph graph, gpuexec_event event, int type,
+                                  gpuexec_after after) {
+    gxi_adding a;
+    gxi_slot *e;
+    if (gxi_add_begin(call, &a, graph) && (e = gxi_find_event(call, event, "the event")) != NULL &&
+        gxi_adds(call, &a, after, type, e->cu_context)) {
+        struct CUevent_st *const native = e->is.event.native;
+        if (type == GXI_GRAPH_NODE_TYPE_EVENT_RECORD)
+            (void)GXI_TRY_MAKE(a.node, cuGraphAddEventRecordNode, (&a.node, a.native, a.after, a.n, native));
+        else (void)GXI_TRY_MAKE(a.node, cuGraphAddEventWaitNode, (&a.node, a.native, a.after, a.n, native));
+        if (a.node) e->in_graph = 1;
+        if (a.node && type == GXI_GRAPH_NODE_TYPE_EVENT_RECORD) GXI_STORE(&e->is.event.recorded, 1);
+    }
+    return gxi_added(call, &a, event.id, NULL);
+}
+GPUEXEC_API gpuexec_node gpuexec_graph_add_record_at(const char *where, gpuexec_graph graph, gpuexec_event event,
+                                                     gpuexec_after after) {
+    GXI_CALL(gpuexec_graph_add_record, GXI_MAKES);
+    return gxi_add_event(call, graph, event, GXI_GRAPH_NODE_TYPE_EVENT_RECORD, after);
+}
+GPUEXEC_API gpuexec_node gpuexec_graph_add_wait_at(const char *where, gpuexec_graph graph, gpuexec_event event,
+                                                   gpuexec_after after) {
+    GXI_CALL(gpuexec_graph_add_wait, GXI_MAKES);
+    return gxi_add_event(call, graph, event, GXI_GRAPH_NODE_TYPE_WAIT_EVENT, after);
+}
+static gpuexec_node gxi_add_empty(gxi_call *call, gpuexec_graph graph, gpuexec_after after) {
+    gxi_adding a;
+    if (gxi_add_begin(call, &a, graph) &&
+        gxi_adds(call, &a, after, GXI_GRAPH_NODE_TYPE_EMPTY, a.graph->cu_context))
+        (void)GXI_TRY_MAKE(a.node, cuGraphAddEmptyNode, (&a.node, a.native, a.after, a.n));
+    return gxi_added(call, &a, 0, NULL);
+}
+GPUEXEC_API gpuexec_node gpuexec_graph_add_empty_at(const char *where, gpuexec_graph graph, gpuexec_after after) {
+    GXI_CALL(gpuexec_graph_add_empty, GXI_MAKES);
+    return gxi_add_empty(call, graph, after);
+}
+/* The driver does not clone graphs with nodes that allocate, free, or are conditional. */
+static gpuexec_result gxi_check_clone(gxi_call *call, const gxi_slot *graph) {
+    const gxi_recorded *const r = gxi_recorded_of(graph);
+    size_t i;
+    if (gxi_check_gone(call, graph, "clone") || gxi_know_nodes(call, graph)) return gxi_failed_with();
+    for (i = 0; i < r->nnodes; i++)
+        if (r->nodes[i].type == GXI_GRAPH_NODE_TYPE_MEM_ALLOC || r->nodes[i].type == GXI_GRAPH_NODE_TYPE_MEM_FREE ||
+            r->nodes[i].type == GXI_GRAPH_NODE_TYPE_CONDITIONAL)
+            return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "build the graph again instead", "cannot clone the graph %s "
+                            "at %s: CUDA does not clone its node %llu (%s)", GXI_GRAPH_AT(graph),
+                            (unsigned long long)i, gxi_node_type(r->nodes[i].type));
+    return GPUEXEC_OK;
+}
+/* `graph` uses the contexts of `other`, too. */
+static gpuexec_result gxi_join_all(gxi_call *call, gxi_slot *graph, const gxi_slot *other) {
+    const gxi_recorded *const r = gxi_recorded_of(other);
+    unsigned i;
+    if (gxi_join(call, graph, other->cu_context)) return gxi_failed_with();
+    for (i = 0; i < r->njoined; i++) if (gxi_join(call, graph, r->joined[i])) return gxi_failed_with();
+    return GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_node gpuexec_graph_add_child_at(const char *where, gpuexec_graph graph, gpuexec_graph child,
+                                                    gpuexec_after after) {
+    gxi_adding a;
+    gxi_slot *c;
+    GXI_CALL(gpuexec_graph_add_child, GXI_MAKES);
+    if (gxi_add_begin(call, &a, graph) && (c = gxi_get(call, child.id, GXI_GRAPH, "the child graph")) != NULL &&
+        !gxi_check_clone(call, c) && !gxi_join_all(call, a.graph, c) &&
+        gxi_adds(call, &a, after, GXI_GRAPH_NODE_TYPE_GRAPH, a.graph->cu_context))
+        (void)GXI_TRY_MAKE(a.node, cuGraphAddChildGraphNode, (&a.node, a.native, a.after, a.n,
+                                                              gxi_recorded_of(c)->native));
+    return gxi_added(call, &a, 0, NULL);
+}
+GPUEXEC_API gpuexec_node gpuexec_graph_add_alloc_at(const char *where, gpuexec_graph graph, size_t bytes,
+                                                    gpuexec_ptr *address, gpuexec_after after) {
+    const gxi_slot *context;
+    gxi_adding a;
+    gxi_alloc_node alloc;
+    GXI_CALL(gpuexec_graph_add_alloc, GXI_MAKES);
+    memset(&alloc, 0, sizeof alloc);
+    if (gxi_add_begin(call, &a, graph) && !gxi_is_null(call, address, "address") &&
+        !gxi_check_alloc(call, bytes, 1, 0, 0) &&
+        (context = gxi_get(call, a.graph->context, GXI_CONTEXT, "the graph's context")) != NULL &&
+        gxi_adds(call, &a, after, GXI_GRAPH_NODE_TYPE_MEM_ALLOC, a.graph->cu_context)) {
+        alloc.pool.type = GXI_MEM_ALLOCATION_TYPE_PINNED;
+        alloc.pool.location_type = GXI_MEM_LOCATION_TYPE_DEVICE;
+        alloc.pool.location = gxi_context_of(context)->device;
+        alloc.bytes = bytes;
+        (void)GXI_TRY_MAKE(a.node, cuGraphAddMemAllocNode, (&a.node, a.native, a.after, a.n, &alloc));
+        /* without host memory to record it, copies there are not checked: the driver cannot remove the node any more */
+        if (a.node) gxi_range_add(alloc.address, bytes, context->id, where, GPUEXEC_MEMORY_DEVICE, GXI_OF_GRAPH);
+    }
+    if (address) *address = a.node ? alloc.address : 0;
+    return gxi_added(call, &a, 0, NULL);
+}
+GPUEXEC_API gpuexec_node gpuexec_graph_add_free_at(const char *where, gpuexec_graph graph, gpuexec_ptr address,
+                                                   gpuexec_after after) {
+    gxi_adding a;
+    gxi_range range;
+    GXI_CALL(gpuexec_graph_add_free, GXI_MAKES);
+    memset(&range, 0, sizeof range);
+    if (gxi_add_begin(call, &a, graph)) {
+        if (gxi_range_find(address, &range) && range.pooled != GXI_OF_GRAPH)
+            gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "free it with gpuexec_free or gpuexec_free_on", "0x%llx, allocated at "
+                     "%s, was not allocated by a graph", (unsigned long long)address, gxi_place(range.where));
+        else if (gxi_adds(call, &a, after, GXI_GRAPH_NODE_TYPE_MEM_FREE, a.graph->cu_context)) {
+            (void)GXI_TRY_MAKE(a.node, cuGraphAddMemFreeNode, (&a.node, a.native, a.after, a.n, address));
+            if (a.node) gxi_range_remove(address, GPUEXEC_MEMORY_DEVICE, where, &range);
+        }
+    }
+    return gxi_added(call, &a, 0, NULL);
+}
+
+/* --- conditional nodes -------------------------------------------------------------------------------------------- */
+
+static int gxi_has_conditions(gxi_call *call) {  /* 0: has failed */
+    if (GXI_HAS(cuGraphAddNode) && GXI_HAS(cuGraphConditionalHandleCreate) && gxi.version >= 12040) return 1;
+    gxi_fail_old(call, "install a newer NVIDIA driver", "conditional nodes need", 12040);
+    return 0;
+}
+GPUEXEC_API unsigned long long gpuexec_graph_condition_at(const char *where, gpuexec_graph graph, unsigned value) {
+    uint64_t condition = 0;
+    gxi_scope scope;
+    gxi_slot *g, *root;
+    int cu;
+    GXI_CALL(gpuexec_graph_condition, GXI_MAKES);
+    if (!(g = gxi_begin_with_graph(call, graph)) || !gxi_has_conditions(call) || gxi_check_change(call, g, &root) ||
+        gxi_enter(call, g->cu_context, &scope)) return 0;
+    gxi_lock(&gxi_graphs_mutex);
+    cu = GXI_TRY_MAKE(condition, cuGraphConditionalHandleCreate, (&condition, gxi_recorded_of(g)->native,
+                                                                  g->cu_context, value, GXI_GRAPH_COND_ASSIGN_DEFAULT));
+    gxi_unlock(&gxi_graphs_mutex);
+    gxi_leave(&scope);
+    if (cu) gxi_fail_cu(call, NULL, "cannot create a condition in the graph %s at %s", GXI_GRAPH_AT(g));
+    return cu ? 0 : condition;
+}
+static gpuexec_node gxi_add_conditional(gxi_call *call, gpuexec_graph graph, unsigned long long condition, int type,
+                                        gpuexec_graph *body, gpuexec_after after) {
+    gxi_recorded *made = NULL;
+    gxi_slot *slot = NULL;
+    uint64_t id = 0;
+    gpuexec_node node;
+    gxi_condition_node p;
+    gxi_adding a;
+    memset(&p, 0, sizeof p);
+    p.node_type = GXI_GRAPH_NODE_TYPE_CONDITIONAL;
+    p.condition = condition;
+    p.type = type;
+    p.size = 1;
+    if (gxi_add_begin(call, &a, graph) && !gxi_is_null(call, body, "body") && gxi_has_conditions(call)) {
+        p.context = a.graph->cu_context;
+        id = gxi_graph_new(call, gxi_peek(a.graph->context, GXI_CONTEXT), NULL, NULL, 0, 1);
+        if ((slot = gxi_peek(id, GXI_GRAPH)) != NULL &&
+            gxi_adds(call, &a, after, GXI_GRAPH_NODE_TYPE_CONDITIONAL, p.context)) {
+            made = gxi_recorded_of(slot);
+            (void)GXI_TRY_MAKE(a.node, cuGraphAddNode, (&a.node, a.native, a.after, NULL, a.n, &p));
+        }
+    }
+    if (a.node) {
+        made->native = p.bodies[0];
+        made->users = 2;                         /* the handle and the node */
+        made->known = slot->is.graph.info->built = 1;
+        slot->is.graph.info->root = a.graph->id;
+        node = gxi_added(call, &a, id, made);
+    } else {
+        node = gxi_added(call, &a, 0, NULL);
+        if (slot) gxi_destroy(call, slot);
+        id = node.graph.id;
+    }
+    if (body) body->id = id;
+    return node;
+}
+GPUEXEC_API gpuexec_node gpuexec_graph_add_if_at(const char *where, gpuexec_graph graph, unsigned long long condition,
+                                                 gpuexec_graph *body, gpuexec_after after) {
+    GXI_CALL(gpuexec_graph_add_if, GXI_MAKES);
+    return gxi_add_conditional(call, graph, condition, GXI_GRAPH_COND_TYPE_IF, body, after);
+}
+GPUEXEC_API gpuexec_node gpuexec_graph_add_while_at(const char *where, gpuexec_graph graph,
+                                                    unsigned long long condition, gpuexec_graph *body,
+                                                    gpuexec_after after) {
+    GXI_CALL(gpuexec_graph_add_while, GXI_MAKES);
+    return gxi_add_conditional(call, graph, condition, GXI_GRAPH_COND_TYPE_WHILE, body, after);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-changes   Nodes that are changed, in the CUgraph and, if there is one, in the executable graph; and clones. */
+
+typedef struct gxi_setting {
+    gxi_slot              *graph, *root;
+    gxi_recorded          *r;
+    gxi_node              *node;
+    struct CUgraphExec_st *exec;                 /* also to be changed; NULL: there is none, or it cannot be */
+    gxi_scope              scope;
+    int                    begun;
+    char                   subject[GXI_SUBJECT];
+} gxi_setting;
+
+/* Finds a node of that type (-1: any). 0 after a failure. */
+static int gxi_set_begin(gxi_call *call, gxi_setting *s, gpuexec_node node, int type) {
+    memset(s, 0, sizeof *s - sizeof s->subject);
+    s->graph = gxi_begin_with(call, node.graph.id, GXI_GRAPH, node.graph.id & GXI_FAILED_BIT ? "the node"
+                              : "the node's graph");
+    if (!s->graph || gxi_check_change(call, s->graph, &s->root)) return 0;
+    s->r = gxi_recorded_of(s->graph);
+    if (node.index >= s->r->nnodes)
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "there is no node %u: the graph %s at %s has %llu node%s",
+                 node.index, GXI_GRAPH_AT(s->graph), (unsigned long long)s->r->nnodes, gxi_s(s->r->nnodes));
+    else if (type >= 0 && s->r->nodes[node.index].type != type)
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "node %u is not a %s, but: %s", node.index, gxi_node_type(type),
+                 gxi_node_type(s->r->nodes[node.index].type));
+    else {
+        s->node = &s->r->nodes[node.index];
+        return 1;
+    }
+    return 0;
+}
+/* Before the driver's calls, when the new values are checked: first for s->node->native, then, if s->exec is not NULL,
+   for it. 0 after a failure. */
+static int gxi_sets(gxi_call *call, gxi_setting *s, struct CUctx_st *context) {
+    if (gxi_join(call, s->graph, context) || gxi_enter(call, context, &s->scope)) return 0;
+    gxi_lock(&gxi_graphs_mutex);
+    s->r->listed = 0;
+    s->r->count = 0;
+    s->begun = 1;
+    if (s->graph == s->root && s->graph->is.graph.info->exec_of == s->r->native)
+        s->exec = GXI_LOAD(&s->graph->is.graph.exec);
+    return 1;
+}
+/* The last step. cu: what the driver returned for the node; exec_cu: for the executable graph. If that cannot be
+   changed, the next launch instantiates the graph again. */
+static gpuexec_result gxi_set(gxi_call *call, gxi_setting *s, int cu, int exec_cu) {
+    gxi_unlock(&gxi_graphs_mutex);
+    gxi_leave(&s->scope);
+    if (cu || gxi_is_sticky(exec_cu))
+        return gxi_fail_cu(call, NULL, "cannot change node %llu (%s) of the graph %s at %s",
+                           (unsigned long long)(s->node - s->r->nodes), gxi_node_type(s->node->type),
+                           GXI_GRAPH_AT(s->graph));
+    if (!s->exec || exec_cu) gxi_drop_exec(call, s->root);
+    return GPUEXEC_OK;
+}
+/* The node's kernel and what the driver keeps of its launch. NULL after a failure. */
+static gxi_slot *gxi_kernel_of_node(gxi_call *call, gxi_setting *s, gxi_kernel_node *p) {
+    const unsigned long long index = (unsigned long long)(s->node - s->r->nodes);
+    const gxi_slot *kernel;
+    if (GXI_TRY(cuGraphKernelNodeGetParams, (s->node->native, p))) {
+        gxi_fail_cu(call, NULL, "cannot query node %llu (kernel)", index);
+        return NULL;
+    }
+    if (!s->node->object) {                      /* from a capture */
+        gxi_lock(&gxi_tables);
+        kernel = gxi_kernel_of_native(p->function);
+        if (kernel) s->node->object = kernel->id;
+        gxi_unlock(&gxi_tables);
+    }
+    if (s->node->object) return gxi_get(call, s->node->object, GXI_KERNEL, "the node's kernel");
+    gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "adopt it with gpuexec_kernel_from_native", "node %llu launches a kernel that "
+             "gpuexec did not load, and whose parameters it does not know", index);
+    return NULL;
+}
+/* A copy of a node's arguments: those that the driver returns are valid only until the node changes. */
+typedef struct gxi_own_args {
+    void    *params[64], *extra[5], *more;       /* more: allocated, if the arguments need more than fits here */
+    size_t   bytes;                              /* of a packed buffer */
+    uint64_t values[256];
+} gxi_own_args;
+static gpuexec_result gxi_copy_args(gxi_call *call, const gxi_slot *k, gxi_kernel_node *p, gxi_own_args *own) {
+    const unsigned short *const known = k->is.kernel.sizes;
+    const unsigned count = known ? known[0] : 0;
+    void **const packed = p->params || !p->extra ? NULL : gxi_extra(p->extra, GXI_LAUNCH_PARAM_BUFFER_POINTER);
+    const size_t table = packed ? 0 : gxi_up(count * sizeof(void *), 16);
+    size_t i, bytes = packed && count ? (size_t)known[2 * count] + known[count] : 0;
+    void **params = own->params;
+    char *values = (char *)own->values;
+    own->more = NULL;
+    if (!known || (count && !p->params && !packed))
+        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "change all arguments with gpuexec_node_set_args; or load PTX "
+                        "instead of a cubin, or install a driver for CUDA 12.4 or later",
+                        "the kernel's parameters are not known");
+    for (i = 0; !packed && i < count; i++) bytes += gxi_up(known[i + 1], 16);
+    if (count > 64 || bytes > sizeof own->values) {
+        if (!(own->more = gxi_realloc(NULL, table + bytes))) return gxi_fail_memory(call, "change a node");
+        params = (void **)own->more;
+        values = (char *)own->more + table;
+    }
+    if (packed) {
+        own->bytes = bytes;
+        own->extra[0] = (void *)(uintptr_t)GXI_LAUNCH_PARAM_BUFFER_POINTER;
+        own->extra[1] = memcpy(values, *packed, bytes);
+        own->extra[2] = (void *)(uintptr_t)GXI_LAUNCH_PARAM_BUFFER_SIZE;
+        own->extra[3] = &own->bytes;
+        own->extra[4] = NULL;
+        p->extra = own->extra;
+        return GPUEXEC_OK;
+    }
+    for (i = 0; i < count; i++) {
+        params[i] = memcpy(values, p->params[i], known[i + 1]);
+        values += gxi_up(known[i + 1], 16);
+    }
+    p->params = params;
+    return GPUEXEC_OK;
+}
+static gpuexec_result gxi_set_kernel(gxi_call *call, gxi_setting *s, const gxi_slot *k, const gxi_kernel_node *p) {
+    int cu, exec_cu;
+    if (!gxi_sets(call, s, k->cu_context)) return gxi_failed_with();
+    cu = GXI_TRY(cuGraphKernelNodeSetParams, (s->node->native, p));
+    exec_cu = !cu && s->exec ? GXI_TRY(cuGraphExecKernelNodeSetParams, (s->exec, s->node->native, p)) : 0;
+    return gxi_set(call, s, cu, exec_cu);
+}
+GPUEXEC_API gpuexec_result gpuexec_node_set_args_at(const char *where, gpuexec_node node, gpuexec_args args) {
+    gxi_kernel_node p;
+    gxi_setting s;
+    gxi_slot *k;
+    GXI_CALL(gpuexec_node_set_args, GXI_MAKES);
+    if (!gxi_set_begin(call, &s, node, GXI_GRAPH_NODE_TYPE_KERNEL) || !(k = gxi_kernel_of_node(call, &s, &p)))
+        return gxi_failed_with();
+    if (!gxi_args_fit(k->is.kernel.sizes, &args)) {
+        gxi_set_subject(call, s.subject, node.index, k);
+        gxi_check_args(call, k, &args);
+        return gxi_failed_with();
+    }
+    p.params = (void **)(uintptr_t)args.addresses;
+    p.extra = NULL;
+    return gxi_set_kernel(call, &s, k, &p);
+}
+GPUEXEC_API gpuexec_result gpuexec_node_set_argument_at(const char *where, gpuexec_node node, int index,
+                                                        const void *value, size_t bytes) {
+    const unsigned short *known;
+    char indices[GXI_INDICES];
+    gpuexec_result result;
+    gxi_own_args own;
+    gxi_kernel_node p;
+    gxi_setting s;
+    gxi_slot *k;
+    GXI_CALL(gpuexec_node_set_argument, GXI_MAKES);
+    if (!gxi_set_begin(call, &s, node, GXI_GRAPH_NODE_TYPE_KERNEL) || !(k = gxi_kernel_of_node(call, &s, &p)))
+        return gxi_failed_with();
+    known = k->is.kernel.sizes;
+    if (known && (index < 0 || (unsigned)index >= known[0] || !value || bytes != known[index + 1])) {
+        gxi_set_subject(call, s.subject, node.index, k);
+        if (index < 0 || (unsigned)index >= known[0])
+            return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "there is no argument %d: the kernel has %u "
+                            "parameter%s%s", index, known[0], gxi_s(known[0]), gxi_indices(indices, known[0]));
+        if (!value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                                    "the address of the value of argument %d (counted from 0) is NULL", index);
+        return gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "pass a variable of exactly the parameter's type, and its sizeof",
+                        "argument %d (counted from 0) has %u byte%s, but %llu were passed", index, known[index + 1],
+                        gxi_s(known[index + 1]), (unsigned long long)bytes);
+    }
+    if (gxi_copy_args(call, k, &p, &own) || !known) return gxi_failed_with();         /* it fails without the sizes */
+    memcpy(p.params ? p.params[index] : (char *)p.extra[1] + known[1 + known[0] + (unsigned)index], value, bytes);
+    result = gxi_set_kernel(call, &s, k, &p);
+    gxi_free(own.more);
+    return result;
+}
+GPUEXEC_API gpuexec_result gpuexec_node_set_dims_at(const char *where, gpuexec_node node, gpuexec_dims dims) {
+    gpuexec_args args = { 0, 0, 0, 0, { 0 } };
+    gpuexec_result result;
+    gxi_own_args own;
+    gxi_kernel_node p;
+    gxi_setting s;
+    gxi_slot *k;
+    GXI_CALL(gpuexec_node_set_dims, GXI_MAKES);
+    if (!gxi_set_begin(call, &s, node, GXI_GRAPH_NODE_TYPE_KERNEL) || !(k = gxi_kernel_of_node(call, &s, &p)))
+        return gxi_failed_with();
+    gxi_set_subject(call, s.subject, node.index, k);
+    args.count = k->is.kernel.sizes ? k->is.kernel.sizes[0] : 0;
+    if (gxi_prepare_kernel(call, k, &dims, (const gpuexec_launch_desc *)s.node->more, &args) ||
+        gxi_copy_args(call, k, &p, &own)) return gxi_failed_with();
+    call->subject = NULL;
+    memcpy(p.grid, &dims.grid_x, sizeof p.grid);
+    memcpy(p.block, &dims.block_x, sizeof p.block);
+    p.shared = dims.shared_bytes;
+    result = gxi_set_kernel(call, &s, k, &p);
+    gxi_free(own.more);
+    return result;
+}
+static gpuexec_result gxi_set_copy(gxi_call *call, gpuexec_node node, gxi_transfer *x) {
+    gxi_memcpy3d copy;
+    gxi_setting s;
+    int cu, exec_cu;
+    if (!gxi_set_begin(call, &s, node, GXI_GRAPH_NODE_TYPE_MEMCPY)) return gxi_failed_with();
+    gxi_set_subject(call, s.subject, node.index, NULL);
+    if (gxi_check_kept_transfer(call, s.graph, x) || !gxi_sets(call, &s, s.graph->cu_context)) return gxi_failed_with();
+    call->subject = NULL;
+    copy = gxi_copy_of(x);
+    cu = GXI_TRY(cuGraphMemcpyNodeSetParams, (s.node->native, &copy));
+    exec_cu = !cu && s.exec
+        ? GXI_TRY(cuGraphExecMemcpyNodeSetParams, (s.exec, s.node->native, &copy, s.graph->cu_context)) : 0;
+    return gxi_set(call, &s, cu, exec_cu);
+}
+GPUEXEC_API gpuexec_result gpuexec_node_set_copy_at(const char *where, gpuexec_node node, gpuexec_ptr to,
+                                                    gpuexec_ptr from, size_t bytes) {
+    gxi_transfer x = gxi_transfer_of(GXI_COPY, to, from, bytes);
+    GXI_CALL(gpuexec_node_set_copy, GXI_MAKES);
+    return gxi_set_copy(call, node, &x);
+}
+GPUEXEC_API gpuexec_result gpuexec_node_set_copy_in_at(const char *where, gpuexec_node node, gpuexec_ptr to,
+                                                       const void *from, size_t bytes) {
+    gxi_transfer x = gxi_transfer_of(GXI_COPY_IN, to, (uintptr_t)from, bytes);
+    GXI_CALL(gpuexec_node_set_copy_in, GXI_MAKES);
+    return gxi_set_copy(call, node, &x);
+}
+GPUEXEC_API gpuexec_result gpuexec_node_set_copy_out_at(const char *where, gpuexec_node node, void *to,
+                                                        gpuexec_ptr from, size_t bytes) {
+    gxi_transfer x = gxi_transfer_of(GXI_COPY_OUT, (uintptr_t)to, from, bytes);
+    GXI_CALL(gpuexec_node_set_copy_out, GXI_MAKES);
+    return gxi_set_copy(call, node, &x);
+}
+GPUEXEC_API gpuexec_result gpuexec_node_set_copy_3d_at(const char *where, gpuexec_node node,
+                                                       const gpuexec_copy_3d_desc *copy) {
+    gxi_transfer x;
+    GXI_CALL(gpuexec_node_set_copy_3d, GXI_MAKES);
+    return gxi_begin(call) || gxi_transfer_of_box(call, copy, &x) ? gxi_failed_with() : gxi_set_copy(call, node, &x);
+}
+static gpuexec_result gxi_set_fill(gxi_call *call, gpuexec_node node, gxi_transfer *x) {
+    struct CUctx_st *context;
+    gxi_fill_node fill;
+    gxi_setting s;
+    int cu, exec_cu;
+    if (!gxi_set_begin(call, &s, node, GXI_GRAPH_NODE_TYPE_MEMSET)) return gxi_failed_with();
+    gxi_set_subject(call, s.subject, node.index, NULL);
+    if (gxi_check_kept_transfer(call, s.graph, x)) return gxi_failed_with();
+    context = gxi_context_of_fill(s.graph, x);
+    if (!gxi_sets(call, &s, context)) return gxi_failed_with();
+    call->subject = NULL;
+    fill = gxi_fill_node_of(x);
+    cu = GXI_TRY(cuGraphMemsetNodeSetParams, (s.node->native, &fill));
+    exec_cu = !cu && s.exec ? GXI_TRY(cuGraphExecMemsetNodeSetParams, (s.exec, s.node->native, &fill, context)) : 0;
+    return gxi_set(call, &s, cu, exec_cu);
+}
+GPUEXEC_API gpuexec_result gpuexec_node_set_fill_at(const char *where, gpuexec_node node, gpuexec_ptr to,
+                                                    unsigned value, unsigned element_bytes, size_t count) {
+    gxi_transfer x;
+    GXI_CALL(gpuexec_node_set_fill, GXI_MAKES);
+    return gxi_fill_of(call, to, 0, value, element_bytes, count, 1, &x) ? gxi_set_fill(call, node, &x)
+        : gxi_failed_with();
+}
+GPUEXEC_API gpuexec_result gpuexec_node_set_fill_2d_at(const char *where, gpuexec_node node, gpuexec_ptr to,
+                                                       size_t pitch, unsigned value, unsigned element_bytes,
+                                                       size_t count, size_t height) {
+    gxi_transfer x;
+    GXI_CALL(gpuexec_node_set_fill_2d, GXI_MAKES);
+    return gxi_fill_of(call, to, pitch, value, element_bytes, count, height, &x) ? gxi_set_fill(call, node, &x)
+        : gxi_failed_with();
+}
+GPUEXEC_API gpuexec_result gpuexec_node_enable_at(const char *where, gpuexec_node node, int on) {
+    gxi_setting s;
+    int type, cu;
+    GXI_CALL(gpuexec_node_enable, GXI_MAKES);
+    if (!gxi_set_begin(call, &s, node, -1)) return gxi_failed_with();
+    type = s.node->type;
+    if (type != GXI_GRAPH_NODE_TYPE_KERNEL && type != GXI_GRAPH_NODE_TYPE_MEMCPY && type != GXI_GRAPH_NODE_TYPE_MEMSET)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "node %u is another kind of node: %s; only kernels, copies "
+                        "and fills can be disabled", node.index, gxi_node_type(type));
+    if (s.r->is_body)
+        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "use another conditional node for it", "node %u is in the body of "
+                        "a conditional node, where none can be disabled", node.index);
+    if (!GXI_HAS(cuGraphNodeSetEnabled))
+        return gxi_fail_old(call, "install a newer NVIDIA driver", "disabling a node needs", 11060);
+    if (s.node->disabled == !on) return GPUEXEC_OK;
+    if (!gxi_sets(call, &s, s.graph->cu_context)) return gxi_failed_with();
+    cu = s.exec ? GXI_TRY(cuGraphNodeSetEnabled, (s.exec, s.node->native, on != 0)) : 0;
+    if (cu == 0) {
+        s.node->disabled = !on;
+        if (on) s.r->ndisabled--; else s.r->ndisabled++;
+    }
+    return gxi_set(call, &s, cu, 0);
+}
+
+GPUEXEC_API gpuexec_graph gpuexec_graph_clone_at(const char *where, gpuexec_graph graph) {
+    struct CUgraph_st *native = NULL;
+    gpuexec_graph handle = { 0 };
+    gxi_slot *g, *slot;
+    gxi_recorded *r, *made;
+    gxi_node *nodes = NULL;
+    gxi_scope scope;
+    size_t i;
+    int cu = 0, ok;
+    GXI_CALL(gpuexec_graph_clone, GXI_MAKES);
+    if ((g = gxi_begin_with_graph(call, graph)) != NULL && !gxi_check_clone(call, g) &&
+        !gxi_enter(call, g->cu_context, &scope)) {
+        r = gxi_recorded_of(g);
+        ok = !r->nnodes || (nodes = (gxi_node *)gxi_realloc(NULL, r->nnodes * sizeof *nodes)) != NULL;
+        if (!ok) gxi_fail_memory(call, "clone a graph");
+        else cu = GXI_TRY_MAKE(native, cuGraphClone, (&native, r->native));
+        for (i = 0; ok && cu == 0 && i < r->nnodes; i++) {
+            nodes[i] = r->nodes[i];
+            nodes[i].more = NULL;
+            cu = GXI_TRY(cuGraphNodeFindInClone, (&nodes[i].native, r->nodes[i].native, native));
+        }
+        gxi_leave(&scope);
+        if (cu) {
+            gxi_fail_cu(call, NULL, "cannot clone the graph %s at %s", GXI_GRAPH_AT(g));
+            if (native) GXI_BESIDE(cuGraphDestroy, (native));
+        } else if (ok)
+            handle.id = gxi_graph_new(call, gxi_peek(g->context, GXI_CONTEXT), native, NULL, 0, 0);
+        if ((slot = gxi_peek(handle.id, GXI_GRAPH)) != NULL) {
+            made = gxi_recorded_of(slot);
+            gxi_lock(&gxi_graphs_mutex);
+            made->nodes = nodes;
+            made->nnodes = made->nodes_cap = r->nnodes;
+            made->ndisabled = r->ndisabled;
+            made->known = slot->is.graph.info->built = 1;
+            gxi_unlock(&gxi_graphs_mutex);
+            nodes = NULL;
+            ok = !gxi_join_all(call, slot, g);
+            for (i = 0; ok && i < r->nnodes; i++) {
+                if (!r->nodes[i].more) continue;
+                made->nodes[i].more = gxi_realloc(NULL, sizeof(gpuexec_launch_desc));
+                if (made->nodes[i].more) memcpy(made->nodes[i].more, r->nodes[i].more, sizeof(gpuexec_launch_desc));
+                else ok = !gxi_fail_memory(call, "clone a graph");
+            }
+            if (!ok) {
+                gxi_destroy(call, slot);
+                handle.id = 0;
+            }
+        }
+        gxi_free(nodes);
+    }
+    handle.id = gxi_or_failed(handle.id, GXI_GRAPH);
+    return handle;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-batch   A batch keeps the arguments of each launch, already checked. gpuexec_batch_launch makes a graph of
+   them, and later sets the arguments of the launches that changed. What closes kernels and frees memory does not know
+   about batches: a launch compares two counters, and looks at all kernels or addresses if they have changed. */
+
+enum { GXI_BATCH_CHAINS = 8,                     /* of independent launches. An H200 takes for each of 1,000 empty
+                                                    kernels: 1 chain 0.536 us, 2 0.351, 4 0.237, 8 0.197, 16 0.189 */
+       GXI_BATCH_WORDS = 16,                     /* of an argument: those that may be addresses */
+       GXI_BATCH_FOUND = 8,
+       GXI_BATCH_LIKE = 8 };                     /* checks of so many earlier launches are not repeated */
+typedef struct gxi_batched {                     /* one launch */
+    gxi_block        block;                      /* must be first. kinds: the words of each argument, by bits, that were
+                                                    addresses of gpuexec's memory */
+    uint64_t         kernel;                     /* handle id */
+    const char      *name;                       /* of the kernel, for when it is closed */
+    gpuexec_dims     dims;
+    gpuexec_launch_desc desc;
+    struct CUgraphNode_st *node;
+    int              plain, changed, after_all;  /* plain: desc is all zero; after_all: after gpuexec_batch_barrier */
+} gxi_batched;
+struct gxi_batch {
+    gxi_batched    **launches, **changed;        /* changed: those whose arguments differ from the graph's */
+    int              count, cap, nchanged, after_all;        /* after_all: for the next launch */
+    gpuexec_batch_order order;
+    struct CUgraph_st *graph;                    /* NULL: not made */
+    uint64_t         ends, frees;                /* gxi.ends and gxi.freed_count when everything was there */
+    struct { uint64_t lo, bytes; } found[GXI_BATCH_FOUND];         /* by argument: the last memory that was found ... */
+    uint64_t         found_at;                   /* ... and is there as long as freed_count is this */
+    char             subject[64 + GXI_PLACE];    /* see gxi_name_batched */
+};
+static gxi_batch *gxi_batch_of(const gxi_slot *slot) { return slot->is.batch.info; }
+static gxi_slot *gxi_find_batch(gxi_call *call, gpuexec_batch batch) {
+    return gxi_get(call, batch.id, GXI_BATCH, "the batch");
+}
+/* For the texts of failures: "launch 5 of the batch created at a.c:12: ". */
+static GXI_COLD void gxi_name_batched(gxi_call *call, const gxi_slot *slot, int number) {
+    gxi_batch *b = gxi_batch_of(slot);
+    snprintf(b->subject, sizeof b->subject, "launch %d of the batch created at %s: ", number, gxi_place(slot->where));
+    call->subject = b->subject;
+}
+
+GPUEXEC_API gpuexec_batch gpuexec_batch_create_at(const char *where, gpuexec_context context,
+                                                  const gpuexec_batch_desc *desc) {
+    gpuexec_batch_order order = desc ? desc->order : GPUEXEC_BATCH_IN_ORDER;
+    gpuexec_batch handle = { 0 };
+    gxi_slot *slot, made;
+    gxi_batch *b;
+    int capability = 90;
+    GXI_CALL(gpuexec_batch_create, GXI_MAKES);
+    if ((desc && gxi_check_desc(call, "gpuexec_batch_desc", desc->start_canary, desc->end_canary)) ||
+        !(slot = gxi_begin_with_context(call, context))) {}
+    else if ((unsigned)order > GPUEXEC_BATCH_PROGRAMMATIC)
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%d is not a gpuexec_batch_order", (int)order);
+    else if (order == GPUEXEC_BATCH_PROGRAMMATIC && gxi_capability(call, gxi_context_of(slot)->device, &capability))
+        gxi_fail_device(call, gxi_context_of(slot)->ordinal);
+    else if (!(b = (gxi_batch *)gxi_realloc(NULL, sizeof *b))) gxi_fail_memory(call, "create a batch");
+    else {
+        memset(b, 0, sizeof *b);
+        b->order = order;
+        if (order == GPUEXEC_BATCH_PROGRAMMATIC && (capability < 90 || !GXI_HAS(cuGraphAddDependencies)))
+            b->order = GPUEXEC_BATCH_IN_ORDER;
+        made = gxi_made(slot, slot->id, 0);
+        made.is.batch.info = b;
+        handle.id = gxi_new(call, GXI_BATCH, &made, &gxi_context_of(slot)->first[GXI_BATCH]);
+        if (!handle.id) gxi_free(b);
+    }
+    handle.id = gxi_or_failed(handle.id, GXI_BATCH);
+    return handle;
+}
+/* Destroys the graph. lost: with its context. Returns the driver's result. */
+static int gxi_batch_unmake(gxi_call *call, gxi_slot *slot, int lost) {
+    gxi_batch *b = gxi_batch_of(slot);
+    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, cu = 0;
+    if (b->graph && !lost) {
+        gxi_exchange_mode(&mode);
+        if (slot->is.batch.exec) cu = GXI_TRY(cuGraphExecDestroy, (slot->is.batch.exec));
+        if (cu) GXI_BESIDE(cuGraphDestroy, (b->graph));
+        else cu = GXI_TRY(cuGraphDestroy, (b->graph));
+        gxi_exchange_mode(&mode);
+    }
+    while (b->nchanged) b->changed[--b->nchanged]->changed = 0;
+    b->graph = NULL;
+    slot->is.batch.exec = NULL;
+    return cu;
+}
+static void gxi_batch_empty(gxi_batch *b) {
+    while (b->count) gxi_free(b->launches[--b->count]);
+    b->after_all = 0;
+}
+static int gxi_batch_end(gxi_call *call, gxi_slot *old) {
+    gxi_batch *b = gxi_batch_of(old);
+    const int cu = gxi_batch_unmake(call, old, old->adopted);
+    gxi_batch_empty(b);
+    gxi_free(b->launches);
+    gxi_free(b->changed);
+    gxi_free(b);
+    return cu;
+}
+
+/* --- adding launches ---------------------------------------------------------------------------------------------- */
+
+/* Whether gpuexec has memory at that address, in an argument. */
+static int gxi_batch_is_memory(gxi_batch *b, unsigned argument, uint64_t address) {
+    const uint64_t frees = GXI_LOAD(&gxi.freed_count);
+    const unsigned at = argument % GXI_BATCH_FOUND;
+    gxi_range range;
+    if (address < 65536) return 0;
+    if (b->found_at != frees) memset(b->found, 0, sizeof b->found);
+    b->found_at = frees;
+    if (address - b->found[at].lo < b->found[at].bytes) return 1;
+    if (!gxi_range_find(address, &range)) return 0;
+    b->found[at].lo = range.lo;
+    b->found[at].bytes = range.bytes;
+    return 1;
+}
+/* Notes which words of an argument are addresses of gpuexec's memory. */
+static void gxi_batch_note(gxi_batch *b, gxi_batched *l, unsigned argument) {
+    uint64_t word;
+    unsigned i;
+    l->block.kinds[argument] = 0;
+    for (i = 0; i < GXI_BATCH_WORDS && (i + 1) * sizeof word <= l->block.sizes[argument]; i++) {
+        memcpy(&word, (const char *)l->block.addresses[argument] + i * sizeof word, sizeof word);
+        if (gxi_batch_is_memory(b, argument, word)) l->block.kinds[argument] |= (unsigned short)(1u << i);
+    }
+}
+/* A launch among the last ones with the same kernel and dims, whose checks hold for another; NULL: there is none. */
+static const gxi_batched *gxi_batch_like(const gxi_batch *b, uint64_t kernel, const gpuexec_dims *dims) {
+    int i;
+    for (i = b->count; i > 0 && i > b->count - GXI_BATCH_LIKE; i--) {
+        const gxi_batched *l = b->launches[i - 1];
+        if (l->kernel == kernel && memcmp(&l->dims, dims, sizeof *dims) == 0 && !l->desc.cooperative &&
+            !gxi_cluster(&l->desc, 0)) return l;
+    }
+    return NULL;
+}
+static GXI_COLD gpuexec_result gxi_batch_check(gxi_call *call, const gxi_slot *slot, gpuexec_kernel kernel,
+                                               gpuexec_dims *dims, const gpuexec_launch_desc *desc,
+                                               const gpuexec_args *args) {
+    gxi_slot *k;
+    if ((desc && gxi_check_desc(call, "gpuexec_launch_desc", desc->start_canary, desc->end_canary)) ||
+        !(k = gxi_find_kernel(call, kernel)))
+        return gxi_failed_with();
+    if (k->cu_context != slot->cu_context)
+        return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "use one batch for each context",
+                        "%s is on device %d (context %p), but the batch is on device %d (context %p)",
+                        gxi_kernel_of(k)->title, gxi_ordinal_of(k), (void *)k->cu_context, gxi_ordinal_of(slot),
+                        (void *)slot->cu_context);
+    if (desc && desc->programmatic && gxi_batch_of(slot)->order == GPUEXEC_BATCH_INDEPENDENT)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set desc.programmatic to 0, or create the batch with "
+                        "GPUEXEC_BATCH_IN_ORDER", "a programmatic launch of %s needs a launch before it, but those of "
+                        "an independent batch do not depend on each other", gxi_kernel_of(k)->title);
+    if (!gxi_args_fit(k->is.kernel.sizes, args))
+        return gxi_fail_args(call, gxi_kernel_of(k)->title, k->is.kernel.sizes, args);
+    return gxi_check_attributes(call, k, desc) ? gxi_failed_with() : gxi_prepare_kernel(call, k, dims, desc, args);
+}
+/* Makes room for one more. 0: no memory. */
+static int gxi_batch_grow(gxi_batch *b) {
+    const int cap = b->cap ? 2 * b->cap : 64;
+    gxi_batched **launches, **changed;
+    if (b->count < b->cap) return 1;
+    launches = (gxi_batched **)gxi_realloc(b->launches, (size_t)cap * sizeof *launches);
+    if (!launches) return 0;
+    b->launches = launches;
+    changed = (gxi_batched **)gxi_realloc(b->changed, (size_t)cap * sizeof *changed);
+    if (!changed) return 0;
+    b->changed = changed;
+    b->cap = cap;
+    return 1;
+}
+static gxi_batched *gxi_batched_new(gxi_call *call, gxi_batch *b, const gxi_slot *k, const gpuexec_dims *dims,
+                                    const gpuexec_launch_desc *desc, const gpuexec_args *args, const char *name) {
+    const unsigned short *sizes;
+    gxi_batched *l;
+    size_t space = 0;
+    unsigned i;
+    if (!gxi_sizes_of_args(call, k, args, &sizes)) return NULL;
+    for (i = 0; i < args->count; i++) space += gxi_up(sizes[i], 16);
+    l = name && gxi_batch_grow(b) ? (gxi_batched *)gxi_block_new(sizeof *l, args->count, space, NULL) : NULL;
+    if (!l) {
+        gxi_fail_memory(call, "add a launch to the batch");
+        return NULL;
+    }
+    for (i = 0; i < args->count; i++) {
+        gxi_block_add(&l->block, args->addresses[i], sizes[i], 16, GPUEXEC_NO_TYPE);
+        gxi_batch_note(b, l, i);
+    }
+    l->kernel = k->id;
+    l->name = name;
+    l->dims = *dims;
+    if (desc) l->desc = *desc;
+    l->after_all = b->after_all || !b->count;
+    l->desc.programmatic = (l->desc.programmatic || b->order == GPUEXEC_BATCH_PROGRAMMATIC) && !l->after_all &&
+        GXI_HAS(cuGraphAddDependencies);
+    l->plain = !desc && !l->desc.programmatic;
+    return l;
+}
+static int gxi_batch_add(gxi_call *call, gpuexec_batch batch, gpuexec_kernel kernel, gpuexec_dims dims,
+                         const gpuexec_launch_desc *desc, const gpuexec_args *args) {
+    gxi_slot *slot = gxi_begin_with(call, batch.id, GXI_BATCH, "the batch");
+    const gxi_slot *k = gxi_peek(kernel.id, GXI_KERNEL);
+    const gxi_batched *like = NULL;
+    gxi_batched *l = NULL;
+    gxi_batch *b;
+    if (!slot) return -1;
+    b = gxi_batch_of(slot);
+    if (GXI_UNLIKELY(!dims.grid_y || !dims.grid_z || !dims.block_y || !dims.block_z)) gxi_fill_dims(&dims);
+    if (k && !k->borrowed && !desc) like = gxi_batch_like(b, kernel.id, &dims);
+    if (!like || !gxi_args_fit(k->is.kernel.sizes, args)) {
+        gxi_name_batched(call, slot, b->count);
+        k = gxi_batch_check(call, slot, kernel, &dims, desc, args) ? NULL : gxi_peek(kernel.id, GXI_KERNEL);
+    }
+    if (k)
+        l = gxi_batched_new(call, b, k, &dims, desc, args, like ? like->name : gxi_keep(gxi_kernel_of(k)->title));
+    if (!l) return -1;
+    if (b->graph && gxi_batch_unmake(call, slot, 0)) {
+        gxi_free(l);
+        gxi_fail_cu(call, NULL, "cannot destroy the graph of the batch created at %s", gxi_place(slot->where));
+        return -1;
+    }
+    b->after_all = 0;
+    b->launches[b->count] = l;
+    return b->count++;
+}
+GPUEXEC_API int gpuexec_batch_add_at(const char *where, gpuexec_batch batch, gpuexec_kernel kernel, gpuexec_dims dims,
+                                     gpuexec_args args) {
+    GXI_CALL(gpuexec_batch_add, GXI_MAKES);
+    return gxi_batch_add(call, batch, kernel, dims, NULL, &args);
+}
+GPUEXEC_API int gpuexec_batch_add_with_at(const char *where, gpuexec_batch batch, gpuexec_kernel kernel,
+                                          gpuexec_dims dims, const gpuexec_launch_desc *desc, gpuexec_args args) {
+    GXI_CALL(gpuexec_batch_add_with, GXI_MAKES);
+    return gxi_batch_add(call, batch, kernel, dims, desc, &args);
+}
+GPUEXEC_API gpuexec_result gpuexec_batch_barrier_at(const char *where, gpuexec_batch batch) {
+    GXI_CALL(gpuexec_batch_barrier, GXI_MAKES);
+    const gxi_slot *slot = gxi_find_batch(call, batch);
+    if (!slot) return gxi_failed_with();
+    gxi_batch_of(slot)->after_all = 1;
+    return GPUEXEC_OK;
+}
+static GXI_COLD gpuexec_result gxi_batch_set_fails(const char *where, gpuexec_batch batch, int launch, int index,
+                                                   size_t bytes) {
+    const gxi_batched *l;
+    GXI_CALL(gpuexec_batch_set, GXI_MAKES);
+    const gxi_slot *slot = gxi_find_batch(call, batch);
+    if (!slot) return gxi_failed_with();
+    if ((unsigned)launch >= (unsigned)gxi_batch_of(slot)->count)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass the number that gpuexec_batch_add returned",
+                        "there is no launch %d: the batch created at %s has %d", launch, gxi_place(slot->where),
+                        gxi_batch_of(slot)->count);
+    l = gxi_batch_of(slot)->launches[launch];
+    gxi_name_batched(call, slot, launch);
+    if (gxi_argument_place(call, &l->block, l->name, index, bytes))
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the address of the value of argument %d (counted from 0) is NULL",
+                 index);
+    return gxi_failed_with();
+}
+GPUEXEC_API gpuexec_result gpuexec_batch_set_at(const char *where, gpuexec_batch batch, int launch, int index,
+                                                const void *value, size_t bytes) {
+    const gxi_slot *slot = gxi_peek_inline(batch.id, GXI_BATCH);
+    gxi_batch *b = slot ? gxi_batch_of(slot) : NULL;
+    gxi_batched *l = b && (unsigned)launch < (unsigned)b->count ? b->launches[launch] : NULL;
+    if (!l || (unsigned)index >= l->block.count || bytes != l->block.sizes[index] || !value)
+        return gxi_batch_set_fails(where, batch, launch, index, bytes);
+    memcpy((unsigned char *)l->block.data + gxi_block_offset(&l->block, (unsigned)index), value, bytes);
+    if (bytes >= sizeof(uint64_t)) gxi_batch_note(b, l, (unsigned)index);
+    if (b->graph && !l->changed) {
+        l->changed = 1;
+        b->changed[b->nchanged++] = l;
+    }
+    return GPUEXEC_OK;
+}
+
+/* --- launching ---------------------------------------------------------------------------------------------------- */
+
+static GXI_COLD gpuexec_result gxi_fail_batched(gxi_call *call, const gxi_slot *slot, int number, int argument,
+                                                uint64_t address) {
+    const gxi_batched *l = gxi_batch_of(slot)->launches[number];
+    gxi_name_batched(call, slot, number);
+    if (argument < 0)
+        return gxi_fail(call, GPUEXEC_STALE_HANDLE, "call gpuexec_batch_clear, then add the launches again, with the "
+                        "kernels of the module loaded now", "%s is stale: its module was unloaded", l->name);
+    return gxi_fail(call, GPUEXEC_STALE_HANDLE, "keep memory until the batch's last launch, or change the argument "
+                    "with gpuexec_batch_set", "argument %d (counted from 0) of %s is the address 0x%llx, whose memory "
+                    "has been freed since", argument, l->name, (unsigned long long)address);
+}
+/* Whether all kernels and all memory of the batch are still there. */
+static GXI_NOINLINE gpuexec_result gxi_batch_lives(gxi_call *call, const gxi_slot *slot) {
+    gxi_batch *b = gxi_batch_of(slot);
+    const uint64_t ends = GXI_LOAD(&gxi.ends), frees = GXI_LOAD(&gxi.freed_count);
+    uint64_t last = 0, word;
+    unsigned argument, i;
+    int n;
+    for (n = 0; n < b->count && b->ends != ends; n++) {
+        if (b->launches[n]->kernel != last && !gxi_peek(b->launches[n]->kernel, GXI_KERNEL))
+            return gxi_fail_batched(call, slot, n, -1, 0);
+        last = b->launches[n]->kernel;
+    }
+    for (n = 0; n < b->count && b->frees != frees; n++) {
+        const gxi_block *block = &b->launches[n]->block;
+        for (argument = 0; argument < block->count; argument++) {
+            for (i = 0; block->kinds[argument] >> i; i++) {
+                memcpy(&word, (const char *)block->addresses[argument] + i * sizeof word, sizeof word);
+                if (block->kinds[argument] >> i & 1 && !gxi_batch_is_memory(b, argument, word))
+                    return gxi_fail_batched(call, slot, n, (int)argument, word);
+            }
+        }
+    }
+    b->ends = ends;
+    b->frees = frees;
+    return GPUEXEC_OK;
+}
+/* Makes the graph: one chain, or several if the launches are independent. */
+static gpuexec_result gxi_batch_make(gxi_call *call, gxi_slot *slot) {
+    gxi_batch *b = gxi_batch_of(slot);
+    const unsigned chains = b->order == GPUEXEC_BATCH_INDEPENDENT ? GXI_BATCH_CHAINS : 1;
+    struct CUgraphNode_st *ends[GXI_BATCH_CHAINS], *before[GXI_BATCH_CHAINS];
+    unsigned n = 0, nbefore = 0;                 /* launches since the last barrier; ends of the chains before it */
+    int i, cu = GXI_TRY_MAKE(b->graph, cuGraphCreate, (&b->graph, 0));
+    for (i = 0; i < b->count && cu == 0; i++, n++) {
+        gxi_batched *l = b->launches[i];
+        if (l->after_all) {
+            nbefore = n < chains ? n : chains;
+            memcpy(before, ends, nbefore * sizeof *ends);
+            n = 0;
+        }
+        cu = gxi_kernel_node_add(call, b->graph, n < chains ? before : &ends[n % chains], n < chains ? nbefore : 1,
+                                 gxi_peek(l->kernel, GXI_KERNEL), &l->dims, l->plain ? NULL : &l->desc,
+                                 l->block.addresses, &l->node);
+        ends[n % chains] = l->node;
+    }
+    if (cu && i) gxi_name_batched(call, slot, i - 1);
+    if (cu) gxi_fail_cu(call, NULL, i ? "cannot add it to the graph" : "cannot create the graph of a batch");
+    else if (GXI_TRY_MAKE(slot->is.batch.exec, cuGraphInstantiateWithFlags, (&slot->is.batch.exec, b->graph, 0)))
+        gxi_fail_cu(call, NULL, "cannot instantiate the graph of the batch created at %s", gxi_place(slot->where));
+    else return GPUEXEC_OK;
+    if (b->graph) GXI_BESIDE(cuGraphDestroy, (b->graph));
+    b->graph = NULL;
+    return gxi_failed_with();
+}
+/* Gives the graph the arguments that changed. */
+static gpuexec_result gxi_batch_change(gxi_call *call, gxi_slot *slot) {
+    gxi_batch *b = gxi_batch_of(slot);
+    while (b->nchanged) {
+        gxi_batched *l = b->changed[b->nchanged - 1];
+        const gxi_kernel_node p = gxi_kernel_params(gxi_peek(l->kernel, GXI_KERNEL), &l->dims, l->block.addresses);
+        if (GXI_TRY(cuGraphExecKernelNodeSetParams, (slot->is.batch.exec, l->node, &p)))
+            return gxi_fail_cu(call, NULL, "cannot set the arguments of a launch of %s, of the batch created at %s",
+                               l->name, gxi_place(slot->where));
+        l->changed = 0;
+        b->nchanged--;
+    }
+    return GPUEXEC_OK;
+}
+/* Single launches, in order: a capture records them. */
+static gpuexec_result gxi_batch_single(const char *where, const gxi_batch *b, gpuexec_stream stream) {
+    gpuexec_result result = GPUEXEC_OK;
+    int i;
+    for (i = 0; i < b->count && !result; i++) {
+        const gxi_batched *l = b->launches[i];
+        const gpuexec_args args = gxi_block_args(&l->block);
+        gpuexec_kernel kernel;
+        kernel.id = l->kernel;
+        result = gxi_launch_else("gpuexec_batch_launch", where, kernel, stream, &l->dims, &args, -1, &l->desc);
+    }
+    return result;
+}
+/* cu: what the driver returned on the fast path, -1 if that was not tried. */
+static GXI_NOINLINE gpuexec_result gxi_batch_launch_else(const char *where, gpuexec_batch batch, gpuexec_stream stream,
+                                                         int cu) {
+    gxi_slot *slot, *s;
+    gxi_scope scope;
+    gxi_batch *b;
+    GXI_CALL_ON(stream, gpuexec_batch_launch);
+    if (!(slot = gxi_begin_with(call, batch.id, GXI_BATCH, "the batch"))) return gxi_failed_with();
+    if (stream.id == GXI_CURRENT && !(call->stream = stream.id = gxi_current_stream(call, slot->context)))
+        return gxi_failed_with();
+    if (!(s = gxi_find_stream(call, stream))) return gxi_failed_with();
+    b = gxi_batch_of(slot);
+    if (cu >= 0) gxi_said(call, "cuGraphLaunch", cu);
+    else {
+        if (gxi_batch_lives(call, slot)) return gxi_failed_with();
+        if (gxi_captures(call, s) || !b->count)
+            return gxi_batch_single(where, b, stream);
+        if (!slot->is.batch.exec || b->nchanged) {
+            gpuexec_result result;
+            if (gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
+            result = slot->is.batch.exec ? gxi_batch_change(call, slot) : gxi_batch_make(call, slot);
+            gxi_leave(&scope);
+            if (result) return result;
+        }
+        if (gxi_enter_stream(call, s, &scope)) return gxi_failed_with();
+        cu = GXI_TRY(cuGraphLaunch, (slot->is.batch.exec, s->is.stream.native));
+        gxi_leave(&scope);
+    }
+    return cu ? gxi_fail_cu(call, NULL, "cannot launch the batch created at %s", gxi_place(slot->where)) : GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_batch_launch_at(const char *where, gpuexec_batch batch, gpuexec_stream stream) {
+    const gxi_slot *slot = gxi_peek_inline(batch.id, GXI_BATCH);
+    gxi_slot *s = gxi_peek_inline(stream.id, GXI_STREAM);
+    const gxi_batch *b;
+    int cu = -1;
+    if (slot && s && gxi_is_plain(s) && !slot->borrowed && !s->adopted && slot->is.batch.exec &&
+        !(b = gxi_batch_of(slot))->nchanged && b->ends == GXI_LOAD(&gxi.ends) &&
+        b->frees == GXI_LOAD(&gxi.freed_count)) {
+        cu = gxi.cu.cuGraphLaunch(slot->is.batch.exec, s->is.stream.native);
+        if (cu == 0) return GPUEXEC_OK;
+    }
+    return gxi_batch_launch_else(where, batch, stream, cu);
+}
+
+GPUEXEC_API gpuexec_result gpuexec_batch_get_info_at(const char *where, gpuexec_batch batch, gpuexec_batch_info *info) {
+    const gxi_slot *slot;
+    const gxi_batch *b;
+    GXI_CALL(gpuexec_batch_get_info, GXI_QUERIES);
+    if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
+    memset(info, 0, sizeof *info);
+    if (!(slot = gxi_find_batch(call, batch))) return gxi_failed_with();
+    b = gxi_batch_of(slot);
+    info->order = b->order;
+    info->launches = (size_t)b->count;
+    info->changed = (size_t)b->nchanged;
+    info->chains = b->order == GPUEXEC_BATCH_INDEPENDENT ? GXI_BATCH_CHAINS : 1;
+    info->instantiated = slot->is.batch.exec != NULL;
+    return GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_batch_clear_at(const char *where, gpuexec_batch batch) {
+    gxi_slot *slot;
+    int cu;
+    GXI_CALL(gpuexec_batch_clear, GXI_MAKES);
+    if (!(slot = gxi_find_batch(call, batch))) return gxi_failed_with();
+    cu = gxi_batch_unmake(call, slot, 0);
+    gxi_batch_empty(gxi_batch_of(slot));
+    return cu ? gxi_fail_cu(call, NULL, "cannot destroy the graph of the batch created at %s", gxi_place(slot->where))
+              : GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_batch_destroy_at(const char *where, gpuexec_batch batch) {
+    GXI_CALL(gpuexec_batch_destroy, GXI_CLEANS);
+    return gxi_destroy_handle(call, batch.id, GXI_BATCH, "the batch");
 }
 
 #if defined(GPUEXEC_NO_MULTI)
@@ -13216,6 +16112,11 @@ static int gxi_barrier_free(gxi_call *call, gxi_barrier *b) {
     return first;
 }
 
+static int gxi_barrier_is_broken(const gxi_barrier *b) {
+    unsigned i;
+    for (i = 0; i < b->count; i++) if (gxi_barrier_report(b, i)) return 1;
+    return GXI_LOAD(&b->aborted) != NULL;
+}
 /* Adds which devices left the barrier and why; 0 if none has. */
 static int gxi_barrier_explain(gxi_text *t, const gxi_barrier *b) {
     unsigned i, k, silent = 0, missed = 0, parts = 0;
@@ -13291,12 +16192,24 @@ static int gxi_barrier_has(const gxi_barrier *b, const struct CUctx_st *context)
     for (i = 0; i < b->count; i++) if (b->cu_contexts[i] == context) return 1;
     return 0;
 }
-static GXI_COLD gpuexec_result gxi_look_at_barriers(gxi_call *call, const struct CUctx_st *context, int news) {
+/* Whether a kernel of the graph has the address of one of the barrier's parts as an argument. */
+static int gxi_barrier_is_in(const gxi_call *call, const gxi_barrier *b, gxi_recorded *graph) {
+    unsigned i;
+    int found = 0;
+    gxi_lock(&gxi_graphs_mutex);
+    for (i = 0; i < b->count && !found; i++) found = gxi_graph_names(call, graph, b->memory[i], 1) != NULL;
+    gxi_unlock(&gxi_graphs_mutex);
+    return found;
+}
+/* Fails if a barrier of the context, or one that the graph uses, is broken; news: unless that has been reported. */
+static GXI_COLD gpuexec_result gxi_look_at_barriers(gxi_call *call, const struct CUctx_st *context,
+                                                    gxi_recorded *graph, int news) {
     gpuexec_result result = GPUEXEC_OK;
     gxi_barrier *b;
     gxi_lock(&gxi_barriers_mutex);
     for (b = gxi_barriers; b && !result; b = b->next)
-        if (gxi_barrier_has(b, context) && !(news && GXI_LOAD(&b->shown)) && !gxi_barrier_gone(call, b))
+        if ((graph || gxi_barrier_has(b, context)) && !(news && GXI_LOAD(&b->shown)) && !gxi_barrier_gone(call, b) &&
+            (!graph || (gxi_barrier_is_broken(b) && gxi_barrier_is_in(call, b, graph))))
         result = gxi_barrier_broken(call, b);
     gxi_unlock(&gxi_barriers_mutex);
     return result;
@@ -13337,6 +16250,16 @@ static GXI_COLD void gxi_add_barriers(gxi_text *t) {
 }
 static int gxi_barrier_end(gxi_call *call, gxi_slot *old) {
     gxi_barrier *b = old->is.barrier.info;
+    gxi_range part;
+    unsigned i;
+    memset(&part, 0, sizeof part);
+    part.bytes = sizeof(gxi_barrier_device);
+    part.where = b->where;
+    part.kind = GPUEXEC_MEMORY_DEVICE;
+    for (i = 0; i < b->count && GXI_LOAD(&gxi.graphs_lose); i++) {
+        part.lo = b->memory[i];
+        if (part.lo) GXI_LOAD(&gxi.graphs_lose)(call, &part, NULL);
+    }
     gxi_lock(&gxi_barriers_mutex);
     *b->from = b->next;
     if (b->next) b->next->from = b->from;
@@ -13625,12 +16548,16 @@ static gpuexec_result gxi_multi_forget(gxi_call *call, uint64_t context) {
 }
 
 /* dims: with y and z filled in */
-typedef struct gxi_multi_device { gxi_slot *kernel, *stream; gpuexec_dims dims; int ordinal, device; } gxi_multi_device;
+typedef struct gxi_multi_device {
+    gxi_slot    *kernel, *stream;                /* stream: in a graph, the kernel again, for its context */
+    gpuexec_dims dims;
+    int          ordinal, device;
+} gxi_multi_device;
 
 /* Formats the argument's name only on failure: four launches take 30 us, and formatting eight names would add one. */
 static gxi_slot *gxi_multi_get(gxi_call *call, uint64_t id, unsigned kind, const char *member, unsigned i) {
     gxi_slot *slot = gxi_peek(id, kind);
-    char is[24];
+    char is[32];
     if (slot && !slot->borrowed) return slot;
     snprintf(is, sizeof is, "launches[%u].%s", i, member);
     return gxi_get(call, id, kind, is);
@@ -13957,17 +16884,21 @@ static gpuexec_result gxi_multi_check_desc(gxi_call *call, const gpuexec_device_
 }
 /* Checked at each launch, even one that is kept: handles, arguments, the barrier's part. */
 static gpuexec_result gxi_multi_begin_part(gxi_call *call, const gpuexec_device_launch *one, unsigned i,
-                                           const gxi_slot *barrier, gxi_multi_device *d) {
+                                           const gxi_slot *barrier, int in_graph, gxi_multi_device *d) {
     const gxi_slot *context;
+    gpuexec_result result;
     char is[24];
     if (!(d->kernel = gxi_multi_get(call, one->kernel.id, GXI_KERNEL, "kernel", i)) ||
-        !(d->stream = gxi_multi_get(call, one->stream.id, GXI_STREAM, "stream", i))) return gxi_failed_with();
+        !(d->stream = in_graph ? d->kernel : gxi_multi_get(call, one->stream.id, GXI_STREAM, "stream", i)))
+        return gxi_failed_with();
     if (d->kernel->cu_context != d->stream->cu_context || !gxi_args_fit(d->kernel->is.kernel.sizes, &one->args)) {
         snprintf(is, sizeof is, "launches[%u]: ", i);
         call->subject = is;
-        return d->kernel->cu_context != d->stream->cu_context
+        result = d->kernel->cu_context != d->stream->cu_context
             ? gxi_fail_contexts(call, "use a stream of the kernel's context", d->kernel, d->stream)
             : gxi_fail_args(call, gxi_kernel_of(d->kernel)->title, d->kernel->is.kernel.sizes, &one->args);
+        call->subject = NULL;
+        return result;
     }
     if (barrier && gxi_wrong_part(call, barrier->is.barrier.info, one, d->kernel, d->stream->cu_context, i))
         return GPUEXEC_BAD_PARAMETERS;
@@ -13995,6 +16926,47 @@ static gxi_multi_launch *gxi_multi_find(const gpuexec_device_launch *list, unsig
     }
     return NULL;
 }
+/* In a capture: a star around a stream that captures, which the others join. */
+static int gxi_multi_join(gxi_call *call, unsigned count, const gxi_multi_launch *m, const gxi_multi_device *d,
+                          unsigned center) {
+    unsigned i;
+    int cu = 0;
+    for (i = 0; i < count && cu == 0; i++) {
+        if (i == center || !gxi_captures(call, d[i].stream)) continue;
+        cu = gxi_multi_record(call, m, d, i);
+        if (cu == 0) cu = gxi_multi_wait(call, m, d, center, i);
+    }
+    if (cu == 0) cu = gxi_multi_record(call, m, d, center);
+    for (i = 0; i < count && cu == 0; i++) if (i != center) cu = gxi_multi_wait(call, m, d, i, center);
+    return cu;
+}
+/* The capture's part of gxi_multi_per_device: nothing starts, so that nothing has to be aborted. */
+static GXI_COLD gpuexec_result gxi_multi_record_all(gxi_call *call, const gpuexec_device_launch *list, unsigned count,
+                                                    const gxi_multi_device *d, const gxi_multi_launch *m,
+                                                    const gpuexec_multi_desc *desc, unsigned center) {
+    unsigned i;
+    int cu;
+    if (desc->way == GPUEXEC_MULTI_DRIVER)
+        return gxi_fail(call, GPUEXEC_CAPTURING, "set gpuexec_multi_desc.way to 0",
+                        "launches[%u].stream captures, which the driver's own multi-device launch does not support",
+                        center);
+    for (i = 0; i < count && desc->no_pre_sync; i++)
+        if (!gxi_captures(call, d[i].stream))
+            return gxi_fail(call, GPUEXEC_CAPTURING, "make the stream wait for one that captures "
+                            "(gpuexec_stream_wait_stream), or set gpuexec_multi_desc.no_pre_sync to 0: then it joins",
+                            "launches[%u].stream captures, but launches[%u].stream has not joined the capture",
+                            center, i);
+    cu = desc->no_pre_sync ? 0 : gxi_multi_join(call, count, m, d, center);
+    for (i = 0; i < count && cu == 0; i++) {
+        cu = gxi_launch_cu(call, d[i].kernel, d[i].stream, &d[i].dims, &list[i].args, &gxi_cooperative);
+        if (cu)
+            return gxi_fail_cu(call, NULL, "cannot record the launch of %s on device %d",
+                               gxi_kernel_of(d[i].kernel)->title, d[i].ordinal);
+    }
+    if (cu == 0 && !desc->no_post_sync) cu = gxi_multi_join(call, count, m, d, center);
+    return cu ? gxi_fail_cu(call, NULL, "cannot record that the streams of a multi-device launch wait for each other")
+              : GPUEXEC_OK;
+}
 static gpuexec_result gxi_multi_per_device(gxi_call *call, const gpuexec_device_launch *list, unsigned count,
                                            const gxi_multi_device *d, const gxi_multi_launch *m,
                                            const gpuexec_multi_desc *desc, const gxi_slot *barrier) {
@@ -14015,33 +16987,46 @@ static gpuexec_result gxi_multi_launch_all(gxi_call *call, const gpuexec_device_
                                            const gxi_multi_device *d,
                                            const gpuexec_multi_desc *desc, const gxi_slot *barrier) {
     gxi_multi_launch *m = gxi_multi_find(list, count, d);
+    unsigned i = 0;
     if (!m) {
         m = &gxi_multi_launches[gxi_multi_next++ % GXI_MULTI_KEPT];
         if (gxi_multi_check(call, list, count, d) || gxi_multi_keep(call, list, count, d, m)) return gxi_failed_with();
     }
+    while (i < count && !gxi_captures(call, d[i].stream)) i++;
+    if (i < count) return gxi_multi_record_all(call, list, count, d, m, desc, i);
     if (desc->way == GPUEXEC_MULTI_DRIVER)
         return gxi_multi_by_driver(call, list, count, d,
                                    (desc->no_pre_sync ? 1u : 0u) | (desc->no_post_sync ? 2u : 0u));
     return gxi_multi_per_device(call, list, count, d, m, desc, barrier);
 }
-static gpuexec_result gxi_launch_multi(gxi_call *call, const gpuexec_device_launch *list, unsigned count,
-                                       const gpuexec_multi_desc *desc) {
-    static const gpuexec_multi_desc defaults = { 0, GPUEXEC_MULTI_FASTEST, 0, 0, { 0 }, NULL, 0 };
-    gxi_multi_device d[GXI_MULTI_MOST];
-    gpuexec_result result;
-    gxi_slot *barrier = NULL;
+static const gpuexec_multi_desc gxi_multi_defaults = { 0, GPUEXEC_MULTI_FASTEST, 0, 0, { 0 }, NULL, 0 };
+/* Checks and fills in what gxi_multi_begin_part does, for all parts. */
+static gpuexec_result gxi_multi_begin(gxi_call *call, const gpuexec_device_launch *list, unsigned count,
+                                      const gpuexec_multi_desc *desc, int in_graph, gxi_slot **barrier,
+                                      gxi_multi_device *d) {
     unsigned i;
-    if (!desc) desc = &defaults;
+    *barrier = NULL;
     if (gxi_multi_check_desc(call, list, count, desc)) return gxi_failed_with();
+    memset(d, 0, count * sizeof *d);
     if (desc->barrier.id) {
-        if (!(barrier = gxi_find_barrier(call, desc->barrier)) || gxi_barrier_broken(call, barrier->is.barrier.info))
-            return gxi_failed_with();
-        if (barrier->is.barrier.info->count != count)
+        if (!(*barrier = gxi_find_barrier(call, desc->barrier)) ||
+            gxi_barrier_broken(call, (*barrier)->is.barrier.info)) return gxi_failed_with();
+        if ((*barrier)->is.barrier.info->count != count)
             return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "create a barrier for exactly the devices of the launch",
                             "gpuexec_multi_desc.barrier is over %u device%s, but the launch is on %u",
-                            barrier->is.barrier.info->count, gxi_s(barrier->is.barrier.info->count), count);
+                            (*barrier)->is.barrier.info->count, gxi_s((*barrier)->is.barrier.info->count), count);
     }
-    for (i = 0; i < count; i++) if (gxi_multi_begin_part(call, &list[i], i, barrier, &d[i])) return gxi_failed_with();
+    for (i = 0; i < count; i++)
+        if (gxi_multi_begin_part(call, &list[i], i, *barrier, in_graph, &d[i])) return gxi_failed_with();
+    return GPUEXEC_OK;
+}
+static gpuexec_result gxi_launch_multi(gxi_call *call, const gpuexec_device_launch *list, unsigned count,
+                                       const gpuexec_multi_desc *desc) {
+    gxi_multi_device d[GXI_MULTI_MOST];
+    gpuexec_result result;
+    gxi_slot *barrier;
+    if (!desc) desc = &gxi_multi_defaults;
+    if (gxi_multi_begin(call, list, count, desc, 0, &barrier, d)) return gxi_failed_with();
     gxi_lock(&gxi_multi_mutex);
     result = gxi_multi_launch_all(call, list, count, d, desc, barrier);
     gxi_unlock(&gxi_multi_mutex);
@@ -14055,6 +17040,51 @@ GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where, con
     result = gxi_launch_multi(call, list, count, desc);
     for (i = 0; result && gxi_latched() && list && i < count && i < GXI_MULTI_MOST; i++) gxi_mark(list[i].stream.id);
     return result;
+}
+/* Removes the graph's last node, if it has that index. */
+static GXI_COLD void gxi_remove_last(const gxi_call *call, gpuexec_graph graph, unsigned index) {
+    gxi_slot *g = gxi_peek(graph.id, GXI_GRAPH);
+    gxi_recorded *const r = g ? gxi_recorded_of(g) : NULL;
+    if (!r || r->nnodes != (size_t)index + 1) return;
+    gxi_lock(&gxi_graphs_mutex);
+    if (GXI_BESIDE(cuGraphDestroyNode, (r->nodes[index].native)) == 0) gxi_free(r->nodes[--r->nnodes].more);
+    gxi_unlock(&gxi_graphs_mutex);
+}
+/* Adds the nodes; after a failure, removes those that it has added. */
+static gpuexec_node gxi_multi_add(gxi_call *call, gpuexec_graph graph, const gpuexec_device_launch *list,
+                                  unsigned count, gxi_multi_device *d, gpuexec_after after) {
+    gpuexec_node nodes[GXI_MULTI_MOST], last = { { 0 }, 0 };
+    gpuexec_after all;
+    unsigned made = 0;
+    for (; made < count; made++) {
+        nodes[made] = gxi_add_kernel(call, graph, list[made].kernel, &d[made].dims, &gxi_cooperative, &list[made].args,
+                                     after);
+        if (!gxi_peek(nodes[made].graph.id, GXI_GRAPH)) break;
+    }
+    all.nodes = nodes;
+    all.count = count;
+    if (made == count) last = gxi_add_empty(call, graph, all);
+    if (gxi_peek(last.graph.id, GXI_GRAPH)) return last;
+    while (made) gxi_remove_last(call, graph, nodes[--made].index);
+    return gxi_failed_node();
+}
+GPUEXEC_API gpuexec_node gpuexec_graph_add_multi_device_at(const char *where, gpuexec_graph graph,
+                                                           const gpuexec_device_launch *list, unsigned count,
+                                                           const gpuexec_multi_desc *desc, gpuexec_after after) {
+    gxi_multi_device d[GXI_MULTI_MOST];
+    gxi_slot *barrier;
+    GXI_CALL(gpuexec_graph_add_multi_device, GXI_MAKES);
+    if (!desc) desc = &gxi_multi_defaults;
+    if (!gxi_begin_with_graph(call, graph) || gxi_multi_begin(call, list, count, desc, 1, &barrier, d))
+        return gxi_failed_node();
+    if (desc->way == GPUEXEC_MULTI_DRIVER || desc->no_pre_sync || desc->no_post_sync) {
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set the members to 0: in a graph, `after`, and the nodes that depend on "
+                 "the one returned, determine what waits", "gpuexec_multi_desc.way is %d, no_pre_sync %d, no_post_sync "
+                 "%d", (int)desc->way, desc->no_pre_sync, desc->no_post_sync);
+        return gxi_failed_node();
+    }
+    if (gxi_multi_check(call, list, count, d)) return gxi_failed_node();
+    return gxi_multi_add(call, graph, list, count, d, after);
 }
 
 #endif /* GPUEXEC_NO_MULTI */
@@ -14119,11 +17149,12 @@ GXI_IPC_NO_HANDLE(GXI_IPC, gpuexec_ipc, gpuexec_ipc_connect,
              (const char *where, const char *name, int timeout_ms), (void)name; (void)timeout_ms)
 GXI_IPC_NONE(gpuexec_result, gpuexec_ipc_send,
              (const char *where, gpuexec_ipc connection, const char *label, unsigned long long value,
-             const gpuexec_ipc_object *object), GPUEXEC_NOT_SUPPORTED,
-             (void)connection; (void)label; (void)value; (void)object)
+             const gpuexec_ipc_object *object, int timeout_ms), GPUEXEC_NOT_SUPPORTED,
+             (void)connection; (void)label; (void)value; (void)object; (void)timeout_ms)
 GXI_IPC_NONE(gpuexec_result, gpuexec_ipc_send_pool,
              (const char *where, gpuexec_ipc connection, const char *label, unsigned long long value,
-             gpuexec_pool pool), GPUEXEC_NOT_SUPPORTED, (void)connection; (void)label; (void)value; (void)pool)
+             gpuexec_pool pool, int timeout_ms), GPUEXEC_NOT_SUPPORTED,
+             (void)connection; (void)label; (void)value; (void)pool; (void)timeout_ms)
 GXI_IPC_NONE(gpuexec_result, gpuexec_ipc_receive,
              (const char *where, gpuexec_ipc connection, gpuexec_ipc_message *message, int timeout_ms),
              GPUEXEC_NOT_SUPPORTED, (void)connection; (void)message; (void)timeout_ms)
@@ -14481,7 +17512,7 @@ static gpuexec_result gxi_ipc_fail_system(gxi_call *call, const char *what) {
 }
 
 /* Sends a message, with a file descriptor unless that is -1. */
-static gpuexec_result gxi_ipc_put(gxi_call *call, gxi_ipc *c, gxi_ipc_wire *wire, int fd) {
+static gpuexec_result gxi_ipc_put(gxi_call *call, gxi_ipc *c, gxi_ipc_wire *wire, int fd, int timeout_ms) {
     union { struct cmsghdr header; char room[CMSG_SPACE(sizeof(int))]; } control;
     struct pollfd ready;
     struct msghdr message;
@@ -14507,9 +17538,11 @@ static gpuexec_result gxi_ipc_put(gxi_call *call, gxi_ipc *c, gxi_ipc_wire *wire
         else if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
             return gxi_ipc_fail_system(call, "send a message");
         else {
+            const int slice = timeout_ms < 0 || timeout_ms > 100 ? 100 : timeout_ms;
             ready.fd = c->fd;
             ready.events = POLLOUT;
-            if (poll(&ready, 1, 100) == 0) gxi_ipc_ended(c);
+            if (poll(&ready, 1, slice) == 0 && !gxi_ipc_ended(c) && timeout_ms >= 0 && (timeout_ms -= slice) <= 0)
+                return GPUEXEC_NOT_READY;
         }
     }
     return c->gone ? gxi_ipc_fail_gone(call, c) : GPUEXEC_OK;
@@ -14568,7 +17601,7 @@ static gpuexec_result gxi_ipc_greet(gxi_call *call, gxi_ipc *c) {
     memset(&wire, 0, sizeof wire);
     wire.kind = GXI_IPC_HELLO;
     wire.value = (uint64_t)gxi_pid();
-    return gxi_ipc_put(call, c, &wire, -1);
+    return gxi_ipc_put(call, c, &wire, -1, -1);
 }
 /* Makes a connection of a socket, which remains the caller's if that fails. */
 static gpuexec_ipc gxi_ipc_new(gxi_call *call, int fd) {
@@ -14723,7 +17756,7 @@ GPUEXEC_API gpuexec_ipc gpuexec_ipc_connect_at(const char *where, const char *na
     return handle;
 }
 static gpuexec_result gxi_ipc_send(gxi_call *call, gpuexec_ipc connection, const char *label, unsigned long long value,
-                                   const gpuexec_ipc_object *object, int fd) {
+                                   const gpuexec_ipc_object *object, int fd, int timeout_ms) {
     gxi_ipc *const c = gxi_find_ipc(call, connection);
     gxi_ipc_object o;
     gxi_ipc_wire wire;
@@ -14738,20 +17771,21 @@ static gpuexec_result gxi_ipc_send(gxi_call *call, gpuexec_ipc connection, const
     wire.kind = fd >= 0 ? (uint32_t)GPUEXEC_IPC_POOL : object ? o.kind : (uint32_t)GPUEXEC_IPC_NOTHING;
     wire.value = value;
     memcpy(wire.label, label, strlen(label));
-    return gxi_ipc_put(call, c, &wire, fd);
+    return gxi_ipc_put(call, c, &wire, fd, timeout_ms);
 }
 GPUEXEC_API gpuexec_result gpuexec_ipc_send_at(const char *where, gpuexec_ipc connection, const char *label,
-                                               unsigned long long value, const gpuexec_ipc_object *object) {
+                                               unsigned long long value, const gpuexec_ipc_object *object,
+                                               int timeout_ms) {
     GXI_CALL(gpuexec_ipc_send, GXI_QUERIES);
-    return gxi_ipc_send(call, connection, label, value, object, -1);
+    return gxi_ipc_send(call, connection, label, value, object, -1, timeout_ms);
 }
 GPUEXEC_API gpuexec_result gpuexec_ipc_send_pool_at(const char *where, gpuexec_ipc connection, const char *label,
-                                                    unsigned long long value, gpuexec_pool pool) {
+                                                    unsigned long long value, gpuexec_pool pool, int timeout_ms) {
     gpuexec_result result;
     int fd;
     GXI_CALL(gpuexec_ipc_send_pool, GXI_QUERIES);
     if ((fd = gxi_ipc_export_pool(call, pool)) < 0) return gxi_failed_with();
-    result = gxi_ipc_send(call, connection, label, value, NULL, fd);
+    result = gxi_ipc_send(call, connection, label, value, NULL, fd, timeout_ms);
     close(fd);
     return result;
 }

@@ -34,7 +34,7 @@ static float value_of(int round) { return (float)(round % 7); }
 static void send_event(gpuexec_event e) {
     gpuexec_ipc_object object;
     must(gpuexec_ipc_export_event(e, &object));
-    must(gpuexec_ipc_send(other, "event", 0, &object));
+    must(gpuexec_ipc_send(other, "event", 0, &object, -1));
 }
 static const gpuexec_ipc_message *receive(void) {
     static gpuexec_ipc_message m;
@@ -50,7 +50,7 @@ static int produce(void) {
         slot[i] = gpuexec_alloc(ctx, n * sizeof(float));
         full[i] = gpuexec_event_create(ctx, &interprocess);
         must(gpuexec_ipc_export(slot[i], &object));
-        must(gpuexec_ipc_send(other, "slot", n * sizeof(float), &object));
+        must(gpuexec_ipc_send(other, "slot", n * sizeof(float), &object, -1));
         send_event(full[i]);
         empty[i] = gpuexec_ipc_import_event(ctx, &receive()->object);
     }
@@ -64,7 +64,7 @@ static int produce(void) {
         if (i >= slots) gpuexec_stream_wait_event(stream, empty[i % slots]);
         gpuexec_fill32(stream, slot[i % slots], bits, n);
         must(gpuexec_event_record(full[i % slots], stream));
-        must(gpuexec_ipc_send(other, "full", (unsigned long long)i, NULL));
+        must(gpuexec_ipc_send(other, "full", (unsigned long long)i, NULL, -1));
     }
     for (i = 0; i < slots; i++) receive();
     began = (example_milliseconds() - began) / 1e3;
@@ -92,13 +92,13 @@ static int consume(void) {
         gpuexec_stream_wait_event(stream, full[i % slots]);
         gpuexec_launch(saxpy, stream, gpuexec_grid_for(n, 256), GPUEXEC_ARGS(one, slot[i % slots], sums, count));
         must(gpuexec_event_record(empty[i % slots], stream));
-        must(gpuexec_ipc_send(other, "empty", (unsigned long long)i, NULL));
+        must(gpuexec_ipc_send(other, "empty", (unsigned long long)i, NULL, -1));
     }
     gpuexec_copy_out(stream, host, sums, sizeof host);
     must(gpuexec_stream_sync(stream));
     for (i = 0; i < n; i++) wrong += host[i] != expected;
     for (i = 0; i < slots; i++) must(gpuexec_free(slot[i]));
-    must(gpuexec_ipc_send(other, wrong ? "wrong" : "correct", 0, NULL));
+    must(gpuexec_ipc_send(other, wrong ? "wrong" : "correct", 0, NULL, -1));
     return wrong;
 }
 

@@ -4,6 +4,7 @@
 # this script is the total. The output of a suite that fails is shown; a suite that crashes, hangs or does not reach its
 # last line counts as one failure.
 #   TEST_SCRIPTS="cost fault" in the environment: runs only these scripts
+#   TEST_ALL=1: also what takes long; by default, only a sample of that runs (faults, nvcc, random programs)
 #   check.sh BUILD NAME...: runs only these suites
 #
 # Suites run in parallel: on the CPU device as many as there are processors; on each GPU two, because the contexts of
@@ -58,9 +59,10 @@ if [ $# -eq 0 ]; then
     for source in tests/unit/*.c; do set -- "$@" "$(basename "$source" .c)"; done
 fi
 last= beside= first=
+alone="multi multi_device probe ${gpus:+ipc}"    # on a GPU, ipc compares how much of the device's memory is free
 for name; do
+    case " $alone " in *" $name "*) last="$last $name"; continue ;; esac
     case $name in
-        multi|multi_device|probe)        last="$last $name" ;;
         abi|compile|contents|cost|fuzz|no_gpu|readme)  beside="$beside $name" ;;
         *)                               first="$first $name" ;;
     esac

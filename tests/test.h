@@ -45,6 +45,7 @@
 
 #define GPUEXEC_IMPLEMENTATION
 #include "../gpuexec.h"
+#include "doors.h"
 
 /* ---------------------------------------------------------------------------------------------------------------------
    Declaring tests. Constructors register them in the order of the file. */
@@ -433,6 +434,7 @@ int main(int argc, char **argv) {
     int count[4] = { 0, 0, 0, 0 };
     test **link, *t;
     (void)argc;
+    setvbuf(stdout, NULL, _IOLBF, 0);            /* a test that crashes has said what failed before */
     *test_kinds[0].last = test_kinds[1].first;
     link = test_kinds[1].first ? test_kinds[1].last : test_kinds[0].last;
     *link = test_kinds[2].first;

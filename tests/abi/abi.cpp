@@ -87,6 +87,7 @@ MEMBER(gxi_launch_params, shared, CUDA_LAUNCH_PARAMS, sharedMemBytes)
 MEMBER(gxi_launch_params, stream, CUDA_LAUNCH_PARAMS, hStream)
 MEMBER(gxi_launch_params, params, CUDA_LAUNCH_PARAMS, kernelParams)
 #if CUDA_VERSION >= 11080
+STRUCT(gxi_launch_value, CUlaunchAttributeValue)
 STRUCT(gxi_launch_attribute, CUlaunchAttribute)
 MEMBER(gxi_launch_attribute, id, CUlaunchAttribute, id)
 AT(gxi_launch_attribute, value, CUlaunchAttribute, value)
@@ -105,6 +106,10 @@ AT(gxi_launch_config, dims.shared_bytes, CUlaunchConfig, sharedMemBytes)
 MEMBER(gxi_launch_config, stream, CUlaunchConfig, hStream)
 MEMBER(gxi_launch_config, attributes, CUlaunchConfig, attrs)
 MEMBER(gxi_launch_config, count, CUlaunchConfig, numAttrs)
+#endif
+#if CUDA_VERSION < 11080
+template <> struct same_layout<gxi_launch_value, CUkernelNodeAttrValue> : std::true_type {};          // it was smaller
+template <> struct same_layout<sim::CUlaunchAttributeValue, CUkernelNodeAttrValue> : std::true_type {};
 #endif
 STRUCT(gxi_kernel_node, CUDA_KERNEL_NODE_PARAMS_v1)
 MEMBER(gxi_kernel_node, function, CUDA_KERNEL_NODE_PARAMS_v1, func)
@@ -150,6 +155,27 @@ MEMBER(gxi_fill_node, value, CUDA_MEMSET_NODE_PARAMS, value)
 MEMBER(gxi_fill_node, element, CUDA_MEMSET_NODE_PARAMS, elementSize)
 MEMBER(gxi_fill_node, width, CUDA_MEMSET_NODE_PARAMS, width)
 MEMBER(gxi_fill_node, height, CUDA_MEMSET_NODE_PARAMS, height)
+STRUCT(gxi_host_node, CUDA_HOST_NODE_PARAMS)
+MEMBER(gxi_host_node, function, CUDA_HOST_NODE_PARAMS, fn)
+MEMBER(gxi_host_node, user, CUDA_HOST_NODE_PARAMS, userData)
+STRUCT(gxi_alloc_node, CUDA_MEM_ALLOC_NODE_PARAMS)
+AT(gxi_alloc_node, pool, CUDA_MEM_ALLOC_NODE_PARAMS, poolProps)
+AT(gxi_alloc_node, access, CUDA_MEM_ALLOC_NODE_PARAMS, accessDescs)
+MEMBER(gxi_alloc_node, accesses, CUDA_MEM_ALLOC_NODE_PARAMS, accessDescCount)
+MEMBER(gxi_alloc_node, bytes, CUDA_MEM_ALLOC_NODE_PARAMS, bytesize)
+MEMBER(gxi_alloc_node, address, CUDA_MEM_ALLOC_NODE_PARAMS, dptr)
+#if CUDA_VERSION >= 12030
+STRUCT(gxi_edge, CUgraphEdgeData)
+MEMBER(gxi_edge, from_port, CUgraphEdgeData, from_port)          MEMBER(gxi_edge, to_port, CUgraphEdgeData, to_port)
+MEMBER(gxi_edge, type, CUgraphEdgeData, type)
+STRUCT(gxi_condition_node, CUgraphNodeParams)
+MEMBER(gxi_condition_node, node_type, CUgraphNodeParams, type)
+AT(gxi_condition_node, condition, CUgraphNodeParams, conditional.handle)
+AT(gxi_condition_node, type, CUgraphNodeParams, conditional.type)
+AT(gxi_condition_node, size, CUgraphNodeParams, conditional.size)
+AT(gxi_condition_node, bodies, CUgraphNodeParams, conditional.phGraph_out)
+AT(gxi_condition_node, context, CUgraphNodeParams, conditional.ctx)
+#endif
 #if CUDA_VERSION >= 12000
 STRUCT(gxi_update, CUgraphExecUpdateResultInfo)
 MEMBER(gxi_update, result, CUgraphExecUpdateResultInfo, result)
@@ -257,7 +283,7 @@ SIM_MEMBER(CUdevprop, sharedMemPerBlock) SIM_MEMBER(CUdevprop, totalConstantMemo
 SIM_MEMBER(CUdevprop, memPitch) SIM_MEMBER(CUdevprop, regsPerBlock) SIM_MEMBER(CUdevprop, clockRate)
 SIM_MEMBER(CUdevprop, textureAlign)
 #if CUDA_VERSION >= 11080
-SIM_STRUCT(CUlaunchAttribute)
+SIM_STRUCT(CUlaunchAttribute) SIM_STRUCT(CUlaunchAttributeValue)
 SIM_MEMBER(CUlaunchAttribute, id)
 AT(sim::CUlaunchAttribute, value, CUlaunchAttribute, value)
 AT(sim::CUlaunchAttribute, value.priority, CUlaunchAttribute, value.priority)
@@ -286,6 +312,26 @@ SIM_MEMBER(CUDA_KERNEL_NODE_PARAMS_v2, kern) SIM_MEMBER(CUDA_KERNEL_NODE_PARAMS_
 SIM_STRUCT(CUgraphEdgeData)
 SIM_MEMBER(CUgraphEdgeData, from_port) SIM_MEMBER(CUgraphEdgeData, to_port) SIM_MEMBER(CUgraphEdgeData, type)
 SIM_MEMBER(CUgraphEdgeData, reserved)
+SIM_STRUCT(CUDA_CONDITIONAL_NODE_PARAMS)
+SIM_MEMBER(CUDA_CONDITIONAL_NODE_PARAMS, handle) SIM_MEMBER(CUDA_CONDITIONAL_NODE_PARAMS, type)
+SIM_MEMBER(CUDA_CONDITIONAL_NODE_PARAMS, size) SIM_MEMBER(CUDA_CONDITIONAL_NODE_PARAMS, phGraph_out)
+SIM_MEMBER(CUDA_CONDITIONAL_NODE_PARAMS, ctx)
+SIM_STRUCT(CUDA_MEMCPY_NODE_PARAMS)
+SIM_MEMBER(CUDA_MEMCPY_NODE_PARAMS, flags) SIM_MEMBER(CUDA_MEMCPY_NODE_PARAMS, copyCtx)
+SIM_MEMBER(CUDA_MEMCPY_NODE_PARAMS, copyParams)
+SIM_STRUCT(CUDA_MEMSET_NODE_PARAMS_v2)
+AT(sim::CUDA_MEMSET_NODE_PARAMS_v2, params.height, CUDA_MEMSET_NODE_PARAMS_v2, height)
+SIM_MEMBER(CUDA_MEMSET_NODE_PARAMS_v2, ctx)
+SIM_STRUCT(CUgraphNodeParams)
+SIM_MEMBER(CUgraphNodeParams, type) SIM_MEMBER(CUgraphNodeParams, reserved2)
+AT(sim::CUgraphNodeParams, of, CUgraphNodeParams, kernel)
+AT(sim::CUgraphNodeParams, of.graph, CUgraphNodeParams, graph)
+AT(sim::CUgraphNodeParams, of.event, CUgraphNodeParams, eventRecord)
+AT(sim::CUgraphNodeParams, of.free, CUgraphNodeParams, free)
+#endif
+#if CUDA_VERSION >= 12090
+SIM_STRUCT(CUDA_CHILD_GRAPH_NODE_PARAMS)
+SIM_MEMBER(CUDA_CHILD_GRAPH_NODE_PARAMS, graph) SIM_MEMBER(CUDA_CHILD_GRAPH_NODE_PARAMS, ownership)
 #endif
 #if CUDA_VERSION >= 12050
 SIM_STRUCT(CUctxCreateParams)
@@ -315,7 +361,20 @@ SIM_MEMBER(CUDA_MEMCPY3D_BATCH_OP, flags)
 // ---- rows: cudaTypedefs.h has a type for each interface that an entry point ever had (PFN_cuMemAlloc_v3020); cuda.h
 // declares the symbols ----
 
-static_assert(ENTRIES == GXI_DRIVER_COUNT, "run.sh sees all rows of GXI_DRIVER");
+#define ROW_OF_DRIVER(need, name, version, params) + (GXI_NEED_##need != GXI_NEED_NVRTC)
+static_assert(ENTRIES == 0 GXI_DRIVER(ROW_OF_DRIVER), "run.sh sees all rows of GXI_DRIVER that belong to the driver");
+
+// NVRTC has no typedefs with versions: its rows are compared with its functions
+#if __has_include(<nvrtc.h>)
+#include <nvrtc.h>
+#define NVRTC_REQUIRED(name)
+#define NVRTC_OPTIONAL(name)
+#define NVRTC_NVRTC(name) \
+    static_assert(agree<std::remove_pointer<decltype(gxi_driver::name)>::type, decltype(::name)>::value, \
+                  "gpuexec.h: the parameters of " #name);
+#define NVRTC_ROW(need, name, version, params) NVRTC_##need(name)
+GXI_DRIVER(NVRTC_ROW)
+#endif
 #define ENTRY(need, name, base, version) \
     static_assert(agree<type_of_##name, std::remove_pointer<PFN_##base##_v##version>::type>::value, \
                   "gpuexec.h: the parameters of " #name " " #version); \

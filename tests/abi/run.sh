@@ -104,7 +104,7 @@ for folder; do
     good "$(grep -c '' <"$out/rows.inc")" $cxx -std=c++11 -isystem "$folder" -I"$out" \
         -DENTRIES="$(grep -c ' ENTRY(' "$out/rows")" -fsyntax-only $here/abi.cpp
     for where in CUDA_FIRST CUDA_LAST; do
-        for part in '' -DGPUEXEC_IMPLEMENTATION -DGPUEXEC_STATIC; do
+        for part in ${TEST_ALL:+-DGPUEXEC_NO_HERE -DGPUEXEC_STATIC} -DGPUEXEC_IMPLEMENTATION; do
             good 1 $cc -std=c99 $strict -isystem "$folder" -DREAL_CUDA_H -D$where $part -fsyntax-only \
                 tests/compile/cuda_types.c
             good 1 $cxx -std=c++11 $strict -isystem "$folder" -DREAL_CUDA_H -D$where $part -fsyntax-only -x c++ \

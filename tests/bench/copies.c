@@ -85,13 +85,13 @@ static void row(const char *what, int which, size_t bytes) {
     fflush(stdout);
 }
 
-/* nanoseconds of a query, in an order that the caches cannot predict */
+/* nanoseconds of a query, in a random order, which the caches cannot predict */
 static void pointer_info(void) {
-    const size_t count = smoke() ? 1000 : ALLOCATIONS, queries = smoke() ? 1000 : 1000000;
+    const size_t count = smoke() ? 1000 : ALLOCATIONS, rounds = smoke() ? 1 : 10, queries = count * rounds;
     gpuexec_ptr *at = (gpuexec_ptr *)malloc(count * sizeof *at);
     gpuexec_pointer_info info;
     uint64_t     random = 1;
-    size_t       i, sum = 0;
+    size_t       i, k, sum = 0;
     double       begin, same, all;
     unsigned     round;
     if (!at) exit(1);
@@ -100,13 +100,21 @@ static void pointer_info(void) {
         if (!at[i]) check(gpuexec_take_error());
     }
     check(gpuexec_stream_sync(stream));
+    for (i = count; i > 1; i--) {
+        const gpuexec_ptr last = at[i - 1];
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        k = (size_t)(random >> 33) % i;
+        at[i - 1] = at[k];
+        at[k] = last;
+    }
     same = all = 1e9;
     for (round = 0; round < 5; round++) {
         begin = microseconds();
-        for (i = 0; i < queries; i++) {
-            random = random * 6364136223846793005u + 1442695040888963407u;
-            gpuexec_pointer_get_info(at[(random >> 33) % count] + 100, &info);
-            sum += info.bytes;
+        for (k = 0; k < rounds; k++) {
+            for (i = 0; i < count; i++) {
+                gpuexec_pointer_get_info(at[i] + 100, &info);
+                sum += info.bytes;
+            }
         }
         all = microseconds() - begin < all ? microseconds() - begin : all;
         begin = microseconds();

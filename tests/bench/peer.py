@@ -1,8 +1,9 @@
-# python3 peer.py NAME: for launch.c and pool.c, which list the names. Prints "ready LIBRARY VERSION", or a reason;
-# then, for each number it reads, it makes that many calls, and prints how many microseconds they took. A call of cupy
-# or cuda.core launches an empty kernel with four parameters, which are created beforehand, as in an optimised loop; one
-# of cupy-pair or torch-pair allocates and frees 64 KiB; one of cupy-frame or torch-frame allocates 32 x 32 MiB, frees
-# them, and waits.
+# python3 peer.py NAME: for launch.c, pool.c and batch.c, which list the names. Prints "ready LIBRARY VERSION", or a
+# reason; then, for each number it reads, it makes that many calls, and prints how many microseconds they took. A call
+# of cupy or cuda.core launches an empty kernel with four parameters, which are created beforehand, as in an optimised
+# loop; one of cupy-pair or torch-pair allocates and frees 64 KiB; one of cupy-frame or torch-frame allocates
+# 32 x 32 MiB, frees them, and waits; one of cupy-graph or torch-graph replays a captured graph of 1,000 of these
+# kernels, and the time includes a wait after all of them.
 import sys
 import time
 
@@ -55,6 +56,49 @@ def cuda_core():
 
 
 
+def four_of_cupy():
+    import cupy
+    import numpy
+    kernel = cupy.RawKernel(SOURCE, "four")
+    args = (cupy.zeros(1, cupy.float32), cupy.zeros(1, cupy.float32), numpy.int32(1000), numpy.float32(2))
+    kernel((4,), (256,), args)
+    cupy.cuda.Device().synchronize()
+    return lambda: [kernel((4,), (256,), args) for _ in range(1000)]
+
+
+def replays(replay, wait):
+    def burst(count):
+        begin = time.perf_counter()
+        for _ in range(count):
+            replay()
+        wait()
+        return time.perf_counter() - begin
+    return burst
+
+
+def cupy_graph():
+    import cupy
+    launch = four_of_cupy()
+    stream = cupy.cuda.Stream(non_blocking=True)
+    with stream:
+        stream.begin_capture()
+        launch()
+        graph = stream.end_capture()
+    return replays(lambda: graph.launch(stream), stream.synchronize), "CuPy " + cupy.__version__ + ", graph"
+
+
+def torch_graph():                               # PyTorch's capture, with the kernel of CuPy
+    import cupy
+    import torch
+    torch.cuda.init()
+    launch = four_of_cupy()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        with cupy.cuda.ExternalStream(torch.cuda.current_stream().cuda_stream):
+            launch()
+    return replays(graph.replay, torch.cuda.synchronize), "torch " + torch.__version__ + ", CUDAGraph"
+
+
 def memory(library, allocate, wait, frame):
     def burst(count):
         begin = time.perf_counter()
@@ -85,7 +129,8 @@ def torch_memory(frame):
 try:
     burst, name = {"cupy": cupy, "cuda.core": cuda_core,
                    "cupy-pair": lambda: cupy_memory(False), "cupy-frame": lambda: cupy_memory(True),
-                   "torch-pair": lambda: torch_memory(False), "torch-frame": lambda: torch_memory(True)}[sys.argv[1]]()
+                   "torch-pair": lambda: torch_memory(False), "torch-frame": lambda: torch_memory(True),
+                   "cupy-graph": cupy_graph, "torch-graph": torch_graph}[sys.argv[1]]()
     burst(10)
 except Exception as e:                           # not installed, or no GPU: prints the reason, and launch.c continues
                                                  # without it

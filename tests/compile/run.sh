@@ -1,10 +1,11 @@
 #!/bin/sh
 # Compiles the header as its users do: languages, standards, compilers, ways of linking; and checks the resulting
 # symbols. Everything is compiled under the strict flags with -Werror, and nothing may be printed. CC and CXX name the
-# compilers; TEST_VERBOSE=1 lists each step. The programs run on the device that GPUEXEC_DRIVER names. MATRIX=1 uses
-# every gcc and clang of the machine, tcc, all standards and more combinations (a minute on two cores); MATRIX=windows
-# is mingw-w64 and wine alone. The work is divided into parts, the functions below with their arguments, and this script
-# runs itself for each of them, as many at a time as there are cores.
+# compilers; TEST_VERBOSE=1 lists each step. The programs run on the device that GPUEXEC_DRIVER names. By default, only
+# what finds most: the oldest standards, all warnings, one program in each language. MATRIX=1 uses every gcc and clang
+# of the machine, tcc, all standards, levels of optimisation and ways of linking, and compares symbols (minutes on two
+# cores); MATRIX=windows is mingw-w64 and wine alone. The work is divided into parts, the functions below with their
+# arguments, and this script runs itself for each of them, as many at a time as there are cores.
 cd "$(dirname "$0")/../.." || exit 1
 here=tests/compile
 strict='-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wcast-qual -Wundef -Werror'
@@ -75,11 +76,11 @@ c_standard() {
             quiet "$* $std $places: $file" $c $places $here/$file.c
             [ -z "$MATRIX" ] || everything_of "$std $places" c $file.c "$@"
         done
-        [ -n "$MATRIX" ] || [ $std = c99 ] || continue            # the rest differs by macros, not by standard
         quiet "$* $std $places: static" $c $places -DGPUEXEC_STATIC $here/program.c
         quiet "$* $std $places: without multi" $c $places -DGPUEXEC_NO_MULTI $here/implementation.c
         quiet "$* $std $places: static, without multi" $c $places -DGPUEXEC_NO_MULTI -DGPUEXEC_STATIC $here/program.c
         quiet "$* $std $places: without ipc" $c $places -DGPUEXEC_NO_IPC $here/implementation.c
+        quiet "$* $std $places: without compile" $c $places -DGPUEXEC_NO_COMPILE $here/implementation.c
         quiet "$* $std $places: static, without ipc" $c $places -DGPUEXEC_NO_IPC -DGPUEXEC_STATIC $here/program.c
     done
 }
@@ -95,6 +96,7 @@ c_programs() {
     c="$* $strict -std=c99 $SAN_FLAGS"
     quiet "$*: one file" $c -DGPUEXEC_IMPLEMENTATION $here/program.c -o "$out/one" $libs
     quiet "$*: one file runs" "$out/one"
+    [ -n "$MATRIX" ] || return 0
     quiet "$*: two files" $c $here/program.c $here/implementation.c -o "$out/two" $libs
     quiet "$*: two files run" "$out/two"
     quiet "$*: static in two files" $c -DGPUEXEC_STATIC $here/program.c $here/static_two.c -o "$out/static" $libs
@@ -143,6 +145,7 @@ cxx_programs() {
     c="$* $strict -std=c++11 $SAN_FLAGS"
     quiet "$*: implementation in C++" $c -DGPUEXEC_IMPLEMENTATION $here/values.cpp -o "$out/cpp" $libs
     quiet "$*: implementation in C++ runs" "$out/cpp"
+    [ -n "$MATRIX" ] || return 0
     while read -r cc; do
         quiet "$* and $cc: in C, to be used from C++" $cc $strict -std=c99 $SAN_FLAGS -c $here/implementation.c \
             -o "$out/c.o"
@@ -354,17 +357,18 @@ parts() {
         ! have $mingw-g++ || for std in c++11 c++14 c++17 c++20; do echo windows_cxx $std; done
         return
     fi
-    for optimised in 'c99 -O2' ${MATRIX:+'c11 -O1' 'c17 -O3' 'gnu99 -Os'}; do
-        echo "$ccs" | sed "s|^|c_optimised $optimised |"
-    done
-    [ -z "$MATRIX" ] || for optimised in 'c++11 -O2' 'c++20 -O3'; do
-        echo "$cxxs" | sed "s|^|cxx_optimised $optimised |"
-    done
-    echo "plugins $(echo "$ccs" | head -n 1)"
-    for part in c_programs symbols c_warnings; do echo "$ccs" | sed "s|^|$part |"; done
-    for std in c99 ${MATRIX:+c11} c17 ${MATRIX:+c2x gnu99 gnu17}; do echo "$ccs" | sed "s|^|c_standard $std |"; done
+    if [ -n "$MATRIX" ]; then
+        for optimised in 'c99 -O2' 'c11 -O1' 'c17 -O3' 'gnu99 -Os'; do
+            echo "$ccs" | sed "s|^|c_optimised $optimised |"
+        done
+        for optimised in 'c++11 -O2' 'c++20 -O3'; do echo "$cxxs" | sed "s|^|cxx_optimised $optimised |"; done
+        echo "plugins $(echo "$ccs" | head -n 1)"
+        echo "$ccs" | sed "s|^|symbols |"
+    fi
+    for part in c_programs c_warnings; do echo "$ccs" | sed "s|^|$part |"; done
+    for std in c99 ${MATRIX:+c11 c17 c2x gnu99 gnu17}; do echo "$ccs" | sed "s|^|c_standard $std |"; done
     [ -z "$cxxs" ] || for part in cxx_programs cxx_warnings; do echo "$cxxs" | sed "s|^|$part |"; done
-    [ -z "$cxxs" ] || for std in c++11 ${MATRIX:+c++14 c++17} c++20 ${MATRIX:+c++2b}; do
+    [ -z "$cxxs" ] || for std in c++11 ${MATRIX:+c++14 c++17 c++20 c++2b}; do
         echo "$cxxs" | sed "s|^|cxx_standard $std |"
     done
     [ -z "$MATRIX" ] || echo with_tcc

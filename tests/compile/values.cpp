@@ -84,6 +84,29 @@ int main() {
     check(gpuexec_launch_prepared(prepared) == GPUEXEC_OK, __LINE__);
     prepared = gpuexec_prepare_with(fn, s, one, nullptr, gpuexec_params_args(p));
     check(gpuexec_launch_prepared(prepared) == GPUEXEC_OK, __LINE__);
+    gpuexec_graph graph = gpuexec_graph_create(ctx);
+    gpuexec_node  first = gpuexec_graph_add_kernel(graph, fn, one, out, five + 8, 4.0, pair{ 1, 1.0f }, GPUEXEC_FIRST);
+    gpuexec_node  empty = gpuexec_graph_add_kernel(graph, nothing, one, GPUEXEC_FIRST);
+    gpuexec_node  second =
+        gpuexec_graph_add_kernel(graph, fn, one, GPUEXEC_ARGS(out, five, b, c), GPUEXEC_AFTER(first));
+    second = gpuexec_graph_add_kernel_with(graph, fn, one, &attributes, out, 21u, 2.0, c, GPUEXEC_AFTER(second, empty));
+    second = gpuexec_graph_add_kernel_with(graph, fn, one, nullptr, gpuexec_params_args(p), GPUEXEC_AFTER(second));
+    check(second.index == 4 && gpuexec_graph_launch(graph, s) == GPUEXEC_OK, __LINE__);
+    check(gpuexec_node_set_args(second, out, five + 18, 2.0, c) == GPUEXEC_OK, __LINE__);
+    check(gpuexec_node_set_argument(second, 3, pair{ 6, 1.0f }) == GPUEXEC_OK, __LINE__);
+    check(gpuexec_graph_launch(graph, s) == GPUEXEC_OK, __LINE__);
+    gpuexec_copy_out(s, &got, out, sizeof got);
+    check(gpuexec_stream_sync(s) == GPUEXEC_OK && got.a == 23 && got.c.x == 6, __LINE__);
+    first = gpuexec_graph_add_kernel(graph, fn, one, out, 5.0f, 2.0, c, GPUEXEC_FIRST);          // not an integer
+    check(!gpuexec_ok(first.graph) && gpuexec_take_error() == GPUEXEC_BAD_PARAMETERS, __LINE__);
+    gpuexec_batch batch = gpuexec_batch_create(ctx, nullptr);
+    check(gpuexec_batch_add(batch, fn, one, out, five, 4.0, pair{ 1, 1.0f }) == 0, __LINE__);
+    check(gpuexec_batch_add(batch, fn, one, gpuexec_params_args(p)) == 1, __LINE__);
+    check(gpuexec_batch_add_with(batch, fn, one, &attributes, out, 6u, 4.0, pair{ 2, 1.0f }) == 2, __LINE__);
+    check(gpuexec_batch_set(batch, 2, 1, five + 8) == GPUEXEC_OK, __LINE__);
+    check(gpuexec_batch_launch(batch, s) == GPUEXEC_OK, __LINE__);
+    gpuexec_copy_out(s, &got, out, sizeof got);
+    check(gpuexec_stream_sync(s) == GPUEXEC_OK && got.a == 13 && got.c.x == 2, __LINE__);
     gpuexec_stream other = gpuexec_stream_create(ctx, nullptr);
     check(s == s && !(s != s) && s != other && gpuexec_same(s, s) && !gpuexec_same(s, other), __LINE__);
     // float where double is expected

@@ -51,6 +51,15 @@ static int function_attribute(int *value, int which) {
     return 0;
 }
 
+static int node_parameters(void *node, void **p) {       /* CUDA_KERNEL_NODE_PARAMS: kernelParams, extra */
+    static uint64_t value;
+    static void *values[] = { &value, &value, &value, &value };
+    (void)node;
+    p[5] = values;
+    p[6] = NULL;
+    return 0;
+}
+
 typedef int (*entry)(void);
 int cuDriverGetVersion(int *v);
 int cuDriverGetVersion(int *v) { return version(v); }
@@ -63,6 +72,8 @@ static int find(const char *name, void **out) {
         { "cuDeviceGetCount", (entry)large }, { "cuMemAlloc", (entry)address }, { "cuEventCreate", (entry)handle },
         { "cuMemPoolCreate", (entry)handle }, { "cuMemAllocFromPoolAsync", (entry)from_pool },
         { "cuStreamEndCapture", (entry)captured }, { "cuGraphInstantiateWithFlags", (entry)handle },
+        { "cuGraphCreate", (entry)handle }, { "cuGraphAddEmptyNode", (entry)handle },
+        { "cuGraphAddKernelNode", (entry)handle }, { "cuGraphKernelNodeGetParams", (entry)node_parameters },
     };
     union { entry function; void *pointer; } u = { nothing };
     size_t i;

@@ -1,11 +1,11 @@
 #!/bin/sh
 # Counts with callgrind how many instructions gpuexec adds to the driver's calls, over a driver that does nothing: for a
 # launch with four arguments (at most 160 for gpuexec_launch with gpuexec_grid_for, also on GPUEXEC_CURRENT; with clang
-# 185, half of it on the caller's side), a prepared one, a record, a wait, a stream scope, a graph, an allocation and
-# its free in stream order, at the same address again, and at another one each time. Also measures the time for a
-# million allocations and ten thousand objects. With COST_COMPILE="-O0 -O2", counts how many million instructions the
-# compiler needs for a file that includes gpuexec.h, compared with an empty one, and for the implementation; compile.sh
-# measures both in time.
+# 185, half of it on the caller's side), a prepared one, a record, a wait, a stream scope, a graph, a node of a graph
+# and a change of one of its arguments, a batch and a change of an argument, an allocation and its free in stream order,
+# at the same address again, and at another one each time. Also measures the time for a million allocations and ten
+# thousand objects. With COST_COMPILE="-O0 -O2", counts how many million instructions the compiler needs for a file that
+# includes gpuexec.h, compared with an empty one, and for the implementation; compile.sh measures both in time.
 cd "$(dirname "$0")" || exit 1
 skip() { echo "  skipped: $1"; echo "suite cost: 0 passed, 0 failed, 1 skipped"; exit 0; }
 command -v valgrind >/dev/null 2>&1 || skip "no valgrind on this machine"
@@ -44,9 +44,13 @@ check record raw_record $((60 + clang))
 check wait raw_wait $((60 + clang))
 check scope raw_both $((120 + 2 * clang))
 check wait_stream raw_both $((100 + clang))
-check again raw_again $((360 + 2 * clang))
+check again raw_again $((215 + 2 * clang))
 check alloc raw_alloc $((1350 + 2 * clang))
 check graph raw_graph $((70 + clang))
+check node raw_node $((1080 + 2 * clang))
+check argument raw_argument $((1020 + 2 * clang))
+check batch raw_graph $((80 + clang))
+check set raw_graph $((90 + clang))
 
 # Many objects: each must take a time that does not grow with how many there are.
 case ${BUILD:-build} in /*) build=$BUILD ;; *) build=../../${BUILD:-build} ;; esac
@@ -57,8 +61,9 @@ for what in "freed: $2" "closed: $3"; do
     echo "a million allocations ${what%:*} in ${what#*: } ms, at most 2000 (created in $1)"
     if [ "${what#*: }" -le 2000 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
 done
-echo "a module loaded and unloaded among 10000 objects: $4 % of the time among 10, at most 120"
-if [ "$4" -le 120 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+# A scan of all of them would take several times as long; caches alone have made it 130 % on a busy machine.
+echo "a module loaded and unloaded among 10000 objects: $4 % of the time among 10, at most 200"
+if [ "$4" -le 200 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
 
 # The same on the CPU device, ten times as many. A table that each call scans would take a hundred times as long; data
 # that does not fit into the caches takes 15 to 20 times as long.

@@ -16,7 +16,7 @@
    gpuexec_shutdown returned what it should, and the trace has every driver call.
 
    Some calls may succeed despite a fault: fault_tolerated lists them, and why.
-   FAULT_VERBOSE=1 prints each fault. */
+   FAULT_VERBOSE=1 prints each fault. TEST_ALL=1 injects all of them; without it, a sample. */
 #define _DEFAULT_SOURCE
 #ifndef _POSIX_C_SOURCE
 #  define _POSIX_C_SOURCE 200809L
@@ -93,6 +93,7 @@ static void *fault_symbol(void *library, const char *name);
 #define PASS_cuMemPoolGetAttribute (pool, attribute, value)
 #define PASS_cuMemPoolTrimTo (pool, bytes)
 #define PASS_cuMemPoolSetAccess (pool, access, count)
+#define PASS_cuMemPoolGetAccess (flags, pool, location)
 #define PASS_cuDeviceGetDefaultMemPool (pool, device)
 #define PASS_cuMemAllocFromPoolAsync (address, bytes, pool, stream)
 #define PASS_cuMemFreeAsync (address, stream)
@@ -146,6 +147,32 @@ static void *fault_symbol(void *library, const char *name);
 #define PASS_cuStreamIsCapturing (stream, status)
 #define PASS_cuStreamGetCaptureInfo (stream, status, id)
 #define PASS_cuThreadExchangeStreamCaptureMode (mode)
+#define PASS_cuGraphCreate (graph, flags)
+#define PASS_cuGraphAddKernelNode (node, graph, after, n, params)
+#define PASS_cuGraphKernelNodeSetAttribute (node, id, value)
+#define PASS_cuGraphAddDependencies (graph, from, to, edges, n)
+#define PASS_cuGraphExecKernelNodeSetParams (exec, node, params)
+#define PASS_cuGraphChildGraphNodeGetGraph (node, graph)
+#define PASS_cuGraphClone (clone, graph)
+#define PASS_cuGraphNodeFindInClone (node, original, clone)
+#define PASS_cuGraphDestroyNode (node)
+#define PASS_cuGraphAddMemcpyNode (node, graph, after, n, params, context)
+#define PASS_cuGraphAddMemsetNode (node, graph, after, n, params, context)
+#define PASS_cuGraphAddHostNode (node, graph, after, n, params)
+#define PASS_cuGraphAddEventRecordNode (node, graph, after, n, event)
+#define PASS_cuGraphAddEventWaitNode (node, graph, after, n, event)
+#define PASS_cuGraphAddEmptyNode (node, graph, after, n)
+#define PASS_cuGraphAddChildGraphNode (node, graph, after, n, child)
+#define PASS_cuGraphAddMemAllocNode (node, graph, after, n, params)
+#define PASS_cuGraphAddMemFreeNode (node, graph, after, n, address)
+#define PASS_cuGraphAddNode (node, graph, after, edges, n, params)
+#define PASS_cuGraphConditionalHandleCreate (handle, graph, context, value, flags)
+#define PASS_cuGraphKernelNodeSetParams (node, params)
+#define PASS_cuGraphMemcpyNodeSetParams (node, params)
+#define PASS_cuGraphMemsetNodeSetParams (node, params)
+#define PASS_cuGraphExecMemcpyNodeSetParams (exec, node, params, context)
+#define PASS_cuGraphExecMemsetNodeSetParams (exec, node, params, context)
+#define PASS_cuGraphNodeSetEnabled (exec, node, enabled)
 #define PASS_cuGraphGetNodes (graph, nodes, count)
 #define PASS_cuGraphNodeGetType (node, type)
 #define PASS_cuGraphNodeGetDependencies (node, before, count)
@@ -174,6 +201,20 @@ static void *fault_symbol(void *library, const char *name);
 #define PASS_cuMemPoolImportFromShareableHandle (pool, handle, type, flags)
 #define PASS_cuMemPoolExportPointer (data, address)
 #define PASS_cuMemPoolImportPointer (address, pool, data)
+#define PASS_nvrtcVersion (major, minor)
+#define PASS_nvrtcGetNumSupportedArchs (count)
+#define PASS_nvrtcGetSupportedArchs (architectures)
+#define PASS_nvrtcCreateProgram (program, source, name, n, headers, names)
+#define PASS_nvrtcDestroyProgram (program)
+#define PASS_nvrtcAddNameExpression (program, expression)
+#define PASS_nvrtcCompileProgram (program, n, options)
+#define PASS_nvrtcGetProgramLogSize (program, bytes)
+#define PASS_nvrtcGetProgramLog (program, log)
+#define PASS_nvrtcGetLoweredName (program, expression, name)
+#define PASS_nvrtcGetCUBINSize (program, bytes)
+#define PASS_nvrtcGetCUBIN (program, cubin)
+#define PASS_nvrtcGetPTXSize (program, bytes)
+#define PASS_nvrtcGetPTX (program, ptx)
 
 /* ---------------------------------------------------------------------------------------------------------------------
    The fault, and the counters. */
@@ -234,6 +275,7 @@ static const struct { unsigned char row; signed char change; unsigned char objec
     { ROW_cuMemPoolImportFromShareableHandle, 1, 11 }, { ROW_cuMemPoolImportPointer, 1, 6 },
     { ROW_cuMemPoolCreate, 1, 11 }, { ROW_cuMemPoolDestroy, -1, 11 },
     { ROW_cuStreamBeginCapture, 1, 8 }, { ROW_cuStreamEndCapture, -1, 8 }, { ROW_cuGraphDestroy, -1, GRAPHS },
+    { ROW_cuGraphCreate, 1, GRAPHS }, { ROW_cuGraphClone, 1, GRAPHS }, { ROW_cuGraphAddMemAllocNode, 1, 6 },
     { ROW_cuGraphInstantiateWithFlags, 1, 10 }, { ROW_cuGraphExecDestroy, -1, 10 }
     };
 static const char *const fault_object_names[FAULT_OBJECTS] = {
@@ -288,6 +330,7 @@ static int fault_after(int row, int cu, int injected) {
     const int i = fault_change(row);
     if (i >= 0 && fault_objects[i].object < FAULT_OBJECTS && (cu == 0 || fault_objects[i].change < 0))
         __atomic_add_fetch(&fault.objects[fault_objects[i].object], fault_objects[i].change, __ATOMIC_RELAXED);
+    if (row == ROW_cuGraphAddMemFreeNode && cu == 0) __atomic_sub_fetch(&fault.objects[6], 1, __ATOMIC_RELAXED);
     if (row == ROW_cuStreamEndCapture && cu == 0)
         __atomic_add_fetch(&fault.objects[GRAPHS], 1, __ATOMIC_RELAXED);
     return injected ? injected : cu;
@@ -347,6 +390,11 @@ static void *fault_symbol(void *library, const char *name) {
         int (GXI_CUDA *own)(int *) = fault_cuDriverGetVersion;
         memcpy(&fault_real.cuDriverGetVersion, &symbol, sizeof symbol);
         memcpy(&symbol, &own, sizeof symbol);
+    } else if (gxi_is_nvrtc(name)) {
+        int row;
+        for (row = 0; row < ROWS; row++)
+            if (strcmp(gxi_driver_rows[row].name, name) == 0)
+                fault_wrap(name, gxi_driver_rows[row].version, &symbol, 0);
     }
     return symbol;
 }
@@ -460,6 +508,22 @@ static const struct { const char *function; int row; } fault_tolerated[] = {
     { "gpuexec_free", ROW_cuGraphKernelNodeGetParams },
     { "gpuexec_free", ROW_cuGraphMemcpyNodeGetParams },
     { "gpuexec_free", ROW_cuGraphMemsetNodeGetParams },
+    { "gpuexec_free", ROW_cuGraphChildGraphNodeGetGraph },
+    { "gpuexec_node_set_", ROW_cuGraphExecKernelNodeSetParams },     /* the next launch instantiates the graph again */
+    { "gpuexec_node_set_", ROW_cuGraphExecMemcpyNodeSetParams },
+    { "gpuexec_node_set_", ROW_cuGraphExecMemsetNodeSetParams },
+    { "gpuexec_graph_add_alloc", ALLOCATION },           /* the memory is then not known */
+    { "gpuexec_event_destroy", ROW_cuGraphGetNodes },
+    { "gpuexec_event_destroy", ROW_cuGraphNodeGetType },
+    { "gpuexec_event_destroy", ROW_cuGraphKernelNodeGetParams },
+    { "gpuexec_event_destroy", ROW_cuGraphMemcpyNodeGetParams },
+    { "gpuexec_event_destroy", ROW_cuGraphMemsetNodeGetParams },
+    { "gpuexec_event_destroy", ROW_cuGraphChildGraphNodeGetGraph },
+    { "gpuexec_event_destroy", ALLOCATION },
+    { "gpuexec_barrier_destroy", ROW_cuGraphGetNodes },
+    { "gpuexec_barrier_destroy", ROW_cuGraphNodeGetType },
+    { "gpuexec_barrier_destroy", ROW_cuGraphKernelNodeGetParams },
+    { "gpuexec_barrier_destroy", ALLOCATION },
     { "gpuexec_free", ALLOCATION },                      /* it is then not postponed */
     { "gpuexec_module_unload", ALLOCATION },
     { "", ROW_cuCtxGetCurrent },                         /* then it is pushed */
@@ -475,6 +539,13 @@ static const struct { const char *function; int row; } fault_tolerated[] = {
     { "module_from_native", ROW_cuModuleEnumerateFunctions },
     { "from_native", ROW_cuFuncGetName },
     { "load", ALLOCATION },
+    { "module_compile", ROW_nvrtcGetProgramLogSize },    /* the module is then without the compiler's log */
+    { "module_compile", ROW_nvrtcGetProgramLog },
+    { "module_compile", ROW_nvrtcDestroyProgram },
+    { "module_compile", ROW_cuModuleGetFunctionCount },
+    { "module_compile", ROW_cuModuleEnumerateFunctions },
+    { "module_compile", ROW_cuFuncGetName },
+    { "module_compile", ALLOCATION },                    /* of the logs */
     { "gpuexec_linker_", ALLOCATION },                   /* the log of a successful step */
     { "wait_stream", ROW_cuEventDestroy },
     { "gpuexec_shutdown", ROW_cuEventDestroy },
@@ -577,7 +648,8 @@ static int fault_again(gpuexec_result r) {
         if (r != GPUEXEC_OUT_OF_HOST_MEMORY) fault_wrong("returned %s:\n%s", gpuexec_result_name(r), text);
     } else {
         char expected[128];
-        snprintf(expected, sizeof expected, "driver: %.*s returned",
+        snprintf(expected, sizeof expected, "%s%.*s returned",
+                 gxi_is_nvrtc(gxi_driver_rows[fault.row].name) ? "" : "driver: ",
                  (int)strcspn(gxi_driver_rows[fault.row].name, "_"), gxi_driver_rows[fault.row].name);
         /* any of the calls that failed */
         if (fault.manner == PERMANENT) snprintf(expected, sizeof expected, "(719)");
@@ -644,7 +716,7 @@ static gpuexec_result fault_last(void) {
 
 /* 1 if the fault was reached */
 static int fault_run(void (*flow)(void), fault_source source, fault_manner manner, int at) {
-    gpuexec_setup_desc desc = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+    gpuexec_setup_desc desc = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
     gpuexec_result r;
     int i;
     memset(&fault, 0, sizeof fault);
@@ -686,12 +758,13 @@ static int fault_run(void (*flow)(void), fault_source source, fault_manner manne
 }
 static char fault_ptx[8192];                             /* tests/unit/unit.ptx */
 static void fault_read(const char *path, char *to, size_t size);
-/* Every stride-th fault of the manners up to `last`. On a GPU only a few: creating a context is slow there, so one is
-   kept open. */
-enum { GPU_STRIDE = 16 };                                /* a sample: the CPU device runs every fault */
+/* Every stride-th fault of the manners up to `last`: all with TEST_ALL, otherwise a sample, which begins elsewhere in
+   each manner. On a GPU only a few: creating a context is slow there, so one is kept open. */
+enum { SAMPLE = 6, GPU_SAMPLE = 16 };
 static void fault_flow(void (*flow)(void), fault_manner last, int stride) {
     const char *driver = getenv("GPUEXEC_DRIVER");
     const int cpu_device = driver && strstr(driver, "libsimgpu");
+    const int sample = !cpu_device ? GPU_SAMPLE : getenv("TEST_ALL") ? 1 : SAMPLE;
     int source, manner, at, device;
     fault_read("tests/unit/unit.ptx", fault_ptx, sizeof fault_ptx);
     if (!gpuexec_device_count()) SKIP("no device");
@@ -703,8 +776,9 @@ static void fault_flow(void (*flow)(void), fault_manner last, int stride) {
     }
     for (source = DRIVER; source <= MEMORY; source++)
         for (manner = ONCE; manner <= (int)last; manner++)
-            for (at = 1; fault_run(flow, (fault_source)source, (fault_manner)manner, at);
-                 at += !cpu_device ? GPU_STRIDE : manner == PERMANENT ? stride : 1) {}
+            for (at = 1 + (2 * source + manner) % sample;
+                 fault_run(flow, (fault_source)source, (fault_manner)manner, at);
+                 at += manner == PERMANENT && stride > sample ? stride : sample) {}
     tally->flows++;
 }
 #define FLOW_OF(test, name) \
@@ -812,6 +886,24 @@ FLOW(module) {
     CLEAN(gpuexec_module_unload(adopted));
     CLEAN(gpuexec_module_unload(mod));
     CLEAN(gpuexec_module_unload(file));
+    CLEAN(gpuexec_context_close(ctx));
+}
+
+/* With the library of tests/play_nvrtc.c, which run.sh builds. */
+FLOW(compile) {
+    const char *const names[] = { "nothing" };
+    gpuexec_compile_desc desc;
+    gpuexec_context ctx;
+    gpuexec_module mod;
+    gpuexec_kernel kernel;
+    memset(&desc, 0, sizeof desc);
+    desc.expressions = names, desc.expression_count = 1;
+    setenv("GPUEXEC_NVRTC", PLAYED_NVRTC, 1);
+    MAKE(ctx, gpuexec_context_open(0, NULL));
+    MAKE(mod, gpuexec_module_compile(ctx, fault_ptx, "unit.cu", &desc));
+    MAKE(kernel, gpuexec_kernel_get(mod, "nothing"));
+    (void)kernel;
+    CLEAN(gpuexec_module_unload(mod));
     CLEAN(gpuexec_context_close(ctx));
 }
 
@@ -1128,7 +1220,7 @@ static void flow_ipc(void) {
     MAKE(far, gpuexec_ipc_from_fd(fd));
     if (!gpuexec_ok(far) && fd >= 0) close(fd);
     if (fault_whole()) {                                 /* without an end, a receive would wait */
-        QUERY(gpuexec_ipc_send(near, "memory", 3, &memory));
+        QUERY(gpuexec_ipc_send(near, "memory", 3, &memory, -1));
         QUERY(gpuexec_ipc_receive(far, &m, 1000));
         QUERY(gpuexec_ipc_get_info(&m.object, &info));
         EQUAL(info.bytes, 64);
@@ -1295,6 +1387,116 @@ FLOW(graph) {
     CLEAN(gpuexec_context_close(ctx));
 }
 
+#define NODE(node, call)            VALUE(GXI_MAKES, #call, node, call, gpuexec_ok(node.graph))
+FLOW(nodes) {
+    uint32_t by = 1, one = 1, got = 0;
+    uintptr_t called = 0;
+    gpuexec_launch_desc desc = { 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0 };
+    gpuexec_copy_3d_desc box;
+    gpuexec_context ctx;
+    gpuexec_stream s;
+    gpuexec_module mod;
+    gpuexec_kernel add;
+    gpuexec_graph graph, child, body = { 0 };
+    gpuexec_event event;
+    gpuexec_node m[3], n[9];
+    gpuexec_ptr p, q = 0;
+    unsigned long long condition;
+    memset(&box, 0, sizeof box);
+    MAKE(ctx, gpuexec_context_open(0, NULL));
+    MAKE(s, gpuexec_stream_create(ctx, NULL));
+    MAKE(mod, gpuexec_module_load(ctx, fault_ptx, 0, NULL));
+    MAKE(add, gpuexec_kernel_get(mod, "add"));
+    GET(p, gpuexec_alloc(ctx, 64));
+    MAKE(event, gpuexec_event_create(ctx, NULL));
+    MAKE(child, gpuexec_graph_create(ctx));
+    NODE(m[0], gpuexec_graph_add_kernel_with(child, add, gpuexec_grid(1, 1, 0), &desc, GPUEXEC_ARGS(p, by, one),
+                                             GPUEXEC_FIRST));
+    if (gpuexec_driver_version() >= 12030) {
+        desc.cooperative = 0;
+        desc.programmatic = 1;
+        NODE(m[1], gpuexec_graph_add_kernel_with(child, add, gpuexec_grid(1, 1, 0), &desc, GPUEXEC_ARGS(p, by, one),
+                                                 GPUEXEC_AFTER(m[0])));
+    }
+    box.to.device = p + 32;
+    box.from.device = p;
+    box.width_bytes = 4;
+    box.height = box.depth = 1;
+    MAKE(graph, gpuexec_graph_create(ctx));
+    NODE(n[0], gpuexec_graph_add_child(graph, child, GPUEXEC_FIRST));
+    NODE(n[1], gpuexec_graph_add_host(graph, fault_called, (void *)(uintptr_t)&called, GPUEXEC_AFTER(n[0])));
+    NODE(n[2], gpuexec_graph_add_record(graph, event, GPUEXEC_AFTER(n[1])));
+    NODE(n[3], gpuexec_graph_add_wait(graph, event, GPUEXEC_AFTER(n[2])));
+    NODE(n[4], gpuexec_graph_add_empty(graph, GPUEXEC_AFTER(n[3])));
+    NODE(n[5], gpuexec_graph_add_alloc(graph, 64, &q, GPUEXEC_AFTER(n[4])));
+    NODE(n[6], gpuexec_graph_add_free(graph, q, GPUEXEC_AFTER(n[5])));
+    if (gpuexec_driver_version() >= 12040) {
+        GET(condition, gpuexec_graph_condition(graph, 1));
+        NODE(n[7], gpuexec_graph_add_if(graph, condition, &body, GPUEXEC_AFTER(n[6])));
+        NODE(n[8], gpuexec_graph_add_fill(body, p, 5, 4, 1, GPUEXEC_FIRST));
+        DO(gpuexec_node_set_fill(n[8], p, 6, 4, 1));
+    } else n[7] = n[6];
+    NODE(m[2], gpuexec_graph_add_copy_3d(graph, &box, GPUEXEC_AFTER(n[7])));
+    WORK(gpuexec_graph_launch(graph, s));
+    WORK(gpuexec_copy_out(s, &got, p + 32, 4));
+    WAIT(gpuexec_stream_sync(s));
+    if (gpuexec_driver_version() >= 12040) EQUAL(got, 6);
+    EQUAL(called, 1);
+    CLEAN(gpuexec_event_destroy(event));                 /* reads what the graphs use */
+    CLEAN(gpuexec_graph_destroy(graph));
+    CLEAN(gpuexec_context_close(ctx));
+}
+FLOW(changes) {
+    uint32_t got[N], by = 1, count = N;
+    gpuexec_context ctx;
+    gpuexec_stream s;
+    gpuexec_module mod;
+    gpuexec_kernel add;
+    gpuexec_kernel_info info;
+    gpuexec_graph graph, clone;
+    gpuexec_node fill, kernel, copy;
+    gpuexec_ptr p;
+    memset(got, 0, sizeof got);
+    memset(&info, 0, sizeof info);
+    MAKE(ctx, gpuexec_context_open(0, NULL));
+    MAKE(s, gpuexec_stream_create(ctx, NULL));
+    MAKE(mod, gpuexec_module_load(ctx, fault_ptx, 0, NULL));
+    MAKE(add, gpuexec_kernel_get(mod, "add"));
+    GET(p, gpuexec_alloc(ctx, sizeof got));
+    MAKE(graph, gpuexec_graph_create(ctx));
+    NODE(fill, gpuexec_graph_add_fill(graph, p, 5, 4, N, GPUEXEC_FIRST));
+    NODE(kernel, gpuexec_graph_add_kernel(graph, add, gpuexec_grid(1, N, 0), GPUEXEC_ARGS(p, by, count),
+                                          GPUEXEC_AFTER(fill)));
+    NODE(copy, gpuexec_graph_add_copy_out(graph, got, p, sizeof got, GPUEXEC_AFTER(kernel)));
+    MAKE(clone, gpuexec_graph_clone(graph));
+    WORK(gpuexec_graph_prepare(graph, s));
+    by = 20;
+    QUERY(gpuexec_kernel_get_info(add, &info));
+    if (info.parameters >= 0) {
+        DO(gpuexec_node_set_argument(kernel, 1, &by, 4));
+        DO(gpuexec_node_set_dims(kernel, gpuexec_grid(2, N / 2, 0)));
+    } else DO(gpuexec_node_set_args(kernel, GPUEXEC_ARGS(p, by, count)));
+    DO(gpuexec_node_set_fill(fill, p, 7, 4, N));
+    DO(gpuexec_node_set_copy_out(copy, got, p, sizeof got));
+    WORK(gpuexec_graph_launch(graph, s));
+    WAIT(gpuexec_stream_sync(s));
+    EQUAL(got[N - 1], 27);
+    if (gpuexec_driver_version() >= 11060) {
+        DO(gpuexec_node_enable(fill, 0));
+        WORK(gpuexec_graph_launch(graph, s));
+        WAIT(gpuexec_stream_sync(s));
+        EQUAL(got[N - 1], 47);
+    }
+    kernel.graph = clone;
+    DO(gpuexec_node_set_args(kernel, GPUEXEC_ARGS(p, count, count)));
+    WORK(gpuexec_graph_launch(clone, s));
+    WAIT(gpuexec_stream_sync(s));
+    EQUAL(got[N - 1], 5 + N);
+    CLEAN(gpuexec_graph_destroy(graph));
+    CLEAN(gpuexec_graph_destroy(clone));
+    CLEAN(gpuexec_context_close(ctx));
+}
+
 FLOW(event) {
     gpuexec_event_desc sleeps = { 0, 0, 1, 0, 0 };
     gpuexec_context ctx;
@@ -1435,10 +1637,11 @@ FLOW(left_behind) {
 FLOW_OF(TEST_ALONE_MULTI, peer) {
     gpuexec_context ctx[2];
     gpuexec_stream s;
-    gpuexec_pool pool;
+    gpuexec_pool pool, adopted;
     gpuexec_ptr a, b;
     gpuexec_copy_info copy;
     uint32_t got = 0;
+    int can = 0;
     if (fault_devices() < 2) SKIP("needs two devices");
     MAKE(ctx[0], gpuexec_context_open(0, NULL));
     MAKE(ctx[1], gpuexec_context_open(1, NULL));
@@ -1458,6 +1661,8 @@ FLOW_OF(TEST_ALONE_MULTI, peer) {
     if (fault_reach(1)) CLEAN(gpuexec_peer_disable(ctx[0], ctx[1]));
     MAKE(pool, gpuexec_context_pool(ctx[1]));
     if (fault_reach(1)) DO(gpuexec_pool_peer_enable(pool, ctx[0]));
+    QUERY(gpuexec_pool_peer_query(pool, ctx[0], &can));
+    MAKE(adopted, gpuexec_pool_from_native(ctx[1], gpuexec_pool_native(pool)));
     if (fault_reach(1)) CLEAN(gpuexec_pool_peer_disable(pool, ctx[0]));
     CLEAN(gpuexec_free(a));
     CLEAN(gpuexec_context_close(ctx[1]));
@@ -1474,6 +1679,8 @@ static void fault_multi(gpuexec_multi_way way, int host_memory) {
     gpuexec_stream s[2];
     gpuexec_ptr counts[2], address[2];
     gpuexec_barrier barrier;
+    gpuexec_graph graph;
+    gpuexec_node all;
     gpuexec_device_launch list[2];
     const void *args[2][3];
     int rounds = 1, i, k, ok = 1;
@@ -1519,6 +1726,11 @@ static void fault_multi(gpuexec_multi_way way, int host_memory) {
             (void)broken;
             DO(gpuexec_barrier_reset(barrier));
         }
+    }
+    if (ok && way == GPUEXEC_MULTI_PER_DEVICE) {
+        MAKE(graph, gpuexec_graph_create(ctx[0]));
+        NODE(all, gpuexec_graph_add_multi_device(graph, list, 2, &desc, GPUEXEC_FIRST));
+        WORK(gpuexec_graph_launch(graph, s[0]));
     }
     for (i = 0; i < 2; i++) WAIT(gpuexec_stream_sync(s[i]));
     QUERY(gpuexec_barrier_check(barrier));

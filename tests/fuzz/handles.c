@@ -12,8 +12,8 @@
 
 enum { CONTEXT = GXI_CONTEXT, MODULE = GXI_MODULE, KERNEL = GXI_KERNEL, STREAM = GXI_STREAM, EVENT = GXI_EVENT,
        LINKER = GXI_LINKER, PARAMS = GXI_PARAMS, PREPARED = GXI_PREPARED, BARRIER = GXI_BARRIER, GRAPH = GXI_GRAPH,
-       POOL = GXI_POOL, IPC = GXI_IPC, KINDS = GXI_KINDS };
-enum { KEPT = 8, HOST = 1 << 16, USES = 132, ENDS = 49 };
+       BATCH = GXI_BATCH, POOL = GXI_POOL, IPC = GXI_IPC, KINDS = GXI_KINDS };
+enum { KEPT = 8, HOST = 1 << 16, USES = 132, ENDS = 62 };
 
 static uint64_t   pool[KINDS][KEPT];                     /* handles, some of them stale;
                                                             the same for the arrays below */
@@ -76,7 +76,7 @@ static uint64_t any(struct fuzz_source *s, unsigned kind) {
     }
 ANY(context, CONTEXT) ANY(module, MODULE) ANY(kernel, KERNEL) ANY(stream, STREAM) ANY(event, EVENT) ANY(linker, LINKER)
 ANY(params, PARAMS)
-ANY(prepared, PREPARED) ANY(barrier, BARRIER) ANY(graph, GRAPH) ANY(pool, POOL) ANY(ipc, IPC)
+ANY(prepared, PREPARED) ANY(barrier, BARRIER) ANY(graph, GRAPH) ANY(batch, BATCH) ANY(pool, POOL) ANY(ipc, IPC)
 
 static void *native_of(struct fuzz_source *s, unsigned kind) {
     const unsigned how = fuzz_byte(s);
@@ -299,12 +299,14 @@ static void use(struct fuzz_source *s) {
           pooled.exportable = N(8) == 1;
           MAKE(POOL, gpuexec_pool_create(C, N(4) ? &pooled : NULL));
           break;
-    CALL: MAKE(POOL, gpuexec_context_pool(C)); break;
+    CALL: MAKE(POOL, N(4) ? gpuexec_context_pool(C) : gpuexec_pool_from_native(C, gpuexec_pool_native(P))); break;
     CALL: CALL: ADDRESS(gpuexec_pool_alloc(P, S, fuzz_number(s) % (1 << 20))); break;
     CALL: RESULT(gpuexec_pool_trim(P, fuzz_number(s))); break;
     CALL: RESULT(gpuexec_pool_set_threshold(P, fuzz_number(s))); RESULT(gpuexec_pool_reset_high(P)); break;
     CALL: RESULT(gpuexec_pool_get_info(P, &numbers)); (void)gpuexec_pool_native(P); break;
-    CALL: RESULT(N(2) ? gpuexec_pool_peer_enable(P, C) : gpuexec_pool_peer_disable(P, C)); break;
+    CALL: RESULT(N(2) ? gpuexec_pool_peer_enable(P, C) : gpuexec_pool_peer_disable(P, C));
+          RESULT(gpuexec_pool_peer_query(P, C, N(9) ? &x : NULL));
+          break;
     CALL: managed.concurrent = N(2);
           managed.attach_host = N(8) == 1;
           ADDRESS(gpuexec_alloc_managed(C, fuzz_number(s) % (1 << 20), &managed));
@@ -509,10 +511,89 @@ static void use(struct fuzz_source *s) {
     FUZZ_CHECK(__COUNTER__ - FIRST - 1 == USES, "the number of calls above");
 }
 
+/* Builds and changes graphs. */
+static gpuexec_node node_of(struct fuzz_source *s) { return (gpuexec_node){ G, (unsigned)N(6) }; }
+static void nothing(void *user) { (void)user; }
+static void change_graph(struct fuzz_source *s) {
+    const gpuexec_graph g = G;
+    const gpuexec_node near[3] = { { g, (unsigned)N(6) }, { g, (unsigned)N(6) }, node_of(s) };
+    const gpuexec_after after = { N(40) ? near : NULL, (unsigned)(N(8) ? N(3) : N(5)) % 4 };
+    gpuexec_launch_desc attributes = { .start_canary = 0 };
+    gpuexec_copy_3d_desc box;
+    gpuexec_graph body = { 0 };
+    gpuexec_ptr p = 0;
+    struct arguments a;
+    void *memory;
+    size_t n;
+    uint32_t word = fuzz_byte(s);
+    unsigned long long condition;
+    enum { FIRST = __COUNTER__, CHANGES = 27 };
+#define NODE(call) MAKE(GRAPH, (call).graph)
+    switch (fuzz_byte(s) % CHANGES) {
+    CALL: MAKE(GRAPH, gpuexec_graph_create(C)); break;
+    CALL: MAKE(GRAPH, gpuexec_graph_clone(g)); break;
+    CALL: CALL: NODE(gpuexec_graph_add_kernel(g, K, dims_of(s), args_of(s, &a), after)); break;
+    CALL: attributes.cooperative = N(2);
+          attributes.cluster_x = (unsigned)N(3);
+          attributes.programmatic = N(2);
+          attributes.has_priority = N(2);
+          NODE(gpuexec_graph_add_kernel_with(g, K, dims_of(s), &attributes, args_of(s, &a), after));
+          break;
+    CALL: NODE(gpuexec_graph_add_copy(g, address_of(s), address_of(s), fuzz_number(s), after)); break;
+    CALL: memory = memory_of(s, &n); NODE(gpuexec_graph_add_copy_in(g, address_of(s), memory, n, after)); break;
+    CALL: memory = memory_of(s, &n); NODE(gpuexec_graph_add_copy_out(g, memory, address_of(s), n, after)); break;
+    CALL: CALL:
+          memset(&box, 0, sizeof box);
+          box.to.device = address_of(s);
+          box.from.device = address_of(s);
+          box.from.pitch = box.to.pitch = (size_t)N(80);
+          box.width_bytes = (size_t)N(80);
+          box.height = (size_t)N(9);
+          box.depth = (size_t)N(3);
+          if (N(2)) NODE(gpuexec_graph_add_copy_3d(g, &box, after));
+          else RESULT(gpuexec_node_set_copy_3d(node_of(s), &box));
+          break;
+    CALL: NODE(gpuexec_graph_add_fill(g, address_of(s), (unsigned)N(400), (unsigned)N(5), fuzz_number(s), after));
+          break;
+    CALL: NODE(gpuexec_graph_add_fill_2d(g, address_of(s), (size_t)N(99), 7, 1, (size_t)N(99), (size_t)N(99), after));
+          break;
+    CALL: NODE(gpuexec_graph_add_host(g, N(8) ? nothing : NULL, NULL, after)); break;
+    CALL: NODE(N(2) ? gpuexec_graph_add_record(g, E, after) : gpuexec_graph_add_wait(g, E, after)); break;
+    CALL: NODE(gpuexec_graph_add_empty(g, after)); break;
+    CALL: NODE(gpuexec_graph_add_child(g, G, after)); break;
+    CALL: NODE(gpuexec_graph_add_alloc(g, fuzz_number(s) % (1 << 20), N(20) ? &p : NULL, after));
+          if (p) put(addresses, &next_address, p);
+          break;
+    CALL: NODE(gpuexec_graph_add_free(g, address_of(s), after)); break;
+    CALL: condition = N(8) ? gpuexec_graph_condition(g, (unsigned)N(2)) : fuzz_number(s);
+          NODE(gpuexec_graph_add_if(g, condition, &body, after));
+          MAKE(GRAPH, body);
+          break;
+    CALL: NODE(gpuexec_graph_add_while(g, gpuexec_graph_condition(g, 0), &body, after));
+          MAKE(GRAPH, body);
+          break;
+    CALL: RESULT(gpuexec_node_set_args(node_of(s), args_of(s, &a))); break;
+    CALL: RESULT(gpuexec_node_set_argument(node_of(s), N(5) - 1, N(9) ? &word : NULL, N(4) ? 4 : fuzz_byte(s))); break;
+    CALL: RESULT(gpuexec_node_set_dims(node_of(s), dims_of(s))); break;
+    CALL: memory = memory_of(s, &n);
+          RESULT(N(2) ? gpuexec_node_set_copy_in(node_of(s), address_of(s), memory, n)
+                      : gpuexec_node_set_copy_out(node_of(s), memory, address_of(s), n));
+          break;
+    CALL: RESULT(gpuexec_node_set_copy(node_of(s), address_of(s), address_of(s), fuzz_number(s))); break;
+    CALL: RESULT(gpuexec_node_set_fill(node_of(s), address_of(s), (unsigned)N(400), (unsigned)N(5), fuzz_number(s)));
+          RESULT(gpuexec_node_set_fill_2d(node_of(s), address_of(s), (size_t)N(99), 7, 1, (size_t)N(99), (size_t)N(9)));
+          break;
+    CALL: RESULT(gpuexec_node_enable(node_of(s), N(2))); break;
+    }
+    FUZZ_CHECK(__COUNTER__ - FIRST - 1 == CHANGES, "the number of calls above");
+}
+
 /* Calls that must not run concurrently with others. */
 static void alone(struct fuzz_source *s) {
     const unsigned char value[64] = { 1, 2, 3 };
     gpuexec_launch_desc attributes = { .start_canary = 0 };
+    gpuexec_batch_desc batch_desc = { .start_canary = 0 };
+    gpuexec_batch_info batch;
     gpuexec_ipc_message message;
     struct arguments a;
     const void *image;
@@ -566,12 +647,27 @@ static void alone(struct fuzz_source *s) {
     CALL: RESULT(gpuexec_prepared_stream(prepared_of(s), S)); break;
     CALL: RESULT(gpuexec_launch_prepared(prepared_of(s))); break;
     CALL: RESULT(gpuexec_graph_update(G, G)); break;
+    CALL: CALL: CALL: CALL: change_graph(s); break;
     CALL: RESULT(gpuexec_graph_destroy(G)); break;
+    CALL: batch_desc.order = (gpuexec_batch_order)N(4);
+          MAKE(BATCH, gpuexec_batch_create(C, fuzz_byte(s) % 4 ? &batch_desc : NULL));
+          break;
+    CALL: CALL: attributes.cooperative = N(2);
+          attributes.programmatic = N(2);
+          for (n = fuzz_byte(s) % 12; n > 0; n--)
+              FAILS(< 0, N(4) ? gpuexec_batch_add(batch_of(s), K, dims_of(s), args_of(s, &a))
+                              : gpuexec_batch_add_with(batch_of(s), K, dims_of(s), &attributes, args_of(s, &a)));
+          break;
+    CALL: RESULT(gpuexec_batch_barrier(batch_of(s))); break;
+    CALL: RESULT(gpuexec_batch_set(batch_of(s), N(6) - 1, N(6) - 1, value, fuzz_byte(s) % 64)); break;
+    CALL: CALL: RESULT(gpuexec_batch_launch(batch_of(s), S)); break;
+    CALL: RESULT(gpuexec_batch_get_info(batch_of(s), &batch)); break;
+    CALL: RESULT(fuzz_byte(s) % 2 ? gpuexec_batch_clear(batch_of(s)) : gpuexec_batch_destroy(batch_of(s))); break;
     CALL: RESULT(gpuexec_prepared_destroy(prepared_of(s))); break;
     CALL: MAKE(IPC, gpuexec_ipc_pair(&fd));
           MAKE(IPC, gpuexec_ipc_from_fd(fd));
           break;
-    CALL: RESULT(gpuexec_ipc_send(ipc_of(s), "label", fuzz_byte(s), NULL));
+    CALL: RESULT(gpuexec_ipc_send(ipc_of(s), "label", fuzz_byte(s), NULL, -1));
           RESULT(gpuexec_ipc_receive(ipc_of(s), &message, 0));
           RESULT(gpuexec_ipc_wait(ipc_of(s), E, 1));
           (void)gpuexec_ipc_peer(ipc_of(s));
@@ -633,6 +729,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
             made(gpuexec_kernel_get(m, "add").id, KERNEL, "set up");
             made(gpuexec_stream_create(c, NULL).id, STREAM, "set up");
             made(gpuexec_event_create(c, NULL).id, EVENT, "set up");
+            made(gpuexec_graph_create(c).id, GRAPH, "set up");
             put(addresses, &next_address, gpuexec_alloc(c, 8192));
         }
     }

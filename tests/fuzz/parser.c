@@ -71,9 +71,7 @@ static int load(const void *image) {
     if (!result) look_at(module);
     else {
         FUZZ_CHECK(result == OUT_OF_MEMORY || result == INVALID_IMAGE || result == NO_BINARY || result == INVALID_PTX ||
-                   result == PTX_VERSION ||
-            result == UNKNOWN ||
-                   result == INVALID_SOURCE, "the result is %d", result);
+                   result == PTX_VERSION || result == UNKNOWN || result == INVALID_SOURCE, "the result is %d", result);
         FUZZ_CHECK(result == OUT_OF_MEMORY || length, "%d without a reason", result);
     }
     return result;
@@ -99,8 +97,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     size_t bytes;
     if (!text) return 0;
     if (size) memcpy(text, data, size);
-    /* contains its length: loaded from a file, since only a file has a known end */
-    if (size >= 8 && memcmp(data, "SIMLINK2", 8) == 0) load_file(data, size);
+    /* contains its length, or pointers: loaded from a file, since only a file has a known end */
+    if (size >= 8 && (memcmp(data, "SIMLINK2", 8) == 0 || memcmp(data, "\x50\xED\x55\xBA", 4) == 0 ||
+                      memcmp(data, "\xB1\x43\x62\x46", 4) == 0)) load_file(data, size);
     else (void)load(text);
     FUZZ_CHECK(!cuLinkCreate_v2(5, options, values, &state), "a link state");
     for (size_t at = 0, n = 0; at < size && n < 6; n++) {

@@ -6,10 +6,10 @@
 cd "$(dirname "$0")/../.." || exit 1
 out=$(mktemp -d "${TMPDIR:-/tmp}/gpuexec-no-gpu-XXXXXX") || exit 1
 trap 'rm -rf "$out"' EXIT
-flags="-O1 -g -Wall -Wextra -Werror ${SAN_FLAGS:-}"
+flags="-O1 -g -Wall -Wextra -Werror -DGPUEXEC_IMPLEMENTED ${SAN_FLAGS:-} ${BUILD:-build}/implementation.o"
 ${CC:-cc} -shared -fPIC -Wl,-soname,libcuda.so.1 tests/no_gpu/driver.c -o "$out/libcuda.so.1" &&
-    ${CC:-cc} -std=c99 $flags tests/no_gpu/program.c -o "$out/program" -ldl -lpthread &&
-    ${CC:-cc} $flags examples/vector_add.c -o "$out/vector_add" -ldl -lpthread ||
+    ${CC:-cc} -std=c99 tests/no_gpu/program.c $flags -o "$out/program" -ldl -lpthread &&
+    ${CC:-cc} examples/vector_add.c $flags -o "$out/vector_add" -ldl -lpthread ||
         { echo "suite no_gpu: 0 passed, 1 failed, 0 skipped"; exit 1; }
 passed=0 failed=0
 bad() { failed=$((failed + 1)); echo "failed: cuInit returns $1: $2"; sed 's/^/    /' "$out/log" | head -n 30; }

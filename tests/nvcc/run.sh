@@ -18,6 +18,11 @@ skip() { skipped=$((skipped + 1)); echo "  skipped: $1"; }
 
 # has_gpu: the system's own driver has a device, and the tests run there.
 has_gpu() { [ -z "${GPUEXEC_DRIVER:-}" ] && [ -x "$build/find_device" ] && "$build/find_device" >/dev/null; }
+[ -n "${TEST_ALL:-}" ] || has_gpu || {
+    echo "  skipped: no GPU here; TEST_ALL=1 compiles with nvcc nevertheless, and runs on the CPU device"
+    echo "suite nvcc: 0 passed, 0 failed, 1 skipped"
+    exit 0
+}
 interop() {
     [ -z "${TEST_DEVICE:-}" ] || export CUDA_VISIBLE_DEVICES="$TEST_DEVICE"
     if has_gpu; then arch=native; else arch=sm_75; fi
@@ -70,7 +75,22 @@ for sm in 75 80 90; do
         echo "-ptx -arch=sm_$sm -fmad=false $own $source -o $out/$sm/kernels/$(basename "$source" .cu).ptx"
     done
 done | xargs -P "$(nproc)" -L 1 "$nvcc" >"$out/log" 2>&1 || { echo "failed: nvcc"; cat "$out/log"; failed=1; }
-for sm in 75 80 90; do
+# The same as fatbins, in every way that nvcc packs PTX.
+for form in none speed size balance default several; do
+    mkdir -p "$out/$form/kernels"
+    ln -s "$root/tests" "$out/$form/tests"
+    cp kernels/*.ptx "$out/$form/kernels/"
+    case $form in
+        several) how='-gencode arch=compute_75,code=[sm_75,compute_75] -gencode arch=compute_90,code=compute_90
+                      -gencode arch=compute_120,code=[sm_120,compute_120]' ;;
+        *) how="-gencode arch=compute_75,code=[sm_75,compute_75] -compress-mode=$form" ;;
+    esac
+    for source in kernels/*.cu; do
+        own=$(sed -n 's|^// nvcc: ||p' "$source")
+        echo -fatbin $how -fmad=false $own $source -o "$out/$form/kernels/$(basename "$source" .cu).ptx"
+    done
+done | xargs -P "$(nproc)" -L 1 "$nvcc" >"$out/log" 2>&1 || { echo "failed: nvcc"; cat "$out/log"; failed=1; }
+for sm in 75 80 90 none speed size balance default several; do
     (cd "$out/$sm" && "$build/unit/kernels") >"$out/log" 2>&1
     line=$(tail -n 1 "$out/log")
     set -- $(printf '%s\n' "$line" |
@@ -81,6 +101,28 @@ for sm in 75 80 90; do
         continue
     fi
     [ "${2:-1}" -eq 0 ] || { echo "sm_$sm:"; sed 's/^/    /' "$out/log"; }
+    passed=$((passed + ${1:-0})) failed=$((failed + ${2:-1})) skipped=$((skipped + ${3:-0}))
+done
+
+# The corpus's PTX as fatbins, in every compression mode.
+fatbinary=$(dirname "$nvcc")/fatbinary
+for mode in none speed size balance default; do
+    folder=$out/corpus_$mode
+    mkdir -p "$folder/tests/corpus/ptx"
+    ln -s "$root/kernels" "$folder/kernels"
+    for file in tests/* tests/corpus/*; do
+        [ $file = tests/corpus ] || [ $file = tests/corpus/ptx ] || ln -s "$root/$file" "$folder/$file"
+    done
+    for file in tests/corpus/ptx/*.ptx; do
+        sm=${file##*.sm_}
+        "$fatbinary" --create="$folder/$file" -64 --compress-mode=$mode --image3=kind=ptx,sm=${sm%.ptx},file="$file" ||
+            failed=$((failed + 1))
+    done
+    (cd "$folder" && "$build/unit/corpus") >"$out/log" 2>&1
+    line=$(tail -n 1 "$out/log")
+    set -- $(printf '%s\n' "$line" |
+             sed -n 's/^suite corpus: \([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p')
+    [ "${2:-1}" -eq 0 ] || { echo "corpus as fatbins, $mode:"; sed 's/^/    /' "$out/log"; }
     passed=$((passed + ${1:-0})) failed=$((failed + ${2:-1})) skipped=$((skipped + ${3:-0}))
 done
 echo "suite nvcc: $passed passed, $failed failed, $skipped skipped"

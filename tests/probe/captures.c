@@ -841,6 +841,54 @@ static void memory_nodes(void) {
     PROBE("end", cu.sync());
 }
 
+/* What a node says of a kernel whose arguments were one packed buffer; before and after the graph is launched. */
+static void packed_node(void) {
+    void   *s = NULL, *g = NULL, *x = NULL, *node = NULL, *extra[5];
+    unsigned char packed[12];
+    uint32_t value = 5;
+    size_t   n = 1, bytes = sizeof packed;
+    int      k, i;
+    char     question[40], order[40];
+    struct { void *function; unsigned grid[3], block[3], shared; void **params, **extra; } p;
+    open_one();
+    prepare(1);
+    s = now.s;
+    memcpy(packed, &memory[0], 8);
+    memcpy(packed + 8, &value, 4);
+    extra[0] = (void *)(uintptr_t)1;
+    extra[1] = packed;
+    extra[2] = (void *)(uintptr_t)2;
+    extra[3] = &bytes;
+    extra[4] = NULL;
+    cu.begin_capture(s, 2);
+    cu.launch(now.store, 1, 1, 1, 1, 1, 1, 0, s, NULL, extra);
+    cu.end_capture(s, &g);
+    memset(packed, 0, sizeof packed);
+    bytes = 0;
+    cu.graph_nodes(g, &node, &n);
+    for (k = 0; k < 2; k++) {
+        snprintf(question, sizeof question, "params_%d", k);
+        if (skipped(question)) continue;
+        memset(&p, 0, sizeof p);
+        n = (size_t)cu.kernel_params(node, &p);
+        order[0] = 0;
+        for (i = 0; p.extra && i < 4 && p.extra[i]; i += 2)
+            snprintf(order + strlen(order), sizeof order - strlen(order), " %d", (int)(uintptr_t)p.extra[i]);
+        answer(question, "%d params %d extra %d%s", (int)n, p.params != NULL, p.extra != NULL, order);
+        for (i = 0; p.extra && i < 4 && p.extra[i]; i += 2) {
+            snprintf(question, sizeof question, "%s_%d", p.extra[i] == extra[0] ? "buffer" : "size", k);
+            if (p.extra[i] == extra[0]) PROBE(question, memcmp(p.extra[i + 1], &memory[0], 8) == 0);
+            else if (p.extra[i] == extra[2]) PROBE(question, (int)*(size_t *)p.extra[i + 1]);
+        }
+        if (p.params) {
+            snprintf(question, sizeof question, "argument_%d", k);
+            PROBE(question, *(int *)p.params[1]);
+        }
+        cu.instantiate(&x, g, 0);
+        cu.graph_launch(x, s);
+        cu.stream_sync(s);
+    }
+}
 /* A capture over two devices. */
 static void two_devices(void) {
     void  *s = NULL, *t = NULL, *e = NULL, *f = NULL, *g = NULL, *x = NULL, *nop[2];
@@ -1316,6 +1364,6 @@ const group capture_groups[] = {
     { "capture_relaxed", calls_in_relaxed, 1 }, { "capture_blocking", calls_in_blocking, 1 },
     { "capture_arguments", arguments, 1 }, { "capture_nodes", nodes_of_captures, 1 }, { "graph_life", graph_life, 1 },
     { "graph_order", graph_order, 1 }, { "capture_after", after_capture, 1 }, { "graph_update", updates, 1 },
-    { "graph_memory", memory_nodes, 1 },
+    { "graph_memory", memory_nodes, 1 }, { "graph_packed", packed_node, 1 },
     { "graph_devices", two_devices, 2 }, { NULL, NULL, 0 }
 };

@@ -23,6 +23,7 @@ static void open_copies(void) {
     pageable = (char *)malloc(ALL);
     for (i = 0; i < ALL; i++) pinned[i] = pageable[i] = (char)(i * 7 + i / ROW);
     cu.fill_32_now(d, 0, ALL / 4);
+    cu.sync();                                 /* the stream does not wait for the fill */
 }
 
 /* 16 bytes of 2 rows of 2 slices, from pinned memory to device memory */
@@ -476,8 +477,116 @@ static void fills(void) {
     PROBE("sync", cu.stream_sync(s));
 }
 
+
+/* What the first run left open: pageable sources, the per-thread stream, whether copies are right (after a wait for the
+   fill before them). */
+static void more_batches(void) {
+    batch b;
+    char  question[60], got[ALL];
+    open_copies();
+    cu.sync();
+    BATCH("from_pageable", b.from[2] = (ptr)(uintptr_t)pageable);
+    PROBE("from_pageable_right", (cu.stream_sync(s), cu.to_host(got, d, ALL), memcmp(got + 128, pageable, 64) == 0));
+    memset(got, 1, sizeof got);
+    BATCH("from_stack", b.from[2] = (ptr)(uintptr_t)got);
+    BATCH("pageable_during", (b.from[2] = (ptr)(uintptr_t)pageable, b.list[0].order = DURING_CALL));
+    BATCH("pageable_any", (b.from[2] = (ptr)(uintptr_t)pageable, b.list[0].order = ANY));
+    b = usual_batch();
+    PROBE("per_thread", run(&b, (void *)(uintptr_t)2));
+    PROBE("sync", cu.sync());
+    b = usual_batch();
+    b.sizes[0] = 1;
+    b.sizes[1] = 3;
+    b.from[2] = host + 65;
+    PROBE("odd", run(&b, s));
+    PROBE("sync_odd", cu.stream_sync(s));
+}
+static void rights(void) {
+    copy_3d c;
+    copy_op o[2];
+    char    got[ALL];
+    void   *graph = NULL, *exec = NULL;
+    open_copies();
+    cu.sync();
+    c = usual();
+    c.from_x = 4, c.from_y = 1, c.from_z = 2, c.to_x = 8, c.to_y = 3, c.to_z = 1;
+    PROBE("copy", cu.copy_3d(&c, s) * 1000 + cu.stream_sync(s));
+    cu.to_host(got, d, ALL);
+    PROBE("right", got[(1 * ROWS + 3) * ROW + 8] == pinned[(2 * ROWS + 1) * ROW + 4] &&
+                   got[(2 * ROWS + 4) * ROW + 8 + 15] == pinned[(3 * ROWS + 2) * ROW + 4 + 15]);
+    o[0] = o[1] = usual_op();
+    o[1].to.address += ROW * ROWS * 2;
+    PROBE("batch", cu.batch_3d(2, o, 0, s) * 1000 + cu.stream_sync(s));
+    cu.to_host(got, d, ALL);
+    PROBE("batch_right", got[(ROWS + 1) * ROW + 15] == pinned[(ROWS + 1) * ROW + 15] &&
+                         got[3 * ROWS * ROW] == pinned[ROWS * ROW]);
+    cu.fill_32_now(d, 0, ALL / 4);
+    cu.sync();
+    c = usual();
+    c.to_x = 8;
+    c.to_z = 1;
+    cu.begin_capture(s, 1);
+    cu.copy_3d(&c, s);
+    cu.end_capture(s, &graph);
+    cu.instantiate(&exec, graph, 0);
+    PROBE("graph", cu.graph_launch(exec, s) * 1000 + cu.stream_sync(s));
+    cu.to_host(got, d, ALL);
+    PROBE("graph_right", got[(2 * ROWS + 1) * ROW + 8 + 15] == pinned[(ROWS + 1) * ROW + 15]);
+}
+/* A node of a copy in two dimensions with offsets; without pitches. */
+static void nodes_2d(void) {
+    copy_2d c;
+    copy_3d is;
+    void   *graph = NULL, *node = NULL;
+    size_t  one = 1;
+    int     k;
+    char    question[40];
+    open_copies();
+    for (k = 0; k < 3; k++) {
+        memset(&c, 0, sizeof c);
+        c.from_type = k == 2 ? UNIFIED : HOST;
+        c.from_host = pinned;
+        c.from_device = host;
+        c.to_type = k == 2 ? UNIFIED : DEVICE;
+        c.to_device = d;
+        c.from_pitch = c.to_pitch = k == 1 ? 0 : ROW;
+        c.width = 16;
+        c.height = 3;
+        c.to_x = 8;
+        c.to_y = 1;
+        cu.begin_capture(s, 1);
+        cu.copy_2d(&c, s);
+        cu.end_capture(s, &graph);
+        one = 1;
+        cu.graph_nodes(graph, &node, &one);
+        memset(&is, 0, sizeof is);
+        snprintf(question, sizeof question, "params_%d", k);
+        if (skipped(question)) continue;
+        one = (size_t)cu.memcpy_params(node, &is);
+        answer(question, "%d %d %d %d %d %d %d %d %d %d %u %u %d", (int)one, (int)is.width, (int)is.height,
+               (int)is.depth, (int)is.from_pitch, (int)is.from_height, (int)is.to_pitch, (int)is.to_height,
+               (int)is.to_x, (int)is.to_y, is.from_type, is.to_type, (int)(is.to_device - d));
+    }
+}
+/* A copy between devices, where no context is current. */
+static void between_devices(void) {
+    ptr p = 0, q = 0;
+    open_all();
+    cu.stream(&s, 1, 0);
+    cu.alloc(&p, 64);
+    cu.set_current(context[1]);
+    cu.alloc(&q, 64);
+    PROBE("to_this", cu.copy_async(p, q, 64, s));
+    cu.set_current(NULL);
+    PROBE("peer", cu.copy_peer(p, context[0], q, context[1], 64, s));
+    PROBE("in_one", cu.copy_async(p, p + 32, 16, s));
+    PROBE("from_host", cu.to_device_async(q, &p, sizeof p, s));
+    PROBE("device_to_device", cu.copy_async(p, q, 64, s));
+}
 const group copy_groups[] = {
     { "copy3d", shapes, 1 }, { "copy3d_peer", peers, 1 }, { "batch", batches, 1 }, { "batch_wild", wild, 1 },
     { "batch_times", times, 1 }, { "batch_3d", batches_3d, 1 }, { "copy_capture", captures, 1 },
-    { "copy3d_node", nodes, 1 }, { "fill_rows", fills, 1 }, { NULL, NULL, 0 }
+    { "copy3d_node", nodes, 1 }, { "fill_rows", fills, 1 }, { "batch_more", more_batches, 1 },
+    { "rights", rights, 1 }, { "node_2d", nodes_2d, 1 }, { "copy_devices", between_devices, 2 },
+    { NULL, NULL, 0 }
 };

@@ -64,6 +64,7 @@ enum { MAX_DYNAMIC = 8, CARVEOUT = 9 };              /* CUfunction_attribute */
 
 /* Name, exported symbol, parameters. The symbols are those of the ABI that gpuexec.h uses. */
 #define SHAPE unsigned, unsigned, unsigned, unsigned, unsigned, unsigned
+#define PLACE void **, void *, void *const *, size_t           /* of a node */
 #define CALLS(X) \
     X(init, "cuInit", (unsigned)) X(version, "cuDriverGetVersion", (int *)) \
     X(error_name, "cuGetErrorName", (int, const char **)) \
@@ -224,7 +225,38 @@ enum { MAX_DYNAMIC = 8, CARVEOUT = 9 };              /* CUfunction_attribute */
     X(instantiate, "cuGraphInstantiateWithFlags", (void **, void *, uint64_t)) \
     X(graph_launch, "cuGraphLaunch", (void *, void *)) X(graph_upload, "cuGraphUpload", (void *, void *)) \
     X(exec_destroy, "cuGraphExecDestroy", (void *)) X(exec_flags, "cuGraphExecGetFlags", (void *, uint64_t *)) \
-    X(exec_update, "cuGraphExecUpdate_v2", (void *, void *, struct update *))
+    X(exec_update, "cuGraphExecUpdate_v2", (void *, void *, struct update *)) \
+    X(add_kernel, "cuGraphAddKernelNode_v2", (PLACE, const void *)) \
+    X(add_copy, "cuGraphAddMemcpyNode", (PLACE, const copy_3d *, void *)) \
+    X(add_fill, "cuGraphAddMemsetNode", (PLACE, const void *, void *)) \
+    X(add_host, "cuGraphAddHostNode", (PLACE, const void *)) \
+    X(add_record, "cuGraphAddEventRecordNode", (PLACE, void *)) \
+    X(add_wait, "cuGraphAddEventWaitNode", (PLACE, void *)) X(add_child, "cuGraphAddChildGraphNode", (PLACE, void *)) \
+    X(add_alloc, "cuGraphAddMemAllocNode", (PLACE, void *)) X(add_free, "cuGraphAddMemFreeNode", (PLACE, ptr)) \
+    X(add_node, "cuGraphAddNode_v2", (void **, void *, void *const *, const void *, size_t, void *)) \
+    X(child_graph, "cuGraphChildGraphNodeGetGraph", (void *, void **)) \
+    X(set_kernel, "cuGraphKernelNodeSetParams_v2", (void *, const void *)) \
+    X(set_copy, "cuGraphMemcpyNodeSetParams", (void *, const copy_3d *)) \
+    X(set_node, "cuGraphNodeSetParams", (void *, void *)) \
+    X(exec_kernel, "cuGraphExecKernelNodeSetParams_v2", (void *, void *, const void *)) \
+    X(exec_copy, "cuGraphExecMemcpyNodeSetParams", (void *, void *, const copy_3d *, void *)) \
+    X(exec_fill, "cuGraphExecMemsetNodeSetParams", (void *, void *, const void *, void *)) \
+    X(exec_child, "cuGraphExecChildGraphNodeSetParams", (void *, void *, void *)) \
+    X(exec_node, "cuGraphExecNodeSetParams", (void *, void *, void *)) \
+    X(set_enabled, "cuGraphNodeSetEnabled", (void *, void *, unsigned)) \
+    X(get_enabled, "cuGraphNodeGetEnabled", (void *, void *, unsigned *)) \
+    X(set_node_attribute, "cuGraphKernelNodeSetAttribute", (void *, int, const void *)) \
+    X(get_node_attribute, "cuGraphKernelNodeGetAttribute", (void *, int, void *)) \
+    X(copy_node_attributes, "cuGraphKernelNodeCopyAttributes", (void *, void *)) \
+    X(add_edges_with_data, "cuGraphAddDependencies_v2", (void *, void **, void **, const void *, size_t)) \
+    X(remove_edges_with_data, "cuGraphRemoveDependencies_v2", (void *, void **, void **, const void *, size_t)) \
+    X(edges_with_data, "cuGraphGetEdges_v2", (void *, void **, void **, void *, size_t *)) \
+    X(condition, "cuGraphConditionalHandleCreate", (uint64_t *, void *, void *, unsigned, unsigned)) \
+    X(object, "cuUserObjectCreate", (void **, void *, void (*)(void *), unsigned, unsigned)) \
+    X(object_retain, "cuUserObjectRetain", (void *, unsigned)) \
+    X(object_release, "cuUserObjectRelease", (void *, unsigned)) \
+    X(graph_retain, "cuGraphRetainUserObject", (void *, void *, unsigned, unsigned)) \
+    X(graph_release, "cuGraphReleaseUserObject", (void *, void *, unsigned))
 
 #define POINTER(name, symbol, parameters) int (*name) parameters;
 typedef struct calls { CALLS(POINTER) } calls;
@@ -235,7 +267,7 @@ typedef struct group { const char *name; void (*run)(void); int devices; } group
 extern const group device_groups[], context_groups[], stream_groups[], memory_groups[], module_groups[], link_groups[],
     library_groups[], launch_groups[], cluster_groups[], capture_groups[], more_capture_groups[],
     left_capture_groups[], pool_groups[], more_pool_groups[], managed_groups[], copy_groups[],
-    basic_groups[];
+    basic_groups[], node_groups[];
 
 /* PROBE: a call's CUresult, or any small number. If a probe ended the process or never returned, its answer is
    "crashed" or "hung": the group runs again without it. */

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Compiles and runs the programs in the documentation: README.md's ```c and ```cpp blocks that have a main(), and the
 # header's own >>start. Each runs in an empty directory with gpuexec.h and the PTX of kernels/, as for a reader. C
-# programs are also compiled as C++. A line with a comment `/* prints: TEXT */` or `// prints: TEXT` states what must be
+# programs are also compiled as C++, with the implementation that make has built: tests/compile compiles that as C++. A
+# line with a comment `/* prints: TEXT */` or `// prints: TEXT` states what must be
 # printed. Then the programs in the manual's chapter OVERLAPPING WORK run in guide.c. Without a line that is marked
 # `// without this, ...`, their results must be wrong on the CPU device with SIMGPU_LAZY=1.
 cd "$(dirname "$0")/../.." || exit 1
@@ -28,6 +29,9 @@ awk -v file="$out/header-start.c" '
     on && text { print substr($0, 9) > file }
 ' gpuexec.h
 
+implementation=${BUILD:-build}/implementation.o
+case $implementation in /*) ;; *) implementation=$root/$implementation ;; esac
+
 run() { # NAME COMPILER...: compiles with the strict set's plain part, as a reader does, and runs
     name=$1; shift
     dir=$out/run; rm -rf "$dir"; mkdir "$dir"; cp "$root/gpuexec.h" "$root"/kernels/*.ptx "$dir"
@@ -50,7 +54,7 @@ for source in "$out"/*.c "$out"/*.cpp; do
     *.c) run "$name" ${CC:-cc} -std=c99 ;;
     esac
     if [ -n "$cxx" ]; then
-        run "$name as C++" ${CXX:-c++} -std=c++11 -x c++
+        run "$name as C++" ${CXX:-c++} -std=c++11 -DGPUEXEC_IMPLEMENTED "$implementation" -x c++
     else
         skip "$name as C++: no C++ compiler on this machine"
     fi
@@ -66,7 +70,8 @@ awk '
     (at = index($0, change[1])) { $0 = substr($0, 1, at - 1) change[2] substr($0, at + length(change[1])) }
     { print }
 ' "$out/change" "$first" >"$dir/main.c"
-if ! (cd "$dir" && ${CC:-cc} -std=c99 $SAN_FLAGS main.c -o main -ldl -lpthread) >"$out/log" 2>&1; then
+if ! (cd "$dir" && ${CC:-cc} -std=c99 $SAN_FLAGS -DGPUEXEC_IMPLEMENTED main.c "$implementation" -o main \
+    -ldl -lpthread) >"$out/log" 2>&1; then
     bad "the sample error: does not compile" "$out/log"
 elif (cd "$dir" && ./main) >"$out/log" 2>&1 || ! cmp -s "$out/wanted" "$out/log" || cmp -s "$first" "$dir/main.c"; then
     bad "the sample error: prints something else" "$out/log"
@@ -85,8 +90,6 @@ awk -v out="$out/guide" '
     }
     on && /^      [^ ]/ { inside = 0 }
 ' gpuexec.h
-implementation=${BUILD:-build}/implementation.o
-case $implementation in /*) ;; *) implementation=$root/$implementation ;; esac
 cp kernels/saxpy.ptx "$out"
 guide() { # PROGRAM COMPILER...: returns its exit code, 4 if it does not compile
     program=$1; shift

@@ -336,8 +336,8 @@ TEST(a_count_beside_the_host_s) {
 TEST(a_driver_without_counts) {
     gpuexec_context own = gpuexec_context_create(0, NULL), user;
     struct CUctx_st *native = gpuexec_context_native(own);
-    gxi.cu.cuCtxAttach = NULL;                                       /* as if the driver did not have it */
-    gxi.cu.cuCtxDetach = NULL;
+    test_replace("cuCtxAttach", NULL);
+    test_replace("cuCtxDetach", NULL);
     user = gpuexec_context_attach(native);
     CHECK(!gpuexec_ok(user));
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NOT_SUPPORTED);

@@ -4,7 +4,7 @@
 
 /* ---- random programs: the same copies and fills on the device and, byte by byte, in a model ---- */
 
-enum { DEVICE, OTHER, POOL, PINNED, PAGEABLE, REGIONS, BYTES = 6000, PROGRAMS = 300, STEPS = 10, PARTS = 40 };
+enum { DEVICE, OTHER, POOL, MANAGED, PINNED, PAGEABLE, REGIONS, BYTES = 6000, PROGRAMS = 300, STEPS = 12, PARTS = 40 };
 
 typedef struct region {
     gpuexec_ptr    device;                       /* 0: host memory */
@@ -14,6 +14,7 @@ typedef struct region {
 typedef struct world {
     gpuexec_context ctx, other;                  /* other: of another device, if there is one */
     gpuexec_stream  stream;
+    gpuexec_ptr     managed;                     /* 0: the device has none */
     region          at[REGIONS];
     uint32_t        random;
 } world;
@@ -32,6 +33,11 @@ static world begin(void) {
     if (!w.at[POOL].device) {                    /* no memory pools */
         CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NOT_SUPPORTED);
         w.at[POOL].device = gpuexec_alloc(w.ctx, BYTES);
+    }
+    w.managed = w.at[MANAGED].device = gpuexec_alloc_managed(w.ctx, BYTES, NULL);
+    if (!w.managed) {
+        CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NOT_SUPPORTED);
+        w.at[MANAGED].device = gpuexec_alloc(w.ctx, BYTES);
     }
     CHECK_OK(gpuexec_stream_sync(w.stream));
     w.at[PINNED].host = (unsigned char *)gpuexec_alloc_pinned(w.ctx, BYTES);
@@ -208,11 +214,39 @@ static void fill_some(world *w, region *to, int now) {
                                      : gpuexec_fill16(q, p, (unsigned short)value, n));
     else CHECK_OK(now ? gpuexec_fill32_now(c, p, value, n) : gpuexec_fill32(q, p, value, n));
 }
+/* Managed memory is passed as device memory, or as host memory. */
+static void use_managed(world *w, int as_host) {
+    region *m = &w->at[MANAGED];
+    if (!w->managed) return;
+    m->device = as_host ? 0 : w->managed;
+    m->host = as_host ? (unsigned char *)gpuexec_managed_host(w->managed) : NULL;
+}
+/* Once the stream has finished, the host writes to managed memory; or its pages move, or get advice. */
+static void touch_managed(world *w) {
+    const int places[] = { GPUEXEC_HOST, 0, gpuexec_device_count() > 1 };
+    const int where = places[below(w, 3)];
+    gpuexec_managed_info info;
+    CHECK_OK(gpuexec_managed_get_info(w->managed, BYTES, &info));
+    if (below(w, 3) == 0 || !info.concurrent) {
+        const size_t   first = below(w, BYTES), n = below(w, BYTES - first + 1);
+        unsigned char *host;
+        CHECK_OK(gpuexec_stream_sync(w->stream));
+        host = (unsigned char *)gpuexec_managed_host(w->managed);
+        memset(host + first, where + 100, n);
+        memset(w->at[MANAGED].model + first, where + 100, n);
+    } else if (below(w, 2)) CHECK_OK(gpuexec_managed_prefetch(w->stream, w->managed, BYTES, where));
+    else CHECK_OK(gpuexec_managed_advise(w->managed, BYTES, (gpuexec_advice)(1 + below(w, 6)), where));
+}
 static void step(world *w) {
-    const int what = (int)below(w, 5), now = below(w, 3) == 0;
+    const int what = (int)below(w, 6), now = below(w, 3) == 0;
     region   *to = &w->at[below(w, REGIONS)], *from;
     place     a, b;
     shape     s;
+    use_managed(w, what != 4 && below(w, 3) == 0);
+    if (what == 5) {
+        if (w->managed) touch_managed(w);
+        return;
+    }
     do from = &w->at[below(w, REGIONS)]; while (from == to || (from->host && to->host && what != 2));
     if (what == 3) copy_parts(w, to, now);
     else if (what == 4) fill_some(w, &w->at[below(w, PINNED)], now);
@@ -230,6 +264,7 @@ static void random_program(world *w, uint32_t seed) {
     unsigned char got[BYTES];
     unsigned      i, k, bad = 0;
     w->random = seed * 2654435761u + 1;
+    use_managed(w, (int)below(w, 2));
     for (k = 0; k < REGIONS; k++) {
         region *r = &w->at[k];
         for (i = 0; i < BYTES; i++) r->model[i] = (unsigned char)(test_random(&w->random) >> 8);
@@ -469,6 +504,39 @@ TEST(arrays_in_captures) {
     CHECK_OK(gpuexec_free(p));
     CHECK_REFUSED(gpuexec_graph_launch(g, w.stream), GPUEXEC_STALE_HANDLE, "256 bytes of device memory",
                   "were freed at");
+    free(w.at[PAGEABLE].host);
+}
+
+/* Another library captures on a stream of gpuexec: a batch, or a kernel that is loaded first, would break that. */
+TEST(arrays_in_captures_of_other_libraries) {
+    world             w = begin();
+    gpuexec_copy_part parts[8];
+    void             *symbols[4], *graph = NULL;
+    size_t            nodes = 0;
+    unsigned          i;
+    int (*begin_capture)(struct CUstream_st *, int), (*end_capture)(struct CUstream_st *, void **);
+    int (*get_nodes)(void *, void *, size_t *), (*destroy)(void *);
+    symbols[0] = gpuexec_driver_symbol("cuStreamBeginCapture", 10010);
+    symbols[1] = gpuexec_driver_symbol("cuStreamEndCapture", 10000);
+    symbols[2] = gpuexec_driver_symbol("cuGraphGetNodes", 10000);
+    symbols[3] = gpuexec_driver_symbol("cuGraphDestroy", 10000);
+    memcpy(&begin_capture, &symbols[0], sizeof begin_capture);
+    memcpy(&end_capture, &symbols[1], sizeof end_capture);
+    memcpy(&get_nodes, &symbols[2], sizeof get_nodes);
+    memcpy(&destroy, &symbols[3], sizeof destroy);
+    memset(parts, 0, sizeof parts);
+    for (i = 0; i < 8; i++) {
+        parts[i].to = w.at[DEVICE].device + i;
+        if (i % 2) parts[i].from = w.at[POOL].device;
+        else parts[i].from_host = w.at[PINNED].host;
+        parts[i].bytes = 1;
+    }
+    CHECK_EQ(begin_capture(gpuexec_stream_native(w.stream), 0), 0);
+    CHECK_OK(gpuexec_copy_many(w.stream, parts, 8));
+    CHECK_EQ(end_capture(gpuexec_stream_native(w.stream), &graph), 0);
+    CHECK_EQ(get_nodes(graph, NULL, &nodes), 0);
+    CHECK_EQ(nodes, 8);
+    CHECK_EQ(destroy(graph), 0);
     free(w.at[PAGEABLE].host);
 }
 

@@ -89,7 +89,7 @@ static gpuexec_event shared_event(gpuexec_context ctx) {
 static void send_event(gpuexec_ipc c, const char *label, gpuexec_event e) {
     gpuexec_ipc_object o;
     CHECK_OK(gpuexec_ipc_export_event(e, &o));
-    CHECK_OK(gpuexec_ipc_send(c, label, 0, &o));
+    CHECK_OK(gpuexec_ipc_send(c, label, 0, &o, -1));
 }
 static void add(const setting *s, gpuexec_stream stream, gpuexec_ptr p, uint32_t by) {
     uint32_t n = WORDS;
@@ -109,7 +109,7 @@ static two begin_first(gpuexec_ipc c) {
     t.data = t.s.data;
     t.mine = shared_event(t.s.ctx);
     CHECK_OK(gpuexec_ipc_export(t.data, &o));
-    CHECK_OK(gpuexec_ipc_send(c, "data", BYTES, &o));
+    CHECK_OK(gpuexec_ipc_send(c, "data", BYTES, &o, -1));
     send_event(c, "first", t.mine);
     o = get(c, "second").object;
     t.theirs = gpuexec_ipc_import_event(t.s.ctx, &o);
@@ -143,12 +143,12 @@ static void other_rounds(void) {
         add(&t.s, t.s.stream, t.data, 3);
         gpuexec_event_record(t.mine, t.s.stream);
         CHECK_OK(gpuexec_take_error());
-        CHECK_OK(gpuexec_ipc_send(t.c, "went", m.value, NULL));
+        CHECK_OK(gpuexec_ipc_send(t.c, "went", m.value, NULL, -1));
     }
     CHECK_STRING(m.label, "end");
     CHECK_OK(gpuexec_stream_sync(t.s.stream));
     CHECK_OK(gpuexec_free(t.data));
-    CHECK_OK(gpuexec_ipc_send(t.c, "freed", 0, NULL));
+    CHECK_OK(gpuexec_ipc_send(t.c, "freed", 0, NULL, -1));
     get(t.c, "close");
 }
 TEST(two_processes_take_turns_on_one_memory) {
@@ -175,7 +175,7 @@ TEST(two_processes_take_turns_on_one_memory) {
     for (i = 1; i <= rounds && !test_failures; i++) {
         add(&t.s, t.s.stream, t.data, 2);
         gpuexec_event_record(t.mine, t.s.stream);
-        CHECK_OK(gpuexec_ipc_send(c, "go", i, NULL));
+        CHECK_OK(gpuexec_ipc_send(c, "go", i, NULL, -1));
         CHECK_EQ(get(c, "went").value, i);
         gpuexec_stream_wait_event(t.s.stream, t.theirs);
         if (i % 1000) continue;                     /* until then, both enqueue ahead of the device */
@@ -185,11 +185,11 @@ TEST(two_processes_take_turns_on_one_memory) {
         CHECK_EQ(bad, 0);
     }
     printf("  %u rounds: %.1f us each\n", rounds, (test_seconds() - began) * 1e6 / rounds);
-    CHECK_OK(gpuexec_ipc_send(c, "end", 0, NULL));
+    CHECK_OK(gpuexec_ipc_send(c, "end", 0, NULL, -1));
     get(c, "freed");
     gpuexec_context_get_memory(t.s.ctx, &after, NULL);
     if (on_cpu_device()) CHECK_EQ(before, after);
-    CHECK_OK(gpuexec_ipc_send(c, "close", 0, NULL));
+    CHECK_OK(gpuexec_ipc_send(c, "close", 0, NULL, -1));
     CHECK_EQ(end_of(other), 0);
     CHECK_OK(gpuexec_ipc_close(c));
 }
@@ -218,7 +218,7 @@ static void other_killed(void) {
             add(&t.s, t.s.stream, t.data, 1);
             gpuexec_event_record(t.mine, t.s.stream);
             CHECK_OK(gpuexec_take_error());
-            result = gpuexec_ipc_send(c, "turn", i, NULL);
+            result = gpuexec_ipc_send(c, "turn", i, NULL, -1);
         }
         if (result == GPUEXEC_OK) result = gpuexec_ipc_receive(c, &m, PATIENCE);
         if (result == GPUEXEC_OK) result = gpuexec_ipc_wait(c, t.theirs, PATIENCE);
@@ -226,7 +226,7 @@ static void other_killed(void) {
     snprintf(number, sizeof number, "%ld", pid);
     CHECK_FAILED(result, GPUEXEC_PEER_GONE, number, "signal 9");
     CHECK_FAILED(gpuexec_ipc_receive(c, &m, PATIENCE), GPUEXEC_PEER_GONE, number);
-    CHECK_FAILED(gpuexec_ipc_send(c, "x", 0, NULL), GPUEXEC_PEER_GONE, number);
+    CHECK_FAILED(gpuexec_ipc_send(c, "x", 0, NULL, -1), GPUEXEC_PEER_GONE, number);
     CHECK_OK(gpuexec_ipc_close(c));
     CHECK_OK(gpuexec_stream_sync(t.s.stream));
     CHECK_OK(gpuexec_event_destroy(t.theirs));
@@ -384,7 +384,7 @@ static void other_objects(void) {
     gpuexec_ipc_object o = exported(s.data);
     CHECK_OK(gpuexec_fill32(s.stream, s.data, 7, WORDS));
     CHECK_OK(gpuexec_stream_sync(s.stream));
-    CHECK_OK(gpuexec_ipc_send(c, "memory", BYTES, &o));
+    CHECK_OK(gpuexec_ipc_send(c, "memory", BYTES, &o, -1));
     send_event(c, "event", shared_event(s.ctx));
     get(c, "end");
 }
@@ -432,7 +432,7 @@ TEST(what_is_imported_outlives_its_process) {
 /* IPC_HOW: 0 closes the connection, 1 exits without closing it, 2 aborts, 3 stops until it is killed. */
 static void other_exits(void) {
     gpuexec_ipc c = gpuexec_ipc_from_fd(given_fd());
-    CHECK_OK(gpuexec_ipc_send(c, "last words", 1, NULL));
+    CHECK_OK(gpuexec_ipc_send(c, "last words", 1, NULL, -1));
     switch (numbered("IPC_HOW")) {
     case 0: CHECK_OK(gpuexec_ipc_close(c)); test_sleep_ms(20000); break;
     case 1: _exit(3);
@@ -489,7 +489,7 @@ static void other_lines(void) {
     CHECK_MADE(c);
     CHECK_EQ(gpuexec_ipc_peer(c), getppid());
     CHECK_EQ(get(c, "number").value, 5);
-    CHECK_OK(gpuexec_ipc_send(c, "number", 6, NULL));
+    CHECK_OK(gpuexec_ipc_send(c, "number", 6, NULL, -1));
 }
 TEST(connections_by_name) {
     char name[64], file[] = "/tmp/gpuexec-ipc-XXXXXX";
@@ -499,7 +499,7 @@ TEST(connections_by_name) {
     c = gpuexec_ipc_listen(name, PATIENCE);
     CHECK_MADE(c);
     CHECK_EQ(gpuexec_ipc_peer(c), other);
-    CHECK_OK(gpuexec_ipc_send(c, "number", 5, NULL));
+    CHECK_OK(gpuexec_ipc_send(c, "number", 5, NULL, -1));
     CHECK_EQ(get(c, "number").value, 6);
     CHECK_EQ(end_of(other), 0);
     CHECK_OK(gpuexec_ipc_close(c));
@@ -519,6 +519,8 @@ TEST(messages) {
     gpuexec_ipc_message m;
     gpuexec_event e = gpuexec_event_create(s.ctx, NULL);
     gpuexec_ipc a, b;
+    gpuexec_result result;
+    unsigned sent = 0, i;
     char label[65];
     int fd = -1, pipes[2];
     a = gpuexec_ipc_pair(&fd);
@@ -526,17 +528,26 @@ TEST(messages) {
     CHECK_MADE(b);
     CHECK_RESULT(gpuexec_ipc_receive(b, &m, 0), GPUEXEC_NOT_READY);
     CHECK_RESULT(gpuexec_ipc_receive(b, &m, 20), GPUEXEC_NOT_READY);
-    CHECK_OK(gpuexec_ipc_send(a, NULL, 1ull << 63, &o));
+    CHECK_OK(gpuexec_ipc_send(a, NULL, 1ull << 63, &o, -1));
     CHECK_OK(gpuexec_ipc_receive(b, &m, 0));
     CHECK(m.kind == GPUEXEC_IPC_MEMORY && m.value == 1ull << 63 && m.fd == -1 && !*m.label);
     CHECK(!memcmp(&m.object, &o, sizeof o));
     memset(label, 'x', sizeof label);
     label[64] = 0;
-    CHECK_FAILED(gpuexec_ipc_send(a, label, 0, NULL), GPUEXEC_BAD_ARGUMENT, "64 bytes", "63");
+    CHECK_FAILED(gpuexec_ipc_send(a, label, 0, NULL, -1), GPUEXEC_BAD_ARGUMENT, "64 bytes", "63");
     memset(&bad, 1, sizeof bad);
-    CHECK_FAILED(gpuexec_ipc_send(a, "", 0, &bad), GPUEXEC_BAD_ARGUMENT, "not an object");
+    CHECK_FAILED(gpuexec_ipc_send(a, "", 0, &bad, -1), GPUEXEC_BAD_ARGUMENT, "not an object");
     CHECK_FAILED(gpuexec_ipc_receive(a, NULL, 0), GPUEXEC_BAD_ARGUMENT, "message is NULL");
-    CHECK_FAILED(gpuexec_ipc_send_pool(a, "", 0, gpuexec_context_pool(s.ctx)), GPUEXEC_BAD_ARGUMENT, "exportable");
+    CHECK_FAILED(gpuexec_ipc_send_pool(a, "", 0, gpuexec_context_pool(s.ctx), -1), GPUEXEC_BAD_ARGUMENT, "exportable");
+    while ((result = gpuexec_ipc_send(a, "", sent, NULL, 0)) == GPUEXEC_OK && sent < 100000) sent++;
+    CHECK_RESULT(result, GPUEXEC_NOT_READY);           /* the other end has not received them */
+    CHECK_RESULT(gpuexec_ipc_send(a, "", sent, NULL, 20), GPUEXEC_NOT_READY);
+    for (i = 0; i < sent; i++) {
+        CHECK_OK(gpuexec_ipc_receive(b, &m, 0));
+        CHECK_EQ(m.value, i);
+    }
+    CHECK_RESULT(gpuexec_ipc_receive(b, &m, 0), GPUEXEC_NOT_READY);
+    CHECK_OK(gpuexec_ipc_send(a, "", 0, NULL, 0));
     CHECK_OK(gpuexec_ipc_wait(a, e, 0));           /* never recorded */
     s.gate = gate_make(s.ctx, s.mod);
     gate_close(s.gate, s.stream);
@@ -545,7 +556,7 @@ TEST(messages) {
     CHECK_OK(gpuexec_ipc_close(b));
     CHECK_FAILED(gpuexec_ipc_wait(a, e, PATIENCE), GPUEXEC_PEER_GONE, "closed its end");
     gate_open(s.gate);
-    CHECK_FAILED(gpuexec_ipc_send(b, "", 0, NULL), GPUEXEC_STALE_HANDLE, "the connection is stale");
+    CHECK_FAILED(gpuexec_ipc_send(b, "", 0, NULL, -1), GPUEXEC_STALE_HANDLE, "the connection is stale");
     CHECK_OK(gpuexec_ipc_close(a));
     CHECK_OK(gpuexec_stream_sync(s.stream));
     if (pipe(pipes)) abort();
@@ -569,9 +580,9 @@ static void other_pool(void) {
     s.data = gpuexec_pool_alloc(pool, s.stream, BYTES);
     CHECK_OK(gpuexec_fill32(s.stream, s.data, 9, WORDS));
     CHECK_OK(gpuexec_stream_sync(s.stream));
-    CHECK_OK(gpuexec_ipc_send_pool(c, "pool", 1, pool));
+    CHECK_OK(gpuexec_ipc_send_pool(c, "pool", 1, pool, -1));
     o = exported(s.data);
-    CHECK_OK(gpuexec_ipc_send(c, "memory", BYTES, &o));
+    CHECK_OK(gpuexec_ipc_send(c, "memory", BYTES, &o, -1));
     get(c, "freed");
     CHECK_OK(gpuexec_copy_out(s.stream, &word, s.data, 4));
     CHECK_OK(gpuexec_stream_sync(s.stream));
@@ -599,7 +610,7 @@ TEST(a_pool_of_another_process) {
     add(&s, s.stream, s.data, 2);
     CHECK_OK(gpuexec_stream_sync(s.stream));
     CHECK_OK(gpuexec_free(s.data));
-    CHECK_OK(gpuexec_ipc_send(c, "freed", 0, NULL));
+    CHECK_OK(gpuexec_ipc_send(c, "freed", 0, NULL, -1));
     CHECK_EQ(end_of(other), 0);
     CHECK_OK(gpuexec_pool_destroy(pool));
     CHECK_NOT_MADE(gpuexec_ipc_import_pool(s.ctx, 0), gpuexec_error_detail()->result, "file descriptor 0");

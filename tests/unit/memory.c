@@ -1107,6 +1107,7 @@ TEST(the_table_of_allocations) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     const uint64_t base = 0x7000000000000000u;
     uint32_t random = 5, step, wrong = 0, live = 0;
+    gpuexec_pointer_info info;
     gxi_range r;
     memset(size, 0, sizeof size);
     for (step = 0; step < STEPS && !wrong; step++) {
@@ -1124,12 +1125,54 @@ TEST(the_table_of_allocations) {
         if (!size[at] != !gxi_range_find(base + 256 * at, &r)) wrong++;
         if ((by < size[at]) != gxi_range_find(base + 256 * at + by, &r)) wrong++;
         if (by < size[at] && (r.lo != base + 256 * at || r.bytes != size[at])) wrong++;
+        if ((by < size[at]) != gxi_pointer_of_ours(base + 256 * at + by, &info)) wrong++;
+        if (by < size[at] && (info.base != base + 256 * at || info.bytes != size[at])) wrong++;
         if (!size[at] && gxi_range_remove(base + 256 * at, GPUEXEC_MEMORY_DEVICE, NULL, &r)) wrong++;
     }
     CHECK_EQ(wrong, 0);
     while (gxi_range_take(gxi_peek(ctx.id, GXI_CONTEXT), &r, NULL)) live--;
     CHECK_EQ(live, 0);
     CHECK_EQ(gxi.nleaves, 0);
+}
+
+/* Queries of allocations take no lock: they stay right while others are added and removed between these. */
+enum { STEADY = 700, STEADY_APART = 4096 };
+static const uint64_t steady = 0x7000000000000000u;
+typedef struct query { int done; unsigned wrong, right; } query;
+static void *query_steady(void *user) {
+    query *q = (query *)user;
+    gxi_entry entry;
+    uint64_t  lo, i;
+    while (!GXI_LOAD(&q->done))
+        for (i = 0; i < STEADY; i++) {
+            if (!gxi_entry_find(steady + i * STEADY_APART + i, &entry, &lo)) continue;   /* it changes: queried again */
+            q->right++;
+            q->wrong += lo != steady + i * STEADY_APART || entry.bytes != 1000 + i;
+        }
+    return NULL;
+}
+TEST(queries_while_the_table_changes) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    pthread_t thread;
+    uint32_t  random = 1, wrong = 0, step;
+    uint64_t  i;
+    gxi_range r;
+    query     q = { 0, 0, 0 };
+    for (i = 0; i < STEADY; i++)
+        wrong += !gxi_range_add(steady + i * STEADY_APART, 1000 + i, ctx.id, NULL, GPUEXEC_MEMORY_DEVICE, 0);
+    CHECK_EQ(pthread_create(&thread, NULL, query_steady, &q), 0);
+    for (step = 0; step < 100000; step++) {
+        const uint64_t at = steady + test_random(&random) % STEADY * STEADY_APART + 2000;
+        if (!gxi_range_remove(at, GPUEXEC_MEMORY_DEVICE, NULL, &r))
+            wrong += !gxi_range_add(at, 2000, ctx.id, NULL, GPUEXEC_MEMORY_DEVICE, 0);
+    }
+    GXI_STORE(&q.done, 1);
+    CHECK_EQ(pthread_join(thread, NULL), 0);
+    CHECK_EQ(q.wrong + wrong, 0);
+#ifndef __SANITIZE_THREAD__                          /* under which each query takes the lock */
+    CHECK(q.right > 0);
+#endif
+    while (gxi_range_take(gxi_peek(ctx.id, GXI_CONTEXT), &r, NULL)) {}
 }
 
 /* The owner destroyed a context, and with it its memory, and the driver returns the address again before gpuexec

@@ -221,7 +221,7 @@ TEST(memory_freed_before_a_launch) {
     CHECK_OK(gpuexec_free(s.data));
     CHECK_REFUSED(gpuexec_graph_launch(graph, s.stream), GPUEXEC_STALE_HANDLE, "gpuexec_graph_launch: cannot launch",
                   "node 0 uses the 256 bytes of device memory", "which were freed at",
-                  "keep memory, modules and contexts until");
+                  "keep memory, modules, events and contexts until");
     s.data = gpuexec_alloc(s.ctx, BYTES);
     CHECK_OK(gpuexec_fill_now(s.ctx, s.data, 0, BYTES));
     graph = captured(&s, 1);
@@ -240,7 +240,8 @@ TEST(a_module_unloaded_in_the_capture) {
         CHECK_OK(gpuexec_module_unload(mod));
     }
     CHECK_REFUSED(gpuexec_graph_launch(graph, s.stream), GPUEXEC_STALE_HANDLE, "gpuexec_graph_launch: cannot launch",
-                  "node 0 launches kernel \"add\", which was unloaded at", "keep memory, modules and contexts until");
+                  "node 0 launches kernel \"add\", which was unloaded at",
+                  "keep memory, modules, events and contexts until");
     adds(&s, captured(&s, 1), 1);
 }
 

@@ -987,9 +987,9 @@ TEST(binaries_of_nvcc_that_cannot_be_loaded) {
     unlink(cut);
     if (CHECK(nvcc_made(other, "-fatbin -gencode arch=compute_75,code=sm_", 75)))      /* no PTX in it */
         CHECK_NOT_MADE(gpuexec_module_load_file(ctx, other, NULL), on_cpu_device() ? GPUEXEC_NOT_SUPPORTED
-                       : GPUEXEC_IMAGE_TOO_NEW, on_cpu_device() ? "is a fatbin, but the "
-                       "CPU device executes only PTX text" : "has no code for device 0 (compute capability",
-                       on_cpu_device() ? "nvcc -ptx" : "nvcc -gencode", other);
+                       : GPUEXEC_IMAGE_TOO_NEW, on_cpu_device() ? "is a fatbin, but has no PTX that fits: the "
+                       "CPU device executes only PTX" : "has no code for device 0 (compute capability",
+                       "nvcc -gencode", other);
     unlink(other);
     if (CHECK(nvcc_made(object, "-dc -arch=sm_", 90)))
         CHECK_NOT_MADE(gpuexec_module_load_file(ctx, object, NULL), GPUEXEC_BAD_IMAGE, "is a host object",

@@ -113,6 +113,172 @@ TEST(a_barrier_and_a_capture) {
     CHECK_OK(gpuexec_barrier_destroy(p.barrier));
 }
 
+/* --- in a graph -------------------------------------------------------------------------------------------------- */
+
+/* The other streams join the capture with the launch, and the first one waits for them at its end. */
+static gpuexec_graph graph_of(party *p, const gpuexec_multi_desc *desc) {
+    gpuexec_graph graph = { 0 };
+    GPUEXEC_CAPTURE(p->stream[0], &graph) launch(p, desc);
+    return graph;
+}
+static void graph_on(unsigned n, int host_memory, int replays) {
+    gpuexec_barrier_desc barrier = { 0, 0, 0, 0 };
+    gpuexec_multi_desc desc = { 0, GPUEXEC_MULTI_FASTEST, 0, 0, { 0 }, NULL, 0 };
+    gpuexec_graph_info info;
+    gpuexec_graph graph;
+    party p;
+    int i;
+    barrier.host_memory = host_memory;
+    if (!gather(&p, n, &barrier)) return;
+    desc.barrier = p.barrier;
+    graph = graph_of(&p, &desc);
+    if (!CHECK_MADE(graph)) return;
+    CHECK_OK(gpuexec_graph_get_info(graph, &info));
+    CHECK_EQ(info.kernels, n);
+    for (i = 0; i < (int)n; i++) CHECK(!gpuexec_stream_is_capturing(p.stream[i]));
+    for (i = 0; i < replays; i++) CHECK_OK(gpuexec_graph_launch(graph, p.stream[0]));
+    CHECK_OK(launch(&p, &desc));                     /* and the same launch without a graph, after all of them */
+    all_done(&p, (uint32_t)replays + 1);
+    CHECK_OK(gpuexec_graph_destroy(graph));
+}
+TEST_ALONE_MULTI(graph_on_all_devices) {
+    NEEDS(2);
+    graph_on(devices_here(), 0, 100);
+}
+TEST_ALONE_MULTI(graph_through_host_memory) {
+    NEEDS(2);
+    graph_on(2, 1, 20);
+}
+
+/* The launch is a part of the graph: copies and fills before and after it, on several streams. */
+TEST_ALONE_MULTI(graph_around_a_launch) {
+    gpuexec_multi_desc desc = { 0, GPUEXEC_MULTI_FASTEST, 0, 0, { 0 }, NULL, 0 };
+    gpuexec_graph graph = { 0 };
+    uint32_t got[2][2];
+    party p;
+    int i;
+    NEEDS(2);
+    if (!gather(&p, 2, NULL)) return;
+    desc.barrier = p.barrier;
+    GPUEXEC_CAPTURE(p.stream[1], &graph) {
+        gpuexec_fill(p.stream[1], p.counts[1], 0, 8);
+        gpuexec_stream_wait_stream(p.stream[0], p.stream[1]);
+        gpuexec_fill(p.stream[0], p.counts[0], 0, 8);
+        launch(&p, &desc);
+        for (i = 0; i < 2; i++) gpuexec_copy_out(p.stream[i], got[i], p.counts[i], 8);
+        gpuexec_stream_wait_stream(p.stream[1], p.stream[0]);
+    }
+    if (!CHECK_MADE(graph)) return;
+    for (i = 0; i < 5; i++) {
+        memset(got, 77, sizeof got);
+        CHECK_OK(gpuexec_graph_launch(graph, p.stream[1]));
+        CHECK_OK(gpuexec_stream_sync(p.stream[1]));
+        CHECK(got[0][0] == 0 && got[1][0] == 0 && got[0][1] == BLOCKS && got[1][1] == BLOCKS);
+    }
+}
+
+/* A device that does not reach the barrier: the other one leaves after the timeout, and the graph works again after a
+   reset. */
+TEST_ALONE_MULTI(graph_without_one_device) {
+    gpuexec_barrier_desc barrier = { 0, 0, 0, 0 };
+    gpuexec_multi_desc desc = { 0, GPUEXEC_MULTI_FASTEST, 0, 0, { 0 }, NULL, 0 };
+    gpuexec_graph broken, whole;
+    party p;
+    int i;
+    NEEDS(2);
+    barrier.timeout_seconds = barrier_timeout(0.5);
+    if (!gather(&p, 2, &barrier)) return;
+    desc.barrier = p.barrier;
+    whole = graph_of(&p, &desc);
+    p.fault[1] = LEAVE;
+    p.fault_round = 2;
+    broken = graph_of(&p, &desc);
+    CHECK_OK(gpuexec_graph_launch(whole, p.stream[0]));
+    CHECK_OK(gpuexec_stream_sync(p.stream[0]));
+    CHECK_OK(gpuexec_graph_launch(broken, p.stream[0]));
+    CHECK_RESULT(gpuexec_stream_sync(p.stream[0]), GPUEXEC_BARRIER_BROKEN);
+    CHECK_TEXT(gpuexec_error_text(), "device 0 waited", "for device 1");
+    CHECK_REFUSED(gpuexec_graph_launch(whole, p.stream[0]), GPUEXEC_BARRIER_BROKEN, "device 0 waited",
+                  "gpuexec_barrier_reset");
+    CHECK_OK(gpuexec_barrier_reset(p.barrier));
+    for (i = 0; i < 2; i++) CHECK_OK(gpuexec_fill_now(p.context[i], p.counts[i], 0, 8));
+    CHECK_OK(gpuexec_graph_launch(whole, p.stream[0]));
+    all_done(&p, 1);
+    CHECK_OK(gpuexec_barrier_destroy(p.barrier));
+    CHECK_REFUSED(gpuexec_graph_launch(whole, p.stream[0]), GPUEXEC_STALE_HANDLE, "node", "device memory",
+                  "multi.c:", "were freed at");
+}
+
+/* The same as nodes: all devices at the same time, because each waits for the others in each round. */
+TEST_ALONE_MULTI(nodes_on_all_devices) {
+    gpuexec_multi_desc desc = { 0, GPUEXEC_MULTI_FASTEST, 0, 0, { 0 }, NULL, 0 };
+    gpuexec_device_launch list[MOST];
+    arguments a[MOST];
+    gpuexec_graph graph;
+    gpuexec_graph_info info;
+    gpuexec_node fill, all;
+    uint32_t got[2] = { 7, 7 };
+    gpuexec_dims dims;
+    party p;
+    unsigned i;
+    NEEDS(2);
+    if (!gather(&p, devices_here(), NULL)) return;
+    desc.barrier = p.barrier;
+    p.rounds = 20;
+    list_of(&p, list, a);
+    graph = gpuexec_graph_create(p.context[0]);
+    fill = gpuexec_graph_add_fill(graph, p.counts[0], 0, 4, 2, GPUEXEC_FIRST);
+    for (i = 0; i < p.n; i++) memset(&list[i].stream, 0, sizeof list[i].stream);
+    all = gpuexec_graph_add_multi_device(graph, list, p.n, &desc, GPUEXEC_AFTER(fill));
+    CHECK_EQ(all.index, p.n + 1);
+    CHECK_MADE(gpuexec_graph_add_copy_out(graph, got, p.counts[0], sizeof got, GPUEXEC_AFTER(all)).graph);
+    for (i = 0; i < 100; i++) CHECK_OK(gpuexec_graph_launch(graph, p.stream[1]));
+    CHECK_OK(gpuexec_stream_sync(p.stream[1]));
+    CHECK(got[0] == 0 && got[1] == BLOCKS);
+    CHECK_EQ(counted(&p, 1, 1), 100 * BLOCKS);
+    CHECK_EQ(counted(&p, p.n - 1, 0), 0);
+
+    desc.no_post_sync = 1;
+    CHECK_NOT_MADE(gpuexec_graph_add_multi_device(graph, list, p.n, &desc, GPUEXEC_FIRST).graph, GPUEXEC_BAD_ARGUMENT,
+                   "gpuexec_multi_desc.way is 0, no_pre_sync 0, no_post_sync 1", "in a graph");
+    desc.no_post_sync = 0;
+    dims = list[1].dims;
+    list[1].dims.grid_x++;
+    CHECK_NOT_MADE(gpuexec_graph_add_multi_device(graph, list, p.n, &desc, GPUEXEC_FIRST).graph, GPUEXEC_BAD_LAUNCH,
+                   "grid_x is 4 on device 0, but 5 on device 1");
+    list[1].dims = dims;
+    all.index = 99;
+    CHECK_NOT_MADE(gpuexec_graph_add_multi_device(graph, list, p.n, &desc, GPUEXEC_AFTER(all)).graph,
+                   GPUEXEC_BAD_ARGUMENT, "is node 99");
+    CHECK_OK(gpuexec_graph_get_info(graph, &info));
+    CHECK_EQ(info.nodes, p.n + 3);                   /* nothing was added */
+}
+
+TEST_MULTI(graph_rules) {
+    gpuexec_multi_desc desc = { 0, GPUEXEC_MULTI_DRIVER, 0, 0, { 0 }, NULL, 0 };
+    gpuexec_graph graph = { 0 };
+    party p;
+    NEEDS(2);
+    if (!gather(&p, 2, NULL)) return;
+    desc.barrier = p.barrier;
+    GPUEXEC_CAPTURE(p.stream[1], &graph) {
+        CHECK_REFUSED(launch(&p, &desc), GPUEXEC_CAPTURING, "launches[1].stream captures, which the driver's own",
+                      "set gpuexec_multi_desc.way to 0");
+        desc.way = GPUEXEC_MULTI_FASTEST;
+        desc.no_pre_sync = 1;
+        CHECK_REFUSED(launch(&p, &desc), GPUEXEC_CAPTURING,
+                      "launches[1].stream captures, but launches[0].stream has not joined the capture",
+                      "gpuexec_stream_wait_stream");
+        gpuexec_stream_wait_stream(p.stream[0], p.stream[1]);
+        desc.no_post_sync = 1;
+        CHECK_OK(launch(&p, &desc));
+        gpuexec_stream_wait_stream(p.stream[1], p.stream[0]);
+    }
+    if (!CHECK_MADE(graph)) return;
+    CHECK_OK(gpuexec_graph_launch(graph, p.stream[1]));
+    all_done(&p, 1);
+}
+
 TEST_MULTI(another_devices_part_in_a_struct) {
     static const char ptx[] = ".version 6.0\n.target sm_70\n.address_size 64\n"
                               ".visible .entry in_struct(.param .u32 n, .param .align 8 .b8 s[32]) { ret; }\n";
@@ -331,17 +497,16 @@ TEST_MULTI(rules) {
     BROKEN("the same kernel", 2, GPUEXEC_BAD_LAUNCH, DRIVER(0), "not the same code",
            "device 0 has \"ring_exchange\", but device 1 has \"barrier_rounds\"");
     {
-        char *text = NULL;
-        size_t bytes;
-        gxi_call read_call = { "rules", NULL, GXI_QUERIES, 0, 0, 0, 0, 0 };
-        text = gxi_read_file(&read_call, "kernels/ring_exchange.ptx", &bytes);
-        if (CHECK(text != NULL)) {
+        static char text[1 << 16];
+        FILE *file = fopen("kernels/ring_exchange.ptx", "r");
+        const size_t bytes = file ? fread(text, 1, sizeof text, file) : 0;
+        if (CHECK(bytes > 0 && bytes < sizeof text)) {
+            fclose(file);
             text[bytes - 1] = ' '; /* instead of a newline: the same code for the compiler, another image for gpuexec */
             RENEW();
             list[1].kernel = gpuexec_kernel_get(gpuexec_module_load(p.context[1], text, bytes, NULL), "ring_exchange");
             BROKEN("the same image", 2, GPUEXEC_BAD_LAUNCH, DRIVER(0), "not the same code",
                    "\"kernels/ring_exchange.ptx\"", "these images differ");
-            gxi_free(text);
         }
     }
     {
@@ -694,7 +859,7 @@ TEST_ALONE_MULTI(barrier_of_a_destroyed_context) {
    supported, others are failures. */
 static int peer_result;
 
-static int GXI_CUDA no_peer(struct CUctx_st *peer, unsigned flags) {
+static int no_peer(struct CUctx_st *peer, unsigned flags) {
     (void)peer;
     (void)flags;
     return peer_result;
@@ -711,7 +876,7 @@ TEST_MULTI(barrier_and_peer_access) {
     for (i = 0; i < 2; i++) contexts[i] = gpuexec_context_open((int)i, NULL);
     if (!gpuexec_device_can_access_peer(0, 1) || !gpuexec_device_can_access_peer(1, 0))
         SKIP("the devices do not have peer access");
-    gxi.cu.cuCtxEnablePeerAccess = no_peer;
+    test_replace("cuCtxEnablePeerAccess", (test_function)no_peer);
     for (i = 0; i < sizeof rows / sizeof *rows; i++) {
         peer_result = rows[i].answer;
         barrier = gpuexec_barrier_create(contexts, 2, NULL);
@@ -729,13 +894,16 @@ TEST_ALONE_MULTI(an_unused_barrier) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL), contexts[2];
     gpuexec_kernel fails = gpuexec_kernel_get(gpuexec_module_load_file(ctx, "kernels/faults.ptx", NULL), "trap_now");
     gpuexec_stream s = gpuexec_stream_create(ctx, NULL);
+    int (*query)(struct CUstream_st *);
     double begin;
     NEEDS(2);
     contexts[0] = ctx;
     contexts[1] = gpuexec_context_open(1, NULL);
     CHECK_MADE(gpuexec_barrier_create(contexts, 2, NULL));
     CHECK_OK(gpuexec_launch(fails, s, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
-    while (gxi.cu.cuStreamQuery(gpuexec_stream_native(s)) == GXI_CU_NOT_READY) test_sleep_ms(1);
+    query = (__typeof__(query))test_replace("cuStreamQuery", NULL);
+    while (query(gpuexec_stream_native(s)) == 600) test_sleep_ms(1);                   /* CUDA_ERROR_NOT_READY */
+    test_replace("cuStreamQuery", (test_function)query);
     begin = test_seconds();
     CHECK_RESULT(gpuexec_stream_sync(s), GPUEXEC_KERNEL_FAILED);
     CHECK(test_seconds() - begin < 0.4);
@@ -799,11 +967,11 @@ TEST_MULTI(waits_beside_barriers_that_end) {
 /* --- injected faults: the others end in time, and the text says which device failed and why ----------------------- */
 
 static int  failing_launch, launches_made;           /* the call that fails, counted from 0 */
-static int (GXI_CUDA *driver_launch)(struct CUfunc_st *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                                     unsigned, struct CUstream_st *, void **);
-static int GXI_CUDA launch_that_fails(struct CUfunc_st *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
-                                      unsigned by, unsigned bz, unsigned shared, struct CUstream_st *s, void **params) {
-    if (launches_made++ == failing_launch) return GXI_OUT_OF_RESOURCES;
+static int (*driver_launch)(struct CUfunc_st *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                            unsigned, struct CUstream_st *, void **);
+static int launch_that_fails(struct CUfunc_st *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                             unsigned bz, unsigned shared, struct CUstream_st *s, void **params) {
+    if (launches_made++ == failing_launch) return 701;             /* CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES */
     return driver_launch(f, gx, gy, gz, bx, by, bz, shared, s, params);
 }
 
@@ -833,11 +1001,11 @@ static void planted(void) {
     p.fault_round = planned.round;
     begin = test_seconds();
     if (planned.fault == 0) {
-        driver_launch = gxi.cu.cuLaunchCooperativeKernel;
-        gxi.cu.cuLaunchCooperativeKernel = launch_that_fails;
+        driver_launch = (__typeof__(driver_launch))test_replace("cuLaunchCooperativeKernel",
+                                                                (test_function)launch_that_fails);
         failing_launch = (int)bad;
         CHECK_RESULT(launch(&p, &desc), GPUEXEC_BAD_LAUNCH);
-        gxi.cu.cuLaunchCooperativeKernel = driver_launch;
+        test_replace("cuLaunchCooperativeKernel", (test_function)driver_launch);
         snprintf(device, sizeof device, "cannot launch kernel \"ring_exchange\" on device %u", bad);
         CHECK_TEXT(gpuexec_error_text(), device, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "cuLaunchCooperativeKernel");
         if (bad > 0) CHECK_TEXT(gpuexec_error_text(), "it had already started on device");

@@ -65,7 +65,7 @@ static int lines_of(const char *text) {
 #define ON_DRIVER(version) CHECK(setenv("SIMGPU_DRIVER_VERSION", version, 1) == 0)
 
 TEST_ALONE(each_is_missing_aloud_once) {
-    static const char *const names[] = { "cuGraphAddHostNode", "cuGraphAddKernelNode_v2", "cuStreamBatchMemOp_v2_ptsz",
+    static const char *const names[] = { "cuGraphAddBatchMemOpNode", "cuArrayDestroy", "cuStreamBatchMemOp_v2_ptsz",
         "cuGLInit", "cuMulticastCreate", "cuArrayCreate", "cuTexRefCreate" };
     const unsigned n = sizeof names / sizeof *names;
     unsigned i;

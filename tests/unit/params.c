@@ -1020,17 +1020,16 @@ TEST(prepared_with_much_shared_memory) {
 
 /* Counts launches and calls the driver. */
 static int launches;
-static int (GXI_CUDA *real_launch)(struct CUfunc_st *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                                   unsigned, struct CUstream_st *, void **, void **);
-static int GXI_CUDA counted_launch(struct CUfunc_st *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
-                                   unsigned by, unsigned bz, unsigned shared, struct CUstream_st *stream, void **params,
-                                   void **extra) {
+static int (*real_launch)(struct CUfunc_st *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                          unsigned, struct CUstream_st *, void **, void **);
+static int counted_launch(struct CUfunc_st *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                          unsigned by, unsigned bz, unsigned shared, struct CUstream_st *stream, void **params,
+                          void **extra) {
     launches++;
     return real_launch(function, gx, gy, gz, bx, by, bz, shared, stream, params, extra);
 }
-static int (GXI_CUDA *real_launch_ex)(const gxi_launch_config *, struct CUfunc_st *, void **, void **);
-static int GXI_CUDA counted_launch_ex(const gxi_launch_config *config, struct CUfunc_st *function, void **params,
-                                      void **extra) {
+static int (*real_launch_ex)(const void *, struct CUfunc_st *, void **, void **);
+static int counted_launch_ex(const void *config, struct CUfunc_st *function, void **params, void **extra) {
     launches++;
     return real_launch_ex(config, function, params, extra);
 }
@@ -1053,10 +1052,9 @@ TEST(prepared_when_something_ends) {
                      lives = gpuexec_prepare(t.kernel, t.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(t.data));
     CHECK_MADE(by_context);
     CHECK_OK(gpuexec_stream_sync(t.stream));                   /* t.data was zeroed, and other streams also add to it */
-    real_launch = gxi.cu.cuLaunchKernel;
-    gxi.cu.cuLaunchKernel = counted_launch;
-    real_launch_ex = gxi.cu.cuLaunchKernelEx;
-    if (real_launch_ex) gxi.cu.cuLaunchKernelEx = counted_launch_ex;
+    real_launch = (__typeof__(real_launch))test_replace("cuLaunchKernel", (test_function)counted_launch);
+    real_launch_ex = (__typeof__(real_launch_ex))test_replace("cuLaunchKernelEx", (test_function)counted_launch_ex);
+    if (!real_launch_ex) test_replace("cuLaunchKernelEx", NULL);
     launches = 0;
     CHECK_OK(gpuexec_launch_prepared(by_module));
     CHECK_OK(gpuexec_launch_prepared(by_stream));

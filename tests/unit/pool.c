@@ -13,7 +13,8 @@ enum { THRESHOLD = 4, RESERVED, RESERVED_HIGH, USED, USED_HIGH };        /* CUme
     X(cuMemPoolTrimTo, 11020, (void *, size_t)) X(cuMemFree, 3020, (gpuexec_ptr)) \
     X(cuMemAllocFromPoolAsync, 11020, (gpuexec_ptr *, size_t, void *, void *)) \
     X(cuMemAllocAsync, 11020, (gpuexec_ptr *, size_t, void *)) X(cuMemFreeAsync, 11020, (gpuexec_ptr, void *)) \
-    X(cuCtxCreate, 3020, (struct CUctx_st **, unsigned, int)) \
+    X(cuStreamBeginCapture, 10010, (void *, int)) X(cuStreamEndCapture, 10000, (void *, void **)) \
+    X(cuGraphDestroy, 10000, (void *)) X(cuCtxCreate, 3020, (struct CUctx_st **, unsigned, int)) \
     X(cuCtxDestroy, 4000, (struct CUctx_st *))
 #define POINTER(name, version, parameters) int (*name) parameters;
 static struct { CALLS(POINTER) } cu;
@@ -267,6 +268,21 @@ TEST(wrong_allocations) {
     CHECK_OK(gpuexec_free(p));
 }
 
+/* While another library captures on this thread, the driver refuses both calls, and the attempt breaks that capture,
+   unless the thread's capture mode is relaxed; the second round takes the fast way. */
+TEST(beside_another_library_s_capture) {
+    setting s = begin();
+    gpuexec_stream theirs = gpuexec_stream_create(s.ctx, NULL);
+    int            mode, i;
+    for (mode = 0; mode < 3; mode++) {
+        void *graph = NULL;
+        CHECK_EQ(cu.cuStreamBeginCapture(gpuexec_stream_native(theirs), mode), 0);
+        for (i = 0; i < 2; i++) CHECK_OK(gpuexec_free_on(s.stream, gpuexec_alloc_on(s.stream, BYTES)));
+        CHECK_EQ(cu.cuStreamEndCapture(gpuexec_stream_native(theirs), &graph), 0);
+        CHECK_EQ(cu.cuGraphDestroy(graph), 0);
+    }
+}
+
 /* GPUEXEC_CURRENT: for an allocation in the current context, for a free in that of the memory. */
 TEST(on_the_current_stream) {
     setting s = begin();
@@ -461,6 +477,31 @@ TEST(the_default_pool) {
                    "the default pool of device 0 has other users", "without use_default");
 }
 
+/* Another library's pool: its memory and settings are used through the handle, and outlive it. */
+TEST(a_pool_of_another_library) {
+    setting   s = begin();
+    const int properties[22] = { 1, 0, 1, 0 };       /* CUmemPoolProps: pinned memory, no export, on device 0 */
+    void     *native = NULL;
+    gpuexec_pool pool;
+    gpuexec_ptr  p;
+    CHECK_EQ(cu.cuMemPoolCreate(&native, properties), 0);
+    pool = gpuexec_pool_from_native(s.ctx, (struct CUmemPoolHandle_st *)native);
+    CHECK_MADE(pool);
+    CHECK((void *)gpuexec_pool_native(pool) == native);
+    p = gpuexec_pool_alloc(pool, s.stream, BYTES);
+    CHECK(pool_of(p) == native);
+    CHECK_EQ(info_of(pool).used, attribute(native, USED));
+    CHECK_OK(gpuexec_pool_set_threshold(pool, 12345));
+    CHECK_EQ(attribute(native, THRESHOLD), 12345);
+    CHECK_OK(gpuexec_free_on(s.stream, p));
+    CHECK_OK(gpuexec_pool_destroy(pool));
+    CHECK_EQ(gpuexec_pool_alloc(pool, s.stream, 4), 0);
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_STALE_HANDLE);
+    CHECK_EQ(attribute(native, THRESHOLD), 12345);
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+    CHECK_EQ(cu.cuMemPoolDestroy(native), 0);
+    CHECK_NOT_MADE(gpuexec_pool_from_native(s.ctx, NULL), GPUEXEC_BAD_ARGUMENT, "the CUmemoryPool is NULL");
+}
 TEST(a_pool_with_a_limit) {
     setting           s = begin();
     gpuexec_pool_desc desc = { 0 };
@@ -488,6 +529,7 @@ TEST(wrong_calls_on_pools) {
     gpuexec_pool_info  info;
     const gpuexec_pool none = { 0 }, own = gpuexec_context_pool(s.ctx);
     gpuexec_context    closed = gpuexec_context_open(0, NULL);
+    int                can = 2;
     desc.start_canary = 1;
     CHECK_NOT_MADE(gpuexec_pool_create(s.ctx, &desc), GPUEXEC_BAD_ARGUMENT, "gpuexec_pool_desc was not zero-init");
     desc.start_canary = 0;
@@ -507,6 +549,11 @@ TEST(wrong_calls_on_pools) {
     CHECK_REFUSED(gpuexec_pool_peer_enable(own, closed), GPUEXEC_STALE_HANDLE, "the context was closed");
     CHECK_OK(gpuexec_pool_peer_enable(own, s.ctx));
     CHECK_OK(gpuexec_pool_peer_disable(own, s.ctx));
+    CHECK_OK(gpuexec_pool_peer_query(own, s.ctx, &can));
+    CHECK_EQ(can, 1);
+    CHECK_FAILED(gpuexec_pool_peer_query(own, closed, &can), GPUEXEC_STALE_HANDLE, "the context was closed");
+    CHECK_FAILED(gpuexec_pool_peer_query(none, s.ctx, &can), GPUEXEC_BAD_HANDLE, "the pool was never created");
+    CHECK_FAILED(gpuexec_pool_peer_query(own, s.ctx, NULL), GPUEXEC_BAD_ARGUMENT, "can is NULL");
     CHECK(gpuexec_pool_native(none) == NULL);
     CHECK_FAILED(gpuexec_pool_destroy(own), GPUEXEC_BAD_ARGUMENT, "cannot destroy gpuexec's pool",
                  "the last context on device 0", "gpuexec_pool_trim");
@@ -544,7 +591,7 @@ TEST_MULTI(pools_and_other_devices) {
     gpuexec_module  mod;
     gpuexec_ptr     p;
     uint32_t        host[WORDS], n = WORDS, by = 3;
-    int             i;
+    int             i, can = 2;
     if (gpuexec_device_count() < 2) SKIP("only one device");
     for (i = 0; i < 2; i++) {
         ctx[i] = gpuexec_context_open(i, NULL);
@@ -556,7 +603,11 @@ TEST_MULTI(pools_and_other_devices) {
     if (!gpuexec_device_can_access_peer(1, 0)) SKIP("no access between these devices");
     p = gpuexec_pool_alloc(pool, s[0], BYTES);
     CHECK_OK(gpuexec_fill32(s[0], p, 4, WORDS));
+    CHECK_OK(gpuexec_pool_peer_query(pool, ctx[1], &can));
+    CHECK_EQ(can, 0);
     CHECK_OK(gpuexec_pool_peer_enable(pool, ctx[1]));
+    CHECK_OK(gpuexec_pool_peer_query(pool, ctx[1], &can));
+    CHECK_EQ(can, 1);
     CHECK_OK(gpuexec_stream_wait_stream(s[1], s[0]));
     mod = gpuexec_module_load_file(ctx[1], UNIT_PTX, NULL);
     CHECK_OK(gpuexec_launch(gpuexec_kernel_get(mod, "add"), s[1], gpuexec_grid_for(n, 128),

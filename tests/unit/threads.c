@@ -554,10 +554,10 @@ TEST(shutdown_reports_what_a_living_thread_has_not_taken) {
     CHECK_EQ(pthread_join(thread, NULL), 0);
     CHECK_OK(gpuexec_shutdown());
 }
-TEST(many_threads_end_with_failures) {                       /* more than are kept */
+TEST(many_threads_end_with_failures) {                       /* more than the 1024 that are kept */
     failing f = fail_set_up();
     int i;
-    for (i = 0; i < GXI_ENDED_KEPT + 8; i++) in_a_thread(fail_and_end, &f);
+    for (i = 0; i < 1032; i++) in_a_thread(fail_and_end, &f);
     CHECK_RESULT(gpuexec_shutdown(), GPUEXEC_BAD_LAUNCH);
     CHECK_OK(gpuexec_shutdown());
 }

@@ -113,6 +113,8 @@ struct sim_range {                                /* a copy of an entry of the t
     unsigned viewers;                             /* of a pool: bit i: device i may also access it */
     uint64_t generation;                          /* of the table, when the copy was made */
     unsigned flags;                               /* of the host allocation */
+    uint64_t graph;                               /* the handle of that which allocates it, 0: none */
+    bool ends;                                    /* that graph frees it, too */
     uint64_t id;                                  /* unique number of the allocation */
 };
 
@@ -156,6 +158,8 @@ int  sim_mem_reserve(struct sim_device *device, struct sim_pool *pool, unsigned 
                      uint64_t *address);          /* 0 or 2; pool: NULL for a graph; pages: which the host accesses,
                                                      too, at the same address */
 bool sim_mem_claim(uint64_t address);             /* false: claimed already */
+void sim_mem_in_graph(uint64_t address, uint64_t graph);        /* allocated by it */
+void sim_mem_freed_in(uint64_t address, uint64_t graph);        /* a node of this graph frees it */
 void sim_mem_appear(uint64_t address);            /* poisoned again if it is there already */
 bool sim_mem_reserved(uint64_t address);          /* whether a pool or a graph has the address */
 void sim_mem_unreserve(uint64_t address);         /* graph or pool no longer have it; removed when nothing uses it */

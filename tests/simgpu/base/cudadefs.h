@@ -200,11 +200,14 @@ enum { CU_LAUNCH_ATTRIBUTE_IGNORE, CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, CU_
        CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT, CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE,
        CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING = 16 };
 
-typedef struct {
-    unsigned id;
-    char pad[4];
-    union { char size[64]; int cooperative; unsigned number, cluster[3]; int priority; void *pointer; } value;
-} CUlaunchAttribute;
+typedef union {
+    char size[64];
+    int cooperative;
+    unsigned number, cluster[3];
+    int priority;
+    void *pointer;
+} CUlaunchAttributeValue;
+typedef struct { unsigned id; char pad[4]; CUlaunchAttributeValue value; } CUlaunchAttribute;
 typedef struct {
     unsigned gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
     void *hStream;
@@ -279,7 +282,13 @@ enum { CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY = 83, CU_DEVICE_ATTRIBUTE_CONCURRENT_M
 enum { CU_GRAPH_NODE_TYPE_KERNEL, CU_GRAPH_NODE_TYPE_MEMCPY, CU_GRAPH_NODE_TYPE_MEMSET, CU_GRAPH_NODE_TYPE_HOST,
        CU_GRAPH_NODE_TYPE_GRAPH, CU_GRAPH_NODE_TYPE_EMPTY, CU_GRAPH_NODE_TYPE_WAIT_EVENT,
        CU_GRAPH_NODE_TYPE_EVENT_RECORD, CU_GRAPH_NODE_TYPE_MEM_ALLOC = 10, CU_GRAPH_NODE_TYPE_MEM_FREE,
-       CU_GRAPH_NODE_TYPE_BATCH_MEM_OP };
+       CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, CU_GRAPH_NODE_TYPE_CONDITIONAL };
+enum { CU_GRAPH_COND_TYPE_IF, CU_GRAPH_COND_TYPE_WHILE, CU_GRAPH_COND_TYPE_SWITCH, CU_GRAPH_COND_ASSIGN_DEFAULT = 1 };
+enum { CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE };
+enum { CU_USER_OBJECT_NO_DESTRUCTOR_SYNC = 1, CU_GRAPH_USER_OBJECT_MOVE = 1 };
+enum { CU_GRAPH_DEPENDENCY_TYPE_DEFAULT, CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC };
+enum { CU_GRAPH_KERNEL_NODE_PORT_DEFAULT, CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC,
+       CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER };
 enum { CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH = 1, CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD = 2,
        CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH = 4, CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY = 8 };
 enum { CUDA_GRAPH_INSTANTIATE_SUCCESS, CUDA_GRAPH_INSTANTIATE_ERROR, CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE,
@@ -345,6 +354,26 @@ typedef struct {
     size_t accessDescCount, bytesize;
     CUdeviceptr dptr;
 } CUDA_MEM_ALLOC_NODE_PARAMS;
+typedef struct { int flags, reserved; void *copyCtx; CUDA_MEMCPY3D copyParams; } CUDA_MEMCPY_NODE_PARAMS;
+typedef struct { CUDA_MEMSET_NODE_PARAMS params; void *ctx; } CUDA_MEMSET_NODE_PARAMS_v2;
+typedef struct { void *graph; int ownership; } CUDA_CHILD_GRAPH_NODE_PARAMS;
+typedef struct { uint64_t handle; int type; unsigned size; void **phGraph_out, *ctx; } CUDA_CONDITIONAL_NODE_PARAMS;
+typedef struct {
+    int type, reserved0[3];
+    union {
+        long long reserved1[29];
+        CUDA_KERNEL_NODE_PARAMS_v2 kernel;
+        CUDA_MEMCPY_NODE_PARAMS memcpy;
+        CUDA_MEMSET_NODE_PARAMS_v2 memset;
+        CUDA_HOST_NODE_PARAMS host;
+        CUDA_CHILD_GRAPH_NODE_PARAMS graph;
+        void *event;
+        CUDA_MEM_ALLOC_NODE_PARAMS alloc;
+        CUdeviceptr free;
+        CUDA_CONDITIONAL_NODE_PARAMS conditional;
+    } of;
+    long long reserved2;
+} CUgraphNodeParams;
 
 typedef struct {
     int maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3], sharedMemPerBlock, totalConstantMemory, SIMDWidth,

@@ -527,6 +527,20 @@ bool sim_mem_claim(uint64_t address) {
     return ok;
 }
 
+void sim_mem_in_graph(uint64_t address, uint64_t graph) {
+    pthread_rwlock_wrlock(&table_lock);
+    struct range *range = lookup_from(address);
+    if (range) range->r.graph = graph;
+    pthread_rwlock_unlock(&table_lock);
+}
+
+void sim_mem_freed_in(uint64_t address, uint64_t graph) {
+    pthread_rwlock_wrlock(&table_lock);
+    struct range *range = lookup_from(address);
+    if (range && range->r.graph == graph) range->r.ends = true;
+    pthread_rwlock_unlock(&table_lock);
+}
+
 void sim_mem_appear(uint64_t address) {
     pthread_rwlock_wrlock(&table_lock);
     struct range *range = lookup_from(address);

@@ -34,14 +34,14 @@ static void remove_member(struct sim_stream *stream) {
     sim_set_clear(&stream->nodes);
 }
 
-/* Frees the graph, also one that was given, unless *out takes it: as measured. */
+/* Frees the graph, also one that was given, unless *out takes it, as measured, or a node has it. */
 static void finish(struct sim_capture *capture, struct sim_graph **out) {
     struct sim_capture **at = &sim_captures;
     while (*at != capture) at = &(*at)->next;
     *at = capture->next;
     while (capture->members) remove_member(capture->members);
     capture->graph->captured = false;
-    if (out) *out = capture->graph; else sim_graph_free(capture->graph);
+    if (out) *out = capture->graph; else if (!capture->graph->owner) sim_graph_free(capture->graph);
     sim_set_clear(&capture->left);
     free(capture->edges);
     free(capture);
@@ -82,7 +82,8 @@ int sim_capture_take(struct sim_stream *stream, struct sim_work work) {
         sim_op_unref(work.op);
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     }
-    const struct sim_node *node = sim_node_add(capture->graph, work, stream->nodes.at, stream->nodes.n);
+    const struct sim_node *node = sim_node_add(capture->graph, work, stream->nodes.at, NULL,
+                                               stream->nodes.n);
     stream->nodes.n = 0;
     if (node && sim_set_add(&stream->nodes, &(void *) { SIM_HANDLE(node->handle) }, 1)) return CUDA_SUCCESS;
     sim_capture_invalidate(capture);

@@ -25,7 +25,8 @@ struct side {
 };
 struct block { size_t width, height, depth; };
 
-static bool look(const struct sim_stream *s, struct side *side, struct block b, bool must_be_known) {
+/* captures: a graph makes the copy or fill. */
+static bool look(bool captures, struct side *side, struct block b, bool must_be_known) {
     struct sim_range *r = &side->range;
     size_t slices, bytes;                         /* bytes: from the first of the first row to the last of the last */
     uint64_t address = side->end.address;
@@ -33,7 +34,7 @@ static bool look(const struct sim_stream *s, struct side *side, struct block b, 
         || __builtin_mul_overflow(b.depth - 1, side->end.slice, &slices)
         || __builtin_add_overflow(bytes, slices, &bytes) || __builtin_add_overflow(bytes, b.width, &bytes))
         return false;
-    side->end.in_table = sim_mem_find_for_call(address, bytes, s->capture != NULL, r);
+    side->end.in_table = sim_mem_find_for_call(address, bytes, captures, r);
     side->pageable = !side->end.in_table;
     side->end.device = side->pageable ? NULL : r->device;
     side->host = !side->end.device;
@@ -100,7 +101,9 @@ static int copy_1d(uint64_t to, uint64_t from, size_t bytes, void *stream, int h
     struct side dst = { .end = { .address = to } }, src = { .end = { .address = from } };
     int result = find_stream(stream, how & ASYNC, &s);
     if (result || !bytes) return result;
-    if (!look(s, &dst, b, how & TO_KNOWN) || !look(s, &src, b, how & FROM_KNOWN)) return CUDA_ERROR_INVALID_VALUE;
+    const bool captures = s->capture != NULL;
+    if (!look(captures, &dst, b, how & TO_KNOWN) || !look(captures, &src, b, how & FROM_KNOWN))
+        return CUDA_ERROR_INVALID_VALUE;
     return copy(s, dst, src, b, how & ASYNC);
 }
 
@@ -130,6 +133,10 @@ SIM_API_STREAM(cuMemcpyDtoHAsync_v2, _ptsz, (void *to, CUdeviceptr from, size_t 
 }
 SIM_API_STREAM(cuMemcpyDtoDAsync_v2, _ptsz, (CUdeviceptr to, CUdeviceptr from, size_t n, void *stream),
                (to, from, n, stream), SIM_HEALTHY) {
+    struct sim_range a, b;
+    /* The driver of an H200 crashes. */
+    if (!sim_context_current() && sim_mem_find(NULL, to, 1, &a) && sim_mem_find(NULL, from, 1, &b)
+        && a.device && b.device && a.device != b.device) return CUDA_ERROR_INVALID_CONTEXT;
     return copy_1d(to, from, n, stream, TO_KNOWN | FROM_KNOWN | ASYNC);
 }
 
@@ -156,7 +163,7 @@ struct part { const void *host, *array; CUdeviceptr device; size_t x, y, z, pitc
 #define PART(c, side, z, rows) ((struct part) { c->side##Host, c->side##Array, c->side##Device, c->side##XInBytes, \
                                                 c->side##Y, z, c->side##Pitch, rows, c->side##MemoryType })
 
-static int find_part(const struct sim_stream *s, struct side *side, struct part p, struct block b) {
+static int find_part(bool captures, struct side *side, struct part p, struct block b) {
     if (p.type == CU_MEMORYTYPE_ARRAY)            /* there are no arrays */
         return p.array ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
     if (p.type < CU_MEMORYTYPE_HOST || p.type > CU_MEMORYTYPE_UNIFIED) return CUDA_ERROR_INVALID_VALUE;
@@ -166,19 +173,18 @@ static int find_part(const struct sim_stream *s, struct side *side, struct part 
     const uint64_t start = p.type == CU_MEMORYTYPE_HOST ? (uintptr_t)p.host : p.device;
     side->end = (struct sim_end) { .address = start + (p.z * p.height + p.y) * p.pitch + p.x, .pitch = p.pitch,
                                    .slice = p.height * p.pitch };
-    return look(s, side, b, p.type == CU_MEMORYTYPE_DEVICE) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    return look(captures, side, b, p.type == CU_MEMORYTYPE_DEVICE) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 static void free_data(struct sim_op *op) { free(op->data); }
 
 /* A node reports the offsets apart from the addresses, as measured. */
-static int capture_part(struct sim_stream *s, struct part dst, struct part src, struct side to, struct side from,
-                        struct block b) {
+static struct sim_op *new_part(struct part dst, struct part src, struct side to, struct side from, struct block b) {
     CUDA_MEMCPY3D *is = malloc(sizeof *is);
     struct sim_op *op = is ? new_move(SIM_OP_COPY, to, b) : NULL;
     if (!op) {
         free(is);
-        return CUDA_ERROR_OUT_OF_MEMORY;
+        return NULL;
     }
     *is = (CUDA_MEMCPY3D) { .srcXInBytes = src.x, .srcY = src.y, .srcZ = src.z, .srcPitch = from.end.pitch,
                             .srcHeight = src.height, .dstXInBytes = dst.x, .dstY = dst.y, .dstZ = dst.z,
@@ -189,16 +195,18 @@ static int capture_part(struct sim_stream *s, struct part dst, struct part src, 
     op->src = from.end;
     op->data = is;
     op->release = free_data;
-    return sim_stream_submit(s, op);
+    return op;
 }
 
 static int copy_part(struct sim_stream *s, struct part dst, struct part src, struct block b, bool async) {
     struct side to, from;
     if (!b.width || !b.height || !b.depth) return CUDA_SUCCESS;
-    int result = find_part(s, &to, dst, b);
-    if (!result) result = find_part(s, &from, src, b);
+    int result = find_part(s->capture != NULL, &to, dst, b);
+    if (!result) result = find_part(s->capture != NULL, &from, src, b);
     if (result) return result;
-    return s->capture ? capture_part(s, dst, src, to, from, b) : copy(s, to, from, b, async);
+    if (!s->capture) return copy(s, to, from, b, async);
+    struct sim_op *op = new_part(dst, src, to, from, b);
+    return op ? sim_stream_submit(s, op) : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 static int copy_2d(const CUDA_MEMCPY2D *c, void *stream, bool async) {
@@ -226,6 +234,19 @@ static int copy_3d(const CUDA_MEMCPY3D *c, void *stream, bool async) {
 SIM_API_STREAM(cuMemcpy3D_v2, _ptds, (const CUDA_MEMCPY3D *c), (c), SIM_CTX) { return copy_3d(c, NULL, false); }
 SIM_API_STREAM(cuMemcpy3DAsync_v2, _ptsz, (const CUDA_MEMCPY3D *c, void *stream), (c, stream), SIM_HEALTHY) {
     return copy_3d(c, stream, true);
+}
+
+int sim_copy_work(const CUDA_MEMCPY3D *c, struct sim_context *context, struct sim_work *out) {
+    const struct block b = { c->WidthInBytes, c->Height, c->Depth };
+    const struct part dst = PART(c, dst, c->dstZ, c->dstHeight), src = PART(c, src, c->srcZ, c->srcHeight);
+    struct side to, from;
+    if (!b.width || !b.height || !b.depth) return CUDA_ERROR_INVALID_VALUE;
+    int result = find_part(true, &to, dst, b);
+    if (!result) result = find_part(true, &from, src, b);
+    if (result) return result;
+    *out = (struct sim_work) { .type = CU_GRAPH_NODE_TYPE_MEMCPY, .op = new_part(dst, src, to, from, b) };
+    sim_work_in(out, context);
+    return out->op ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 static int copy_3d_peer(const CUDA_MEMCPY3D_PEER *c, void *stream, bool async) {
@@ -267,9 +288,9 @@ static bool mapped(const struct side *side) {
     return !side->pageable || !mincore(SIM_HANDLE(side->end.address / page * page), 1, &in_core);
 }
 
-static int look_both(const struct sim_stream *s, struct item *i) {
-    return look(s, &i->to, i->b, false) && look(s, &i->from, i->b, false) && mapped(&i->to) && mapped(&i->from) ?
-        CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+static int look_both(struct item *i) {
+    const bool good = look(false, &i->to, i->b, false) && look(false, &i->from, i->b, false);
+    return good && mapped(&i->to) && mapped(&i->from) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 static struct sim_op *new_item(const struct item *i) {
@@ -334,7 +355,7 @@ static int batch(const CUdeviceptr *to, const CUdeviceptr *from, const size_t *s
         if (k + 1 < nattributes && starts[k + 1] == i) k++;
         items[i] = (struct item) { { .end = { .address = to[i] } }, { .end = { .address = from[i] } },
                                    { sizes[i], 1, 1 }, attributes[k].srcAccessOrder };
-        result = sizes[i] ? look_both(s, &items[i]) : CUDA_ERROR_INVALID_VALUE;
+        result = sizes[i] ? look_both(&items[i]) : CUDA_ERROR_INVALID_VALUE;
         if (result) *bad = i;
     }
     if (!result) result = run_batch(s, items, n);
@@ -385,7 +406,7 @@ static int batch_3d(size_t n, const CUDA_MEMCPY3D_BATCH_OP *list, size_t *bad, u
         if (!result) result = operand(&item->from, &list[i].src, item->b);
         if (result) *bad = i;
     }
-    for (size_t i = 0; i < n && !result; i++) result = look_both(s, &items[i]);
+    for (size_t i = 0; i < n && !result; i++) result = look_both(&items[i]);
     if (!result) result = run_batch(s, items, n);
     free(items);
     return result;
@@ -406,22 +427,40 @@ SIM_API_STREAM(cuMemcpy3DBatchAsync_v2, _ptsz,
 
 /* ---- fills ---- */
 
+static int new_fill(const CUDA_MEMSET_NODE_PARAMS *p, struct sim_context *context, bool captures, struct side *side,
+                    struct sim_op **out) {
+    const unsigned size = p->elementSize;
+    struct block b = { 0, p->height, 1 };
+    if (__builtin_mul_overflow(p->width, (size_t)size, &b.width)) return CUDA_ERROR_INVALID_VALUE;
+    *side = (struct side) { .end = { .address = p->dst, .pitch = p->pitch } };
+    if (p->dst % size || (p->height > 1 && (p->pitch % size || p->pitch < b.width))) return CUDA_ERROR_INVALID_VALUE;
+    if (look(captures, side, b, true) ? !sim_context_reaches(context, &side->range) : !captures)
+        return CUDA_ERROR_INVALID_VALUE;
+    side->end.in_table = true;
+    if (!(*out = new_move(SIM_OP_FILL, *side, b))) return CUDA_ERROR_OUT_OF_MEMORY;
+    (*out)->pattern = p->value;
+    (*out)->pattern_bytes = size;
+    return CUDA_SUCCESS;
+}
+
+int sim_fill_work(const CUDA_MEMSET_NODE_PARAMS *p, struct sim_context *context, struct sim_work *out) {
+    struct side side;
+    const unsigned size = p->elementSize;
+    if ((size != 1 && size != 2 && size != 4) || !p->width || !p->height) return CUDA_ERROR_INVALID_VALUE;
+    *out = (struct sim_work) { .type = CU_GRAPH_NODE_TYPE_MEMSET };
+    sim_work_in(out, context);
+    return new_fill(p, context, true, &side, &out->op);
+}
+
 static int fill(CUdeviceptr to, size_t pitch, unsigned pattern, unsigned size, size_t count, size_t rows, void *stream,
                 bool async) {
+    const CUDA_MEMSET_NODE_PARAMS p = { to, pitch, pattern, size, count, rows };
     struct sim_stream *s;
+    struct side side;
+    struct sim_op *op;
     int result = find_stream(stream, async, &s);
     if (result || !count || !rows) return result;
-    struct block b = { 0, rows, 1 };
-    if (__builtin_mul_overflow(count, (size_t)size, &b.width)) return CUDA_ERROR_INVALID_VALUE;
-    struct side side = { .end = { .address = to, .pitch = pitch } };
-    if (to % size || (rows > 1 && (pitch % size || pitch < b.width))) return CUDA_ERROR_INVALID_VALUE;
-    if (look(s, &side, b, true) ? !sim_context_reaches(s->context, &side.range) : !s->capture)
-        return CUDA_ERROR_INVALID_VALUE;
-    side.end.in_table = true;
-    struct sim_op *op = new_move(SIM_OP_FILL, side, b);
-    if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
-    op->pattern = pattern;
-    op->pattern_bytes = size;
+    if ((result = new_fill(&p, s->context, s->capture != NULL, &side, &op))) return result;
     if (!async && !at_once(s, &side)) return sim_stream_run(s, op);
     return sim_stream_submit(s, op);
 }
@@ -479,7 +518,7 @@ static int value(void *stream, CUdeviceptr address, uint64_t v, unsigned bytes, 
     if (address % bytes)
         return sim_because(CUDA_ERROR_INVALID_VALUE, "Index 0: Address 0x%llx not aligned",
                            (unsigned long long)address);
-    if (!look(s, &side, (struct block) { bytes, 1, 1 }, true) || side.range.kind == SIM_MEM_MANAGED)
+    if (!look(s->capture != NULL, &side, (struct block) { bytes, 1, 1 }, true) || side.range.kind == SIM_MEM_MANAGED)
         return sim_because(CUDA_ERROR_INVALID_VALUE, "Batch memory address 0x%016llx is not valid",
                            (unsigned long long)address);
     struct sim_op *op = sim_op_new(SIM_OP_TRY);

@@ -1,6 +1,7 @@
 /* devrt.c - CUDA's device runtime library, libcudadevrt.a, as an input of cuLink. The one of CUDA is machine code for
    GPUs; this device has its own, in PTX. It has what synchronizes a grid from a function that is linked (CUDA's headers
-   compile that inline). Calls that launch kernels from kernels stay undefined. */
+   compile that inline), and what sets the value of a conditional node. Calls that launch kernels from kernels stay
+   undefined. */
 #include "driver.h"
 
 /* The archive's one member, whose name is in the table of long names: the member "//". */
@@ -48,4 +49,7 @@ const char sim_device_runtime[] =
     ".weak .func (.param .b32 error) cudaCGSynchronizeGrid(.param .b64 handle, .param .b32 flags) {\n"
     "    .reg .b32 %e, %f; .reg .b64 %h; .param .b32 e; .param .b64 h; .param .b32 f;\n"
     "    ld.param.u64 %h, [handle]; ld.param.u32 %f, [flags]; st.param.b64 [h], %h; st.param.b32 [f], %f;\n"
-    "    call.uni (e), cudaCGSynchronize, (h, f); ld.param.b32 %e, [e]; st.param.b32 [error], %e; ret;\n}\n";
+    "    call.uni (e), cudaCGSynchronize, (h, f); ld.param.b32 %e, [e]; st.param.b32 [error], %e; ret;\n}\n"
+    ".weak .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value) {\n"           /* its address: kept.c */
+    "    .reg .b32 %v; .reg .b64 %h;\n"
+    "    ld.param.u64 %h, [handle]; ld.param.u32 %v, [value]; st.volatile.u32 [%h], %v; ret;\n}\n";

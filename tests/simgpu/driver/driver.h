@@ -4,6 +4,7 @@
      reserve.c   what memory pools reserve and keep
      names.c     the names of all entry points and their versions
      shared.c    events between processes
+     kept.c      what graphs keep: user objects, conditions
      graph.c     graphs and their nodes
      capture.c   captures, and what they forbid
      log.c       the error log; logs.c: cuLogs
@@ -13,7 +14,8 @@
      stream.c    streams: their order as edges between operations; captures.c: capturing what they are given
      event.c     events
      managed.c   managed memory: allocate, attach, prefetch, advise
-     jit.c       JIT options, kinds of images; devrt.c: the device runtime library; link.c: cuLink
+     jit.c       JIT options, kinds of images; devrt.c: the device runtime library;
+                 fatbin.c: PTX inside fatbins and objects; link.c: cuLink
      module.c    modules
      function.c  functions, and how many blocks of them a multiprocessor has room for
      library.c   libraries and kernels, which need no context
@@ -21,7 +23,9 @@
      pool.c      memory pools: allocate and free in stream order
      ipc.c       memory, events and pools between processes
      alloc.c     memory: allocate, free, describe; copy.c: copy, also in batches, fill, wait for values
-     graphs.c    cuGraph: building and describing graphs; exec.c: executable graphs
+     graphs.c    cuGraph: building and describing graphs; objects.c: what they keep
+     plan.c      what an executable graph does; exec.c: executable graphs
+     nodes.c     the nodes that the program adds, and their parameters
      start.c     cuInit, cuGetProcAddress; missing.c: entry points that are not implemented
 
    A file needs only files above it. What is created in a context is in one of its rings, with the function that ends
@@ -44,7 +48,7 @@ extern int sim_device_count;
 
 enum sim_handle_kind {
     SIM_H_CONTEXT = 1, SIM_H_STREAM, SIM_H_EVENT, SIM_H_MODULE, SIM_H_FUNCTION, SIM_H_POOL, SIM_H_LINK, SIM_H_LIBRARY,
-    SIM_H_KERNEL, SIM_H_GRAPH, SIM_H_NODE, SIM_H_EXEC
+    SIM_H_KERNEL, SIM_H_GRAPH, SIM_H_NODE, SIM_H_EXEC, SIM_H_OBJECT
 };
 uint64_t sim_handle_new(enum sim_handle_kind kind, void *object);        /* 0: no memory */
 void  sim_handle_drop(uint64_t handle);
@@ -282,6 +286,29 @@ void sim_shared_record(struct sim_shared *shared, struct sim_op *op);    /* pend
 bool sim_shared_pending(struct sim_shared *shared);                      /* the last record, of any process */
 int  sim_shared_wait(struct sim_shared *shared, struct sim_op **out);    /* an operation that waits for it, or NULL:
                                                                             nothing to wait for; 0 or 2 */
+/* kept.c */
+struct sim_object { uint64_t handle, refs; void (*destroy)(void *); void *data; };
+void sim_object_unref(struct sim_object *object, uint64_t count);
+struct sim_held { struct sim_held *next; struct sim_object *object; uint64_t count; };    /* what a graph keeps, and
+                                                                            how often */
+bool sim_object_hold(struct sim_held **list, struct sim_object *object, uint64_t count);        /* false: no memory */
+bool sim_held_copy(struct sim_held **list, const struct sim_held *from); /* adds as much; false: no memory, and a part
+                                                                            is in the list */
+void sim_held_free(struct sim_held *list);
+void sim_held_free_after(struct sim_held *list, struct sim_op *op);      /* when it is done; NULL: now */
+enum { SIM_CONDITION_BYTES = 4 };
+struct sim_condition {
+    struct sim_condition *next;                   /* of its graph */
+    unsigned refs;
+    uint64_t address;                             /* the handle: a word of device memory has the value */
+    struct sim_context *context;
+    unsigned context_id, value;                   /* value: at the start of a launch, if it assigns this */
+    bool assigns;
+    bool used;                                    /* by a node: no second one may */
+};
+void sim_condition_unref(struct sim_condition *condition);               /* [lock] */
+unsigned sim_condition_value(const struct sim_condition *condition);
+void sim_condition_reset(const struct sim_condition *condition);         /* a launch begins */
 /* graph.c: a graph has its nodes in the order in which they were added. */
 struct sim_work {                                 /* what a node does; a copy of it shares the operation */
     int type;                                     /* CU_GRAPH_NODE_TYPE_... */
@@ -294,34 +321,55 @@ void sim_work_in(struct sim_work *work, struct sim_context *context);
 bool sim_work_can_run(const struct sim_work *work);                      /* false: its context was destroyed */
 void sim_event_unref(struct sim_event *event);
 struct sim_op *sim_event_op(struct sim_event *event);                    /* for a node; NULL: no memory */
-struct sim_nodes { struct sim_node **at; unsigned n, cap; };
+struct sim_edge { struct sim_node *node; CUgraphEdgeData data; };
+struct sim_edges { struct sim_edge *base, *at; unsigned n, cap; };        /* base: their room */
 struct sim_node {
     struct sim_graph *graph;
     uint64_t handle, original;                    /* original: of the node that it was cloned from */
     uint64_t exec;                                /* the last executable graph with it */
-    unsigned index;                               /* in its graph */
+    struct sim_node *prev, *next;                 /* in its graph */
+    unsigned index;                               /* there, or more if nodes before it were destroyed since the
+                                                     last sim_graph_number */
     struct sim_work work;
-    struct sim_nodes before, after;               /* that it depends on, that depend on it: in the order of the edges */
+    struct sim_graph **bodies;                    /* the graphs that it executes, which it owns */
+    unsigned nbodies;
+    struct sim_edges before, after;               /* that it depends on, that depend on it: in the order of the edges */
     uint64_t end;                                 /* the order of nodes on which none depends: grows whenever one could
                                                      have become such a node */
-    bool waits;                                   /* for the functions that walk through the graph */
+    unsigned waits;                               /* for the functions that walk through the graph */
     uint64_t mark;
     struct sim_node *link;
+    struct sim_node *link_free;                   /* of a free: the one before it in its graph */
 };
 struct sim_graph {
     uint64_t handle;
-    struct sim_nodes nodes;
+    struct sim_node *first, *last, *found;        /* found: the last one that was looked up in a clone */
+    unsigned n;                                   /* nodes */
+    struct sim_node *last_free;                   /* the last that frees memory: those are never destroyed alone */
+    struct sim_condition *conditions;
+    struct sim_held *held;
+    bool has_conditional;                         /* nodes */
+    bool has_memory;                              /* nodes that allocate or free it, also in bodies */
     bool captured;                                /* a capture adds nodes now */
+    struct sim_node *owner;                       /* that executes it; NULL: it is the program's */
 };
 struct sim_graph *sim_graph_new(void);                                   /* NULL: no memory */
 void sim_graph_free(struct sim_graph *graph);
 struct sim_graph *sim_graph_clone(const struct sim_graph *graph);        /* NULL: no memory */
-struct sim_node *sim_node_add(struct sim_graph *graph, struct sim_work work, void *const *before, size_t n);
-                                                  /* takes over the reference to the operation; NULL: no memory */
-bool sim_node_depend(struct sim_node *node, struct sim_node *before);    /* a new edge; false: no memory */
-bool sim_node_depends(const struct sim_node *node, const struct sim_node *before);        /* directly */
+struct sim_node *sim_node_add(struct sim_graph *graph, struct sim_work work, void *const *before,
+                              const CUgraphEdgeData *data, size_t n);
+                                                  /* takes over the reference to the operation; data: of the edges,
+                                                     NULL: all plain. Returns NULL: no memory */
+struct sim_edge *sim_node_edge(const struct sim_node *node, const struct sim_node *before);         /* NULL: none */
+bool sim_node_depend(struct sim_node *node, struct sim_node *before, const CUgraphEdgeData *data);
+                                                  /* a new edge; NULL: a plain one. False: no memory */
 void sim_node_independ(struct sim_node *node, struct sim_node *before);                   /* no longer */
+void sim_node_depend_early(struct sim_node *node);                       /* on kernels: it may begin before they end */
 void sim_node_free(struct sim_node *node);
+bool sim_node_own(struct sim_node *node, struct sim_graph *body);        /* one more body; false: no memory */
+bool sim_node_captured(const struct sim_node *node);                     /* a capture adds nodes to one of its bodies */
+bool sim_graph_captured(const struct sim_graph *graph);                  /* to it, or to a body of one of its nodes */
+void sim_graph_number(const struct sim_graph *graph);                    /* sets the nodes' indices */
 bool sim_graph_order(const struct sim_graph *graph, struct sim_node **order);    /* each after those that it depends
                                                                             on; false: they are in a circle */
 unsigned sim_graph_ends(const struct sim_graph *graph, struct sim_node **ends);  /* the nodes on which none depends,
@@ -332,7 +380,42 @@ void sim_set_end(const struct sim_set *set);                             /* the 
                                                                             until more is added to it */
 void sim_set_mark(const struct sim_set *set);                            /* these nodes and all that they depend on */
 bool sim_set_marked(const struct sim_set *set);                          /* since the last sim_set_mark: all of them */
+bool sim_edges_good(const CUgraphEdgeData *data, void *const *from, bool to_kernel, size_t n);       /* NULL: yes */
 bool sim_edges_plain(const CUgraphEdgeData *data, size_t n);             /* whole nodes after whole nodes; NULL: yes */
+bool sim_graph_has(const struct sim_graph *graph, void *const *nodes, size_t n);          /* these, each once */
+/* plan.c: what an executable graph does: the nodes of a graph when it was instantiated, and of the graphs that these
+   execute. */
+struct sim_step {
+    struct sim_work work;
+    uint64_t node;                                /* that it was made of */
+    unsigned *before, nbefore;                    /* the steps it depends on, in the order of the edges */
+    struct sim_plan **bodies;
+    unsigned nbodies;
+    bool disabled;                                /* does nothing */
+    unsigned first, last;                         /* its operations in the array of all: the one that waits, and the one
+                                                     that others wait for */
+};
+struct sim_plan {
+    unsigned refs;
+    struct sim_step *steps;                       /* in the order of the graph's nodes */
+    unsigned n, *order;                           /* order: each after those that it depends on */
+    unsigned nends, *ends;                        /* on which none depends, in the graph's order of these */
+    unsigned nops;                                /* of a launch */
+};
+enum { SIM_PLAN_NO_MEMORY = -1, SIM_PLAN_CIRCLE = -2 };
+int  sim_plan_new(const struct sim_graph *graph, struct sim_plan **out); /* 0 or one of these */
+void sim_plan_unref(struct sim_plan *plan);                              /* NULL is fine */
+void sim_plan_each(struct sim_plan *plan, void (*visit)(struct sim_step *step, void *user), void *user);
+                                                  /* each step after those that it depends on; of a step with bodies
+                                                     then theirs */
+bool sim_plan_own(struct sim_plan **plan);                               /* makes it a copy if launches that run use it,
+                                                                            too; false: no memory */
+struct sim_step *sim_plan_step(struct sim_plan *plan, const struct sim_node *node);      /* that was made of the node;
+                                                                            NULL: none */
+bool sim_plan_ops(const struct sim_plan *plan, int priority, struct sim_op **ops);         /* nops operations; priority:
+                                                     of all kernels, or -1. False: no memory, and some are there */
+void sim_plan_submit(const struct sim_plan *plan, struct sim_op **ops, struct sim_op *start, struct sim_op *end);
+                                                  /* between start, which was submitted, and end, which was not */
 /* capture.c */
 struct sim_capture {
     struct sim_capture *next;
@@ -378,6 +461,7 @@ void sim_stream_outlast(struct sim_context *context, bool blocking, struct sim_o
                                                                             that is on none of its streams */
 void sim_stream_function(const struct sim_op *op, void (**function)(void *), void **data);           /* of a host
                                                                             function's operation */
+struct sim_op *sim_stream_function_op(void (*function)(void *), void *data);         /* NULL: no memory */
 bool sim_stream_idle(struct sim_stream *stream);                         /* an op submitted now
                                                                             would be ready at once */
 int  sim_stream_run(struct sim_stream *stream, struct sim_op *op);       /* submits and waits; the
@@ -410,7 +494,12 @@ void sim_pools_settle(void);                                             /* the 
 bool sim_pools_shrink(struct sim_device *device);                        /* returns what they keep to the device; false:
                                                                             nothing */
 /* pool.c */
+int  sim_alloc_work(uint64_t *address, size_t bytes, struct sim_device *device, unsigned viewers, struct sim_work *out);
+int  sim_free_work(uint64_t address, const struct sim_graph *graph, struct sim_work *out);        /* for a node of it */
 void sim_pools_end(void);                                                /* also destroys those that are not default */
+/* copy.c */
+int  sim_copy_work(const CUDA_MEMCPY3D *params, struct sim_context *context, struct sim_work *out);
+int  sim_fill_work(const CUDA_MEMSET_NODE_PARAMS *params, struct sim_context *context, struct sim_work *out);
 /* managed.c */
 struct sim_managed {
     struct sim_link link;                         /* a variable of a module is in no ring */
@@ -459,7 +548,21 @@ int  sim_read_file(const char *path, char **text, size_t *bytes);        /* 301,
 /* devrt.c */
 bool sim_is_device_runtime(const char *archive, size_t size);            /* whether it is CUDA's libcudadevrt.a */
 extern const char sim_device_runtime[];                                  /* this device's, as PTX */
+/* fatbin.c: without sim_lock, or with it */
+bool sim_is_fatbin(const void *image);
+bool sim_is_wrapper(const void *image);           /* has pointers to fatbins */
+size_t sim_fatbin_bytes(const void *image);
+struct sim_texts { char *bytes; size_t len; uint64_t count; };           /* for each PTX text: a name, NUL, the text,
+                                                                            NUL; the caller frees the bytes */
+/* Adds the PTX that this device would take. 200: damaged; 209: none; 303: a library that decompresses is missing. */
+int  sim_fatbin_texts(const void *image, size_t limit, const char *name, struct sim_log *log, struct sim_texts *texts);
+int  sim_object_texts(const void *object, size_t size, const char *name, struct sim_log *log, struct sim_texts *texts);
+int  sim_archive_texts(const void *archive, size_t size, const char *name, struct sim_log *log,
+                       struct sim_texts *texts);
 /* link.c */
+int  sim_link_texts(const char *texts, size_t bytes, uint64_t count, bool more, bool *whole, struct sim_log *errors,
+                    struct sim_image **out);
+                                                  /* *whole: all of them are complete; more: others may follow */
 void sim_link_remember(int result);                                      /* [lock] a text did not compile: results
                                                                             of later failed links depend on it */
 int  sim_linked_parse(const void *image, size_t limit, struct sim_log *errors, unsigned *registers,
@@ -494,8 +597,30 @@ int  sim_function_find(const void *handle, struct sim_context *context, struct s
                                                      the context */
 
 /* launch.c */
+struct sim_attributes {                           /* of a launch, each as wide as in CUlaunchAttributeValue */
+    int cooperative, early, priority;             /* early: programmatic stream serialization */
+    unsigned cluster[3], preferred[3];            /* 0, 0, 0: not given */
+    int policy, domain, carveout, nvlink;         /* these and the rest are hints */
+    unsigned char domains[2], window[32];
+    bool has_priority, has_domains;               /* whether these were given */
+};
+int  sim_kernel_work(const CUDA_KERNEL_NODE_PARAMS_v2 *params, const struct sim_attributes *set, struct sim_work *out);
+                                                  /* [lock], released meanwhile; the operation's data is the set */
+int  sim_kernel_set(const struct sim_work *work, const CUlaunchAttribute *attribute, struct sim_work *out);
+                                                  /* the same with another value */
+int  sim_kernel_copy_set(const struct sim_work *work, const struct sim_attributes *set, struct sim_work *out);
+int  sim_kernel_get(const struct sim_work *work, unsigned id, CUlaunchAttributeValue *value);
 struct sim_function *sim_launch_function(const struct sim_op *op);
 struct sim_op *sim_launch_copy(struct sim_op *model);                    /* ready to be submitted; NULL: no memory */
 int  sim_launch(void *f, const unsigned grid[3], const unsigned block[3], unsigned shared, void *stream, void **extra);
+
+/* objects.c */
+int  sim_conditional_work(const CUDA_CONDITIONAL_NODE_PARAMS *params, const struct sim_graph *graph,
+                          struct sim_work *out);  /* for a node of it; the operation's data is the condition, `how` the
+                                                     type, `staged` room for the bodies' handles */
+/* exec.c */
+struct sim_step *sim_exec_step(const void *exec, const void *node);      /* NULL: there is none */
+bool sim_exec_may_change(const void *exec, const struct sim_work *from, const struct sim_work *to);
+bool sim_exec_change_body(const void *exec, struct sim_step *step, const struct sim_graph *body);
 
 #endif

@@ -6,84 +6,132 @@
    launches. */
 #include "driver.h"
 
-struct step {
-    struct sim_work work;
-    unsigned *before, nbefore;                    /* the steps it depends on, in the order of the edges */
-};
 struct exec {
     uint64_t handle, flags;
-    struct step *steps;                           /* in the order of the graph's nodes */
-    unsigned n, *order;                           /* order: each after those that it depends on */
-    unsigned nends, *ends;                        /* on which none depends, in the graph's order of these */
+    struct sim_plan *plan;
+    const struct sim_work **memory;               /* what allocates or frees, in an order in which it can be executed */
+    unsigned nmemory;
     struct sim_op *end;                           /* of the last launch */
+    struct sim_held *held;
+    struct conditions *conditions;                /* NULL: none */
 };
+struct conditions { unsigned refs, n; struct sim_condition *at[]; };      /* of its graphs */
 
 static bool is_memory(int type) { return type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || type == CU_GRAPH_NODE_TYPE_MEM_FREE; }
 
 /* ---- instantiation ---- */
 
+static void unref_conditions(struct conditions *c) {
+    if (!c || --c->refs) return;
+    for (unsigned i = 0; i < c->n; i++) sim_condition_unref(c->at[i]);
+    free(c);
+}
+
 static void free_exec(struct exec *x) {
-    for (unsigned i = 0; i < x->n; i++) {
-        sim_op_unref(x->steps[i].work.op);
-        free(x->steps[i].before);
-    }
+    sim_held_free_after(x->held, x->end);
+    unref_conditions(x->conditions);
+    sim_plan_unref(x->plan);
     sim_op_unref(x->end);
     sim_handle_drop(x->handle);
-    free(x->steps);
-    free(x->order);
-    free(x->ends);
+    free(x->memory);
     free(x);
 }
 
-static unsigned *indices(struct sim_node *const *nodes, unsigned n) {
-    unsigned *list = calloc(n + 1, sizeof *list);
-    for (unsigned i = 0; i < n && list; i++) list[i] = nodes[i]->index;
-    return list;
+static void add_memory(struct sim_step *step, void *user) {
+    struct exec *x = user;
+    if (!is_memory(step->work.type)) return;
+    if (x->memory) x->memory[x->nmemory] = &step->work;
+    x->nmemory++;
 }
 
-static bool fill_step(struct step *step, const struct sim_node *node) {
-    if (!(step->before = indices(node->before.at, node->before.n))) return false;
-    step->nbefore = node->before.n;
-    step->work = node->work;
-    if (step->work.op) sim_op_ref(step->work.op);
+/* With those of the graphs that its nodes execute. */
+static bool copy_held(struct sim_held **list, const struct sim_graph *g) {
+    bool ok = sim_held_copy(list, g->held);
+    for (const struct sim_node *node = g->first; node && ok; node = node->next)
+        for (unsigned k = 0; k < node->nbodies && ok; k++) ok = copy_held(list, node->bodies[k]);
+    return ok;
+}
+
+/* Counts them, and notes them if there is a list. */
+static unsigned find_conditions(const struct sim_graph *g, struct sim_condition **list) {
+    unsigned n = 0;
+    for (struct sim_condition *c = g->conditions; c; c = c->next, n++) {
+        if (!list) continue;
+        list[n] = c;
+        c->refs++;
+    }
+    for (const struct sim_node *node = g->first; node; node = node->next)
+        for (unsigned k = 0; k < node->nbodies; k++) n += find_conditions(node->bodies[k], list ? list + n : NULL);
+    return n;
+}
+static bool note_conditions(struct exec *x, const struct sim_graph *g) {
+    const unsigned n = find_conditions(g, NULL);
+    if (!n) return true;
+    if (!(x->conditions = malloc(sizeof *x->conditions + n * sizeof *x->conditions->at))) return false;
+    x->conditions->refs = 1;
+    x->conditions->n = find_conditions(g, x->conditions->at);
     return true;
 }
 
-/* nodes: as many as the graph has, in an order in which they can be executed. Overwritten. */
-static struct exec *new_exec(const struct sim_graph *g, uint64_t flags, struct sim_node **nodes) {
+/* 0, 2, or 1: the graph's nodes are in a circle. */
+static int new_exec(const struct sim_graph *g, uint64_t flags, struct exec **out) {
     struct exec *x = calloc(1, sizeof *x);
-    if (!x) return NULL;
+    if (!x) return CUDA_ERROR_OUT_OF_MEMORY;
     x->flags = flags;
-    x->order = indices(nodes, g->nodes.n);
-    x->nends = sim_graph_ends(g, nodes);
-    x->ends = indices(nodes, x->nends);
-    bool ok = x->order && x->ends && (x->steps = calloc(g->nodes.n + 1, sizeof *x->steps))
+    const int made = sim_plan_new(g, &x->plan);
+    if (!made) sim_plan_each(x->plan, add_memory, x);
+    bool ok = !made && copy_held(&x->held, g) && note_conditions(x, g)
+              && (x->memory = calloc(x->nmemory + 1, sizeof *x->memory))
               && (x->handle = sim_handle_new(SIM_H_EXEC, x));
-    for (unsigned i = 0; i < g->nodes.n && ok; i++) {
-        ok = fill_step(&x->steps[i], g->nodes.at[i]);
-        x->n += ok;
+    x->nmemory = 0;
+    if (ok) {
+        sim_plan_each(x->plan, add_memory, x);
+        *out = x;
+        return CUDA_SUCCESS;
     }
-    if (ok) return x;
     free_exec(x);
-    return NULL;
+    return made == SIM_PLAN_CIRCLE ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-/* 0, or the result to return, the reason for it and the node. A graph with memory nodes has one executable graph at a
-   time, as measured. */
-static int check_nodes(const struct sim_graph *g, int *why, const struct sim_node **bad) {
+static bool may_be_conditional(const struct sim_work *w, const struct sim_work *conditional) {
+    return (w->type <= CU_GRAPH_NODE_TYPE_MEMSET || w->type == CU_GRAPH_NODE_TYPE_GRAPH
+            || w->type == CU_GRAPH_NODE_TYPE_EMPTY || w->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+           && (!w->context || w->context == conditional->context);
+}
+
+/* 0, or the result to return, the reason for it and the node. conditional: whose body the graph is, or NULL. A graph
+   with memory nodes has one executable graph at a time, as measured. */
+static int check_nodes(const struct sim_graph *g, const struct sim_work *conditional, int *why,
+                       const struct sim_node **bad) {
     struct sim_range r;
+    int result;
     *why = CUDA_GRAPH_INSTANTIATE_ERROR;
-    for (unsigned i = 0; i < g->nodes.n; i++) {
-        *bad = g->nodes.at[i];
-        if (!sim_work_can_run(&(*bad)->work)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
-        if (is_memory((*bad)->work.type) && sim_get(SIM_H_EXEC, SIM_HANDLE((*bad)->exec)))
+    *bad = NULL;
+    for (const struct sim_condition *c = g->conditions; c; c = c->next)
+        if (!c->used) return sim_because(CUDA_ERROR_INVALID_VALUE, "no node has the graph's conditional handle");
+    for (const struct sim_node *node = g->first; node; node = node->next) {
+        *bad = node;
+        if (!sim_work_can_run(&node->work)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+        if (is_memory(node->work.type) && conditional) return CUDA_ERROR_INVALID_VALUE;          /* as measured */
+        if (is_memory(node->work.type) && sim_get(SIM_H_EXEC, SIM_HANDLE(node->exec)))
             return CUDA_ERROR_NOT_SUPPORTED;
-        if ((*bad)->work.type == CU_GRAPH_NODE_TYPE_MEMSET       /* there must be memory, as measured */
-            && !sim_mem_find_for_call((*bad)->work.op->dst.address, 1, true, &r))
+        if (node->work.type == CU_GRAPH_NODE_TYPE_MEMSET       /* there must be memory, as measured */
+            && !sim_mem_find_for_call(node->work.op->dst.address, 1, true, &r))
             return CUDA_ERROR_INVALID_VALUE;
+        if (conditional && !may_be_conditional(&node->work, conditional)) return CUDA_ERROR_NOT_SUPPORTED;
+        const struct sim_work *inner = node->work.type == CU_GRAPH_NODE_TYPE_CONDITIONAL ? &node->work : conditional;
+        for (unsigned k = 0; k < node->nbodies; k++)
+            if ((result = check_nodes(node->bodies[k], inner, why, bad))) return result;
     }
     *bad = NULL;
     return CUDA_SUCCESS;
+}
+
+static void note_exec(const struct sim_graph *g, const struct exec *x) {
+    for (struct sim_node *node = g->first; node; node = node->next) {
+        node->exec = x->handle;
+        for (unsigned k = 0; k < node->nbodies; k++) note_exec(node->bodies[k], x);
+    }
 }
 
 static int instantiate(void **out, void *graph, uint64_t flags, int *why, void **bad_node) {
@@ -94,23 +142,20 @@ static int instantiate(void **out, void *graph, uint64_t flags, int *why, void *
     *why = CUDA_GRAPH_INSTANTIATE_ERROR;
     *bad_node = NULL;
     if (!out || !g || flags > 15 || (flags & both) == both) return CUDA_ERROR_INVALID_VALUE;
+    if (g->owner) return CUDA_ERROR_NOT_SUPPORTED;
     if (flags & device) return sim_because(CUDA_ERROR_NOT_SUPPORTED, "kernels cannot launch graphs on this device");
-    int result = check_nodes(g, why, &bad);
+    int result = check_nodes(g, NULL, why, &bad);
     if (result) {
         if (bad) *bad_node = SIM_HANDLE(bad->handle);
         return result;
     }
-    struct sim_node **nodes = calloc(g->nodes.n + 1, sizeof *nodes);
-    if (!nodes) return CUDA_ERROR_OUT_OF_MEMORY;
-    const bool in_order = sim_graph_order(g, nodes);
-    struct exec *x = in_order ? new_exec(g, flags, nodes) : NULL;
-    free(nodes);
-    if (!in_order) {
+    struct exec *x;
+    if ((result = new_exec(g, flags, &x)) == CUDA_ERROR_INVALID_VALUE) {
         *why = CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE;
-        return sim_because(CUDA_ERROR_INVALID_VALUE, "the graph's nodes depend on each other in a circle");
+        return sim_because(result, "the graph's nodes depend on each other in a circle");
     }
-    if (!x) return CUDA_ERROR_OUT_OF_MEMORY;
-    for (unsigned i = 0; i < g->nodes.n; i++) g->nodes.at[i]->exec = x->handle;
+    if (result) return result;
+    note_exec(g, x);
     *why = CUDA_GRAPH_INSTANTIATE_SUCCESS;
     *out = SIM_HANDLE(x->handle);
     return CUDA_SUCCESS;
@@ -161,18 +206,21 @@ static bool memory_left(const struct sim_end *end) {
     return !end->context || (end->context->active && end->context->id == end->context_id);
 }
 
+static void check_alive(struct sim_step *step, void *user) {
+    const struct sim_work *w = &step->work;
+    (void)user;
+    if (sim_work_can_run(w)
+        && (w->type != CU_GRAPH_NODE_TYPE_MEMCPY || (memory_left(&w->op->dst) && memory_left(&w->op->src))))
+        return;
+    fprintf(stderr, "simgpu: cuGraphExecDestroy: the context of a node, or of the memory that it copies, was "
+            "destroyed; the driver of an H200 (580) never returns from this call\n");
+    abort();
+}
+
 SIM_API(cuGraphExecDestroy, (void *exec), (exec), SIM_HEALTHY | SIM_UNSAFE) {
     struct exec *x = sim_get(SIM_H_EXEC, exec);
     if (!x) return CUDA_ERROR_INVALID_VALUE;
-    for (unsigned i = 0; i < x->n; i++) {
-        const struct sim_work *w = &x->steps[i].work;
-        if (sim_work_can_run(w) && (w->type != CU_GRAPH_NODE_TYPE_MEMCPY
-                                    || (memory_left(&w->op->dst) && memory_left(&w->op->src))))
-            continue;
-        fprintf(stderr, "simgpu: cuGraphExecDestroy: the context of node %u, or of the memory that it copies, was "
-                "destroyed; the driver of an H200 (580) never returns from this call\n", i);
-        abort();
-    }
+    sim_plan_each(x->plan, check_alive, NULL);
     free_exec(x);
     return CUDA_SUCCESS;
 }
@@ -183,95 +231,80 @@ SIM_API(cuGraphExecDestroy, (void *exec), (exec), SIM_HEALTHY | SIM_UNSAFE) {
 static int claim_memory(const struct exec *x) {
     struct sim_range r;
     unsigned i = 0;
-    for (bool ok = true; i < x->n; i++) {
-        const struct sim_work *w = &x->steps[x->order[i]].work;
-        if (!is_memory(w->type)) continue;
-        const uint64_t address = (uintptr_t)w->op->data;
-        if (w->type == CU_GRAPH_NODE_TYPE_MEM_FREE) ok = sim_mem_mark_freeing(address, &r);
+    for (bool ok = true; i < x->nmemory; i++) {
+        const uint64_t address = (uintptr_t)x->memory[i]->op->data;
+        if (x->memory[i]->type == CU_GRAPH_NODE_TYPE_MEM_FREE) ok = sim_mem_mark_freeing(address, &r);
         else if (!sim_mem_claim(address)) ok = x->flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
         if (!ok) break;
     }
-    if (i == x->n) return CUDA_SUCCESS;
+    if (i == x->nmemory) return CUDA_SUCCESS;
     while (i-- > 0) {
-        const struct sim_work *w = &x->steps[x->order[i]].work;
-        if (w->type == CU_GRAPH_NODE_TYPE_MEM_FREE) sim_mem_claim((uintptr_t)w->op->data);
-        if (w->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) sim_mem_mark_freeing((uintptr_t)w->op->data, &r);
+        const uint64_t address = (uintptr_t)x->memory[i]->op->data;
+        if (x->memory[i]->type == CU_GRAPH_NODE_TYPE_MEM_FREE) sim_mem_claim(address);
+        else sim_mem_mark_freeing(address, &r);
     }
     return sim_because(CUDA_ERROR_INVALID_VALUE, "memory that the graph allocates has not been freed since its last "
                        "launch, or memory that it frees has");
 }
 
+static void can_run(struct sim_step *step, void *result) {
+    if (!sim_work_can_run(&step->work)) *(int *)result = CUDA_ERROR_CONTEXT_IS_DESTROYED;
+}
 static int check_steps(const struct exec *x) {
-    for (unsigned i = 0; i < x->n; i++)
-        if (!sim_work_can_run(&x->steps[i].work)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
-    return CUDA_SUCCESS;
-}
-
-static struct sim_op *new_op(const struct sim_work *w) {
-    switch (w->type) {
-    case CU_GRAPH_NODE_TYPE_KERNEL: return sim_launch_copy(w->op);
-    case CU_GRAPH_NODE_TYPE_EVENT_RECORD: return sim_op_new(SIM_OP_EVENT);
-    case CU_GRAPH_NODE_TYPE_EMPTY: case CU_GRAPH_NODE_TYPE_WAIT_EVENT: return sim_op_new(SIM_OP_MARKER);
-    default: return sim_op_copy(w->op);
-    }
-}
-
-/* ops: of the steps, then the start and the end. False: no memory. */
-static bool new_ops(const struct exec *x, const struct sim_stream *s, struct sim_op **ops) {
-    bool ok = true;
-    for (unsigned i = 0; i < x->n && ok; i++) {
-        ok = (ops[i] = new_op(&x->steps[i].work)) != NULL;
-        if (ok && !(x->flags & CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY)) ops[i]->priority = -s->priority;
-    }
-    return ok && (ops[x->n] = sim_op_new(SIM_OP_MARKER)) && (ops[x->n + 1] = sim_op_new(SIM_OP_MARKER));
-}
-
-static void submit_step(const struct step *step, struct sim_op *op, struct sim_op *const *ops, struct sim_op *start) {
-    const struct sim_work *w = &step->work;
-    if (!step->nbefore) sim_op_after(op, start);
-    for (unsigned k = 0; k < step->nbefore; k++) sim_op_after(op, ops[step->before[k]]);
-    if (w->type == CU_GRAPH_NODE_TYPE_WAIT_EVENT) sim_op_after(op, ((const struct sim_event *)w->op->data)->op);
-    sim_op_submit(op);
-    if (w->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD) {
-        sim_op_ref(op);
-        sim_event_set(w->op->data, op);
-    }
+    int result = CUDA_SUCCESS;
+    sim_plan_each(x->plan, can_run, &result);
+    return result;
 }
 
 /* A context whose work runs in the graph must also wait for it. */
-static void outlast(const struct exec *x, const struct sim_stream *s, struct sim_op *end) {
-    const struct sim_context *seen = s->context;
-    for (unsigned i = 0; i < x->n; i++) {
-        struct sim_context *c = x->steps[i].work.context;
-        if (c && c != s->context && c != seen) sim_stream_outlast(c, false, end);
-        if (c) seen = c;
-    }
+struct outlast { const struct sim_context *launched, *seen; struct sim_op *end; };
+static void outlast(struct sim_step *step, void *user) {
+    struct outlast *o = user;
+    struct sim_context *c = step->work.context;
+    if (c && c != o->launched && c != o->seen) sim_stream_outlast(c, false, o->end);
+    if (c) o->seen = c;
+}
+
+static void start_conditions(void *conditions, int error) {
+    const struct conditions *c = conditions;
+    for (unsigned i = 0; i < c->n && !error; i++) sim_condition_reset(c->at[i]);
+}
+static void release_conditions(struct sim_op *op) { unref_conditions(op->data); }
+
+/* The first operation of a launch, or the last: the conditions exist until that, since any kernel may set them. */
+static struct sim_op *outer_op(const struct exec *x, bool first) {
+    struct sim_op *op = sim_op_new(x->conditions && first ? SIM_OP_CALL : SIM_OP_MARKER);
+    if (!op || !x->conditions) return op;
+    op->function = start_conditions;
+    op->data = x->conditions;
+    op->release = release_conditions;
+    x->conditions->refs++;
+    return op;
 }
 
 static int launch(struct exec *x, struct sim_stream *s) {
+    const unsigned n = x->plan->nops;
+    const bool own = x->flags & CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
     int result = check_steps(x);
     if (result) return result;
-    struct sim_op **ops = calloc(x->n + 2, sizeof *ops);
-    result = ops && new_ops(x, s, ops) ? claim_memory(x) : CUDA_ERROR_OUT_OF_MEMORY;
-    if (result) {
-        for (unsigned i = 0; ops && i < x->n + 2; i++) sim_op_unref(ops[i]);
-        free(ops);
-        return result;
+    struct sim_op **ops = calloc(n + 2, sizeof *ops), *start, *end;
+    bool ok = ops && sim_plan_ops(x->plan, own ? -1 : -s->priority, ops) && (ops[n] = outer_op(x, true))
+              && (ops[n + 1] = outer_op(x, false));
+    result = ok ? claim_memory(x) : CUDA_ERROR_OUT_OF_MEMORY;
+    if (!result) {
+        sim_op_ref(start = ops[n]);
+        sim_op_ref(end = ops[n + 1]);
+        sim_op_after(start, x->end);
+        sim_stream_submit(s, start);
+        sim_plan_submit(x->plan, ops, start, end);
+        sim_stream_submit(s, end);
+        sim_plan_each(x->plan, outlast, &(struct outlast) { s->context, s->context, end });
+        sim_op_unref(x->end);
+        sim_op_ref(x->end = end);
     }
-    struct sim_op *start = ops[x->n], *end = ops[x->n + 1];
-    sim_op_ref(start);
-    sim_op_ref(end);
-    sim_op_after(start, x->end);
-    sim_stream_submit(s, start);
-    for (unsigned i = 0; i < x->n; i++) submit_step(&x->steps[x->order[i]], ops[x->order[i]], ops, start);
-    for (unsigned i = 0; i < x->nends; i++) sim_op_after(end, ops[x->ends[i]]);
-    sim_stream_submit(s, end);
-    outlast(x, s, end);
-    sim_op_unref(x->end);
-    x->end = end;
-    for (unsigned i = 0; i <= x->n; i++) sim_op_unref(ops[i]);
+    for (unsigned i = 0; ops && i < n + 2; i++) sim_op_unref(ops[i]);
     free(ops);
-    return CUDA_SUCCESS;
+    return result;
 }
 
 SIM_API_STREAM(cuGraphLaunch, _ptsz, (void *exec, void *stream), (exec, stream), SIM_HEALTHY) {
@@ -320,6 +353,9 @@ static int compare(const struct exec *x, const struct sim_work *from, const stru
     case CU_GRAPH_NODE_TYPE_MEMCPY: case CU_GRAPH_NODE_TYPE_MEMSET:
         return same_ends(a, b) && ((a->height * a->depth == 1 && b->height * b->depth == 1) || same_shape(a, b)) ?
                    CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL:          /* also not its handle: kernels have it */
+        return a->data == b->data && a->how == b->how ? CU_GRAPH_EXEC_UPDATE_SUCCESS :
+                                                        CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC: case CU_GRAPH_NODE_TYPE_MEM_FREE:
         return a->dst.device == b->dst.device ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED;
     default: return CU_GRAPH_EXEC_UPDATE_SUCCESS;
@@ -329,23 +365,39 @@ static int compare(const struct exec *x, const struct sim_work *from, const stru
 /* As documented: the nodes on which none depends are paired in their order, then the dependencies of each pair in the
    order of the edges; each pair is compared when its dependencies come next, as measured. step_of: of each node, its
    step + 1; node_of: the reverse; both zeros before. stack: room for all nodes. */
-static struct difference pair(const struct exec *x, const struct sim_graph *g, unsigned *step_of, unsigned *node_of,
-                              struct sim_node **stack) {
-    unsigned depth = sim_graph_ends(g, stack);
-    if (depth != x->nends)
-        return differs(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, depth > x->nends ? stack[x->nends] : NULL, NULL);
+static struct difference update_plan(struct exec *x, struct sim_plan *p, const struct sim_graph *g, bool apply);
+
+/* The steps and nodes that belong together. */
+struct pairs {
+    unsigned *step_of, *node_of;                  /* of each node, its step + 1; the reverse */
+    struct sim_node **stack;                      /* room for all nodes */
+};
+
+/* As documented: the nodes on which none depends are paired in their order, then the dependencies of each pair in the
+   order of the edges; each pair is compared when its dependencies come next, as measured. */
+static struct difference pair(struct exec *x, const struct sim_plan *p, const struct sim_graph *g,
+                              const struct pairs *pairs) {
+    unsigned *step_of = pairs->step_of, *node_of = pairs->node_of, depth = sim_graph_ends(g, pairs->stack);
+    struct sim_node **stack = pairs->stack;
+    if (depth != p->nends)
+        return differs(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, depth > p->nends ? stack[p->nends] : NULL, NULL);
     for (unsigned i = 0; i < depth; i++) {
-        step_of[stack[i]->index] = x->ends[i] + 1;
-        node_of[x->ends[i]] = stack[i]->index + 1;
+        step_of[stack[i]->index] = p->ends[i] + 1;
+        node_of[p->ends[i]] = stack[i]->index + 1;
     }
     while (depth) {
         const struct sim_node *node = stack[--depth];
-        const struct step *step = &x->steps[step_of[node->index] - 1];
+        const struct sim_step *step = &p->steps[step_of[node->index] - 1];
         const int result = compare(x, &step->work, &node->work);
         if (result) return differs(result, node, NULL);
+        if (node->nbodies != step->nbodies) return differs(CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, node, NULL);
+        for (unsigned k = 0; k < node->nbodies; k++) {
+            const struct difference d = update_plan(x, step->bodies[k], node->bodies[k], false);
+            if (d.result) return d;
+        }
         if (node->before.n != step->nbefore) return differs(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, node, NULL);
         for (unsigned k = 0; k < node->before.n; k++) {
-            struct sim_node *before = node->before.at[k];
+            struct sim_node *before = node->before.at[k].node;
             const unsigned n = before->index, s = step->before[k];
             if (step_of[n] != (node_of[s] ? s + 1 : 0) || (node_of[s] && node_of[s] != n + 1))
                 return differs(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, node, before);
@@ -358,32 +410,48 @@ static struct difference pair(const struct exec *x, const struct sim_graph *g, u
     return differs(CU_GRAPH_EXEC_UPDATE_SUCCESS, NULL, NULL);
 }
 
-static void apply(struct exec *x, const struct sim_graph *g, const unsigned *step_of) {
-    for (unsigned i = 0; i < g->nodes.n; i++) {
-        struct sim_work *work = &x->steps[step_of[i] - 1].work;
-        struct sim_op *old = work->op;
-        *work = g->nodes.at[i]->work;
-        if (work->op) sim_op_ref(work->op);
+static void apply(struct exec *x, struct sim_plan *p, const struct sim_graph *g, const unsigned *step_of) {
+    for (struct sim_node *node = g->first; node; node = node->next) {
+        struct sim_step *step = &p->steps[step_of[node->index] - 1];
+        struct sim_op *old = step->work.op;
+        step->work = node->work;
+        if (step->work.op) sim_op_ref(step->work.op);
         sim_op_unref(old);
-        g->nodes.at[i]->exec = x->handle;
+        node->exec = x->handle;
+        for (unsigned k = 0; k < node->nbodies; k++)
+            if (sim_plan_own(&step->bodies[k])) update_plan(x, step->bodies[k], node->bodies[k], true);
     }
+}
+
+/* Compares; changes the plan only if `change`. */
+static struct difference update_plan(struct exec *x, struct sim_plan *p, const struct sim_graph *g, bool change) {
+    if (p->n != g->n) return differs(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, NULL, NULL);
+    sim_graph_number(g);
+    unsigned *room = calloc(2u * p->n + 1, sizeof *room);
+    struct sim_node **stack = calloc(p->n + 1u, sizeof *stack);
+    struct difference d = differs(CU_GRAPH_EXEC_UPDATE_ERROR, NULL, NULL);
+    if (room && stack) d = pair(x, p, g, &(struct pairs) { room, room + p->n, stack });
+    if (!d.result && change) apply(x, p, g, room);
+    free(room);
+    free(stack);
+    return d;
 }
 
 static int update(void *exec, void *graph, struct difference *d) {
     struct exec *x = sim_get(SIM_H_EXEC, exec);
     const struct sim_graph *g = sim_get(SIM_H_GRAPH, graph);
     *d = differs(CU_GRAPH_EXEC_UPDATE_SUCCESS, NULL, NULL);        /* also for wrong arguments, as measured */
-    if (!x || !g) return CUDA_ERROR_INVALID_VALUE;
-    d->result = CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
-    if (x->n != g->nodes.n) return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
-    unsigned *pairs = calloc(2u * x->n + 1, sizeof *pairs);
-    struct sim_node **stack = calloc(x->n + 1u, sizeof *stack);
-    *d = pairs && stack ? pair(x, g, pairs, pairs + x->n, stack) : differs(CU_GRAPH_EXEC_UPDATE_ERROR, NULL, NULL);
-    const bool no_memory = d->result == CU_GRAPH_EXEC_UPDATE_ERROR;
-    if (!d->result) apply(x, g, pairs);
-    free(pairs);
-    free(stack);
-    if (no_memory) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (!x || !g || g->owner) return CUDA_ERROR_INVALID_VALUE;
+    struct sim_held *held = NULL;
+    if (!copy_held(&held, g)) *d = differs(CU_GRAPH_EXEC_UPDATE_ERROR, NULL, NULL);
+    else *d = update_plan(x, x->plan, g, true);
+    if (!d->result) {                             /* what the steps needed is needed until they have ended */
+        struct sim_held *old = x->held;
+        x->held = held;
+        held = old;
+    }
+    sim_held_free_after(held, x->end);
+    if (d->result == CU_GRAPH_EXEC_UPDATE_ERROR) return CUDA_ERROR_OUT_OF_MEMORY;
     return d->result ? CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE : CUDA_SUCCESS;
 }
 
@@ -402,4 +470,18 @@ SIM_API(cuGraphExecUpdate, (void *exec, void *graph, void **node, int *why), (ex
     if (node) *node = handle_of(d.node);
     if (why) *why = d.result;
     return result;
+}
+
+struct sim_step *sim_exec_step(const void *exec, const void *handle) {
+    const struct exec *x = sim_get(SIM_H_EXEC, exec);
+    const struct sim_node *node = sim_get(SIM_H_NODE, handle);
+    return x && node ? sim_plan_step(x->plan, node) : NULL;
+}
+
+bool sim_exec_may_change(const void *exec, const struct sim_work *from, const struct sim_work *to) {
+    return compare(sim_get(SIM_H_EXEC, exec), from, to) == CU_GRAPH_EXEC_UPDATE_SUCCESS;
+}
+
+bool sim_exec_change_body(const void *exec, struct sim_step *step, const struct sim_graph *body) {
+    return !update_plan(sim_get(SIM_H_EXEC, exec), step->bodies[0], body, true).result;
 }

@@ -12,24 +12,16 @@ SIM_API(cuGraphCreate, (void **out, unsigned flags), (out, flags), SIM_INIT) {
 /* As documented, a graph that a capture fills can only grow; the result is as measured for a node of it. */
 SIM_API(cuGraphDestroy, (void *graph), (graph), SIM_INIT) {
     struct sim_graph *g = sim_get(SIM_H_GRAPH, graph);
-    if (!g) return CUDA_ERROR_INVALID_VALUE;
-    if (g->captured) return CUDA_ERROR_ILLEGAL_STATE;
+    if (!g || g->owner) return CUDA_ERROR_INVALID_VALUE;
+    if (sim_graph_captured(g)) return CUDA_ERROR_ILLEGAL_STATE;
     sim_graph_free(g);
     return CUDA_SUCCESS;
-}
-
-static bool has_memory(const struct sim_graph *g) {
-    for (unsigned i = 0; i < g->nodes.n; i++) {
-        const int type = g->nodes.at[i]->work.type;
-        if (type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || type == CU_GRAPH_NODE_TYPE_MEM_FREE) return true;
-    }
-    return false;
 }
 
 SIM_API(cuGraphClone, (void **out, void *graph), (out, graph), SIM_INIT) {
     const struct sim_graph *g = sim_get(SIM_H_GRAPH, graph);
     if (!out || !g) return CUDA_ERROR_INVALID_VALUE;
-    if (has_memory(g)) return CUDA_ERROR_NOT_SUPPORTED;
+    if (g->has_memory || g->has_conditional) return CUDA_ERROR_NOT_SUPPORTED;
     const struct sim_graph *clone = sim_graph_clone(g);
     if (!clone) return CUDA_ERROR_OUT_OF_MEMORY;
     *out = SIM_HANDLE(clone->handle);
@@ -37,11 +29,15 @@ SIM_API(cuGraphClone, (void **out, void *graph), (out, graph), SIM_INIT) {
 }
 
 SIM_API(cuGraphNodeFindInClone, (void **out, void *original, void *clone), (out, original, clone), SIM_INIT) {
-    const struct sim_graph *g = sim_get(SIM_H_GRAPH, clone);
+    struct sim_graph *g = sim_get(SIM_H_GRAPH, clone);
     if (!out || !g) return CUDA_ERROR_INVALID_VALUE;
-    for (unsigned i = 0; i < g->nodes.n; i++) {
-        if (SIM_HANDLE(g->nodes.at[i]->original) != original || !original) continue;
-        *out = SIM_HANDLE(g->nodes.at[i]->handle);
+    if (!original) return CUDA_ERROR_INVALID_VALUE;
+    struct sim_node *node = g->found;
+    for (unsigned i = 0; i < g->n; i++) {         /* usually they are looked up in their order */
+        node = node && node->next ? node->next : g->first;
+        if (SIM_HANDLE(node->original) != original) continue;
+        g->found = node;
+        *out = SIM_HANDLE(node->handle);
         return CUDA_SUCCESS;
     }
     return CUDA_ERROR_INVALID_VALUE;
@@ -49,50 +45,38 @@ SIM_API(cuGraphNodeFindInClone, (void **out, void *original, void *clone), (out,
 
 /* ---- nodes and edges ---- */
 
-/* Nodes of one graph, each once. */
-static bool good_nodes(const struct sim_graph *g, void *const *nodes, size_t n) {
-    if (n && !nodes) return false;
-    for (size_t i = 0; i < n; i++) {
-        const struct sim_node *node = sim_get(SIM_H_NODE, nodes[i]);
-        if (!node || node->graph != g) return false;
-        for (size_t k = 0; k < i; k++) if (nodes[k] == nodes[i]) return false;
-    }
-    return true;
-}
-
-SIM_API(cuGraphAddEmptyNode, (void **out, void *graph, void *const *before, size_t n), (out, graph, before, n),
-        SIM_INIT) {
-    struct sim_graph *g = sim_get(SIM_H_GRAPH, graph);
-    if (!out || !g || !good_nodes(g, before, n)) return CUDA_ERROR_INVALID_VALUE;
-    const struct sim_node *node = sim_node_add(g, (struct sim_work) { .type = CU_GRAPH_NODE_TYPE_EMPTY }, before, n);
-    if (!node) return CUDA_ERROR_OUT_OF_MEMORY;
-    *out = SIM_HANDLE(node->handle);
-    return CUDA_SUCCESS;
-}
-
 SIM_API(cuGraphDestroyNode, (void *handle), (handle), SIM_INIT) {
     struct sim_node *node = sim_get(SIM_H_NODE, handle);
     if (!node) return CUDA_ERROR_INVALID_VALUE;
-    if (node->graph->captured) return CUDA_ERROR_ILLEGAL_STATE;
+    if (node->graph->captured || sim_node_captured(node)) return CUDA_ERROR_ILLEGAL_STATE;
+    if (node->graph->has_memory) return CUDA_ERROR_NOT_SUPPORTED;        /* as documented */
     sim_node_free(node);
     return CUDA_SUCCESS;
 }
 
-/* All edges, or none. An edge must (remove: be there) or must not be there yet. */
+/* An edge must (remove: be there, as described if there is a description) or must not be there yet. */
+static bool edge_good(const struct sim_graph *g, void *const *from, void *to, const CUgraphEdgeData *data,
+                      bool remove) {
+    const struct sim_node *a = sim_get(SIM_H_NODE, *from), *b = sim_get(SIM_H_NODE, to);
+    if (!a || !b || a == b || a->graph != g || b->graph != g) return false;
+    const struct sim_edge *edge = sim_node_edge(b, a);
+    if (remove) return edge && (!data || !memcmp(&edge->data, data, sizeof *data));
+    return !edge && sim_edges_good(data, from, b->work.type == CU_GRAPH_NODE_TYPE_KERNEL, 1);
+}
+
+/* All edges, or none. */
 static int change_edges(void *graph, void *const *from, void *const *to, const CUgraphEdgeData *data, size_t n,
                         bool remove) {
     const struct sim_graph *g = sim_get(SIM_H_GRAPH, graph);
     if (!g || (n && (!from || !to))) return CUDA_ERROR_INVALID_VALUE;
-    for (size_t i = 0; i < n; i++) {
-        const struct sim_node *a = sim_get(SIM_H_NODE, from[i]), *b = sim_get(SIM_H_NODE, to[i]);
-        if (!a || !b || a == b || a->graph != g || b->graph != g || sim_node_depends(b, a) != remove)
-            return CUDA_ERROR_INVALID_VALUE;
-    }
-    if (!sim_edges_plain(data, n)) return CUDA_ERROR_NOT_SUPPORTED;
+    for (size_t i = 0; i < n; i++)
+        if (!edge_good(g, &from[i], to[i], data ? &data[i] : NULL, remove)) return CUDA_ERROR_INVALID_VALUE;
+    if (n && remove && g->has_memory) return CUDA_ERROR_NOT_SUPPORTED;          /* as documented */
     for (size_t i = 0; i < n; i++) {
         struct sim_node *a = sim_get(SIM_H_NODE, from[i]), *b = sim_get(SIM_H_NODE, to[i]);
         if (remove) sim_node_independ(b, a);
-        else if (!sim_node_depends(b, a) && !sim_node_depend(b, a)) return CUDA_ERROR_OUT_OF_MEMORY;
+        else if (!sim_node_edge(b, a) && !sim_node_depend(b, a, data ? &data[i] : NULL))
+            return CUDA_ERROR_OUT_OF_MEMORY;
     }
     return CUDA_SUCCESS;
 }
@@ -118,39 +102,40 @@ SIM_API(cuGraphRemoveDependencies_v2,
 /* ---- lists: without an array for them only their number. Room that is left over is set to NULL, as documented; an
    array without room is an error, as measured. ---- */
 
-static void fill_data(CUgraphEdgeData *data, size_t n) {
-    if (data) memset(data, 0, n * sizeof *data);
-}
+struct list { void **at; CUgraphEdgeData *data; size_t room, n; bool lossy; };
 
-struct list { void **at; CUgraphEdgeData *data; size_t room, n; };
-
-static void put(struct list *list, const struct sim_node *node) {
-    if (list->at && list->n < list->room) list->at[list->n] = SIM_HANDLE(node->handle);
+static void put(struct list *list, const struct sim_node *node, const CUgraphEdgeData *data) {
+    if (list->at && list->n < list->room) {
+        list->at[list->n] = SIM_HANDLE(node->handle);
+        if (list->data) list->data[list->n] = *data;
+        else if (!sim_edges_plain(data, 1)) list->lossy = true;
+    }
     list->n++;
 }
 
-static void put_all(struct list *list, const struct sim_nodes *nodes) {
-    for (unsigned i = 0; i < nodes->n; i++) put(list, nodes->at[i]);
+static void put_all(struct list *list, const struct sim_edges *edges) {
+    for (unsigned i = 0; i < edges->n; i++) put(list, edges->at[i].node, &edges->at[i].data);
 }
 
 static int finish(const struct list *list, size_t *n) {
     if (list->at && !list->room) return CUDA_ERROR_INVALID_VALUE;
+    if (list->lossy) return CUDA_ERROR_LOSSY_QUERY;
     for (size_t i = list->n; list->at && i < list->room; i++) list->at[i] = NULL;
-    fill_data(list->data, list->room);
+    for (size_t i = list->n; list->data && i < list->room; i++) list->data[i] = (CUgraphEdgeData) { 0 };
     if (!list->at || list->n < list->room) *n = list->n;
     return CUDA_SUCCESS;
 }
 
 static struct list new_list(void **out, CUgraphEdgeData *data, const size_t *n) {
-    return (struct list) { out, out ? data : NULL, out ? *n : 0, 0 };
+    return (struct list) { out, out ? data : NULL, out ? *n : 0, 0, false };
 }
 
 static int nodes_of(void *graph, void **out, size_t *n, bool only_roots) {
     const struct sim_graph *g = sim_get(SIM_H_GRAPH, graph);
     if (!g || !n) return CUDA_ERROR_INVALID_VALUE;
     struct list list = new_list(out, NULL, n);
-    for (unsigned i = 0; i < g->nodes.n; i++)
-        if (!only_roots || !g->nodes.at[i]->before.n) put(&list, g->nodes.at[i]);
+    for (const struct sim_node *node = g->first; node; node = node->next)
+        if (!only_roots || !node->before.n) put(&list, node, NULL);
     return finish(&list, n);
 }
 SIM_API(cuGraphGetNodes, (void *graph, void **out, size_t *n), (graph, out, n), SIM_INIT) {
@@ -165,12 +150,12 @@ static int edges_of(void *graph, void **from, void **to, CUgraphEdgeData *data, 
     const struct sim_graph *g = sim_get(SIM_H_GRAPH, graph);
     if (!g || !n || !from != !to) return CUDA_ERROR_INVALID_VALUE;
     struct list a = new_list(from, data, n), b = new_list(to, NULL, n);
-    for (unsigned i = 0; i < g->nodes.n; i++) {
-        for (unsigned k = 0; k < g->nodes.at[i]->after.n; k++) put(&a, g->nodes.at[i]);
-        put_all(&b, &g->nodes.at[i]->after);
+    for (const struct sim_node *node = g->first; node; node = node->next) {
+        for (unsigned k = 0; k < node->after.n; k++) put(&a, node, &node->after.at[k].data);
+        for (unsigned k = 0; k < node->after.n; k++) put(&b, node->after.at[k].node, NULL);
     }
-    finish(&b, n);
-    return finish(&a, n);
+    const int result = finish(&a, &(size_t) { 0 });
+    return result ? result : finish(&b, n);
 }
 SIM_API(cuGraphGetEdges, (void *graph, void **from, void **to, size_t *n), (graph, from, to, n), SIM_INIT) {
     return edges_of(graph, from, to, NULL, n);
@@ -250,6 +235,13 @@ SIM_API(cuGraphKernelNodeGetParams_v2, (void *node, CUDA_KERNEL_NODE_PARAMS_v2 *
     return result;
 }
 
+SIM_API(cuGraphChildGraphNodeGetGraph, (void *handle, void **out), (handle, out), SIM_INIT) {
+    const struct sim_node *node = sim_get(SIM_H_NODE, handle);
+    if (!node || node->work.type != CU_GRAPH_NODE_TYPE_GRAPH || !out) return CUDA_ERROR_INVALID_VALUE;
+    *out = SIM_HANDLE(node->bodies[0]->handle);
+    return CUDA_SUCCESS;
+}
+
 SIM_API(cuGraphMemcpyNodeGetParams, (void *node, CUDA_MEMCPY3D *out), (node, out), SIM_INIT) {
     const struct sim_work *w = work_of(node, CU_GRAPH_NODE_TYPE_MEMCPY);
     if (!w || !out) return CUDA_ERROR_INVALID_VALUE;
@@ -320,7 +312,7 @@ SIM_API(cuGraphEventWaitNodeGetEvent, (void *node, void **out), (node, out), SIM
 
 static void print_label(FILE *file, const struct sim_work *w) {
     static const char *const names[] = { "kernel", "memcpy", "memset", "host function", "graph", "empty", "event wait",
-        "event record", "", "", "memory allocation", "memory free", "batch memory operation" };
+        "event record", "", "", "memory allocation", "memory free", "batch memory operation", "conditional" };
     const struct sim_op *op = w->op;
     if (w->type == CU_GRAPH_NODE_TYPE_KERNEL)
         fprintf(file, "%s\\n%u x %u x %u blocks of %u x %u x %u threads", op->grid->kernel_name, op->grid->grid[0],
@@ -338,14 +330,15 @@ SIM_API(cuGraphDebugDotPrint, (void *graph, const char *path, unsigned flags), (
     FILE *file = fopen(path, "w");
     if (!file) return CUDA_ERROR_OPERATING_SYSTEM;
     fputs("digraph {\n", file);
-    for (unsigned i = 0; i < g->nodes.n; i++) {
-        fprintf(file, "    n%u [label=\"", i);
-        print_label(file, &g->nodes.at[i]->work);
+    sim_graph_number(g);
+    for (const struct sim_node *node = g->first; node; node = node->next) {
+        fprintf(file, "    n%u [label=\"", node->index);
+        print_label(file, &node->work);
         fputs("\"];\n", file);
     }
-    for (unsigned i = 0; i < g->nodes.n; i++)
-        for (unsigned k = 0; k < g->nodes.at[i]->after.n; k++)
-            fprintf(file, "    n%u -> n%u;\n", i, g->nodes.at[i]->after.at[k]->index);
+    for (const struct sim_node *node = g->first; node; node = node->next)
+        for (unsigned k = 0; k < node->after.n; k++)
+            fprintf(file, "    n%u -> n%u;\n", node->index, node->after.at[k].node->index);
     fputs("}\n", file);
     const bool bad = ferror(file);
     return fclose(file) || bad ? CUDA_ERROR_OPERATING_SYSTEM : CUDA_SUCCESS;

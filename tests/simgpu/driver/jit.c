@@ -48,6 +48,7 @@ bool sim_is_host_elf(const void *image) {
 /* Of an image in memory, with the zero at the end of a text. */
 size_t sim_image_bytes(const void *image) {
     uint64_t bytes;
+    if (sim_is_fatbin(image)) return sim_fatbin_bytes(image);
     if (sim_is_binary(image)) return SIM_TAIL;                     /* refused by its header */
     if (!sim_is_linked(image)) return strlen(image) + 1;
     memcpy(&bytes, (const char *)image + sizeof sim_linked_magic, sizeof bytes);

@@ -158,9 +158,7 @@ struct launch {
     void **params, **extra;
     const void *buffer;                           /* what extra says */
     size_t bytes;
-    bool cooperative, has_priority;
-    int priority;
-    unsigned cluster[3], preferred[3];            /* 0, 0, 0: not given */
+    struct sim_attributes set;
 };
 
 static uint64_t next_grid = 1;
@@ -186,17 +184,17 @@ static bool fits(const struct launch *l, const unsigned n[3], uint64_t most) {
 static int find_cluster(const struct launch *l, const struct sim_function *f, uint64_t most, uint32_t n[3]) {
     const int *set = f->prefers.cluster;
     const unsigned own[3] = { (unsigned)set[0], (unsigned)set[1], (unsigned)set[2] };
-    const bool prefers = given(l->preferred);
+    const bool prefers = given(l->set.preferred);
     if (f->func->maxclusterrank && f->func->maxclusterrank < most) most = f->func->maxclusterrank;
-    memcpy(n, given(l->cluster) ? l->cluster : own, sizeof own);
+    memcpy(n, given(l->set.cluster) ? l->set.cluster : own, sizeof own);
     if (!given(n)) {
         n[0] = n[1] = n[2] = 1;
         return f->func->explicit_cluster || prefers ? CUDA_ERROR_INVALID_CLUSTER_SIZE : CUDA_SUCCESS;
     }
     for (int i = 0; i < 3; i++)
-        if ((own[i] && n[i] != own[i]) || (prefers && n[i] && l->preferred[i] % n[i]))
+        if ((own[i] && n[i] != own[i]) || (prefers && n[i] && l->set.preferred[i] % n[i]))
             return CUDA_ERROR_INVALID_CLUSTER_SIZE;
-    return fits(l, n, most) && (!prefers || fits(l, l->preferred, most)) ? CUDA_SUCCESS :
+    return fits(l, n, most) && (!prefers || fits(l, l->set.preferred, most)) ? CUDA_SUCCESS :
                                                                            CUDA_ERROR_INVALID_CLUSTER_SIZE;
 }
 
@@ -231,14 +229,14 @@ static int check_shape(const struct launch *l, const struct sim_function *f) {
 }
 
 static int check_shared(const struct launch *l, const struct sim_function *f) {
-    if (l->shared <= (unsigned)f->prefers.max_dynamic || l->cooperative) return CUDA_SUCCESS;
+    if (l->shared <= (unsigned)f->prefers.max_dynamic || l->set.cooperative) return CUDA_SUCCESS;
     return sim_because(CUDA_ERROR_INVALID_VALUE, "Requested dynamic shared memory size of %u bytes exceeds maximum "
                        "dynamic shared memory size of %d bytes", l->shared, f->prefers.max_dynamic);
 }
 
 static int check_room(const struct launch *l, const struct sim_function *f, uint64_t blocks) {
     struct sim_occupancy o = sim_occupancy(f, (unsigned)product(l->block), l->shared);
-    if (l->cooperative
+    if (l->set.cooperative
         && (l->shared > (unsigned)f->prefers.max_dynamic
             || product(l->grid) > resident_clusters(o, blocks) * blocks))
         return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
@@ -269,6 +267,7 @@ static void pack(const struct launch *l, const struct sim_func *f, unsigned char
 }
 
 static void release(struct sim_op *op) {
+    if (!op->model) free(op->data);
     if (op->workspace) give_workspace(op->workspace);
     if (op->module) sim_module_unref(op->module);
 }
@@ -296,8 +295,8 @@ static int make_grid(const struct launch *l, struct sim_function *f, struct sim_
     memcpy(g->grid, l->grid, sizeof g->grid);
     memcpy(g->block, l->block, sizeof g->block);
     g->dynamic_shared = l->shared;
-    g->cooperative = l->cooperative;
-    g->explicit_cluster = given(l->cluster) || f->prefers.cluster[0];
+    g->cooperative = l->set.cooperative;
+    g->explicit_cluster = given(l->set.cluster) || f->prefers.cluster[0];
     for (int i = 0; i < 3; i++) g->clusters[i] = g->grid[i] / g->cluster[i];
     g->nclusters = product(g->clusters);
     g->max_resident =
@@ -349,20 +348,20 @@ static int find_all(struct launch *l, struct sim_stream **s, struct sim_function
 }
 
 /* Makes the checks and creates the operation; does not submit it. */
-static int prepare(const struct launch *requested, struct sim_stream *s, struct sim_function *f, struct sim_op **out) {
+static int prepare(const struct launch *requested, struct sim_context *c, struct sim_function *f, struct sim_op **out) {
     struct launch launch = *requested, *l = &launch;
     int result = check_shape(l, f);
     if (result) return result;
     for (int i = 0; i < 3 && f->func->blocks_are_clusters; i++) l->grid[i] *= f->func->reqnctapercluster[i];
     struct sim_op *op = sim_op_new(SIM_OP_KERNEL);
     if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
-    if ((result = make_grid(l, f, s->context, op))) {
+    if ((result = make_grid(l, f, c, op))) {
         sim_op_unref(op);
         return result;
     }
-    if (l->has_priority && l->priority < 0)
-        op->priority = l->priority < SIM_PRIORITY_GREATEST ? -SIM_PRIORITY_GREATEST : -l->priority;
-    if (f->module->prints) s->context->has_printed = true;
+    if (l->set.has_priority && l->set.priority < 0)
+        op->priority = l->set.priority < SIM_PRIORITY_GREATEST ? -SIM_PRIORITY_GREATEST : -l->set.priority;
+    if (f->module->prints) c->has_printed = true;
     op->release = release;
     op->module = f->module;
     f->module->refs++;
@@ -370,12 +369,153 @@ static int prepare(const struct launch *requested, struct sim_stream *s, struct 
     return CUDA_SUCCESS;
 }
 
+/* A node names a kernel as such, not as a CUfunction, as measured; without a context it is for the current one. */
+static int find_node_function(const CUDA_KERNEL_NODE_PARAMS_v2 *p, struct sim_function **f) {
+    if (p->func) return (*f = sim_get(SIM_H_FUNCTION, p->func)) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+    struct sim_context *c = p->ctx ? sim_context_at(p->ctx) : NULL;
+    int result = p->ctx ? (c ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT) : sim_context_need();
+    return result ? result : sim_function_find(p->kern, c ? c : sim_self.context, f);
+}
+
+/* ---- attributes ---- */
+
+static const struct { unsigned id; size_t at, bytes; } attributes[] = {
+#define A(ID, member) { CU_LAUNCH_ATTRIBUTE_##ID, offsetof(struct sim_attributes, member), \
+                        sizeof ((struct sim_attributes *)NULL)->member },
+    A(ACCESS_POLICY_WINDOW, window) A(COOPERATIVE, cooperative) A(CLUSTER_DIMENSION, cluster)
+    A(CLUSTER_SCHEDULING_POLICY_PREFERENCE, policy) A(PROGRAMMATIC_STREAM_SERIALIZATION, early) A(PRIORITY, priority)
+    A(MEM_SYNC_DOMAIN_MAP, domains) A(MEM_SYNC_DOMAIN, domain) A(PREFERRED_CLUSTER_DIMENSION, preferred)
+    A(PREFERRED_SHARED_MEMORY_CARVEOUT, carveout) A(NVLINK_UTIL_CENTRIC_SCHEDULING, nvlink)
+#undef A
+};
+
+/* NULL: there is no such one. */
+static void *attribute_at(struct sim_attributes *set, unsigned id, size_t *bytes) {
+    for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
+        *bytes = attributes[i].bytes;
+        if (attributes[i].id == id) return (char *)set + attributes[i].at;
+    }
+    return NULL;
+}
+
+/* Attributes that are hints, or that permit what never happens here (the overlap of programmatic serialization), are
+   only kept. */
+static int read_attribute(const CUlaunchAttribute *a, struct sim_attributes *set) {
+    size_t bytes;
+    void *at = attribute_at(set, a->id, &bytes);
+    switch (a->id) {
+    case CU_LAUNCH_ATTRIBUTE_IGNORE: return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN: if (a->value.number > 1) return CUDA_ERROR_INVALID_VALUE; break;
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+        if (a->value.number > 2) return CUDA_ERROR_INVALID_VALUE;
+        break;
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY: set->has_priority = true; break;
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION: if (!given(a->value.cluster)) return CUDA_SUCCESS; break;
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+        if (a->value.number > 100) return CUDA_ERROR_INVALID_VALUE;
+        break;
+    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT: case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
+        return sim_get(SIM_H_EVENT, a->value.pointer) ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_HANDLE;
+    case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE: return CUDA_ERROR_NOT_SUPPORTED;
+    }
+    if (!at) return CUDA_ERROR_INVALID_VALUE;
+    memcpy(at, &a->value, bytes);
+    if (a->id == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP) set->has_domains = true;
+    return CUDA_SUCCESS;
+}
+
+static int read_attributes(const CUlaunchConfig *c, struct launch *l) {
+    int result = c->numAttrs && !c->attrs ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+    for (unsigned i = 0; i < c->numAttrs && !result; i++) result = read_attribute(&c->attrs[i], &l->set);
+    return result;
+}
+
+/* ---- nodes ---- */
+
+int sim_kernel_work(const CUDA_KERNEL_NODE_PARAMS_v2 *p, const struct sim_attributes *set, struct sim_work *out) {
+    struct launch l = { p->func, NULL, { p->gridDimX, p->gridDimY, p->gridDimZ },
+                        { p->blockDimX, p->blockDimY, p->blockDimZ }, p->sharedMemBytes, p->kernelParams, p->extra,
+                        .set = *set };
+    struct sim_attributes *copy = malloc(sizeof *copy);
+    struct sim_function *f;
+    struct sim_op *op = NULL;
+    int result = copy ? find_node_function(p, &f) : CUDA_ERROR_OUT_OF_MEMORY;
+    if (!result) result = read_arguments(&l, f->func, true);
+    if (!result) result = prepare(&l, f->module->context, f, &op);
+    if (result) {
+        free(copy);
+        return result;
+    }
+    *copy = *set;
+    op->data = copy;
+    *out = (struct sim_work) { .type = CU_GRAPH_NODE_TYPE_KERNEL, .op = op };
+    sim_work_in(out, f->module->context);
+    return CUDA_SUCCESS;
+}
+
+/* The grid of the work has blocks, not clusters, also where .blocksareclusters lets the program give clusters. */
+int sim_kernel_copy_set(const struct sim_work *work, const struct sim_attributes *set, struct sim_work *out) {
+    const struct sim_grid *g = work->op->grid;
+    const struct sim_function *f = sim_launch_function(work->op);
+    const unsigned *per = f->func->reqnctapercluster;
+    unsigned n[3];
+    size_t bytes = f->func->param_bytes;
+    for (int i = 0; i < 3; i++) n[i] = g->grid[i] / (f->func->blocks_are_clusters ? per[i] : 1);
+    void *extra[] = { (void *)CU_LAUNCH_PARAM_BUFFER_POINTER, g->params, (void *)CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
+                      (void *)CU_LAUNCH_PARAM_END };
+    const CUDA_KERNEL_NODE_PARAMS_v2 p = { SIM_HANDLE(f->handle), n[0], n[1], n[2], g->block[0], g->block[1],
+                                           g->block[2], g->dynamic_shared, NULL, extra, NULL, NULL };
+    return sim_kernel_work(&p, set, out);
+}
+
+static bool is_of_node(unsigned id) {
+    return id && id != CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+           && id != CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION;
+}
+
+int sim_kernel_set(const struct sim_work *work, const CUlaunchAttribute *attribute, struct sim_work *out) {
+    struct sim_attributes set = *(const struct sim_attributes *)work->op->data;
+    int result = is_of_node(attribute->id) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    if (attribute->id == CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE)
+        set.policy = (int)attribute->value.number;                           /* any, as measured */
+    else if (!result) result = read_attribute(attribute, &set);
+    return result ? result : sim_kernel_copy_set(work, &set, out);
+}
+
+int sim_kernel_get(const struct sim_work *work, unsigned id, CUlaunchAttributeValue *value) {
+    struct sim_attributes set = *(const struct sim_attributes *)work->op->data;
+    size_t bytes;
+    const bool readable = id != CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING;              /* as measured */
+    const void *at = readable && is_of_node(id) ? attribute_at(&set, id, &bytes) : NULL;
+    if (!at) return CUDA_ERROR_INVALID_VALUE;
+    if (!set.has_domains) set.domains[1] = 1;
+    set.priority = -work->op->priority;           /* also that of the stream which captured it */
+    memcpy(value, at, bytes);
+    return CUDA_SUCCESS;
+}
+
+static int capture(struct sim_stream *s, struct sim_op *op, const struct sim_attributes *set) {
+    struct sim_attributes *copy = op->data = malloc(sizeof *copy);
+    if (!copy) {
+        sim_op_unref(op);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    if (!op->priority) op->priority = -s->priority;
+    *copy = *set;
+    copy->has_priority = true;
+    copy->priority = -op->priority;
+    const int result = sim_stream_submit(s, op);
+    if (!result && set->early) sim_node_depend_early(sim_get(SIM_H_NODE, s->nodes.at[0]));
+    return result;
+}
+
 /* A launch that fails after its handles and arguments were found invalidates the capture, as measured. */
 static int launch(const struct launch *l, struct sim_stream *s, struct sim_function *f) {
     struct sim_op *op;
-    int result = prepare(l, s, f, &op);
+    int result = prepare(l, s->context, f, &op);
     if (result) sim_capture_invalidate(s->capture);
-    if (result || s->capture) return result ? result : sim_stream_submit(s, op);
+    if (result) return result;
+    if (s->capture) return capture(s, op, &l->set);
     if (!(result = arm(op, s->context))) return sim_stream_submit(s, op);
     sim_op_unref(op);
     return result;
@@ -398,13 +538,13 @@ int sim_launch(void *f, const unsigned grid[3], const unsigned block[3], unsigne
 SIM_API_STREAM(cuLaunchKernel, _ptsz, (void *f, SHAPE, unsigned shared, void *stream, void **params, void **extra),
                (f, gx, gy, gz, bx, by, bz, shared, stream, params, extra), SIM_HEALTHY) {
     return launch_on(
-        &(struct launch) { f, stream, { gx, gy, gz }, { bx, by, bz }, shared, params, extra, .cooperative = false });
+        &(struct launch) { f, stream, { gx, gy, gz }, { bx, by, bz }, shared, params, extra, .bytes = 0 });
 }
 
 SIM_API_STREAM(cuLaunchCooperativeKernel, _ptsz, (void *f, SHAPE, unsigned shared, void *stream, void **params),
                (f, gx, gy, gz, bx, by, bz, shared, stream, params), SIM_HEALTHY) {
     return launch_on(
-        &(struct launch) { f, stream, { gx, gy, gz }, { bx, by, bz }, shared, params, NULL, .cooperative = true });
+        &(struct launch) { f, stream, { gx, gy, gz }, { bx, by, bz }, shared, params, NULL, .set.cooperative = true });
 }
 
 /* One cooperative grid per device: all of them, or none. Edges provide the launch synchronisation: each grid comes
@@ -423,7 +563,7 @@ SIM_API(cuLaunchCooperativeKernelMultiDevice, (CUDA_LAUNCH_PARAMS *list, unsigne
         const CUDA_LAUNCH_PARAMS *p = &list[made];
         struct launch l = { p->function, p->hStream, { p->gridDimX, p->gridDimY, p->gridDimZ },
                             { p->blockDimX, p->blockDimY, p->blockDimZ }, p->sharedMemBytes, p->kernelParams, NULL,
-                            .cooperative = true };
+                            .set.cooperative = true };
         /* the NULL stream and other special streams are not in the table */
         const struct sim_stream *s = sim_get(SIM_H_STREAM, p->hStream);
         /* all members up to sharedMemBytes */
@@ -433,7 +573,7 @@ SIM_API(cuLaunchCooperativeKernelMultiDevice, (CUDA_LAUNCH_PARAMS *list, unsigne
             sim_capture_invalidate(streams[made]->capture);
             result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
         }
-        if (!result && !(result = prepare(&l, streams[made], f, &grids[made])))
+        if (!result && !(result = prepare(&l, streams[made]->context, f, &grids[made])))
             result = arm(grids[made], streams[made]->context);
         if (!result && used & 1u << s->context->device->ordinal) result = CUDA_ERROR_INVALID_DEVICE;
         if (!result && post && !(after[made] = sim_op_new(SIM_OP_MARKER))) result = CUDA_ERROR_OUT_OF_MEMORY;
@@ -459,44 +599,9 @@ SIM_API(cuLaunchCooperativeKernelMultiDevice, (CUDA_LAUNCH_PARAMS *list, unsigne
     return CUDA_SUCCESS;
 }
 
-/* Attributes that are hints, or that permit what never happens here
-   (the overlap of programmatic serialisation), are accepted. */
-static int read_attributes(const CUlaunchConfig *c, struct launch *l) {
-    int result = c->numAttrs && !c->attrs ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
-    for (unsigned i = 0; i < c->numAttrs && !result; i++) {
-        const CUlaunchAttribute *a = &c->attrs[i];
-        switch (a->id) {
-        case CU_LAUNCH_ATTRIBUTE_IGNORE: case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
-        case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION: case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
-        case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING: break;
-        case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN: if (a->value.number > 1) result = CUDA_ERROR_INVALID_VALUE; break;
-        case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-            if (a->value.number > 2) result = CUDA_ERROR_INVALID_VALUE;
-            break;
-        case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: l->cooperative = a->value.cooperative != 0; break;
-        case CU_LAUNCH_ATTRIBUTE_PRIORITY: l->has_priority = true; l->priority = a->value.priority; break;
-        case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-            if (given(a->value.cluster)) memcpy(l->cluster, a->value.cluster, sizeof l->cluster);
-            break;
-        case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-            if (a->value.number > 100) result = CUDA_ERROR_INVALID_VALUE;
-            break;
-        case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
-            memcpy(l->preferred, a->value.cluster, sizeof l->preferred);
-            break;
-        case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT: case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
-            result = sim_get(SIM_H_EVENT, a->value.pointer) ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_HANDLE;
-            break;
-        case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE: result = CUDA_ERROR_NOT_SUPPORTED; break;
-        default: result = CUDA_ERROR_INVALID_VALUE;
-        }
-    }
-    return result;
-}
-
 static struct launch configured(const CUlaunchConfig *c, void *f) {
     return (struct launch){ f, c->hStream, { c->gridDimX, c->gridDimY, c->gridDimZ },
-                            { c->blockDimX, c->blockDimY, c->blockDimZ }, c->sharedMemBytes, .cooperative = false };
+                            { c->blockDimX, c->blockDimY, c->blockDimZ }, c->sharedMemBytes, .set.cooperative = false };
 }
 
 SIM_API_STREAM(cuLaunchKernelEx, _ptsz, (const CUlaunchConfig *c, void *f, void **params, void **extra),
@@ -531,7 +636,7 @@ SIM_API(cuOccupancyMaxActiveClusters, (int *out, void *handle, const CUlaunchCon
     if (result) return result;
     struct launch l = configured(c, handle);
     if ((result = check_configuration(c, f, &l, n))) return result;
-    const uint64_t blocks = given(l.cluster) || f->prefers.cluster[0] ? product(n) : 0;
+    const uint64_t blocks = given(l.set.cluster) || f->prefers.cluster[0] ? product(n) : 0;
     *out = !blocks || blocks > SIM_CLUSTER_MOST || l.shared > (unsigned)f->prefers.max_dynamic ? 0 :
         (int)resident_clusters(sim_occupancy(f, (unsigned)product(l.block), l.shared), blocks);
     return CUDA_SUCCESS;

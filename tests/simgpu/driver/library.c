@@ -207,11 +207,13 @@ SIM_API(cuLibraryLoadData,
     if (!result) result = library_options(nlibrary, library, library_values, &preserved);
     if (result) return result;
     const size_t bytes = sim_image_bytes(code);
-    if (preserved) return create(out, code, bytes, false, &o);
+    /* The fatbins behind a wrapper belong to the program's image, and are not copied. */
+    const size_t limit = sim_is_wrapper(code) ? SIZE_MAX : bytes;
+    if (preserved) return create(out, code, limit, false, &o);
     char *copy = malloc(bytes);
     if (!copy) return CUDA_ERROR_OUT_OF_MEMORY;
     memcpy(copy, code, bytes);
-    return create(out, copy, bytes, true, &o);
+    return create(out, copy, limit, true, &o);
 }
 
 SIM_API(cuLibraryLoadFromFile,

@@ -1,4 +1,4 @@
-/* link.c - cuLink: links PTX texts to an image. cuLinkComplete returns
+/* link.c - cuLink: links PTX texts, also those in fatbins, objects and libraries, to an image. cuLinkComplete returns
    this device's own container, plain bytes that may be saved:
 
      "SIMLINK2"   u64 total bytes   u64 inputs   u64 CU_JIT_TARGET or 0, above it 32 bits of CU_JIT_MAX_REGISTERS or 0
@@ -24,8 +24,8 @@ struct state {
 enum { HEAD = 32 };
 
 /* Links `count` inputs that occupy `left` bytes, each a name and a text; *whole: all of them are complete. */
-static int link_texts(const char *at, size_t left, uint64_t count, bool more, bool *whole, struct sim_log *errors,
-                      struct sim_image **out) {
+int sim_link_texts(const char *at, size_t left, uint64_t count, bool more, bool *whole, struct sim_log *errors,
+                   struct sim_image **out) {
     struct sim_input *inputs = calloc((size_t)count + 1, sizeof *inputs);
     int result = CUDA_ERROR_INVALID_IMAGE;
     *out = NULL;
@@ -59,7 +59,8 @@ int sim_linked_parse(const void *image, size_t limit, struct sim_log *errors, un
         return CUDA_ERROR_NO_BINARY_FOR_GPU;
     }
     if (whole)
-        result = link_texts((const char *)image + HEAD, (size_t)head[0] - HEAD, head[1], false, &whole, errors, out);
+        result = sim_link_texts((const char *)image + HEAD, (size_t)head[0] - HEAD, head[1], false, &whole, errors,
+                                out);
     if (!whole) sim_log_add(errors, "simgpu: this linked image is incomplete\n");
     return result;
 }
@@ -124,6 +125,27 @@ static int answer_to(int result) {
     return last_failure && result == CUDA_ERROR_UNKNOWN ? CUDA_SUCCESS : CUDA_ERROR_INVALID_SOURCE;
 }
 
+/* The PTX texts of an input. */
+static int find_texts(int type, const char *data, size_t size, const char *name, struct sim_log *log,
+                      struct sim_texts *found) {
+    enum { OF_WRAPPER = 24 };
+    if (type == CU_JIT_INPUT_PTX) {
+        const size_t named = strlen(name) + 1, length = strlen(data) + 1;
+        if (!(found->bytes = malloc(named + length))) return CUDA_ERROR_OUT_OF_MEMORY;
+        memcpy(found->bytes, name, named);
+        memcpy(found->bytes + named, data, length);
+        *found = (struct sim_texts) { found->bytes, named + length, 1 };
+        return CUDA_SUCCESS;
+    }
+    if (type == CU_JIT_INPUT_FATBINARY && (sim_is_fatbin(data) || sim_is_wrapper(data)))
+        return sim_fatbin_texts(data, sim_is_wrapper(data) && size == OF_WRAPPER ? SIZE_MAX : size, name, log, found);
+    if (type == CU_JIT_INPUT_OBJECT && sim_is_host_elf(data)) return sim_object_texts(data, size, name, log, found);
+    if (type == CU_JIT_INPUT_LIBRARY) return sim_archive_texts(data, size, name, log, found);
+    sim_log_add(log, "simgpu links PTX only; input '%s' is %s\n", name,
+                type == CU_JIT_INPUT_NVVM ? "NVVM code" : "a cubin");
+    return CUDA_ERROR_NO_BINARY_FOR_GPU;
+}
+
 /* Takes over `text` of `size` bytes and SIM_TAIL zeros. Links it with the earlier inputs to find contradictions, and
    discards the result. */
 static int add(void *handle, int type, char *text, size_t size, const char *given, unsigned n, const int *options,
@@ -133,6 +155,7 @@ static int add(void *handle, int type, char *text, size_t size, const char *give
     struct sim_log log = { NULL, 0, 0 };
     struct sim_image *image = NULL;
     uint64_t start = sim_now_ns(), inputs = s->inputs;
+    struct sim_texts found = { NULL, 0, 0 };
     char name[512], *texts = NULL;
     int result = sim_jit_read(&own, n, options, values);
     if (s->image || type < 0 || type >= CU_JIT_NUM_INPUT_TYPES) result = CUDA_ERROR_INVALID_VALUE;
@@ -156,7 +179,6 @@ static int add(void *handle, int type, char *text, size_t size, const char *give
     }
     if (given) snprintf(name, sizeof name, "%s", given);
     else snprintf(name, sizeof name, "input %llu", (unsigned long long)inputs + 1);
-    const size_t named = strlen(name) + 1, len = s->len + named + strlen(text) + 1;
     if (type == CU_JIT_INPUT_PTX ? sim_is_binary(text) || sim_is_linked(text) :
                                    type == CU_JIT_INPUT_CUBIN && (!sim_is_binary(text) || sim_is_host_elf(text))) {
         result = CUDA_ERROR_INVALID_IMAGE;
@@ -165,19 +187,16 @@ static int add(void *handle, int type, char *text, size_t size, const char *give
     } else if ((type == CU_JIT_INPUT_OBJECT && !sim_is_binary(text))
                || (type == CU_JIT_INPUT_LIBRARY && strncmp(text, "!<arch>\n", 8))) {
         result = CUDA_ERROR_UNKNOWN;
-    } else if (type != CU_JIT_INPUT_PTX) {
-        static const char *const kinds[] = { "a cubin", "", "a fatbin", "an object", "a library", "NVVM code" };
-        result = CUDA_ERROR_NO_BINARY_FOR_GPU;
-        sim_log_add(&log, "simgpu links PTX text only; input '%s' is %s\n", name, kinds[type]);
-    } else if (!(texts = malloc(len))) result = CUDA_ERROR_OUT_OF_MEMORY;
-    else {
+    } else result = find_texts(type, text, size, name, &log, &found);
+    const size_t len = s->len + found.len;
+    if (!result && !(texts = malloc(len + 1))) result = CUDA_ERROR_OUT_OF_MEMORY;
+    if (!result) {
         if (s->len) memcpy(texts, s->texts, s->len);
-        memcpy(texts + s->len, name, named);
-        memcpy(texts + s->len + named, text, len - s->len - named);
+        if (found.len) memcpy(texts + s->len, found.bytes, found.len);
         bool whole;
         pthread_mutex_unlock(&sim_lock);
         pthread_mutex_lock(&sim_load_lock);
-        result = link_texts(texts, len, inputs + 1, true, &whole, &log, &image);
+        result = sim_link_texts(texts, len, inputs + found.count, true, &whole, &log, &image);
         pthread_mutex_unlock(&sim_load_lock);
         pthread_mutex_lock(&sim_lock);
         s = sim_get(SIM_H_LINK, handle);          /* another thread may have destroyed or completed it */
@@ -194,11 +213,12 @@ static int add(void *handle, int type, char *text, size_t size, const char *give
             free(s->texts);
             s->texts = texts;
             s->len = len;
-            s->inputs++;
+            s->inputs += found.count;
             texts = NULL;
         }
         sim_image_free(image);
     }
+    free(found.bytes);
     free(texts);
     free(text);
     return say(s, &log, start, result);
@@ -226,6 +246,7 @@ SIM_API_ALSO(cuLinkAddFile_v2, cuLinkAddFile,
     size_t bytes;
     const int result = sim_read_file(path, &text, &bytes);
     if (result) return result;
+    if (sim_is_wrapper(text)) memset(text, 0, 4);                  /* its pointers are not of this process: 200 */
     return add(handle, type, text, bytes, path, n, options, values);
 }
 
@@ -247,7 +268,7 @@ SIM_API(cuLinkComplete, (void *handle, void **out, size_t *size), (handle, out, 
     pthread_mutex_unlock(&sim_lock);
     pthread_mutex_lock(&sim_load_lock);
     bool whole;
-    int result = link_texts(image + HEAD, (size_t)head[0] - HEAD, head[1], false, &whole, &log, &parsed);
+    int result = sim_link_texts(image + HEAD, (size_t)head[0] - HEAD, head[1], false, &whole, &log, &parsed);
     pthread_mutex_unlock(&sim_load_lock);
     pthread_mutex_lock(&sim_lock);
     s = sim_get(SIM_H_LINK, handle);

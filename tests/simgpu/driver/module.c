@@ -85,6 +85,20 @@ static bool only_returns(const struct sim_func *f) {
            || (f->instrs[0].pred < 0 && (!strcmp(f->instrs[0].op, "ret") || !strcmp(f->instrs[0].op, "exit")));
 }
 
+/* One text is loaded as it is; those of several objects are linked. */
+static int parse_fatbin(const void *fatbin, size_t limit, struct sim_log *errors, struct sim_image **image) {
+    struct sim_texts found = { NULL, 0, 0 };
+    bool whole;
+    int result = sim_fatbin_texts(fatbin, limit, "application input", errors, &found);
+    if (!result && found.count > 1)
+        result = sim_link_texts(found.bytes, found.len, found.count, false, &whole, errors, image);
+    else if (!result)
+        result = sim_image_parse(found.bytes + strlen(found.bytes) + 1, (unsigned)sim_max_ptx(),
+                                 SIM_CC_MAJOR * 10 + SIM_CC_MINOR, errors, image);
+    free(found.bytes);
+    return result;
+}
+
 int sim_module_parse(const void *text, size_t limit, const struct sim_jit_options *o, struct sim_log *errors,
                      struct sim_module **out) {
     struct sim_image *image = NULL;
@@ -95,9 +109,10 @@ int sim_module_parse(const void *text, size_t limit, const struct sim_jit_option
     if (sim_is_binary(text) && sim_is_host_elf(text)) {
         result = CUDA_ERROR_INVALID_IMAGE;
         sim_log_add(errors, SIM_NO_FORMAT);
-    } else if (sim_is_binary(text)) {
+    } else if (sim_is_fatbin(text) || sim_is_wrapper(text)) result = parse_fatbin(text, limit, errors, &image);
+    else if (sim_is_binary(text)) {
         result = CUDA_ERROR_NO_BINARY_FOR_GPU;
-        sim_log_add(errors, "simgpu loads PTX text; this image is a cubin or a fatbin\n");
+        sim_log_add(errors, "simgpu loads PTX text; this image is a cubin\n");
     } else if (sim_is_linked(text)) result = sim_linked_parse(text, limit, errors, &linked, &image);
     else
         result = sim_image_parse(text, (unsigned)sim_max_ptx(), SIM_CC_MAJOR * 10 + SIM_CC_MINOR, errors, &image);
@@ -273,7 +288,7 @@ SIM_API(cuModuleLoadDataEx, (void **out, const void *text, unsigned n, int *opti
     return load(out, text, SIZE_MAX, n, options, values);
 }
 
-/* Refuses a fat binary with 209, as every binary. A GPU's driver accepts PTX text here, too. */
+/* A GPU's driver accepts PTX text here, too. */
 SIM_API(cuModuleLoadFatBinary, (void **out, const void *image), (out, image), SIM_CTX) {
     return load(out, image, SIZE_MAX, 0, NULL, NULL);
 }

@@ -29,12 +29,6 @@ static void free_now(void *address, int error) {
 }
 static void unreserve(struct sim_op *op) { sim_mem_unreserve((uintptr_t)op->data); }
 
-static int take_node(struct sim_stream *s, int type, struct sim_op *op) {
-    struct sim_work work = { .type = type, .op = op };
-    sim_work_in(&work, s->context);
-    return sim_capture_take(s, work);
-}
-
 static struct sim_op *call_with(uint64_t address, void (*function)(void *, int)) {
     struct sim_op *op = sim_op_new(SIM_OP_CALL);
     if (!op) return NULL;
@@ -43,8 +37,8 @@ static struct sim_op *call_with(uint64_t address, void (*function)(void *, int))
     return op;
 }
 
-static int capture_alloc(uint64_t *address, size_t bytes, struct sim_device *d, struct sim_stream *s) {
-    int result = sim_mem_reserve(d, NULL, 0, false, bytes, address);
+int sim_alloc_work(uint64_t *address, size_t bytes, struct sim_device *d, unsigned viewers, struct sim_work *out) {
+    int result = sim_mem_reserve(d, NULL, viewers, false, bytes, address);
     if (result) return result;
     struct sim_op *op = call_with(*address, appear);
     if (!op) {
@@ -54,7 +48,16 @@ static int capture_alloc(uint64_t *address, size_t bytes, struct sim_device *d, 
     op->release = unreserve;
     op->dst.device = d;
     op->width = bytes;
-    return take_node(s, CU_GRAPH_NODE_TYPE_MEM_ALLOC, op);
+    *out = (struct sim_work) { .type = CU_GRAPH_NODE_TYPE_MEM_ALLOC, .op = op };
+    return CUDA_SUCCESS;
+}
+
+static int capture_alloc(uint64_t *address, size_t bytes, struct sim_device *d, struct sim_stream *s) {
+    struct sim_work work;
+    int result = sim_alloc_work(address, bytes, d, 0, &work);
+    if (result) return result;
+    sim_work_in(&work, s->context);
+    return sim_capture_take(s, work);
 }
 
 /* Whether `to` comes after `from`, which is pending; false: also if that takes too many steps to see. */
@@ -153,18 +156,22 @@ SIM_API_STREAM(cuMemAllocFromPoolAsync, _ptsz, (CUdeviceptr *out, size_t bytes, 
 
 /* Only memory that a graph allocates, and no second time in the same graph. An address without memory may be one that a
    graph had: as measured, only the launch refuses it. */
-static int capture_free(CUdeviceptr address, struct sim_stream *s) {
-    const struct sim_graph *g = s->capture->graph;
+int sim_free_work(uint64_t address, const struct sim_graph *g, struct sim_work *out) {
     struct sim_range r;
     if (!sim_mem_find_for_call(address, 1, true, &r) || r.lo != address || r.kind != SIM_MEM_GRAPH)
         return CUDA_ERROR_INVALID_VALUE;
-    for (unsigned i = 0; i < g->nodes.n; i++) {
-        const struct sim_work *w = &g->nodes.at[i]->work;
-        if (w->type == CU_GRAPH_NODE_TYPE_MEM_FREE && (uintptr_t)w->op->data == address)
-            return CUDA_ERROR_INVALID_VALUE;
-    }
-    struct sim_op *op = call_with(address, free_now);
-    return op ? take_node(s, CU_GRAPH_NODE_TYPE_MEM_FREE, op) : CUDA_ERROR_OUT_OF_MEMORY;
+    for (const struct sim_node *node = g->last_free; node; node = node->link_free)
+        if ((uintptr_t)node->work.op->data == address) return CUDA_ERROR_INVALID_VALUE;
+    *out = (struct sim_work) { .type = CU_GRAPH_NODE_TYPE_MEM_FREE, .op = call_with(address, free_now) };
+    return out->op ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+static int capture_free(CUdeviceptr address, struct sim_stream *s) {
+    struct sim_work work;
+    int result = sim_free_work(address, s->capture->graph, &work);
+    if (result) return result;
+    sim_work_in(&work, s->context);
+    return sim_capture_take(s, work);
 }
 
 /* As measured: memory that no pool owns may be freed again. */

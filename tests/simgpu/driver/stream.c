@@ -304,18 +304,27 @@ void sim_stream_function(const struct sim_op *op, void (**function)(void *), voi
     *data = call->data;
 }
 
-static int enqueue_call(struct sim_stream *s, struct call call) {
+static struct sim_op *new_call(struct call call) {
     struct sim_op *op = sim_op_new(SIM_OP_HOST);
     if (op && !(op->staged = malloc(sizeof call))) {
         sim_op_unref(op);
         op = NULL;
     }
-    if (!op) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (!op) return NULL;
     memcpy(op->staged, &call, sizeof call);
     op->function = make_call;
     op->data = op->staged;
     op->always = call.callback != NULL;
-    return sim_stream_submit(s, op);
+    return op;
+}
+
+static int enqueue_call(struct sim_stream *s, struct call call) {
+    struct sim_op *op = new_call(call);
+    return op ? sim_stream_submit(s, op) : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+struct sim_op *sim_stream_function_op(void (*function)(void *), void *data) {
+    return new_call((struct call) { function, NULL, NULL, data });
 }
 
 SIM_API_STREAM(cuLaunchHostFunc, _ptsz, (void *handle, void (*function)(void *), void *data),

@@ -190,7 +190,9 @@ static bool begin(struct sim_op *op) {
     case SIM_OP_KERNEL:
         if (broken) return true;
         op->grid->started_ns = sim_now_ns();
-        op->link = running;
+        op->older = running;
+        op->newer = NULL;
+        if (running) running->newer = op;
         running = op;
         for (unsigned i = 0, n = op->live_tasks; i < n; i++) {
             op->tasks[i].op = op;
@@ -302,7 +304,7 @@ void sim_op_submit(struct sim_op *op) {
 
 /* NULL: of all devices. */
 static void cancel(const struct sim_device *device, int fault) {
-    for (struct sim_op *op = running; op; op = op->link)
+    for (struct sim_op *op = running; op; op = op->older)
         if (!device || op->grid->device == device)
             sim_grid_fault(op->grid, fault, "cancelled: an earlier kernel of this process failed");
 }
@@ -318,6 +320,8 @@ static void fail(const struct sim_device *device, int fault, const char *text) {
     if (sim_settings.verbose) fprintf(stderr, "simgpu: %s\n", text);
     cancel(device, fault);
 }
+
+void sim_fail(int fault, const char *text) { fail(NULL, fault, text); }
 
 /* ---- the workers' tasks ---- */
 
@@ -398,9 +402,8 @@ static void run_try(struct sim_op *op) {
 }
 
 static void finish_grid(struct sim_op *op) {
-    struct sim_op **at = &running;
-    while (*at != op) at = &(*at)->link;
-    *at = op->link;
+    if (op->newer) op->newer->older = op->older; else running = op->older;
+    if (op->older) op->older->newer = op->newer;
     for (struct sim_cluster *c; (c = sim_cluster_unused(op->grid)) != NULL; ) sim_cluster_free(c);
     int fault = __atomic_load_n(&op->grid->fault, __ATOMIC_ACQUIRE);
     if (fault) fail(op->grid->device, fault, op->grid->fault_text);

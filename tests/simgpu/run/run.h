@@ -86,7 +86,8 @@ struct sim_op {
     bool held, wanted;                            /* lazy streams: not released yet; to be released */
     uint8_t polls;                                /* lazy streams: number of completion queries */
     struct sim_op *older, *newer;
-    uint64_t held_ns; /* lazy streams: links among the held operations, and since when it is held */
+    uint64_t held_ns;                             /* older, newer: links among the running grids; lazy streams:
+                                                     among the held operations, and since when it is held */
     bool by_caller;                               /* run by the thread that waits for it
                                                      (synchronous copies), never queued */
     bool moving;                                  /* by_caller: a thread is running it */
@@ -96,7 +97,7 @@ struct sim_op {
     unsigned refs, waits;                         /* holders; predecessors not done (+1 until submitted) */
     struct sim_op **next;
     unsigned nnext, next_cap;
-    struct sim_op *link;                          /* in a queue, or in the list of running grids */
+    struct sim_op *link;                          /* in a queue */
     uint64_t done_ns;                             /* CLOCK_MONOTONIC when it completed */
     struct sim_grid *grid;                        /* KERNEL; freed with the op */
     struct sim_task *tasks;
@@ -135,6 +136,8 @@ int  sim_op_wait(struct sim_op *op);                                     /* [loc
                                                                             Returns sim_sticky as soon as it is set */
 void sim_op_wait_to_end(struct sim_op *op);                              /* [lock] the same, but until op is done:
                                                                             after a fault all grids are stopped */
+void sim_fail(int fault, const char *text);                              /* [lock] work cannot be done: from now on all
+                                                                            calls return this */
 void sim_engine_fork(void);                                              /* in a child process: nothing runs there */
 uint64_t sim_now_ns(void);
 extern char sim_fault_text[400];                  /* the text of the fault that stopped a kernel, set

@@ -1,0 +1,910 @@
+/* nodes.c - graphs that a program builds node by node: where nodes can go, their parameters and what of these may
+   change, attributes, edges with data, memory, child graphs, conditions, user objects. */
+#include "probe.h"
+
+enum { KERNEL, MEMCPY, MEMSET, HOST_FUNCTION, CHILD, EMPTY, WAIT, RECORD, ALLOC = 10, FREE, CONDITIONAL = 13 };
+typedef struct kernel_params {                       /* CUDA_KERNEL_NODE_PARAMS_v2 */
+    void    *function;
+    unsigned grid[3], block[3], shared;
+    void   **params, **extra, *kernel, *context;
+} kernel_params;
+typedef struct fill_params { ptr to; size_t pitch; unsigned value, element; size_t width, height; } fill_params;
+typedef struct host_params { void (*function)(void *); void *user; } host_params;
+typedef struct alloc_params {                        /* CUDA_MEM_ALLOC_NODE_PARAMS */
+    int            type, handles;
+    location       at;
+    void          *security;
+    size_t         most;
+    unsigned short usage;
+    unsigned char  reserved[54];
+    const void    *views;
+    size_t         nviews, bytes;
+    ptr            address;
+} alloc_params;
+typedef struct edge_data { unsigned char from_port, to_port, type, reserved[5]; } edge_data;
+typedef struct node_params {                         /* CUgraphNodeParams */
+    int type, reserved[3];
+    union {
+        kernel_params kernel;
+        struct { int flags, reserved; void *context; copy_3d p; } copy;
+        struct { fill_params p; void *context; } fill;
+        host_params host;
+        struct { void *graph; int ownership; } child;
+        void *event;
+        alloc_params alloc;
+        ptr free;
+        struct { uint64_t handle; int type; unsigned size; void **graphs, *context; } condition;
+        long long all[29];
+    } of;
+    long long end;
+} node_params;
+typedef union value { char size[64]; int number; unsigned dim[3]; } value;        /* CUlaunchAttributeValue */
+enum { LINE = 64, WORDS = 4 };
+
+static void    *g, *x, *stream, *store, *nop;
+static void    *node;                                /* the last one that was added */
+static uint32_t pageable[64], number = 7;
+static ptr      address;
+static void    *store_params[2] = { &address, &number };
+
+static void nothing(void *user) { (void)user; }
+
+/* ---- parameters that are good ---- */
+
+static kernel_params kernel_of(void *function, void **params) {
+    kernel_params p;
+    unsigned      i;
+    memset(&p, 0, sizeof p);
+    p.function = function;
+    for (i = 0; i < 3; i++) p.grid[i] = p.block[i] = 1;
+    p.params = params;
+    return p;
+}
+static copy_3d copy_of(ptr to, ptr from, size_t bytes, size_t rows) {
+    copy_3d p;
+    memset(&p, 0, sizeof p);
+    p.from_type = p.to_type = DEVICE;
+    p.from_device = from;
+    p.to_device = to;
+    p.from_pitch = p.to_pitch = LINE;
+    p.width = bytes;
+    p.height = rows;
+    p.depth = 1;
+    return p;
+}
+static copy_3d copy_in(ptr to, const void *from, size_t bytes) {
+    copy_3d p = copy_of(to, 0, bytes, 1);
+    p.from_type = HOST;
+    p.from_host = from;
+    return p;
+}
+static fill_params fill_of(ptr to, size_t words, size_t rows) {
+    fill_params p;
+    memset(&p, 0, sizeof p);
+    p.to = to;
+    p.pitch = LINE;
+    p.value = 5;
+    p.element = 4;
+    p.width = words;
+    p.height = rows;
+    return p;
+}
+static host_params host_of(void (*function)(void *)) {
+    host_params p;
+    p.function = function;
+    p.user = NULL;
+    return p;
+}
+static alloc_params alloc_of(size_t bytes) {
+    alloc_params p;
+    memset(&p, 0, sizeof p);
+    p.type = 1;
+    p.at.type = 1;
+    p.bytes = bytes;
+    return p;
+}
+static node_params any_of(int type) {
+    node_params p;
+    memset(&p, 0, sizeof p);
+    p.type = type;
+    if (type == KERNEL) p.of.kernel = kernel_of(store, store_params);
+    if (type == MEMSET) p.of.fill.p = fill_of(memory[0], WORDS, 1);
+    if (type == MEMSET) p.of.fill.context = context[0];
+    if (type == MEMCPY) p.of.copy.p = copy_of(memory[0], memory[0] + 1024, 16, 1);
+    if (type == MEMCPY) p.of.copy.context = context[0];
+    if (type == HOST_FUNCTION) p.of.host = host_of(nothing);
+    return p;
+}
+
+/* ---- calls with the last node as their result ---- */
+
+static int add_kernel(void *graph, kernel_params p) { return cu.add_kernel(&node, graph, NULL, 0, &p); }
+static int add_copy(void *graph, copy_3d p) { return cu.add_copy(&node, graph, NULL, 0, &p, context[0]); }
+static int add_fill(void *graph, fill_params p) { return cu.add_fill(&node, graph, NULL, 0, &p, context[0]); }
+static int add_any(void *graph, node_params p) { return cu.add_node(&node, graph, NULL, NULL, 0, &p); }
+static int set_copy(copy_3d p) { return cu.exec_copy(x, node, &p, context[0]); }
+static int set_fill(fill_params p) { return cu.exec_fill(x, node, &p, context[0]); }
+static int set_kernel(kernel_params p) { return cu.exec_kernel(x, node, &p); }
+static int launched(void) {
+    int result = cu.graph_launch(x, stream);
+    return result ? result : cu.stream_sync(stream);
+}
+static int made(void *graph) {
+    x = NULL;
+    return cu.instantiate(&x, graph, 0);
+}
+static void *new_graph(void) {
+    void *graph = NULL;
+    cu.graph(&graph, 0);
+    return graph;
+}
+static void *new_event(void) {
+    void *e = NULL;
+    cu.event(&e, 2);
+    return e;
+}
+static void *store_node(void *graph) {
+    add_kernel(graph, kernel_of(store, store_params));
+    return node;
+}
+static void begin(void) {
+    open_one();
+    store = kernel(0, "store");
+    nop = kernel(0, "nop");
+    address = memory[0];
+    cu.stream(&stream, 1, 0);
+    g = new_graph();
+}
+
+/* ---- where a node goes ---- */
+
+static void arguments(void) {
+    kernel_params k;
+    copy_3d       c;
+    fill_params   f;
+    host_params   h = host_of(nothing);
+    alloc_params  a = alloc_of(64);
+    void         *e, *child;
+    begin();
+    k = kernel_of(store, store_params);
+    c = copy_of(memory[0], memory[0] + 1024, 16, 1);
+    f = fill_of(memory[0], WORDS, 1);
+    e = new_event();
+    child = new_graph();
+    PROBE("kernel_to_null", cu.add_kernel(NULL, g, NULL, 0, &k));
+    PROBE("kernel_no_graph", cu.add_kernel(&node, NULL, NULL, 0, &k));
+    PROBE("kernel_no_params", cu.add_kernel(&node, g, NULL, 0, NULL));
+    PROBE("copy_to_null", cu.add_copy(NULL, g, NULL, 0, &c, context[0]));
+    PROBE("copy_no_graph", cu.add_copy(&node, NULL, NULL, 0, &c, context[0]));
+    PROBE("copy_no_params", cu.add_copy(&node, g, NULL, 0, NULL, context[0]));
+    PROBE("copy_no_context", cu.add_copy(&node, g, NULL, 0, &c, NULL));
+    PROBE("fill_to_null", cu.add_fill(NULL, g, NULL, 0, &f, context[0]));
+    PROBE("fill_no_graph", cu.add_fill(&node, NULL, NULL, 0, &f, context[0]));
+    PROBE("fill_no_params", cu.add_fill(&node, g, NULL, 0, NULL, context[0]));
+    PROBE("fill_no_context", cu.add_fill(&node, g, NULL, 0, &f, NULL));
+    PROBE("host_to_null", cu.add_host(NULL, g, NULL, 0, &h));
+    PROBE("host_no_graph", cu.add_host(&node, NULL, NULL, 0, &h));
+    PROBE("host_no_params", cu.add_host(&node, g, NULL, 0, NULL));
+    h = host_of(NULL);
+    PROBE("host_no_function", cu.add_host(&node, g, NULL, 0, &h));
+    PROBE("record_to_null", cu.add_record(NULL, g, NULL, 0, e));
+    PROBE("record_no_graph", cu.add_record(&node, NULL, NULL, 0, e));
+    PROBE("record_no_event", cu.add_record(&node, g, NULL, 0, NULL));
+    PROBE("wait_no_graph", cu.add_wait(&node, NULL, NULL, 0, e));
+    PROBE("wait_no_event", cu.add_wait(&node, g, NULL, 0, NULL));
+    PROBE("wait_never_recorded", cu.add_wait(&node, g, NULL, 0, e));
+    PROBE("child_to_null", cu.add_child(NULL, g, NULL, 0, child));
+    PROBE("child_no_graph", cu.add_child(&node, NULL, NULL, 0, child));
+    PROBE("child_no_child", cu.add_child(&node, g, NULL, 0, NULL));
+    PROBE("alloc_to_null", cu.add_alloc(NULL, g, NULL, 0, &a));
+    PROBE("alloc_no_graph", cu.add_alloc(&node, NULL, NULL, 0, &a));
+    PROBE("alloc_no_params", cu.add_alloc(&node, g, NULL, 0, NULL));
+    PROBE("free_no_graph", cu.add_free(&node, NULL, NULL, 0, memory[0]));
+    PROBE("free_of_0", cu.add_free(&node, g, NULL, 0, 0));
+    PROBE("empty_to_null", cu.add_empty(NULL, g, NULL, 0));
+    PROBE("instantiate", made(g));
+    PROBE("launch", launched());
+}
+
+static void places(void) {
+    void         *other, *nodes[3], *foreign, *gone;
+    kernel_params k;
+    begin();
+    k = kernel_of(store, store_params);
+    other = new_graph();
+    foreign = store_node(other);
+    nodes[0] = store_node(g);
+    nodes[1] = store_node(g);
+    gone = store_node(g);
+    cu.node_destroy(gone);
+    PROBE("no_list", cu.add_kernel(&node, g, NULL, 1, &k));
+    PROBE("list_of_0", cu.add_kernel(&node, g, &foreign, 0, &k));
+    PROBE("of_another_graph", cu.add_kernel(&node, g, &foreign, 1, &k));
+    nodes[2] = nodes[0];
+    PROBE("twice", cu.add_kernel(&node, g, nodes, 3, &k));
+    PROBE("two", cu.add_kernel(&node, g, nodes, 2, &k));
+    PROBE("edge_to_itself", cu.add_edges(g, &node, &node, 1));
+    PROBE("edge_again", cu.add_edges(g, &nodes[0], &node, 1));
+    PROBE("edge_of_another_graph", cu.add_edges(g, &foreign, &node, 1));
+    PROBE("edge_back", cu.add_edges(g, &node, &nodes[0], 1));
+    PROBE("instantiate_circle", made(g));
+    PROBE("remove_edge_back", cu.remove_edges(g, &node, &nodes[0], 1));
+    PROBE("remove_it_again", cu.remove_edges(g, &node, &nodes[0], 1));
+    PROBE("instantiate", made(g));
+    PROBE("launch", launched());
+}
+
+/* ---- kernels ---- */
+
+static void kernels(void) {
+    kernel_params k;
+    void         *library = NULL, *entry = NULL, *params[2];
+    size_t        bytes = 12;
+    struct { ptr to; uint32_t value; } packed;
+    void         *extra[5];
+    begin();
+    k = kernel_of(NULL, store_params);
+    PROBE("no_function", add_kernel(g, k));
+    k = kernel_of(store, NULL);
+    PROBE("no_params", add_kernel(g, k));
+    k = kernel_of(store, store_params);
+    k.grid[1] = 0;
+    PROBE("grid_0", add_kernel(g, k));
+    k.grid[1] = 65536;
+    PROBE("grid_too_large", add_kernel(g, k));
+    k = kernel_of(store, store_params);
+    k.block[0] = 0;
+    PROBE("block_0", add_kernel(g, k));
+    k.block[0] = 1025;
+    PROBE("block_too_large", add_kernel(g, k));
+    k = kernel_of(kernel(0, "max64"), NULL);
+    k.block[0] = 128;
+    PROBE("above_maxntid", add_kernel(g, k));
+    k = kernel_of(kernel(0, "req64"), NULL);
+    PROBE("not_reqntid", add_kernel(g, k));
+    k = kernel_of(store, store_params);
+    k.shared = 1 << 20;
+    PROBE("shared_too_large", add_kernel(g, k));
+    packed.to = memory[0];
+    packed.value = 9;
+    extra[0] = (void *)1;
+    extra[1] = &packed;
+    extra[2] = (void *)2;
+    extra[3] = &bytes;
+    extra[4] = NULL;
+    k = kernel_of(store, NULL);
+    k.extra = extra;
+    PROBE("extra", add_kernel(g, k));
+    k.params = store_params;
+    PROBE("both", add_kernel(g, k));
+    cu.library_load(&library, module_text, NULL, NULL, 0, NULL, NULL, 0);
+    cu.library_kernel(&entry, library, "nop");
+    k = kernel_of(NULL, NULL);
+    k.kernel = entry;
+    PROBE("kernel_of_library", add_kernel(g, k));
+    k.context = context[0];
+    PROBE("kernel_in_context", add_kernel(g, k));
+    k = kernel_of(entry, NULL);
+    PROBE("kernel_as_function", add_kernel(g, k));
+    params[0] = &address;
+    params[1] = NULL;
+    k = kernel_of(store, params);
+    PROBE("param_null", add_kernel(g, k));
+    PROBE("instantiate", made(g));
+    PROBE("launch", launched());
+    g = new_graph();
+    store_node(g);
+    made(g);
+    PROBE("set_other_function", set_kernel(kernel_of(nop, NULL)));
+    PROBE("set_no_function", set_kernel(kernel_of(NULL, NULL)));
+    k = kernel_of(store, store_params);
+    k.grid[0] = 0;
+    PROBE("set_grid_0", set_kernel(k));
+    PROBE("set_no_params", cu.exec_kernel(x, node, NULL));
+    PROBE("set_no_exec", (k = kernel_of(nop, NULL), cu.exec_kernel(NULL, node, &k)));
+    PROBE("set_no_node", (k = kernel_of(nop, NULL), cu.exec_kernel(x, NULL, &k)));
+    PROBE("set_graph_no_node", (k = kernel_of(nop, NULL), cu.set_kernel(NULL, &k)));
+    PROBE("set_graph_no_params", cu.set_kernel(node, NULL));
+    PROBE("set_later_node", (store_node(g), set_kernel(kernel_of(nop, NULL))));
+    PROBE("set_destroyed_node", (cu.node_destroy(node), set_kernel(kernel_of(nop, NULL))));
+    PROBE("launch_set", launched());
+}
+
+/* ---- copies and fills ---- */
+
+static void copies(void) {
+    copy_3d c;
+    void   *pinned = NULL, *graph;
+    begin();
+    cu.host_alloc(&pinned, 4096, 0);
+    PROBE("width_0", add_copy(g, copy_of(memory[0], memory[0] + 1024, 0, 1)));
+    PROBE("height_0", add_copy(g, copy_of(memory[0], memory[0] + 1024, 16, 0)));
+    c = copy_of(memory[0], memory[0] + 1024, 16, 1);
+    c.depth = 0;
+    PROBE("depth_0", add_copy(g, c));
+    PROBE("pitch_too_small", add_copy(g, copy_of(memory[0], memory[0] + 1024, 65, 2)));
+    c = copy_of(memory[0], memory[0] + 1024, 16, 1);
+    c.from_type = 0;
+    PROBE("type_0", add_copy(g, c));
+    c.from_type = 5;
+    PROBE("type_5", add_copy(g, c));
+    PROBE("to_0", add_copy(g, copy_of(0, memory[0], 16, 1)));
+    PROBE("beyond", add_copy(g, copy_of(memory[0] + MEMORY - 8, memory[0], 16, 1)));
+    PROBE("from_pageable", add_copy(g, copy_in(memory[0], pageable, 16)));
+    PROBE("from_pinned", add_copy(g, copy_in(memory[0], pinned, 16)));
+    PROBE("2d", add_copy(g, copy_of(memory[0] + 512, memory[0] + 1024, 16, 3)));
+    PROBE("instantiate", made(g));
+    PROBE("launch", launched());
+    PROBE("exec_2d_same_shape", set_copy(copy_of(memory[0] + 768, memory[0] + 1024, 16, 3)));
+    PROBE("exec_2d_other_rows", set_copy(copy_of(memory[0] + 512, memory[0] + 1024, 16, 2)));
+    PROBE("exec_2d_to_1d", set_copy(copy_of(memory[0] + 512, memory[0] + 1024, 16, 1)));
+    graph = new_graph();
+    add_copy(graph, copy_of(memory[0], memory[0] + 1024, 16, 1));
+    made(graph);
+    PROBE("exec_other_address", set_copy(copy_of(memory[0] + 64, memory[0] + 1024, 16, 1)));
+    PROBE("exec_other_width", set_copy(copy_of(memory[0] + 64, memory[0] + 1024, 64, 1)));
+    PROBE("exec_width_0", set_copy(copy_of(memory[0] + 64, memory[0] + 1024, 0, 1)));
+    PROBE("exec_to_2d", set_copy(copy_of(memory[0], memory[0] + 1024, 16, 2)));
+    PROBE("exec_from_pinned", set_copy(copy_in(memory[0], pinned, 16)));
+    PROBE("exec_from_pageable", set_copy(copy_in(memory[0], pageable, 16)));
+    c = copy_of(memory[0], memory[0] + 1024, 16, 1);
+    PROBE("exec_no_context", cu.exec_copy(x, node, &c, NULL));
+    PROBE("exec_no_params", cu.exec_copy(x, node, NULL, context[0]));
+    PROBE("set_to_2d", (c = copy_of(memory[0], memory[0] + 1024, 16, 2), cu.set_copy(node, &c)));
+    PROBE("set_from_pinned", (c = copy_in(memory[0], pinned, 16), cu.set_copy(node, &c)));
+    PROBE("set_width_0", (c = copy_in(memory[0], pinned, 0), cu.set_copy(node, &c)));
+    PROBE("launch_set", launched());
+    PROBE("pinned_to_pageable", (graph = new_graph(), add_copy(graph, copy_in(memory[0], pinned, 16)), made(graph),
+                                 set_copy(copy_in(memory[0], pageable, 16))));
+}
+
+static void fills(void) {
+    fill_params f;
+    void       *graph;
+    begin();
+    PROBE("width_0", add_fill(g, fill_of(memory[0], 0, 1)));
+    PROBE("height_0", add_fill(g, fill_of(memory[0], 4, 0)));
+    f = fill_of(memory[0], 4, 1);
+    f.element = 3;
+    PROBE("element_3", add_fill(g, f));
+    f.element = 0;
+    PROBE("element_0", add_fill(g, f));
+    f.element = 8;
+    PROBE("element_8", add_fill(g, f));
+    PROBE("misaligned", add_fill(g, fill_of(memory[0] + 2, 4, 1)));
+    f = fill_of(memory[0], 17, 2);
+    PROBE("pitch_too_small", add_fill(g, f));
+    f = fill_of(memory[0], 4, 1);
+    f.pitch = 0;
+    PROBE("pitch_0_one_row", add_fill(g, f));
+    f.element = 1;
+    f.value = 256;
+    PROBE("value_too_large", add_fill(g, f));
+    PROBE("beyond", add_fill(g, fill_of(memory[0] + MEMORY - 8, 4, 1)));
+    graph = new_graph();
+    PROBE("to_0", add_fill(graph, fill_of(0, 4, 1)));
+    graph = new_graph();
+    PROBE("add", add_fill(graph, fill_of(memory[0], 4, 1)));
+    PROBE("instantiate", made(graph));
+    PROBE("exec_other_address", set_fill(fill_of(memory[0] + 256, 4, 1)));
+    PROBE("exec_narrower", set_fill(fill_of(memory[0], 2, 1)));
+    PROBE("exec_wider", set_fill(fill_of(memory[0], 64, 1)));
+    PROBE("exec_width_0", set_fill(fill_of(memory[0], 0, 1)));
+    PROBE("exec_two_rows", set_fill(fill_of(memory[0], 4, 2)));
+    f = fill_of(memory[0], 8, 1);
+    f.element = 2;
+    PROBE("exec_other_element", set_fill(f));
+    PROBE("exec_no_context", (f = fill_of(memory[0], 4, 1), cu.exec_fill(x, node, &f, NULL)));
+    PROBE("launch", launched());
+    graph = new_graph();
+    add_fill(graph, fill_of(memory[0], 4, 3));
+    made(graph);
+    PROBE("exec_2d_same_shape", set_fill(fill_of(memory[0] + 512, 4, 3)));
+    PROBE("exec_2d_narrower", set_fill(fill_of(memory[0], 3, 3)));
+    PROBE("exec_2d_fewer_rows", set_fill(fill_of(memory[0], 4, 2)));
+    PROBE("launch_2d", launched());
+}
+
+/* ---- memory of graphs ---- */
+
+static void memory_nodes(void) {
+    alloc_params  a;
+    kernel_params k;
+    void         *allocs = NULL, *frees = NULL, *again = NULL, *other, *child;
+    ptr           p;
+    begin();
+    a = alloc_of(0);
+    PROBE("bytes_0", cu.add_alloc(&node, g, NULL, 0, &a));
+    a = alloc_of(64);
+    a.type = 0;
+    PROBE("type_0", cu.add_alloc(&node, g, NULL, 0, &a));
+    a = alloc_of(64);
+    a.handles = 1;
+    PROBE("handles", cu.add_alloc(&node, g, NULL, 0, &a));
+    a = alloc_of(64);
+    a.at.id = 64;
+    PROBE("no_device", cu.add_alloc(&node, g, NULL, 0, &a));
+    a = alloc_of(64);
+    a.at.type = 2;
+    PROBE("on_host", cu.add_alloc(&node, g, NULL, 0, &a));
+    a = alloc_of(64);
+    a.nviews = 1;
+    PROBE("views_null", cu.add_alloc(&node, g, NULL, 0, &a));
+    a = alloc_of(64);
+    PROBE("alloc", cu.add_alloc(&allocs, g, NULL, 0, &a));
+    p = a.address;
+    PROBE("free_of_plain_memory", cu.add_free(&node, g, &allocs, 1, memory[0]));
+    PROBE("free_inside", cu.add_free(&node, g, &allocs, 1, p + 8));
+    PROBE("free", cu.add_free(&frees, g, &allocs, 1, p));
+    PROBE("free_twice", cu.add_free(&node, g, &allocs, 1, p));
+    other = new_graph();
+    PROBE("free_elsewhere", cu.add_free(&node, other, NULL, 0, p));
+    child = new_graph();
+    PROBE("as_child", cu.add_child(&node, child, NULL, 0, g));
+    PROBE("clone", cu.graph_clone(&again, g));
+    PROBE("destroy_node", cu.node_destroy(frees));
+    PROBE("remove_edge", cu.remove_edges(g, &allocs, &frees, 1));
+    PROBE("add_kernel", add_kernel(g, kernel_of(store, store_params)));
+    PROBE("add_edge", cu.add_edges(g, &allocs, &node, 1));
+    PROBE("instantiate", made(g));
+    PROBE("instantiate_again", cu.instantiate(&again, g, 0));
+    PROBE("set_kernel", (k = kernel_of(store, store_params), cu.set_kernel(node, &k)));
+    PROBE("set_exec_kernel", set_kernel(kernel_of(store, store_params)));
+    PROBE("launch", launched());
+    PROBE("launch_again", launched());
+}
+
+/* ---- child graphs ---- */
+
+static void children(void) {
+    void         *child, *embedded = NULL, *inner, *parent = NULL, *list[4], *found = NULL, *one;
+    size_t        n;
+    kernel_params k;
+    begin();
+    child = new_graph();
+    inner = store_node(child);
+    PROBE("itself", cu.add_child(&node, child, NULL, 0, child));
+    PROBE("add", cu.add_child(&parent, g, NULL, 0, child));
+    PROBE("get", cu.child_graph(parent, &embedded));
+    PROBE("get_is_new", embedded != child);
+    PROBE("get_to_null", cu.child_graph(parent, NULL));
+    PROBE("get_of_kernel", cu.child_graph(inner, &found));
+    PROBE("destroy_embedded", cu.graph_destroy(embedded));
+    PROBE("instantiate_embedded", made(embedded));
+    PROBE("parent_into_embedded", cu.add_child(&node, embedded, NULL, 0, g));
+    list[0] = NULL;
+    PROBE("embedded_nodes", (n = 4, cu.graph_nodes(embedded, list, &n), (int)n));
+    PROBE("find_in_embedded", cu.find_in_clone(&found, inner, embedded));
+    PROBE("found", found == list[0]);
+    one = node = NULL;
+    PROBE("add_to_embedded", add_kernel(embedded, kernel_of(store, store_params)));
+    one = node;
+    PROBE("instantiate", made(g));
+    k = kernel_of(nop, NULL);
+    PROBE("set_embedded", cu.exec_kernel(x, list[0], &k));
+    PROBE("set_original", cu.exec_kernel(x, inner, &k));
+    PROBE("enable_embedded", cu.set_enabled(x, list[0], 0));
+    PROBE("child_other_topology", cu.exec_child(x, parent, child));
+    store_node(child);
+    PROBE("child_same_topology", cu.exec_child(x, parent, child));
+    PROBE("child_null", cu.exec_child(x, parent, NULL));
+    PROBE("child_of_kernel", cu.exec_child(x, inner, child));
+    PROBE("launch", launched());
+    PROBE("destroy_child", cu.graph_destroy(child));
+    PROBE("launch_after", launched());
+    cu.node_destroy(one);
+    child = new_graph();
+    add_kernel(child, kernel_of(nop, NULL));
+    PROBE("child_other_function", (made(g), cu.exec_child(x, parent, child)));
+    PROBE("as_child_of_child", cu.add_child(&node, child, NULL, 0, embedded));
+}
+
+/* ---- whether a node works ---- */
+
+static void enabled(void) {
+    unsigned is = 77;
+    void    *host = NULL, *empty = NULL, *later, *child = NULL;
+    begin();
+    cu.add_host(&host, g, NULL, 0, &(host_params) { nothing, NULL });
+    cu.add_empty(&empty, g, NULL, 0);
+    cu.add_child(&child, g, NULL, 0, new_graph());
+    store_node(g);
+    made(g);
+    PROBE("get", cu.get_enabled(x, node, &is));
+    PROBE("is", (int)is);
+    PROBE("get_null", cu.get_enabled(x, node, NULL));
+    PROBE("set", cu.set_enabled(x, node, 0));
+    PROBE("now", (cu.get_enabled(x, node, &is), (int)is));
+    PROBE("set_2", cu.set_enabled(x, node, 2));
+    PROBE("now_2", (cu.get_enabled(x, node, &is), (int)is));
+    PROBE("set_host", cu.set_enabled(x, host, 0));
+    PROBE("get_host", cu.get_enabled(x, host, &is));
+    PROBE("set_empty", cu.set_enabled(x, empty, 0));
+    PROBE("set_child", cu.set_enabled(x, child, 0));
+    PROBE("set_no_exec", cu.set_enabled(NULL, node, 0));
+    later = store_node(g);
+    PROBE("set_later", cu.set_enabled(x, later, 0));
+    PROBE("launch", launched());
+}
+
+/* ---- a kernel's attributes ---- */
+
+static void attributes(void) {
+    static const int ids[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17 };
+    char     question[40];
+    unsigned i;
+    value    v;
+    void    *other, *fill;
+    begin();
+    store_node(g);
+    for (i = 0; i < COUNT(ids); i++) {
+        if (ids[i] == 13) continue;
+        memset(&v, 0, sizeof v);
+        snprintf(question, sizeof question, "get_%d", ids[i]);
+        PROBE(question, cu.get_node_attribute(node, ids[i], &v));
+        snprintf(question, sizeof question, "is_%d", ids[i]);
+        PROBE(question, v.number);
+    }
+    for (i = 0; i < COUNT(ids); i++) {
+        if (ids[i] == 1 || ids[i] == 7 || ids[i] == 12 || ids[i] == 13) continue;         /* pointers in them */
+        memset(&v, 0, sizeof v);
+        snprintf(question, sizeof question, "set_%d", ids[i]);
+        PROBE(question, cu.set_node_attribute(node, ids[i], &v));
+    }
+    memset(&v, 0, sizeof v);
+    v.number = 1;
+    PROBE("cooperative", cu.set_node_attribute(node, 2, &v));
+    v.number = -3;
+    PROBE("priority", cu.set_node_attribute(node, 8, &v));
+    v.number = -99;
+    PROBE("priority_99", cu.set_node_attribute(node, 8, &v));
+    PROBE("priority_is", (cu.get_node_attribute(node, 8, &v), v.number));
+    v.number = 101;
+    PROBE("carveout_101", cu.set_node_attribute(node, 14, &v));
+    v.number = 3;
+    PROBE("policy_3", cu.set_node_attribute(node, 5, &v));
+    v.number = 2;
+    PROBE("domain_2", cu.set_node_attribute(node, 10, &v));
+    v.dim[0] = 2;
+    v.dim[1] = v.dim[2] = 1;
+    PROBE("cluster_of_more_than_the_grid", cu.set_node_attribute(node, 4, &v));
+    PROBE("get_null", cu.get_node_attribute(node, 2, NULL));
+    PROBE("get_no_node", cu.get_node_attribute(NULL, 2, &v));
+    other = node;
+    store_node(g);
+    PROBE("copy", cu.copy_node_attributes(node, other));
+    PROBE("copied", (memset(&v, 0, sizeof v), cu.get_node_attribute(node, 2, &v), v.number));
+    fill = (add_fill(g, fill_of(memory[0], 4, 1)), node);
+    PROBE("copy_to_fill", cu.copy_node_attributes(fill, other));
+    PROBE("get_of_fill", cu.get_node_attribute(fill, 8, &v));
+}
+
+/* ---- one call for all kinds ---- */
+
+static void generic(void) {
+    node_params p;
+    begin();
+    PROBE("type_99", add_any(g, any_of(99)));
+    PROBE("type_-1", add_any(g, any_of(-1)));
+    PROBE("type_8", add_any(g, any_of(8)));
+    PROBE("empty", add_any(g, any_of(EMPTY)));
+    PROBE("kernel", add_any(g, any_of(KERNEL)));
+    PROBE("copy", add_any(g, any_of(MEMCPY)));
+    PROBE("fill", add_any(g, any_of(MEMSET)));
+    PROBE("host", add_any(g, any_of(HOST_FUNCTION)));
+    p = any_of(KERNEL);
+    p.reserved[1] = 1;
+    PROBE("reserved", add_any(g, p));
+    p = any_of(KERNEL);
+    p.end = 1;
+    PROBE("reserved_end", add_any(g, p));
+    p = any_of(KERNEL);
+    p.of.all[28] = 1;
+    PROBE("not_zero_behind", add_any(g, p));
+    p = any_of(MEMCPY);
+    p.of.copy.flags = 1;
+    PROBE("copy_flags", add_any(g, p));
+    p = any_of(MEMCPY);
+    p.of.copy.context = NULL;
+    PROBE("copy_no_context", add_any(g, p));
+    PROBE("no_params", cu.add_node(&node, g, NULL, NULL, 0, NULL));
+    store_node(g);
+    made(g);
+    p = any_of(KERNEL);
+    PROBE("set", cu.set_node(node, &p));
+    PROBE("set_exec", cu.exec_node(x, node, &p));
+    p = any_of(MEMSET);
+    PROBE("set_other_kind", cu.set_node(node, &p));
+    PROBE("set_exec_other_kind", cu.exec_node(x, node, &p));
+    PROBE("set_no_params", cu.set_node(node, NULL));
+    p = any_of(EMPTY);
+    PROBE("set_empty", (add_any(g, any_of(EMPTY)), cu.set_node(node, &p)));
+    PROBE("launch", launched());
+}
+
+/* ---- edges ---- */
+
+static int edge(unsigned from_port, unsigned to_port, unsigned type, unsigned reserved, int to_kernel) {
+    edge_data   e;
+    void       *graph = new_graph(), *before = store_node(graph);
+    node_params p = any_of(to_kernel ? KERNEL : MEMSET);
+    memset(&e, 0, sizeof e);
+    e.from_port = (unsigned char)from_port;
+    e.to_port = (unsigned char)to_port;
+    e.type = (unsigned char)type;
+    e.reserved[0] = (unsigned char)reserved;
+    return cu.add_node(&node, graph, &before, &e, 1, &p);
+}
+/* The digits of port and type of the edge between a launch and one that may begin early. */
+static int captured_edge(int first_is_kernel, int *lossy) {
+    attribute a;
+    config    c;
+    void     *graph = NULL, *from[2] = { NULL, NULL }, *to[2] = { NULL, NULL };
+    edge_data data[2];
+    size_t    n = 2;
+    memset(&a, 0, sizeof a);
+    a.id = 6;
+    a.value.flag = 1;
+    memset(&c, 0, sizeof c);
+    c.grid[0] = c.grid[1] = c.grid[2] = c.block[0] = c.block[1] = c.block[2] = 1;
+    c.stream = stream;
+    c.list = &a;
+    c.n = 1;
+    memset(data, 0, sizeof data);
+    cu.begin_capture(stream, 1);
+    if (first_is_kernel) launch(nop, 1, 1, stream, NULL); else cu.fill_32(memory[0], 1, 4, stream);
+    cu.launch_ex(&c, nop, NULL, NULL);
+    cu.end_capture(stream, &graph);
+    *lossy = cu.graph_edges(graph, from, to, &n);
+    n = 2;
+    cu.edges_with_data(graph, from, to, data, &n);
+    return (int)n * 100 + data[0].from_port * 10 + data[0].type;
+}
+static void edges(void) {
+    edge_data e;
+    void     *nodes[2], *from[2], *to[2];
+    int       lossy = 77;
+    size_t    n;
+    begin();
+    PROBE("plain", edge(0, 0, 0, 0, 1));
+    PROBE("port_1", edge(1, 0, 0, 0, 1));
+    PROBE("port_2", edge(2, 0, 0, 0, 1));
+    PROBE("type_1", edge(0, 0, 1, 0, 1));
+    PROBE("programmatic", edge(1, 0, 1, 0, 1));
+    PROBE("launch_order", edge(2, 0, 1, 0, 1));
+    PROBE("port_3", edge(3, 0, 1, 0, 1));
+    PROBE("to_port_1", edge(1, 1, 1, 0, 1));
+    PROBE("type_2", edge(1, 0, 2, 0, 1));
+    PROBE("reserved", edge(1, 0, 1, 1, 1));
+    PROBE("programmatic_to_fill", edge(1, 0, 1, 0, 0));
+    PROBE("captured", captured_edge(1, &lossy));
+    PROBE("captured_lossy", lossy);
+    PROBE("captured_after_fill", captured_edge(0, &lossy));
+    PROBE("captured_after_fill_lossy", lossy);
+    nodes[0] = store_node(g);
+    nodes[1] = store_node(g);
+    memset(&e, 0, sizeof e);
+    e.from_port = e.type = 1;
+    PROBE("add", cu.add_edges_with_data(g, &nodes[0], &nodes[1], &e, 1));
+    PROBE("count_without_data", (n = 0, cu.graph_edges(g, NULL, NULL, &n) * 10 + (int)n));
+    PROBE("list_without_data", (n = 2, cu.graph_edges(g, from, to, &n)));
+    PROBE("before_without_data", (n = 2, cu.node_before(nodes[1], from, &n)));
+    PROBE("after_without_data", (n = 2, cu.node_after(nodes[0], from, &n)));
+    PROBE("remove_without_data", cu.remove_edges(g, &nodes[0], &nodes[1], 1));
+    PROBE("remove", cu.remove_edges_with_data(g, &nodes[0], &nodes[1], &e, 1));
+    cu.add_edges_with_data(g, &nodes[0], &nodes[1], &e, 1);
+    PROBE("instantiate", made(g));
+    PROBE("launch", launched());
+}
+
+/* ---- conditions ---- */
+
+static node_params condition_of(uint64_t handle, int type, unsigned size) {
+    node_params p = any_of(CONDITIONAL);
+    p.of.condition.handle = handle;
+    p.of.condition.type = type;
+    p.of.condition.size = size;
+    p.of.condition.context = context[0];
+    return p;
+}
+static void conditions(void) {
+    uint64_t    handle = 0, other = 0;
+    node_params p;
+    void       *body, *graph, *clone = NULL, *spare = NULL;
+    alloc_params a = alloc_of(64);
+    host_params  h = host_of(nothing);
+    begin();
+    PROBE("handle_to_null", cu.condition(NULL, g, context[0], 0, 1));
+    PROBE("handle_no_graph", cu.condition(&handle, NULL, context[0], 0, 1));
+    PROBE("handle_flags_2", cu.condition(&handle, g, context[0], 0, 2));
+    PROBE("handle_no_context", cu.condition(&other, g, NULL, 0, 1));
+    PROBE("handle", cu.condition(&handle, g, context[0], 0, 1));
+    PROBE("size_0", add_any(g, condition_of(handle, 0, 0)));
+    PROBE("if_3", add_any(g, condition_of(handle, 0, 3)));
+    PROBE("while_2", add_any(g, condition_of(handle, 1, 2)));
+    PROBE("type_3", add_any(g, condition_of(handle, 3, 1)));
+    graph = new_graph();
+    PROBE("of_another_graph", add_any(graph, condition_of(handle, 0, 1)));
+    p = condition_of(handle, 0, 1);
+    p.of.condition.context = NULL;
+    PROBE("no_context", add_any(new_graph(), p));
+    p = condition_of(handle, 0, 2);
+    PROBE("if", cu.add_node(&node, g, NULL, NULL, 0, &p));
+    body = p.of.condition.graphs ? p.of.condition.graphs[0] : NULL;
+    PROBE("handle_again", add_any(g, condition_of(handle, 0, 1)));
+    PROBE("destroy_body", cu.graph_destroy(body));
+    PROBE("instantiate_body", made(body));
+    PROBE("alloc_in_body", cu.add_alloc(&spare, body, NULL, 0, &a));
+    PROBE("clone", cu.graph_clone(&clone, g));
+    PROBE("as_child", cu.add_child(&spare, graph, NULL, 0, g));
+    PROBE("instantiate_empty_bodies", made(g));
+    PROBE("kernel_in_body", add_kernel(body, kernel_of(store, store_params)));
+    PROBE("instantiate", made(g));
+    PROBE("instantiate_twice", cu.instantiate(&spare, g, 0));
+    PROBE("set_in_body", set_kernel(kernel_of(nop, NULL)));
+    PROBE("launch", launched());
+    PROBE("host_in_body", cu.add_host(&spare, body, NULL, 0, &h));
+    PROBE("instantiate_host_in_body", made(g));
+    graph = new_graph();
+    PROBE("unused_handle", cu.condition(&handle, graph, context[0], 0, 1));
+    PROBE("instantiate_unused_handle", made(graph));
+}
+
+/* What the group above lost, since a body with memory cannot be instantiated. */
+static void bodies(void) {
+    uint64_t     handle = 0;
+    node_params  p;
+    void        *body, *graph, *spare = NULL;
+    alloc_params a = alloc_of(64);
+    host_params  h = host_of(nothing);
+    begin();
+    cu.condition(&handle, g, context[0], 0, 1);
+    p = condition_of(handle, 0, 1);
+    cu.add_node(&node, g, NULL, NULL, 0, &p);
+    body = p.of.condition.graphs ? p.of.condition.graphs[0] : NULL;
+    PROBE("instantiate_empty", made(g));
+    PROBE("kernel", add_kernel(body, kernel_of(store, store_params)));
+    PROBE("instantiate", made(g));
+    PROBE("instantiate_twice", cu.instantiate(&spare, g, 0));
+    PROBE("set_in_body", set_kernel(kernel_of(nop, NULL)));
+    PROBE("launch", launched());
+    PROBE("host", cu.add_host(&spare, body, NULL, 0, &h));
+    PROBE("instantiate_host", made(g));
+    graph = new_graph();
+    cu.condition(&handle, graph, context[0], 0, 1);
+    p = condition_of(handle, 0, 1);
+    cu.add_node(&node, graph, NULL, NULL, 0, &p);
+    body = p.of.condition.graphs ? p.of.condition.graphs[0] : NULL;
+    cu.add_alloc(&spare, body, NULL, 0, &a);
+    PROBE("instantiate_alloc", made(graph));
+    PROBE("free", cu.add_free(&spare, body, NULL, 0, a.address));
+    PROBE("instantiate_free", made(graph));
+}
+
+/* Memory of a graph in nodes of this and another graph: kernel, fill, copy as digits, 1 where the call failed. */
+static int users(void *graph, ptr p) {
+    kernel_params k = kernel_of(store, store_params);
+    int           result;
+    address = p;
+    result = (add_kernel(graph, k) != 0) * 100;
+    result += (add_fill(graph, fill_of(p, WORDS, 1)) != 0) * 10;
+    result += add_copy(graph, copy_of(memory[0], p, 16, 1)) != 0;
+    address = memory[0];
+    return result;
+}
+static void own(void) {
+    alloc_params a = alloc_of(64), b = alloc_of(64);
+    void        *allocs = NULL, *other, *fill, *later;
+    begin();
+    cu.add_alloc(&allocs, g, NULL, 0, &a);
+    fill = (cu.add_fill(&node, g, &allocs, 1, &(fill_params) { a.address, LINE, 5, 4, WORDS, 1 }, context[0]), node);
+    PROBE("before_free", users(new_graph(), a.address));
+    PROBE("free", cu.add_free(&later, g, &fill, 1, a.address));
+    PROBE("here", users(g, a.address));
+    PROBE("elsewhere", users(new_graph(), a.address));
+    g = new_graph();
+    cu.add_alloc(&allocs, g, NULL, 0, &b);
+    made(g);
+    PROBE("instantiated", users(new_graph(), b.address));
+    PROBE("launched", (launched(), users(new_graph(), b.address)));
+    other = new_graph();
+    PROBE("free_in_another", cu.add_free(&node, other, NULL, 0, b.address));
+    PROBE("freed_in_another", users(new_graph(), b.address));
+    PROBE("free_in_a_third", cu.add_free(&node, new_graph(), NULL, 0, b.address));
+    g = new_graph();
+    a = alloc_of(64);
+    cu.add_alloc(&allocs, g, NULL, 0, &a);
+    fill = (cu.add_fill(&node, g, &allocs, 1, &(fill_params) { a.address, LINE, 5, 4, WORDS, 1 }, context[0]), node);
+    cu.add_free(&later, g, &fill, 1, a.address);
+    made(g);
+    node = fill;
+    PROBE("set_exec_fill", set_fill(fill_of(a.address, 2, 1)));
+    PROBE("set_exec_fill_to_0", set_fill(fill_of(0, 2, 1)));
+}
+
+static void embedded(void) {
+    void         *child = new_graph(), *parent = NULL, *inner = NULL, *clone = NULL, *one, *list[2];
+    size_t        n = 2;
+    struct update info;
+    kernel_params k;
+    begin();
+    child = new_graph();
+    store_node(child);
+    cu.add_child(&parent, g, NULL, 0, child);
+    cu.child_graph(parent, &inner);
+    PROBE("clone", cu.graph_clone(&clone, inner));
+    made(g);
+    PROBE("update_from_it", cu.exec_update(x, inner, &info));
+    one = store_node(inner);
+    PROBE("destroy_node", cu.node_destroy(one));
+    PROBE("nodes", (list[0] = list[1] = NULL, cu.graph_nodes(inner, list, &n), (int)n));
+    made(g);
+    child = new_graph();
+    k = kernel_of(store, store_params);
+    k.grid[0] = 2;
+    add_kernel(child, k);
+    PROBE("child_other_grid", cu.exec_child(x, parent, child));
+    child = new_graph();
+    add_kernel(child, kernel_of(nop, NULL));
+    PROBE("child_other_function", cu.exec_child(x, parent, child));
+    PROBE("launch", launched());
+    child = new_graph();
+    add_fill(child, fill_of(memory[0], 4, 1));
+    cu.add_child(&parent, g = new_graph(), NULL, 0, child);
+    made(g);
+    child = new_graph();
+    add_fill(child, fill_of(memory[0] + 64, 2, 1));
+    PROBE("child_other_fill", cu.exec_child(x, parent, child));
+}
+
+/* ---- user objects ---- */
+
+static volatile int ended;
+static void end(void *user) {
+    (void)user;
+    ended++;
+}
+static int ends(void) {
+    int i;
+    for (i = 0; i < 100 && !ended; i++) sleep_ms(1);
+    return ended;
+}
+static void objects(void) {
+    void *o = NULL, *clone = NULL;
+    begin();
+    PROBE("to_null", cu.object(NULL, NULL, end, 1, 1));
+    PROBE("no_function", cu.object(&o, NULL, NULL, 1, 1));
+    PROBE("count_0", cu.object(&o, NULL, end, 0, 1));
+    PROBE("flags_0", cu.object(&o, NULL, end, 1, 0));
+    PROBE("create", cu.object(&o, NULL, end, 2, 1));
+    PROBE("retain_0", cu.object_retain(o, 0));
+    PROBE("release_0", cu.object_release(o, 0));
+    PROBE("retain_null", cu.object_retain(NULL, 1));
+    PROBE("graph_null", cu.graph_retain(NULL, o, 1, 0));
+    PROBE("graph_object_null", cu.graph_retain(g, NULL, 1, 0));
+    PROBE("graph_count_0", cu.graph_retain(g, o, 0, 0));
+    PROBE("graph_flags_2", cu.graph_retain(g, o, 1, 2));
+    PROBE("graph_release_none", cu.graph_release(g, o, 1));
+    PROBE("graph_retain", cu.graph_retain(g, o, 1, 0));
+    PROBE("graph_move", cu.graph_retain(g, o, 1, 1));
+    PROBE("graph_release_3", cu.graph_release(g, o, 3));
+    PROBE("graph_release", cu.graph_release(g, o, 1));
+    PROBE("clone", cu.graph_clone(&clone, g));
+    PROBE("instantiate", made(g));
+    PROBE("release", cu.object_release(o, 1));
+    PROBE("destroy", cu.graph_destroy(g));
+    PROBE("ended_with_graph", (sleep_ms(20), ended));
+    PROBE("destroy_clone", cu.graph_destroy(clone));
+    PROBE("ended_with_clone", (sleep_ms(20), ended));
+    PROBE("exec_destroy", cu.exec_destroy(x));
+    PROBE("ended", ends());
+}
+
+const group node_groups[] = {
+    { "nodes_arguments", arguments, 1 }, { "nodes_places", places, 1 }, { "nodes_kernels", kernels, 1 },
+    { "nodes_copies", copies, 1 }, { "nodes_fills", fills, 1 }, { "nodes_memory", memory_nodes, 1 },
+    { "nodes_children", children, 1 }, { "nodes_enabled", enabled, 1 }, { "nodes_attributes", attributes, 1 },
+    { "nodes_generic", generic, 1 }, { "nodes_edges", edges, 1 }, { "nodes_conditions", conditions, 1 },
+    { "nodes_objects", objects, 1 }, { "nodes_bodies", bodies, 1 }, { "nodes_own", own, 1 },
+    { "nodes_embedded", embedded, 1 }, { NULL, NULL, 0 }
+};
