@@ -562,7 +562,7 @@ TEST(values_order_streams_and_the_host) {
     CHECK_OK(add_to(&s, a, 1));
     test_sleep_ms(5);
     CHECK_RESULT(gpuexec_stream_query(a), GPUEXEC_NOT_READY);
-    flag[2] = 1234;                                                  /* by the host */
+    __atomic_store_n(&flag[2], 1234, __ATOMIC_RELEASE);              /* by the host */
     CHECK(finishes(a));
 }
 
