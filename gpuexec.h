@@ -7704,10 +7704,12 @@ static char *gxi_read_file(gxi_call *call, const char *path, size_t *bytes) {
 }
 
 /* An image to load. ptx: NULL, or its text with a final NUL; of a compiled cubin, the PTX that it was made from, which
-   is loaded if the driver does not accept the cubin: that is not a failure. */
+   is loaded if the driver does not accept the cubin: that is not a failure. Of a cubin whose architecture it does not
+   know, a driver of CUDA 13 returns CUDA_ERROR_UNKNOWN. */
 typedef struct gxi_image { const void *data; size_t bytes; gxi_image_kind kind; const char *ptx; } gxi_image;
 static int gxi_is_refused(const gxi_image *image, int cu) {
-    return image->kind == GXI_CUBIN && image->ptx && (cu == GXI_NO_BINARY_FOR_GPU || cu == GXI_INVALID_IMAGE);
+    return image->kind == GXI_CUBIN && image->ptx
+           && (cu == GXI_NO_BINARY_FOR_GPU || cu == GXI_INVALID_IMAGE || cu == GXI_UNKNOWN);
 }
 /* The number of letters to insert, remove or change to turn a into b; 99 for very long names. */
 static int gxi_edits(const char *a, const char *b) {
