@@ -857,6 +857,64 @@ static void embedded(void) {
     PROBE("child_other_fill", cu.exec_child(x, parent, child));
 }
 
+/* What of a child graph may change, and whether destroyed nodes count. */
+static void *store_graph(int destroyed_before, int destroyed_after, unsigned blocks) {
+    void         *graph = new_graph();
+    kernel_params k = kernel_of(store, store_params);
+    k.grid[0] = blocks;
+    if (destroyed_before) cu.node_destroy(store_node(graph));
+    add_kernel(graph, k);
+    if (destroyed_after) cu.node_destroy(store_node(graph));
+    return graph;
+}
+static void numbers(void) {
+    void         *child, *parent = NULL, *inner = NULL;
+    struct update info;
+    begin();
+    child = store_graph(0, 0, 1);
+    cu.add_child(&parent, g, NULL, 0, child);
+    cu.child_graph(parent, &inner);
+    made(g);
+    PROBE("same", cu.exec_child(x, parent, store_graph(0, 0, 1)));
+    PROBE("other_grid", cu.exec_child(x, parent, store_graph(0, 0, 2)));
+    child = new_graph();
+    add_kernel(child, kernel_of(nop, NULL));
+    PROBE("other_function", cu.exec_child(x, parent, child));
+    PROBE("destroyed_before", cu.exec_child(x, parent, store_graph(1, 0, 1)));
+    PROBE("destroyed_after", cu.exec_child(x, parent, store_graph(0, 1, 1)));
+    cu.node_destroy(store_node(inner));
+    PROBE("destroyed_inside", cu.exec_child(x, parent, store_graph(0, 0, 1)));
+    made(g);
+    PROBE("made_again", cu.exec_child(x, parent, store_graph(0, 0, 1)));
+    PROBE("both_destroyed", cu.exec_child(x, parent, store_graph(0, 1, 1)));
+    PROBE("launch", launched());
+    made(store_graph(0, 0, 1));
+    PROBE("update_destroyed", cu.exec_update(x, store_graph(0, 1, 1), &info));
+    made(store_graph(0, 1, 1));
+    PROBE("update_same", cu.exec_update(x, store_graph(0, 0, 1), &info));
+    PROBE("update_other_grid", cu.exec_update(x, store_graph(0, 0, 2), &info));
+}
+
+/* A graph with a conditional node and its one executable graph. */
+static void once(void) {
+    uint64_t    handle = 0;
+    node_params p;
+    void       *body, *spare = NULL;
+    begin();
+    cu.condition(&handle, g, context[0], 1, 1);
+    p = condition_of(handle, 0, 1);
+    cu.add_node(&node, g, NULL, NULL, 0, &p);
+    body = p.of.condition.graphs ? p.of.condition.graphs[0] : NULL;
+    PROBE("kernel", add_kernel(body, kernel_of(store, store_params)));
+    PROBE("instantiate", made(g));
+    PROBE("set_in_body", set_kernel(kernel_of(nop, NULL)));
+    PROBE("launch", launched());
+    PROBE("instantiate_twice", cu.instantiate(&spare, g, 0));
+    PROBE("destroy", cu.exec_destroy(x));
+    PROBE("instantiate_after", made(g));
+    PROBE("launch_after", launched());
+}
+
 /* ---- user objects ---- */
 
 static volatile int ended;
@@ -906,5 +964,5 @@ const group node_groups[] = {
     { "nodes_children", children, 1 }, { "nodes_enabled", enabled, 1 }, { "nodes_attributes", attributes, 1 },
     { "nodes_generic", generic, 1 }, { "nodes_edges", edges, 1 }, { "nodes_conditions", conditions, 1 },
     { "nodes_objects", objects, 1 }, { "nodes_bodies", bodies, 1 }, { "nodes_own", own, 1 },
-    { "nodes_embedded", embedded, 1 }, { NULL, NULL, 0 }
+    { "nodes_embedded", embedded, 1 }, { "nodes_numbers", numbers, 1 }, { "nodes_once", once, 1 }, { NULL, NULL, 0 }
 };

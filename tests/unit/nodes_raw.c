@@ -1133,11 +1133,31 @@ static void update(world *w, void *x, void **g) {
     *g = next;
 }
 
+static void print_writers(const world *w, const step *list, unsigned n, unsigned cell) {
+    unsigned i;
+    for (i = 0; i < n; i++) {
+        const step *s = &list[i];
+        print_writers(w, s->parts, s->nparts, cell);
+        if (s->to <= cell && cell < s->to + s->rows && s->kind <= HOST_FUNCTION)
+            printf("%s %u, kind %d: to %u[%u], from %u[%u] and %u[%u], %u words, %u rows, by %08x%s\n",
+                   list == w->steps ? "step" : "part", i, s->kind, s->to, s->at_to, s->a, s->at_a, s->b, s->at_b,
+                   s->words, s->rows, s->by, s->disabled ? ", disabled" : "");
+    }
+}
+/* Prints the first difference, and what writes to its cell. */
 static int same_memory(world *w) {
-    static uint32_t got[DEVICE_CELLS * CELL];
-    CHECK_EQ(cu.cuMemcpyDtoH(got, data, sizeof got), 0);
-    return !memcmp(got, w->model, sizeof got)
-           && !memcmp(pinned, w->model[DEVICE_CELLS], PINNED_CELLS * CELL * sizeof(uint32_t));
+    static uint32_t got[CELLS * CELL];
+    const uint32_t *model = w->model[0];
+    unsigned i;
+    CHECK_EQ(cu.cuMemcpyDtoH(got, data, DEVICE_CELLS * CELL * 4), 0);
+    memcpy(got + DEVICE_CELLS * CELL, pinned, PINNED_CELLS * CELL * 4);
+    for (i = 0; i < (DEVICE_CELLS + PINNED_CELLS) * CELL; i++)
+        if (got[i] != model[i]) {
+            printf("cell %u, word %u is %08x, not %08x\n", i / CELL, i % CELL, got[i], model[i]);
+            print_writers(w, w->steps, w->n, i / CELL);
+            return 0;
+        }
+    return 1;
 }
 
 static int random_graph(world *w, uint32_t seed) {
@@ -1161,6 +1181,7 @@ static int random_graph(world *w, uint32_t seed) {
         CHECK_EQ(cu.cuStreamSynchronize(stream), 0);
         for (i = 0; i < w->n; i++) model_step(w, &w->steps[i]);
         good = same_memory(w);
+        if (!good) printf("after launch %u of %u nodes%s\n", launch, w->n, whole ? " updated as a whole" : "");
         if (launch == LAUNCHES - 1) break;
         if (whole) update(w, x, &g);
         else for (i = 0; i < w->n; i++) {

@@ -100,7 +100,8 @@ static bool may_be_conditional(const struct sim_work *w, const struct sim_work *
 }
 
 /* 0, or the result to return, the reason for it and the node. conditional: whose body the graph is, or NULL. A graph
-   with memory nodes has one executable graph at a time, as measured. */
+   with memory nodes or conditional ones has one executable graph at a time; a body that is not allowed is found first,
+   as measured. */
 static int check_nodes(const struct sim_graph *g, const struct sim_work *conditional, int *why,
                        const struct sim_node **bad) {
     struct sim_range r;
@@ -113,15 +114,17 @@ static int check_nodes(const struct sim_graph *g, const struct sim_work *conditi
         *bad = node;
         if (!sim_work_can_run(&node->work)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
         if (is_memory(node->work.type) && conditional) return CUDA_ERROR_INVALID_VALUE;          /* as measured */
-        if (is_memory(node->work.type) && sim_get(SIM_H_EXEC, SIM_HANDLE(node->exec)))
-            return CUDA_ERROR_NOT_SUPPORTED;
         if (node->work.type == CU_GRAPH_NODE_TYPE_MEMSET       /* there must be memory, as measured */
             && !sim_mem_find_for_call(node->work.op->dst.address, 1, true, &r))
             return CUDA_ERROR_INVALID_VALUE;
-        if (conditional && !may_be_conditional(&node->work, conditional)) return CUDA_ERROR_NOT_SUPPORTED;
+        if (conditional && !may_be_conditional(&node->work, conditional)) return CUDA_ERROR_INVALID_VALUE;
         const struct sim_work *inner = node->work.type == CU_GRAPH_NODE_TYPE_CONDITIONAL ? &node->work : conditional;
         for (unsigned k = 0; k < node->nbodies; k++)
             if ((result = check_nodes(node->bodies[k], inner, why, bad))) return result;
+        *bad = node;
+        if ((is_memory(node->work.type) || node->work.type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+            && sim_get(SIM_H_EXEC, SIM_HANDLE(node->exec)))
+            return CUDA_ERROR_NOT_SUPPORTED;
     }
     *bad = NULL;
     return CUDA_SUCCESS;

@@ -208,19 +208,33 @@ static struct sim_work *work_of(void *handle, int type) {
     return node && node->work.type == type ? &node->work : NULL;
 }
 
-/* Both versions begin with the members of the first. The array of parameters belongs to the node; without parameters
-   there is none. */
+/* The arguments as they were given, in the order that was measured. The array belongs to the node; it is filled once, as
+   a thread may read it while another one queries it again. NULL: no arguments, or no memory. */
+static void **arguments(struct sim_op *op) {
+    const struct sim_func *f = sim_launch_function(op)->func;
+    const unsigned n = op->packed ? 5 : f->nparams;
+    void **at = op->staged;
+    if (!n || at || !(at = op->staged = calloc(n, sizeof *at))) return at;
+    if (op->packed) {
+        at[0] = (void *)CU_LAUNCH_PARAM_BUFFER_SIZE;
+        at[1] = &op->packed;
+        at[2] = (void *)CU_LAUNCH_PARAM_BUFFER_POINTER;
+        at[3] = op->grid->params;
+    } else
+        for (unsigned i = 0; i < n; i++) at[i] = op->grid->params + f->params[i].address;
+    return at;
+}
+/* Both versions begin with the members of the first. */
 static int kernel_params(void *handle, CUDA_KERNEL_NODE_PARAMS_v1 *out) {
     struct sim_work *w = work_of(handle, CU_GRAPH_NODE_TYPE_KERNEL);
     if (!w || !out) return CUDA_ERROR_INVALID_VALUE;
     const struct sim_grid *g = w->op->grid;
     const struct sim_function *f = sim_launch_function(w->op);
-    const unsigned n = f->func->nparams;
-    void **at = w->op->staged;
-    if (n && !at && !(at = w->op->staged = calloc(n, sizeof *at))) return CUDA_ERROR_OUT_OF_MEMORY;
-    for (unsigned i = 0; i < n; i++) at[i] = g->params + f->func->params[i].address;
+    void **at = arguments(w->op);
+    if (!at && f->func->nparams) return CUDA_ERROR_OUT_OF_MEMORY;
     *out = (CUDA_KERNEL_NODE_PARAMS_v1) { SIM_HANDLE(f->handle), g->grid[0], g->grid[1], g->grid[2], g->block[0],
-                                          g->block[1], g->block[2], g->dynamic_shared, at, NULL };
+                                          g->block[1], g->block[2], g->dynamic_shared, w->op->packed ? NULL : at,
+                                          w->op->packed ? at : NULL };
     return CUDA_SUCCESS;
 }
 SIM_API(cuGraphKernelNodeGetParams, (void *node, CUDA_KERNEL_NODE_PARAMS_v1 *out), (node, out), SIM_INIT) {
@@ -231,7 +245,7 @@ SIM_API(cuGraphKernelNodeGetParams_v2, (void *node, CUDA_KERNEL_NODE_PARAMS_v2 *
     const int result = kernel_params(node, out ? &p : NULL);
     if (!result)
         *out = (CUDA_KERNEL_NODE_PARAMS_v2) { p.func, p.gridDimX, p.gridDimY, p.gridDimZ, p.blockDimX, p.blockDimY,
-                                              p.blockDimZ, p.sharedMemBytes, p.kernelParams, NULL, NULL, NULL };
+                                              p.blockDimZ, p.sharedMemBytes, p.kernelParams, p.extra, NULL, NULL };
     return result;
 }
 

@@ -363,6 +363,7 @@ static int prepare(const struct launch *requested, struct sim_context *c, struct
         op->priority = l->set.priority < SIM_PRIORITY_GREATEST ? -SIM_PRIORITY_GREATEST : -l->set.priority;
     if (f->module->prints) c->has_printed = true;
     op->release = release;
+    op->packed = l->bytes;
     op->module = f->module;
     f->module->refs++;
     *out = op;
@@ -465,7 +466,9 @@ int sim_kernel_copy_set(const struct sim_work *work, const struct sim_attributes
                       (void *)CU_LAUNCH_PARAM_END };
     const CUDA_KERNEL_NODE_PARAMS_v2 p = { SIM_HANDLE(f->handle), n[0], n[1], n[2], g->block[0], g->block[1],
                                            g->block[2], g->dynamic_shared, NULL, extra, NULL, NULL };
-    return sim_kernel_work(&p, set, out);
+    const int result = sim_kernel_work(&p, set, out);
+    if (!result) out->op->packed = work->op->packed;
+    return result;
 }
 
 static bool is_of_node(unsigned id) {

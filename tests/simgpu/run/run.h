@@ -107,6 +107,7 @@ struct sim_op {
     size_t width, height, depth, progress;        /* COPY, FILL: bytes per row, rows, slices, bytes done */
     uint64_t pattern;
     unsigned pattern_bytes, how;                   /* FILL, TRY; how: the operation that attempt performs with it */
+    size_t packed;                                /* KERNEL: bytes of arguments given as one buffer, or 0 */
     void *staged;                                 /* bytes freed with the op; COPY: of the source, read at the call */
     void (*function)(void *data, int error);      /* CALL, HOST */
     bool (*attempt)(const struct sim_op *op, void *at);              /* TRY, without sim_lock; at:
