@@ -915,6 +915,101 @@ static void once(void) {
     PROBE("launch_after", launched());
 }
 
+/* Whether a disabled node still orders those before and after it. Each writes one word: to the program's memory, or to
+   memory that the graph allocates, from which it is copied out at the end. */
+static const char *const kind_names[] = { "kernel", "copy", "fill" };
+static ptr constants(unsigned k) { return memory[0] + 2048 + 4 * k; }
+static void *add_write(int kind, void *before, ptr to, unsigned k) {
+    kernel_params p = kernel_of(store, store_params);
+    fill_params   f = fill_of(to, 1, 1);
+    copy_3d       c = copy_of(to, constants(k), 4, 1);
+    void         *made_node = NULL;
+    f.value = number = k;
+    address = to;
+    if (kind == KERNEL) cu.add_kernel(&made_node, g, &before, before != NULL, &p);
+    if (kind == MEMCPY) cu.add_copy(&made_node, g, &before, before != NULL, &c, context[0]);
+    if (kind == MEMSET) cu.add_fill(&made_node, g, &before, before != NULL, &f, context[0]);
+    return made_node;
+}
+static int last_written(int own, int before, int between, int after) {
+    gate          held = make_gate();
+    ptr           to = memory[0];
+    alloc_params  a = alloc_of(64);
+    kernel_params k = kernel_of(kernel(0, "spin"), NULL);
+    void         *last = NULL, *off, *params[1] = { &held.address };
+    copy_3d       c;
+    uint32_t      got = 0;
+    g = new_graph();
+    if (own) {
+        cu.add_alloc(&last, g, NULL, 0, &a);
+        to = a.address;
+    }
+    k.params = params;
+    cu.add_kernel(&node, g, &last, last != NULL, &k);
+    off = add_write(between, add_write(before, node, to, 1), memory[0] + LINE, 3);
+    last = add_write(after, off, to, 2);
+    if (own) {
+        c = copy_of(memory[0], to, 4, 1);
+        cu.add_copy(&node, g, &last, 1, &c, context[0]);
+        cu.add_free(&last, g, &node, 1, to);
+    }
+    if (made(g) || cu.set_enabled(x, off, 0)) return 7;
+    cu.graph_launch(x, stream);
+    sleep_ms(5);
+    open_gate(held);
+    cu.stream_sync(stream);
+    cu.to_host(&got, memory[0], 4);
+    return (int)got;
+}
+/* Many launches that a copy of what was written ends; how many copied something else. */
+static int stale(int own, int before, int between) {
+    ptr          to = memory[0];
+    alloc_params a = alloc_of(64);
+    void        *last = NULL, *first, *off;
+    copy_3d      c;
+    unsigned     k, wrong = 0;
+    uint32_t     got;
+    g = new_graph();
+    if (own) {
+        cu.add_alloc(&last, g, NULL, 0, &a);
+        to = a.address;
+    }
+    first = add_write(before, last, to, 1);
+    off = add_write(between, first, to, 3);
+    c = copy_of(memory[0] + 1024, to, 4, 1);
+    cu.add_copy(&last, g, &off, 1, &c, context[0]);
+    if (own) cu.add_free(&node, g, &last, 1, to);
+    if (made(g) || cu.set_enabled(x, off, 0)) return -1;
+    for (k = 0; k < 200; k++) {
+        kernel_params p = kernel_of(store, store_params);
+        fill_params   f = fill_of(to, 1, 1);
+        f.value = number = k;
+        address = to;
+        if (before == KERNEL) cu.exec_kernel(x, first, &p);
+        else cu.exec_fill(x, first, &f, context[0]);
+        cu.graph_launch(x, stream);
+        cu.stream_sync(stream);
+        cu.to_host(&got, memory[0] + 1024, 4);
+        wrong += got != k;
+    }
+    return wrong != 0;
+}
+static void disabled(void) {
+    char     question[40], text[10];
+    unsigned own, between, k;
+    begin();
+    for (k = 1; k < 4; k++) cu.fill_32_now(constants(k), k, 1);
+    for (own = 0; own < 2; own++)
+        for (between = 0; between < 3; between++) {
+            snprintf(question, sizeof question, "%s_%s", own ? "own" : "device", kind_names[between]);
+            for (k = 0; k < 9; k++)
+                text[k] = (char)('0' + last_written((int)own, (int)k / 3, (int)between, (int)k % 3));
+            text[9] = 0;
+            answer(question, "%s stale %d %d", text, stale((int)own, KERNEL, (int)between),
+                   stale((int)own, MEMSET, (int)between));
+        }
+}
+
 /* ---- user objects ---- */
 
 static volatile int ended;
@@ -964,5 +1059,6 @@ const group node_groups[] = {
     { "nodes_children", children, 1 }, { "nodes_enabled", enabled, 1 }, { "nodes_attributes", attributes, 1 },
     { "nodes_generic", generic, 1 }, { "nodes_edges", edges, 1 }, { "nodes_conditions", conditions, 1 },
     { "nodes_objects", objects, 1 }, { "nodes_bodies", bodies, 1 }, { "nodes_own", own, 1 },
-    { "nodes_embedded", embedded, 1 }, { "nodes_numbers", numbers, 1 }, { "nodes_once", once, 1 }, { NULL, NULL, 0 }
+    { "nodes_embedded", embedded, 1 }, { "nodes_disabled", disabled, 1 },
+    { "nodes_numbers", numbers, 1 }, { "nodes_once", once, 1 }, { NULL, NULL, 0 }
 };

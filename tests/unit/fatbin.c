@@ -3,7 +3,7 @@
 #include <dlfcn.h>
 #include <sys/resource.h>
 
-enum { PTX = 1, CUBIN = 2, PLAIN = 0x11, LZ4 = 0x2011, ZSTD = 0x8011, THIS_ONLY = 0x100000, ROOM = 8192, ENTRY = 64 };
+enum { PTX = 1, CUBIN = 2, PLAIN = 0x11, LZ4 = 0x2011, ZSTD = 0x8011, THIS_ONLY = 0x100000, ROOM = 8192, ENTRY = 80 };
 
 static unsigned char made[ROOM];
 static size_t at;
@@ -37,12 +37,15 @@ static void add(unsigned kind, unsigned arch, unsigned flags, const char *text) 
     put(at + 2, 2, 0x101);
     put(at + 4, 4, ENTRY);
     put(at + 8, 8, payload);
+    put(at + 20, 4, 64);                                         /* where the place of the options of PTX is: none */
+    put(at + 26, 2, 7);                                          /* PTX of version 7.0 */
     put(at + 28, 4, arch);
     put(at + 40, 8, flags);
     if (flags & (0x2000 | 0x8000)) {
         put(at + 16, 4, packed);
         put(at + 56, 8, n);
     }
+    put(at + 64, 4, 72);
     at += ENTRY + payload;
     put(8, 8, at - 16);
 }

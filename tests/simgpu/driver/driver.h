@@ -344,7 +344,7 @@ struct sim_node {
 struct sim_graph {
     uint64_t handle;
     struct sim_node *first, *last, *found;        /* found: the last one that was looked up in a clone */
-    unsigned n;                                   /* nodes */
+    unsigned n, added;                            /* nodes; those that were ever added */
     struct sim_node *last_free;                   /* the last that frees memory: those are never destroyed alone */
     struct sim_condition *conditions;
     struct sim_held *held;
@@ -399,6 +399,7 @@ struct sim_plan {
     unsigned refs;
     struct sim_step *steps;                       /* in the order of the graph's nodes */
     unsigned n, *order;                           /* order: each after those that it depends on */
+    unsigned added;                               /* to the graph until then */
     unsigned nends, *ends;                        /* on which none depends, in the graph's order of these */
     unsigned nops;                                /* of a launch */
 };

@@ -485,6 +485,8 @@ bool sim_exec_may_change(const void *exec, const struct sim_work *from, const st
     return compare(sim_get(SIM_H_EXEC, exec), from, to) == CU_GRAPH_EXEC_UPDATE_SUCCESS;
 }
 
+/* Nodes that were destroyed before count here, as measured; they do not when a whole graph is updated. */
 bool sim_exec_change_body(const void *exec, struct sim_step *step, const struct sim_graph *body) {
-    return !update_plan(sim_get(SIM_H_EXEC, exec), step->bodies[0], body, true).result;
+    return step->bodies[0]->added == body->added
+           && !update_plan(sim_get(SIM_H_EXEC, exec), step->bodies[0], body, true).result;
 }

@@ -81,6 +81,7 @@ static void append(struct sim_graph *graph, struct sim_node *node) {
     if (graph->last) graph->last->next = node; else graph->first = node;
     graph->last = node;
     node->index = graph->n++;
+    graph->added++;
 }
 
 struct sim_node *sim_node_add(struct sim_graph *graph, struct sim_work work, void *const *before,

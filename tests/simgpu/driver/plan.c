@@ -57,6 +57,7 @@ static int fill_step(struct sim_plan *p, struct sim_step *step, const struct sim
 static int fill(struct sim_plan *p, const struct sim_graph *g, struct sim_node **nodes) {
     sim_graph_number(g);
     if (!sim_graph_order(g, nodes)) return SIM_PLAN_CIRCLE;
+    p->added = g->added;
     p->order = indices(nodes, g->n);
     p->nends = sim_graph_ends(g, nodes);
     p->ends = indices(nodes, p->nends);
@@ -106,7 +107,8 @@ bool sim_plan_own(struct sim_plan **plan) {
     if (old->refs == 1) return true;
     struct sim_plan *p = calloc(1, sizeof *p);
     if (!p) return false;
-    *p = (struct sim_plan) { .refs = 1, .nends = old->nends, .nops = old->nops };
+    *p = (struct sim_plan) { .refs = 1, .added = old->added, .nends = old->nends,
+                             .nops = old->nops };
     p->order = same_list(old->order, old->n);
     p->ends = same_list(old->ends, old->nends);
     p->steps = calloc(old->n + 1u, sizeof *p->steps);
