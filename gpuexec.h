@@ -2514,8 +2514,9 @@ GPUEXEC_API gpuexec_result gpuexec_batch_barrier_at(const char *where, gpuexec_b
 
 /* Changes argument `index` of launch `launch` (both counted from 0) to a copy of *value, for every gpuexec_batch_launch
    from now on; `bytes` must be the argument's size. What was launched before keeps its arguments, even if it has not
-   begun. In C++ also: gpuexec_batch_set(batch, launch, index, value). Only host memory changes; the next
-   gpuexec_batch_launch sets the arguments of each launch that changed. */
+   begun. In C++ also: gpuexec_batch_set(batch, launch, index, value). The graph gets the arguments of a launch when
+   those of another one change, or at the next gpuexec_batch_launch: so change the arguments of one launch one after the
+   other. cuGraphExecKernelNodeSetParams. */
 GPUEXEC_API gpuexec_result gpuexec_batch_set_at(const char *where, gpuexec_batch batch, int launch, int index,
                                                 const void *value, size_t bytes);
 
@@ -2529,7 +2530,7 @@ GPUEXEC_API gpuexec_result gpuexec_batch_launch_at(const char *where, gpuexec_ba
 typedef struct gpuexec_batch_info {
     gpuexec_batch_order order;
     size_t launches;
-    size_t changed;                              /* launches whose arguments the next gpuexec_batch_launch will set */
+    size_t changed;                              /* launches whose new arguments the graph does not have yet */
     int    chains;                               /* the graph's launches run in so many chains side by side, at most */
     int    instantiated;                         /* 1: the graph has been made */
 } gpuexec_batch_info;
@@ -3524,6 +3525,7 @@ static inline int gxi_swap(int *p, int from, int to) {               /* 1: it wa
 #    define GXI_FENCE() __atomic_thread_fence(__ATOMIC_ACQ_REL)
 #  endif
 #  define GXI_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#  define GXI_PREFETCH(p) __builtin_prefetch(p)
 #  define GXI_NOINLINE __attribute__((noinline))        /* many callers: inlining it would slow down compilation */
 #  define GXI_COLD __attribute__((noinline, cold))
 #  define GXI_HOT static inline __attribute__((always_inline))        /* the launch path */
@@ -3533,6 +3535,7 @@ static inline int gxi_swap(int *p, int from, int to) {               /* 1: it wa
 #  define GXI_STORE(p, v) (*(p) = (v))
 #  define gxi_swap(p, from, to) (InterlockedCompareExchange((volatile LONG *)(p), to, from) == (from))
 #  define GXI_UNLIKELY(x) (x)
+#  define GXI_PREFETCH(p) ((void)(p))
 #  define GXI_NOINLINE
 #  define GXI_COLD
 #  define GXI_HOT static
@@ -13060,23 +13063,28 @@ enum { GXI_MOST_BYTES = 32764,
 
 static size_t gxi_up(size_t at, size_t alignment) { return (at + alignment - 1) / alignment * alignment; }
 
-/* A block with the contents of `old`, or empty, after `head` bytes that the block is the first part of. NULL: no
-   memory. */
-static void *gxi_block_new(size_t head, unsigned room, size_t space, const gxi_block *old) {
-    const size_t addresses = gxi_up(head, 16), sizes = addresses + room * sizeof(void *),
-                 data = gxi_up(sizes + room * 2 * sizeof(short), 16);
-    char *p = (char *)gxi_realloc(NULL, data + space);
-    gxi_block *b = (gxi_block *)(void *)p;
-    unsigned i;
-    if (!p) return NULL;
-    memset(p, 0, data + space);
-    b->addresses = (const void **)(void *)(p + addresses);
-    b->sizes = (unsigned short *)(void *)(p + sizes);
+/* A block and what it needs: `head` bytes that it is the first part of, then the addresses, sizes and kinds of `room`
+   arguments, then `space` bytes for their values. */
+static size_t gxi_block_bytes(size_t head, unsigned room, size_t space) {
+    return gxi_up(gxi_up(head, 16) + room * (sizeof(void *) + 2 * sizeof(short)), 16) + space;
+}
+static gxi_block *gxi_block_at(void *memory, size_t head, unsigned room, size_t space) {
+    gxi_block *b = (gxi_block *)memory;
+    memset(memory, 0, gxi_block_bytes(head, room, space));
+    b->addresses = (const void **)(void *)((char *)memory + gxi_up(head, 16));
+    b->sizes = (unsigned short *)(void *)(b->addresses + room);
     b->kinds = b->sizes + room;
-    b->data = (unsigned char *)p + data;
+    b->data = (unsigned char *)memory + gxi_block_bytes(head, room, 0);
     b->room = room;
     b->space = space;
-    if (!old) return p;
+    return b;
+}
+/* With the contents of `old`, or empty. NULL: no memory. */
+static void *gxi_block_new(size_t head, unsigned room, size_t space, const gxi_block *old) {
+    void *p = gxi_realloc(NULL, gxi_block_bytes(head, room, space));
+    gxi_block *b = p ? gxi_block_at(p, head, room, space) : NULL;
+    unsigned i;
+    if (!p || !old) return p;
     for (i = 0; i < old->count; i++) b->addresses[i] = b->data + ((const unsigned char *)old->addresses[i] - old->data);
     memcpy(b->sizes, old->sizes, old->count * sizeof *b->sizes);
     memcpy(b->kinds, old->kinds, old->count * sizeof *b->kinds);
@@ -15556,6 +15564,7 @@ enum { GXI_BATCH_CHAINS = 8,                     /* of independent launches. An 
                                                     kernels: 1 chain 0.536 us, 2 0.351, 4 0.237, 8 0.197, 16 0.189 */
        GXI_BATCH_WORDS = 16,                     /* of an argument: those that may be addresses */
        GXI_BATCH_FOUND = 8,
+       GXI_BATCH_LINES = 6,                      /* of 64 bytes: what a launch with few arguments takes */
        GXI_BATCH_LIKE = 8 };                     /* checks of so many earlier launches are not repeated */
 typedef struct gxi_batched {                     /* one launch */
     gxi_block        block;                      /* must be first. kinds: the words of each argument, by bits, that were
@@ -15565,6 +15574,7 @@ typedef struct gxi_batched {                     /* one launch */
     gpuexec_dims     dims;
     gpuexec_launch_desc desc;
     struct CUgraphNode_st *node;
+    gxi_kernel_node  params;                     /* the node's */
     int              plain, changed, after_all;  /* plain: desc is all zero; after_all: after gpuexec_batch_barrier */
 } gxi_batched;
 struct gxi_batch {
@@ -15572,6 +15582,8 @@ struct gxi_batch {
     int              count, cap, nchanged, after_all;        /* after_all: for the next launch */
     gpuexec_batch_order order;
     struct CUgraph_st *graph;                    /* NULL: not made */
+    char            *piece;                      /* of memory, the last one; see gxi_batch_room */
+    size_t           piece_bytes, piece_used;
     uint64_t         ends, frees;                /* gxi.ends and gxi.freed_count when everything was there */
     struct { uint64_t lo, bytes; } found[GXI_BATCH_FOUND];         /* by argument: the last memory that was found ... */
     uint64_t         found_at;                   /* ... and is there as long as freed_count is this */
@@ -15633,8 +15645,13 @@ static int gxi_batch_unmake(gxi_call *call, gxi_slot *slot, int lost) {
     return cu;
 }
 static void gxi_batch_empty(gxi_batch *b) {
-    while (b->count) gxi_free(b->launches[--b->count]);
-    b->after_all = 0;
+    while (b->piece) {
+        char *const piece = b->piece;
+        memcpy(&b->piece, piece, sizeof b->piece);
+        gxi_free(piece);
+    }
+    b->count = b->after_all = 0;
+    b->piece_bytes = b->piece_used = 0;
 }
 static int gxi_batch_end(gxi_call *call, gxi_slot *old) {
     gxi_batch *b = gxi_batch_of(old);
@@ -15716,19 +15733,39 @@ static int gxi_batch_grow(gxi_batch *b) {
     b->cap = cap;
     return 1;
 }
+/* Launches lie one after the other in a few large pieces of memory, each with the address of the one before it. */
+static void *gxi_batch_room(gxi_batch *b, size_t bytes) {
+    char *at = b->piece + b->piece_used;
+    if (!b->piece || b->piece_used + bytes > b->piece_bytes) {
+        size_t size = 2 * b->piece_bytes;
+        if (size < 2048) size = 2048;
+        if (size > 65536) size = 65536;
+        if (size < bytes + 16) size = bytes + 16;
+        if (!(at = (char *)gxi_realloc(NULL, size))) return NULL;
+        memcpy(at, &b->piece, sizeof b->piece);
+        b->piece = at;
+        b->piece_bytes = size;
+        b->piece_used = 16;
+        at += 16;
+    }
+    b->piece_used += gxi_up(bytes, 16);
+    return at;
+}
 static gxi_batched *gxi_batched_new(gxi_call *call, gxi_batch *b, const gxi_slot *k, const gpuexec_dims *dims,
                                     const gpuexec_launch_desc *desc, const gpuexec_args *args, const char *name) {
     const unsigned short *sizes;
     gxi_batched *l;
     size_t space = 0;
+    void *room;
     unsigned i;
     if (!gxi_sizes_of_args(call, k, args, &sizes)) return NULL;
     for (i = 0; i < args->count; i++) space += gxi_up(sizes[i], 16);
-    l = name && gxi_batch_grow(b) ? (gxi_batched *)gxi_block_new(sizeof *l, args->count, space, NULL) : NULL;
-    if (!l) {
+    room = name && gxi_batch_grow(b) ? gxi_batch_room(b, gxi_block_bytes(sizeof *l, args->count, space)) : NULL;
+    if (!room) {
         gxi_fail_memory(call, "add a launch to the batch");
         return NULL;
     }
+    l = (gxi_batched *)(void *)gxi_block_at(room, sizeof *l, args->count, space);
     for (i = 0; i < args->count; i++) {
         gxi_block_add(&l->block, args->addresses[i], sizes[i], 16, GPUEXEC_NO_TYPE);
         gxi_batch_note(b, l, i);
@@ -15736,6 +15773,7 @@ static gxi_batched *gxi_batched_new(gxi_call *call, gxi_batch *b, const gxi_slot
     l->kernel = k->id;
     l->name = name;
     l->dims = *dims;
+    l->params = gxi_kernel_params(k, dims, l->block.addresses);
     if (desc) l->desc = *desc;
     l->after_all = b->after_all || !b->count;
     l->desc.programmatic = (l->desc.programmatic || b->order == GPUEXEC_BATCH_PROGRAMMATIC) && !l->after_all &&
@@ -15762,7 +15800,6 @@ static int gxi_batch_add(gxi_call *call, gpuexec_batch batch, gpuexec_kernel ker
         l = gxi_batched_new(call, b, k, &dims, desc, args, like ? like->name : gxi_keep(gxi_kernel_of(k)->title));
     if (!l) return -1;
     if (b->graph && gxi_batch_unmake(call, slot, 0)) {
-        gxi_free(l);
         gxi_fail_cu(call, NULL, "cannot destroy the graph of the batch created at %s", gxi_place(slot->where));
         return -1;
     }
@@ -15804,6 +15841,25 @@ static GXI_COLD gpuexec_result gxi_batch_set_fails(const char *where, gpuexec_ba
                  index);
     return gxi_failed_with();
 }
+static void gxi_copy_value(void *to, const void *value, size_t bytes) {          /* 4 or 8 bytes without a call */
+    if (bytes == 4) memcpy(to, value, 4);
+    else if (bytes == 8) memcpy(to, value, 8);
+    else memcpy(to, value, bytes);
+}
+/* The arguments of the launch that changed before go into the graph now, while they are in the processor's cache, and
+   the next launch is fetched meanwhile. What the driver refuses here waits for the next gpuexec_batch_launch. */
+static void gxi_batch_changes(const gxi_slot *slot, gxi_batch *b, gxi_batched *l, int next) {
+    gxi_batched *const last = b->nchanged ? b->changed[b->nchanged - 1] : NULL;
+    int i;
+    if (last && b->ends == GXI_LOAD(&gxi.ends) && !gxi.trace) {
+        for (i = 0; i < GXI_BATCH_LINES && next < b->count; i++)
+            GXI_PREFETCH((const char *)b->launches[next] + 64 * i);
+        last->changed = gxi.cu.cuGraphExecKernelNodeSetParams(slot->is.batch.exec, last->node, &last->params) != 0;
+        b->nchanged -= !last->changed;
+    }
+    l->changed = 1;
+    b->changed[b->nchanged++] = l;
+}
 GPUEXEC_API gpuexec_result gpuexec_batch_set_at(const char *where, gpuexec_batch batch, int launch, int index,
                                                 const void *value, size_t bytes) {
     const gxi_slot *slot = gxi_peek_inline(batch.id, GXI_BATCH);
@@ -15811,12 +15867,9 @@ GPUEXEC_API gpuexec_result gpuexec_batch_set_at(const char *where, gpuexec_batch
     gxi_batched *l = b && (unsigned)launch < (unsigned)b->count ? b->launches[launch] : NULL;
     if (!l || (unsigned)index >= l->block.count || bytes != l->block.sizes[index] || !value)
         return gxi_batch_set_fails(where, batch, launch, index, bytes);
-    memcpy((unsigned char *)l->block.data + gxi_block_offset(&l->block, (unsigned)index), value, bytes);
+    gxi_copy_value((void *)(uintptr_t)l->block.addresses[index], value, bytes);
     if (bytes >= sizeof(uint64_t)) gxi_batch_note(b, l, (unsigned)index);
-    if (b->graph && !l->changed) {
-        l->changed = 1;
-        b->changed[b->nchanged++] = l;
-    }
+    if (b->graph && !l->changed) gxi_batch_changes(slot, b, l, launch + 1);
     return GPUEXEC_OK;
 }
 
@@ -15892,8 +15945,7 @@ static gpuexec_result gxi_batch_change(gxi_call *call, gxi_slot *slot) {
     gxi_batch *b = gxi_batch_of(slot);
     while (b->nchanged) {
         gxi_batched *l = b->changed[b->nchanged - 1];
-        const gxi_kernel_node p = gxi_kernel_params(gxi_peek(l->kernel, GXI_KERNEL), &l->dims, l->block.addresses);
-        if (GXI_TRY(cuGraphExecKernelNodeSetParams, (slot->is.batch.exec, l->node, &p)))
+        if (GXI_TRY(cuGraphExecKernelNodeSetParams, (slot->is.batch.exec, l->node, &l->params)))
             return gxi_fail_cu(call, NULL, "cannot set the arguments of a launch of %s, of the batch created at %s",
                                l->name, gxi_place(slot->where));
         l->changed = 0;
