@@ -12,7 +12,9 @@ static gpuexec_stream      stream;
 static gpuexec_pool        pool;
 static gxi_driver          cu;                   /* the driver's entry points */
 static struct CUstream_st *queue;
-static void               *ours, *keeps, *usual;         /* gpuexec's pool; one that keeps all; with CUDA's settings */
+static struct CUctx_st    *native;
+static void               *ours, *own, *keeps, *usual;   /* gpuexec's pool; of gpuexec_pool_create: as it is; one that
+                                                            keeps all; with CUDA's settings */
 
 static void must(int ok) {
     if (ok) return;
@@ -33,6 +35,25 @@ static double raw_pairs(void *from, int count) {
     return ends(begin, bad);
 }
 static double raw_pair(int count) { return raw_pairs(ours, count); }
+static double raw_own_pair(int count) { return raw_pairs(own, count); }
+/* With what gpuexec must do so that captures of other libraries go on, and destroyed contexts are noticed. */
+static double guarded_pair(int count) {
+    const double begin = microseconds();
+    unsigned long long id;
+    gpuexec_ptr p;
+    int i, bad = 0;
+    for (i = 0; i < count; i++) {
+        int mode = GPUEXEC_CAPTURE_RELAXED;
+        bad |= cu.cuThreadExchangeStreamCaptureMode(&mode);
+        bad |= cu.cuMemAllocFromPoolAsync(&p, bytes, ours, queue);
+        bad |= cu.cuThreadExchangeStreamCaptureMode(&mode);
+        mode = GPUEXEC_CAPTURE_RELAXED;
+        bad |= cu.cuCtxGetId(native, &id) | cu.cuThreadExchangeStreamCaptureMode(&mode);
+        bad |= cu.cuMemFreeAsync(p, queue);
+        bad |= cu.cuThreadExchangeStreamCaptureMode(&mode);
+    }
+    return ends(begin, bad);
+}
 static double raw_plain(int count) {
     const double begin = microseconds();
     gpuexec_ptr p;
@@ -84,8 +105,8 @@ static double peer_1(int count) { return peer_burst(&peers[1], count); }
 static double peer_2(int count) { return peer_burst(&peers[2], count); }
 static double peer_3(int count) { return peer_burst(&peers[3], count); }
 
-/* most: the bound of its ratio to the first, 0 for none */
-typedef struct way { const char *name; burst_function burst; double most; } way;
+/* most: the bound of its ratio to the way with the number `to`, 0 for none */
+typedef struct way { const char *name; burst_function burst; double most; unsigned to; } way;
 /* list: `count` ways, with room for two more: those of the peers */
 static void table(const char *title, way *list, unsigned count, unsigned peer_of, int calls) {
     static const burst_function bursts_of[] = { peer_0, peer_1, peer_2, peer_3 };
@@ -98,13 +119,14 @@ static void table(const char *title, way *list, unsigned count, unsigned peer_of
         }
         list[count].name = peers[i].says + strlen("ready ");
         list[count].most = 0;
+        list[count].to = 0;
         list[count++].burst = bursts_of[i];
     }
     for (i = 0; i < count; i++) functions[i] = list[i].burst;
     contest(functions, count, rounds, bursts, smoke() ? 2 : calls);
-    printf("\n| %s | us | ratio to the first |\n|---|---|---|\n", title);
+    printf("\n| %s | us | ratio to the driver's calls |\n|---|---|---|\n", title);
     for (i = 0; i < count; i++) {
-        const double ratio = contest_ratio(i, 0);
+        const double ratio = contest_ratio(i, list[i].to);
         printf("| %s | %.3f | %.3f", list[i].name, contest_time(i), ratio);
         if (list[i].most > 0) printf(" (at most %.2f)", list[i].most);
         printf(" |\n");
@@ -115,18 +137,24 @@ static void table(const char *title, way *list, unsigned count, unsigned peer_of
 }
 
 int main(void) {
-    way pairs[6] = { { "the driver's calls, same pool", raw_pair, 0 }, { "gpuexec_alloc_on, _free_on", our_pair, 1.05 },
-                     { "gpuexec_pool_alloc, _free_on", pool_pair, 1.05 }, { "cuMemAlloc, cuMemFree", raw_plain, 0 } };
-    way frames[5] = { { "the driver's calls, a pool that keeps all", frame_keeps, 0 },
-                      { "gpuexec_alloc_on, _free_on", our_frame, 1.10 },
-                      { "the driver's calls, CUDA's settings", frame_usual, 0 } };
+    way pairs[8] = { { "the driver's calls, gpuexec's pool", raw_pair, 0, 0 },
+                     { "gpuexec_alloc_on, _free_on", our_pair, 1.05, 0 },
+                     { "the driver's, with capture modes exchanged and the context checked", guarded_pair, 0, 0 },
+                     { "the driver's calls, a pool of gpuexec_pool_create", raw_own_pair, 0, 3 },
+                     { "gpuexec_pool_alloc, _free_on", pool_pair, 1.05, 3 },
+                     { "cuMemAlloc, cuMemFree", raw_plain, 0, 0 } };
+    way frames[5] = { { "the driver's calls, a pool that keeps all", frame_keeps, 0, 0 },
+                      { "gpuexec_alloc_on, _free_on", our_frame, 1.10, 0 },
+                      { "the driver's calls, CUDA's settings", frame_usual, 0, 0 } };
     gpuexec_pool_desc released = { 0, 0, 1, 0, 0, 0, 0, 0 };
     gpuexec_context context = gpuexec_context_open(0, NULL);
     check(gpuexec_context_push(context));
     stream = gpuexec_stream_create(context, NULL);
     queue = gpuexec_stream_native(stream);
     pool = gpuexec_pool_create(context, NULL);
+    native = gpuexec_context_native(context);
     ours = gpuexec_pool_native(gpuexec_context_pool(context));
+    own = gpuexec_pool_native(pool);
     keeps = gpuexec_pool_native(gpuexec_pool_create(context, NULL));
     usual = gpuexec_pool_native(gpuexec_pool_create(context, &released));
     cu = gxi.cu;
@@ -135,7 +163,7 @@ int main(void) {
 
     printf("\n## Memory in stream order\n\nmicroseconds of the calling thread; %u rounds of %u bursts, interleaved; "
            "Python's libraries in separate processes\n", rounds, bursts);
-    table("64 KiB, allocated and freed", pairs, 4, 0, 100);
+    table("64 KiB, allocated and freed", pairs, 6, 0, 100);
     check(gpuexec_pool_trim(pool, 0));
     if (!smoke()) bytes = 32 << 20;
     rounds = smoke() ? 2 : 10;
