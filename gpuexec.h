@@ -2472,7 +2472,9 @@ GPUEXEC_API gpuexec_result gpuexec_node_set_fill_2d_at(const char *where, gpuexe
                                                        size_t count, size_t height);
 
 /* Disables a kernel, copy or fill node (on 0): launches enqueued later treat it as an empty node; or enables it again
-   (on 1). Needs a driver for CUDA 11.6 or later. cuGraphNodeSetEnabled. */
+   (on 1). When a fill is disabled for the first time, the next launch instantiates the graph again, with edges from the
+   nodes before the fill to those after it: a driver for CUDA 13.0 does not order these around a disabled fill. Needs a
+   driver for CUDA 11.6 or later. cuGraphNodeSetEnabled, cuGraphAddDependencies. */
 GPUEXEC_API gpuexec_result gpuexec_node_enable_at(const char *where, gpuexec_node node, int on);
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -2514,9 +2516,9 @@ GPUEXEC_API gpuexec_result gpuexec_batch_barrier_at(const char *where, gpuexec_b
 
 /* Changes argument `index` of launch `launch` (both counted from 0) to a copy of *value, for every gpuexec_batch_launch
    from now on; `bytes` must be the argument's size. What was launched before keeps its arguments, even if it has not
-   begun. In C++ also: gpuexec_batch_set(batch, launch, index, value). The graph gets the arguments of a launch when
-   those of another one change, or at the next gpuexec_batch_launch: so change the arguments of one launch one after the
-   other. cuGraphExecKernelNodeSetParams. */
+   begun. In C++ also: gpuexec_batch_set(batch, launch, index, value). The graph gets the arguments of a few launches
+   at a time, in this call, and of the last ones in the next gpuexec_batch_launch: so change the arguments of a launch
+   one after the other. cuGraphExecKernelNodeSetParams. */
 GPUEXEC_API gpuexec_result gpuexec_batch_set_at(const char *where, gpuexec_batch batch, int launch, int index,
                                                 const void *value, size_t bytes);
 
@@ -3818,6 +3820,8 @@ typedef struct gxi_update {                      /* CUgraphExecUpdateResultInfo 
     ROW(REQUIRED, cuGraphNodeGetType,        10000, (struct CUgraphNode_st *node, int *type)) \
     ROW(REQUIRED, cuGraphNodeGetDependencies, 10000, \
         (struct CUgraphNode_st *node, struct CUgraphNode_st **before, size_t *count)) \
+    ROW(REQUIRED, cuGraphNodeGetDependentNodes, 10000, \
+        (struct CUgraphNode_st *node, struct CUgraphNode_st **after, size_t *count)) \
     ROW(REQUIRED, cuGraphKernelNodeGetParams, 10000, (struct CUgraphNode_st *node, struct gxi_kernel_node *params)) \
     ROW(REQUIRED, cuGraphMemcpyNodeGetParams, 10000, (struct CUgraphNode_st *node, struct gxi_memcpy3d *params)) \
     ROW(REQUIRED, cuGraphMemsetNodeGetParams, 10000, (struct CUgraphNode_st *node, struct gxi_fill_node *params)) \
@@ -13641,7 +13645,8 @@ typedef struct gxi_node {
                                                     0: not known */
     void            *more;                       /* owned: a kernel's gpuexec_launch_desc, if it has attributes; the
                                                     gxi_recorded of a body; otherwise NULL */
-    unsigned short   type, disabled;             /* CUgraphNodeType */
+    unsigned short   type;                       /* CUgraphNodeType */
+    unsigned char    disabled, past;             /* past: a fill that was disabled once, see gxi_edges_past */
     unsigned         named;                      /* the last gxi_recorded.adds that depends on it */
 } gxi_node;
 typedef struct gxi_recorded {
@@ -13650,7 +13655,7 @@ typedef struct gxi_recorded {
     int               is_body;                   /* of a conditional node, which destroys it and is one of the users */
     int               known;                     /* nodes are filled in: see gxi_know_nodes */
     gxi_node         *nodes;
-    size_t            nnodes, nodes_cap, ndisabled;
+    size_t            nnodes, nodes_cap, ndisabled, npast;
     unsigned          adds;                      /* counts the nodes that were added */
     int               listed;                    /* `named` is complete; otherwise count is 0 */
     gxi_named        *named;                     /* sorted by value */
@@ -14110,18 +14115,44 @@ static GXI_COLD gpuexec_result gxi_fail_body(gxi_call *call, const char *cannot)
     return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass the graph that its conditional node was added to",
                     "cannot %s the body of a conditional node: it runs as a part of the graph with that node", cannot);
 }
+/* A driver for CUDA 13.0 runs what depends on a disabled fill before what that depends on has finished (measured): such
+   graphs get edges past it. Those that are there already are refused with CUDA_ERROR_INVALID_VALUE. */
+static int gxi_edges_past(gxi_call *call, struct CUgraph_st *graph, struct CUgraphNode_st *fill) {
+    const gxi_edge edge = { 0, 0, 0, { 0, 0, 0, 0, 0 } };
+    struct CUgraphNode_st **from = NULL, **to = NULL;
+    size_t nfrom = 0, nto = 0, i, k;
+    int cu;
+    if (!GXI_HAS(cuGraphAddDependencies)) return 0;
+    if ((cu = GXI_TRY(cuGraphNodeGetDependencies, (fill, NULL, &nfrom))) != 0 ||
+        (cu = GXI_TRY(cuGraphNodeGetDependentNodes, (fill, NULL, &nto))) != 0 || !nfrom || !nto) return cu;
+    if (!(from = (struct CUgraphNode_st **)gxi_realloc(NULL, (nfrom + nto) * sizeof *from))) return GXI_OUT_OF_MEMORY;
+    to = from + nfrom;
+    cu = GXI_TRY(cuGraphNodeGetDependencies, (fill, from, &nfrom));
+    if (cu == 0) cu = GXI_TRY(cuGraphNodeGetDependentNodes, (fill, to, &nto));
+    for (i = 0; i < nfrom && cu == 0; i++)
+        for (k = 0; k < nto && cu == 0; k++) {
+            cu = GXI_TRY(cuGraphAddDependencies, (graph, &from[i], &to[k], &edge, 1));
+            if (cu == GXI_INVALID_VALUE) cu = 0;
+        }
+    gxi_free(from);
+    return cu;
+}
 /* Instantiates the graph unless that was done. */
 static gpuexec_result gxi_graph_instantiate(gxi_call *call, gxi_slot *graph) {
     const gxi_recorded *const r = gxi_recorded_of(graph);
     struct CUgraphExec_st *exec = NULL, *kept;
     gxi_scope scope;
     size_t i, n;
-    int cu;
+    int cu = 0;
     if (r->is_body) return gxi_fail_body(call, "launch");
     if (gxi_check_gone(call, graph, "launch")) return gxi_failed_with();
     if (GXI_LOAD(&graph->is.graph.exec)) return GPUEXEC_OK;
     if (gxi_enter(call, graph->cu_context, &scope)) return gxi_failed_with();
-    cu = GXI_TRY_MAKE(exec, cuGraphInstantiateWithFlags, (&exec, r->native, 0));
+    gxi_lock(&gxi_graphs_mutex);
+    for (i = 0; r->npast && cu == 0 && i < r->nnodes; i++)
+        if (r->nodes[i].past) cu = gxi_edges_past(call, r->native, r->nodes[i].native);
+    gxi_unlock(&gxi_graphs_mutex);
+    if (cu == 0) cu = GXI_TRY_MAKE(exec, cuGraphInstantiateWithFlags, (&exec, r->native, 0));
     for (i = 0, n = r->ndisabled; cu == 0 && n; i++) {
         if (!r->nodes[i].disabled) continue;
         n--;
@@ -14246,7 +14277,7 @@ GPUEXEC_API gpuexec_result gpuexec_graph_update_at(const char *where, gpuexec_gr
     GXI_STORE(&gxi_recorded_of(o)->users, gxi_recorded_of(o)->users + 1);
     gxi_unlock(&gxi_graphs_mutex);
     g->is.graph.info->made = gxi_recorded_of(o);
-    if (old->ndisabled || gxi_recorded_of(o)->ndisabled) gxi_drop_exec(call, g);   /* an update leaves that as it is */
+    if (old->ndisabled || old->npast || gxi_recorded_of(o)->ndisabled) gxi_drop_exec(call, g);   /* an update leaves that as it is */
     if (gxi_recorded_leave(old)) {
         GXI_BESIDE(cuGraphDestroy, (old->native));
         gxi_recorded_free(call, old);
@@ -15493,6 +15524,11 @@ GPUEXEC_API gpuexec_result gpuexec_node_enable_at(const char *where, gpuexec_nod
         return gxi_fail_old(call, "install a newer NVIDIA driver", "disabling a node needs", 11060);
     if (s.node->disabled == !on) return GPUEXEC_OK;
     if (!gxi_sets(call, &s, s.graph->cu_context)) return gxi_failed_with();
+    if (type == GXI_GRAPH_NODE_TYPE_MEMSET && !s.node->past) {       /* instantiated again, with edges past the node */
+        s.node->past = 1;
+        s.r->npast++;
+        s.exec = NULL;
+    }
     cu = s.exec ? GXI_TRY(cuGraphNodeSetEnabled, (s.exec, s.node->native, on != 0)) : 0;
     if (cu == 0) {
         s.node->disabled = !on;
@@ -15534,6 +15570,7 @@ GPUEXEC_API gpuexec_graph gpuexec_graph_clone_at(const char *where, gpuexec_grap
             made->nodes = nodes;
             made->nnodes = made->nodes_cap = r->nnodes;
             made->ndisabled = r->ndisabled;
+            made->npast = r->npast;
             made->known = slot->is.graph.info->built = 1;
             gxi_unlock(&gxi_graphs_mutex);
             nodes = NULL;
@@ -15564,6 +15601,8 @@ enum { GXI_BATCH_CHAINS = 8,                     /* of independent launches. An 
                                                     kernels: 1 chain 0.536 us, 2 0.351, 4 0.237, 8 0.197, 16 0.189 */
        GXI_BATCH_WORDS = 16,                     /* of an argument: those that may be addresses */
        GXI_BATCH_FOUND = 8,
+       GXI_BATCH_FEW = 16,                       /* launches that changed: then the graph gets their arguments, which are
+                                                    still in the processor's cache */
        GXI_BATCH_LINES = 6,                      /* of 64 bytes: what a launch with few arguments takes */
        GXI_BATCH_LIKE = 8 };                     /* checks of so many earlier launches are not repeated */
 typedef struct gxi_batched {                     /* one launch */
@@ -15846,31 +15885,49 @@ static void gxi_copy_value(void *to, const void *value, size_t bytes) {         
     else if (bytes == 8) memcpy(to, value, 8);
     else memcpy(to, value, bytes);
 }
-/* The arguments of the launch that changed before go into the graph now, while they are in the processor's cache, and
-   the next launch is fetched meanwhile. What the driver refuses here waits for the next gpuexec_batch_launch. */
-static void gxi_batch_changes(const gxi_slot *slot, gxi_batch *b, gxi_batched *l, int next) {
-    gxi_batched *const last = b->nchanged ? b->changed[b->nchanged - 1] : NULL;
-    int i;
-    if (last && b->ends == GXI_LOAD(&gxi.ends) && !gxi.trace) {
-        for (i = 0; i < GXI_BATCH_LINES && next < b->count; i++)
-            GXI_PREFETCH((const char *)b->launches[next] + 64 * i);
-        last->changed = gxi.cu.cuGraphExecKernelNodeSetParams(slot->is.batch.exec, last->node, &last->params) != 0;
-        b->nchanged -= !last->changed;
+/* Gives the graph the arguments that changed, and fetches as many launches from number `next` on into the cache. */
+static gpuexec_result gxi_batch_change(gxi_call *call, gxi_slot *slot, int next) {
+    gxi_batch *b = gxi_batch_of(slot);
+    int i, k, cu = 0;
+    for (i = 0; i < b->nchanged; i++, next++) {
+        gxi_batched *l = b->changed[i];
+        for (k = 0; next < b->count && k < GXI_BATCH_LINES; k++)
+            GXI_PREFETCH((const char *)b->launches[next] + 64 * k);
+        cu = gxi.cu.cuGraphExecKernelNodeSetParams(slot->is.batch.exec, l->node, &l->params);
+        if (GXI_UNLIKELY(cu || gxi.trace))
+            gxi_returned(call, "cuGraphExecKernelNodeSetParams", cu,
+                         GXI_NUMBERS(slot->is.batch.exec, l->node, &l->params));
+        if (cu) break;
+        l->changed = 0;
     }
-    l->changed = 1;
-    b->changed[b->nchanged++] = l;
+    b->nchanged -= i;
+    memmove(b->changed, b->changed + i, (size_t)b->nchanged * sizeof *b->changed);
+    return cu ? gxi_fail_cu(call, NULL, "cannot set the arguments of a launch of %s, of the batch created at %s",
+                            b->changed[0]->name, gxi_place(slot->where)) : GPUEXEC_OK;
+}
+static GXI_NOINLINE gpuexec_result gxi_batch_change_few(const char *where, gxi_slot *slot, int next) {
+    gpuexec_result result;
+    gxi_scope scope;
+    GXI_CALL(gpuexec_batch_set, GXI_MAKES);
+    if (gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
+    result = gxi_batch_change(call, slot, next);
+    gxi_leave(&scope);
+    return result;
 }
 GPUEXEC_API gpuexec_result gpuexec_batch_set_at(const char *where, gpuexec_batch batch, int launch, int index,
                                                 const void *value, size_t bytes) {
-    const gxi_slot *slot = gxi_peek_inline(batch.id, GXI_BATCH);
+    gxi_slot *slot = gxi_peek_inline(batch.id, GXI_BATCH);
     gxi_batch *b = slot ? gxi_batch_of(slot) : NULL;
     gxi_batched *l = b && (unsigned)launch < (unsigned)b->count ? b->launches[launch] : NULL;
     if (!l || (unsigned)index >= l->block.count || bytes != l->block.sizes[index] || !value)
         return gxi_batch_set_fails(where, batch, launch, index, bytes);
     gxi_copy_value((void *)(uintptr_t)l->block.addresses[index], value, bytes);
     if (bytes >= sizeof(uint64_t)) gxi_batch_note(b, l, (unsigned)index);
-    if (b->graph && !l->changed) gxi_batch_changes(slot, b, l, launch + 1);
-    return GPUEXEC_OK;
+    if (!b->graph || l->changed) return GPUEXEC_OK;
+    l->changed = 1;
+    b->changed[b->nchanged++] = l;
+    return b->nchanged < GXI_BATCH_FEW || b->ends != GXI_LOAD(&gxi.ends) ? GPUEXEC_OK
+        : gxi_batch_change_few(where, slot, launch + 1);
 }
 
 /* --- launching ---------------------------------------------------------------------------------------------------- */
@@ -15940,19 +15997,6 @@ static gpuexec_result gxi_batch_make(gxi_call *call, gxi_slot *slot) {
     b->graph = NULL;
     return gxi_failed_with();
 }
-/* Gives the graph the arguments that changed. */
-static gpuexec_result gxi_batch_change(gxi_call *call, gxi_slot *slot) {
-    gxi_batch *b = gxi_batch_of(slot);
-    while (b->nchanged) {
-        gxi_batched *l = b->changed[b->nchanged - 1];
-        if (GXI_TRY(cuGraphExecKernelNodeSetParams, (slot->is.batch.exec, l->node, &l->params)))
-            return gxi_fail_cu(call, NULL, "cannot set the arguments of a launch of %s, of the batch created at %s",
-                               l->name, gxi_place(slot->where));
-        l->changed = 0;
-        b->nchanged--;
-    }
-    return GPUEXEC_OK;
-}
 /* Single launches, in order: a capture records them. */
 static gpuexec_result gxi_batch_single(const char *where, const gxi_batch *b, gpuexec_stream stream) {
     gpuexec_result result = GPUEXEC_OK;
@@ -15986,7 +16030,7 @@ static GXI_NOINLINE gpuexec_result gxi_batch_launch_else(const char *where, gpue
         if (!slot->is.batch.exec || b->nchanged) {
             gpuexec_result result;
             if (gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
-            result = slot->is.batch.exec ? gxi_batch_change(call, slot) : gxi_batch_make(call, slot);
+            result = slot->is.batch.exec ? gxi_batch_change(call, slot, b->count) : gxi_batch_make(call, slot);
             gxi_leave(&scope);
             if (result) return result;
         }

@@ -321,6 +321,42 @@ TEST(nodes_that_are_disabled) {
     CHECK_REFUSED(gpuexec_node_enable(n[3], 0), GPUEXEC_BAD_ARGUMENT, "node 3 is another kind of node: empty node");
 }
 
+/* Also on a driver that does not order what is around a disabled fill: here the kernel waits until the copy after the
+   fill would long have run. */
+TEST(a_disabled_fill_keeps_the_order) {
+    setting       s = begin();
+    gpuexec_graph graph = gpuexec_graph_create(s.ctx), other;
+    gpuexec_ptr   aside = gpuexec_alloc(s.ctx, BYTES), word;
+    gpuexec_node  wait, kernel, fill, m[3];
+    test_gate     gate = gate_make(s.ctx, s.mod);
+    uint32_t      i;
+    if (gpuexec_driver_version() < 11060) SKIP("needs CUDA 11.6");
+    word = gpuexec_pinned_address(gate.word);
+    wait = gpuexec_graph_add_kernel(graph, gate.kernel, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(word), GPUEXEC_FIRST);
+    kernel = add(&s, graph, 1, GPUEXEC_AFTER(wait));
+    fill = gpuexec_graph_add_fill(graph, aside, 0, 4, WORDS, GPUEXEC_AFTER(kernel));
+    CHECK_OK(gpuexec_fill_now(s.ctx, s.data, 0, BYTES));
+    CHECK_MADE(gpuexec_graph_add_copy_out(graph, s.host, s.data, BYTES, GPUEXEC_AFTER(fill)).graph);
+    for (i = 1; i <= 4; i++) {
+        *gate.word = 0;
+        if (i == 3) CHECK_OK(gpuexec_node_enable(fill, 1));
+        else if (i > 1) CHECK_OK(gpuexec_node_enable(fill, 0));
+        CHECK_OK(gpuexec_graph_launch(graph, s.stream));
+        test_sleep_ms(10);
+        gate_open(gate);
+        CHECK_OK(gpuexec_stream_sync(s.stream));
+        CHECK_EQ(s.host[WORDS - 1], i);
+    }
+    CHECK_OK(gpuexec_graph_destroy(graph));
+    graph = built(&s, 5, 7, m);
+    CHECK_OK(gpuexec_node_enable(m[0], 0));
+    launched(&s, graph);
+    CHECK_OK(gpuexec_node_enable(m[0], 1));
+    other = built(&s, 6, 8, m);
+    CHECK_OK(gpuexec_graph_update(graph, other));                            /* which has no edge past the fill */
+    CHECK_EQ(launched(&s, graph), 14);
+}
+
 TEST(attributes_of_kernel_nodes) {
     setting             s = begin();
     gpuexec_graph       graph = gpuexec_graph_create(s.ctx);

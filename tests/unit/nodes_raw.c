@@ -1104,7 +1104,7 @@ static void set_step(world *w, void *x, step *s) {
         CHECK_EQ(cu.cuGraphDestroy(child), 0);
     }
     if (s->kind == RECORD) CHECK_EQ(cu.cuGraphExecEventRecordNodeSetEvent(x, s->node, w->events[below(w, 2)]), 0);
-    if (s->kind <= MEMSET && s->words < CELL && !below(w, 3)) {  /* own memory is filled before it is read */
+    if (s->kind <= MEMCPY && !below(w, 3)) {         /* a driver does not order those around a disabled fill */
         s->disabled = !s->disabled;
         CHECK_EQ(cu.cuGraphNodeSetEnabled(x, s->node, !s->disabled), 0);
     }
