@@ -14116,7 +14116,7 @@ static GXI_COLD gpuexec_result gxi_fail_body(gxi_call *call, const char *cannot)
                     "cannot %s the body of a conditional node: it runs as a part of the graph with that node", cannot);
 }
 /* A driver for CUDA 13.0 runs what depends on a disabled fill before what that depends on has finished (measured): such
-   graphs get edges past it. Those that are there already are refused with CUDA_ERROR_INVALID_VALUE. */
+   graphs get edges past it. Those that are there already are refused with CUDA_ERROR_INVALID_VALUE. -1: no memory. */
 static int gxi_edges_past(gxi_call *call, struct CUgraph_st *graph, struct CUgraphNode_st *fill) {
     const gxi_edge edge = { 0, 0, 0, { 0, 0, 0, 0, 0 } };
     struct CUgraphNode_st **from = NULL, **to = NULL;
@@ -14125,7 +14125,7 @@ static int gxi_edges_past(gxi_call *call, struct CUgraph_st *graph, struct CUgra
     if (!GXI_HAS(cuGraphAddDependencies)) return 0;
     if ((cu = GXI_TRY(cuGraphNodeGetDependencies, (fill, NULL, &nfrom))) != 0 ||
         (cu = GXI_TRY(cuGraphNodeGetDependentNodes, (fill, NULL, &nto))) != 0 || !nfrom || !nto) return cu;
-    if (!(from = (struct CUgraphNode_st **)gxi_realloc(NULL, (nfrom + nto) * sizeof *from))) return GXI_OUT_OF_MEMORY;
+    if (!(from = (struct CUgraphNode_st **)gxi_realloc(NULL, (nfrom + nto) * sizeof *from))) return -1;
     to = from + nfrom;
     cu = GXI_TRY(cuGraphNodeGetDependencies, (fill, from, &nfrom));
     if (cu == 0) cu = GXI_TRY(cuGraphNodeGetDependentNodes, (fill, to, &nto));
@@ -14160,6 +14160,7 @@ static gpuexec_result gxi_graph_instantiate(gxi_call *call, gxi_slot *graph) {
         if (cu) GXI_BESIDE(cuGraphExecDestroy, (exec));
     }
     gxi_leave(&scope);
+    if (cu < 0) return gxi_fail_memory(call, "instantiate a graph");
     if (cu) return gxi_fail_cu(call, NULL, "cannot instantiate the graph %s at %s", GXI_GRAPH_AT(graph));
     gxi_lock(&gxi_tables);
     if ((kept = graph->is.graph.exec) == NULL) {
@@ -14277,7 +14278,8 @@ GPUEXEC_API gpuexec_result gpuexec_graph_update_at(const char *where, gpuexec_gr
     GXI_STORE(&gxi_recorded_of(o)->users, gxi_recorded_of(o)->users + 1);
     gxi_unlock(&gxi_graphs_mutex);
     g->is.graph.info->made = gxi_recorded_of(o);
-    if (old->ndisabled || old->npast || gxi_recorded_of(o)->ndisabled) gxi_drop_exec(call, g);   /* an update leaves that as it is */
+    if (old->ndisabled || old->npast || gxi_recorded_of(o)->ndisabled)
+        gxi_drop_exec(call, g);                  /* an update leaves that as it is */
     if (gxi_recorded_leave(old)) {
         GXI_BESIDE(cuGraphDestroy, (old->native));
         gxi_recorded_free(call, old);
@@ -15601,8 +15603,8 @@ enum { GXI_BATCH_CHAINS = 8,                     /* of independent launches. An 
                                                     kernels: 1 chain 0.536 us, 2 0.351, 4 0.237, 8 0.197, 16 0.189 */
        GXI_BATCH_WORDS = 16,                     /* of an argument: those that may be addresses */
        GXI_BATCH_FOUND = 8,
-       GXI_BATCH_FEW = 16,                       /* launches that changed: then the graph gets their arguments, which are
-                                                    still in the processor's cache */
+       GXI_BATCH_FEW = 16,                       /* after so many changed launches the graph gets their arguments, which
+                                                    are still in the processor's cache */
        GXI_BATCH_LINES = 6,                      /* of 64 bytes: what a launch with few arguments takes */
        GXI_BATCH_LIKE = 8 };                     /* checks of so many earlier launches are not repeated */
 typedef struct gxi_batched {                     /* one launch */

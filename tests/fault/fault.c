@@ -176,6 +176,7 @@ static void *fault_symbol(void *library, const char *name);
 #define PASS_cuGraphGetNodes (graph, nodes, count)
 #define PASS_cuGraphNodeGetType (node, type)
 #define PASS_cuGraphNodeGetDependencies (node, before, count)
+#define PASS_cuGraphNodeGetDependentNodes (node, after, count)
 #define PASS_cuGraphKernelNodeGetParams (node, params)
 #define PASS_cuGraphMemcpyNodeGetParams (node, params)
 #define PASS_cuGraphMemsetNodeGetParams (node, params)
@@ -487,6 +488,7 @@ static void fault_step(gxi_kind_of_call kind, const char *call, int line) {
 /* Driver calls that these functions can do without, and why. */
 enum { ALLOCATION = -1 };
 static const struct { const char *function; int row; } fault_tolerated[] = {
+    { "gpuexec_node_enable", ROW_cuGraphExecDestroy },               /* the next launch instantiates a new one */
     { "", ROW_cuGetErrorName },                          /* "unknown CUresult" */
     { "", ROW_cuGetErrorString },
     { "", ROW_cuLogsDumpToMemory },                      /* the text is then without the log */
@@ -1464,7 +1466,8 @@ FLOW(changes) {
     MAKE(add, gpuexec_kernel_get(mod, "add"));
     GET(p, gpuexec_alloc(ctx, sizeof got));
     MAKE(graph, gpuexec_graph_create(ctx));
-    NODE(fill, gpuexec_graph_add_fill(graph, p, 5, 4, N, GPUEXEC_FIRST));
+    NODE(fill, gpuexec_graph_add_empty(graph, GPUEXEC_FIRST));
+    NODE(fill, gpuexec_graph_add_fill(graph, p, 5, 4, N, GPUEXEC_AFTER(fill)));
     NODE(kernel, gpuexec_graph_add_kernel(graph, add, gpuexec_grid(1, N, 0), GPUEXEC_ARGS(p, by, count),
                                           GPUEXEC_AFTER(fill)));
     NODE(copy, gpuexec_graph_add_copy_out(graph, got, p, sizeof got, GPUEXEC_AFTER(kernel)));

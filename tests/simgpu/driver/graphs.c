@@ -208,8 +208,8 @@ static struct sim_work *work_of(void *handle, int type) {
     return node && node->work.type == type ? &node->work : NULL;
 }
 
-/* The arguments as they were given, in the order that was measured. The array belongs to the node; it is filled once, as
-   a thread may read it while another one queries it again. NULL: no arguments, or no memory. */
+/* The arguments as they were given, in the order that was measured. The array belongs to the node; it is filled once,
+   as a thread may read it while another one queries it again. NULL: no arguments, or no memory. */
 static void **arguments(struct sim_op *op) {
     const struct sim_func *f = sim_launch_function(op)->func;
     const unsigned n = op->packed ? 5 : f->nparams;
