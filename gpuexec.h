@@ -4198,6 +4198,8 @@ typedef struct gxi_state {
     unsigned            noutgrown;
     gxi_range          *found;                   /* by the last search, or NULL */
     gxi_leaf           *spare_leaf;              /* the first one; leaves are freed only by gpuexec_shutdown */
+    char               *pieces;                  /* of batches, the first one that is free; under gxi_tables */
+    unsigned            npieces;
     gxi_range          *spare;
     uint32_t            first[16];               /* by kind: lists of the objects that no other object owns */
     /* Hooks that sections below provide to sections above, each set with the first object that needs it; atomic: */
@@ -4943,6 +4945,12 @@ static void gxi_forget(void) {
     gxi.freed_count = 0;
     gxi.nfreed = 0;
     memset(gxi.quick, 0, sizeof gxi.quick);
+    while (gxi.pieces) {
+        char *const piece = gxi.pieces;
+        memcpy(&gxi.pieces, piece, sizeof piece);
+        gxi_free(piece);
+    }
+    gxi.npieces = 0;
     while (gxi.spare_leaf) {
         gxi_leaf *const next = gxi.spare_leaf->next;
         gxi_free(gxi.spare_leaf);
@@ -14861,14 +14869,13 @@ static gxi_kernel_node gxi_kernel_params(const gxi_slot *k, const gpuexec_dims *
    NULL, unless the driver could not remove the node again, so that the graph must not be launched. Takes no lock: the
    caller holds gxi_graphs_mutex if other threads can see the CUgraph. */
 static int gxi_kernel_node_add(gxi_call *call, struct CUgraph_st *graph, struct CUgraphNode_st *const *after, size_t n,
-                               const gxi_slot *k, const gpuexec_dims *d, const gpuexec_launch_desc *desc,
-                               const void *const *arguments, struct CUgraphNode_st **node) {
+                               const gxi_kernel_node *p, const gpuexec_dims *d, const gpuexec_launch_desc *desc,
+                               struct CUgraphNode_st **node) {
     const int early = desc && desc->programmatic;
-    const gxi_kernel_node p = gxi_kernel_params(k, d, arguments);
     gxi_extended e;
     unsigned i, count;
     int cu;
-    cu = GXI_TRY_MAKE(*node, cuGraphAddKernelNode, (node, graph, after, early ? 0 : n, &p));
+    cu = GXI_TRY_MAKE(*node, cuGraphAddKernelNode, (node, graph, after, early ? 0 : n, p));
     if (cu || !desc) return cu;
     count = gxi_extend(&e, NULL, d, desc)->count;
     for (i = 0; i < count && cu == 0; i++)
@@ -14915,8 +14922,10 @@ static gpuexec_node gxi_add_kernel(gxi_call *call, gpuexec_graph graph, gpuexec_
         a.desc = desc;
         if (desc) kept = (gpuexec_launch_desc *)gxi_realloc(NULL, sizeof *kept);
         if (desc && !kept) gxi_fail_memory(call, "add a node");
-        else if (gxi_adds(call, &a, after, GXI_GRAPH_NODE_TYPE_KERNEL, k->cu_context))
-            cu = gxi_kernel_node_add(call, a.native, a.after, a.n, k, dims, desc, args->addresses, &a.node);
+        else if (gxi_adds(call, &a, after, GXI_GRAPH_NODE_TYPE_KERNEL, k->cu_context)) {
+            const gxi_kernel_node p = gxi_kernel_params(k, dims, args->addresses);
+            cu = gxi_kernel_node_add(call, a.native, a.after, a.n, &p, dims, desc, &a.node);
+        }
         if (kept) *kept = *desc;
         if (cu && a.node) {
             gxi_add(&stray, "node %llu could not be added, and not be removed", (unsigned long long)a.index);
@@ -15602,6 +15611,7 @@ GPUEXEC_API gpuexec_graph gpuexec_graph_clone_at(const char *where, gpuexec_grap
 enum { GXI_BATCH_CHAINS = 8,                     /* of independent launches. An H200 takes for each of 1,000 empty
                                                     kernels: 1 chain 0.536 us, 2 0.351, 4 0.237, 8 0.197, 16 0.189 */
        GXI_BATCH_WORDS = 16,                     /* of an argument: those that may be addresses */
+       GXI_PIECE = 16384, GXI_PIECE_HEAD = 16, GXI_PIECES = 64,      /* see gxi_piece_new */
        GXI_BATCH_FOUND = 8,
        GXI_BATCH_FEW = 64,                       /* after so many changed launches the graph gets their arguments */
        GXI_BATCH_LINES = 6,                      /* of 64 bytes: what a launch with few arguments takes */
@@ -15622,8 +15632,8 @@ struct gxi_batch {
     int              count, cap, nchanged, after_all;        /* after_all: for the next launch */
     gpuexec_batch_order order;
     struct CUgraph_st *graph;                    /* NULL: not made */
-    char            *piece;                      /* of memory, the last one; see gxi_batch_room */
-    size_t           piece_bytes, piece_used;
+    char            *piece;                      /* the last one, see gxi_piece_new; NULL: none */
+    size_t           piece_used;                 /* its bytes */
     uint64_t         ends, frees;                /* gxi.ends and gxi.freed_count when everything was there */
     struct { uint64_t lo, bytes; } found[GXI_BATCH_FOUND];         /* by argument: the last memory that was found ... */
     uint64_t         found_at;                   /* ... and is there as long as freed_count is this */
@@ -15684,14 +15694,36 @@ static int gxi_batch_unmake(gxi_call *call, gxi_slot *slot, int lost) {
     slot->is.batch.exec = NULL;
     return cu;
 }
+/* Launches lie one after the other in pieces of memory, each with the address of the one before it in its first bytes.
+   Pieces that are free again stay in gxi.pieces, up to a number: the system would have to clear new ones. */
+static char *gxi_piece_new(size_t bytes) {
+    char *piece = NULL;
+    gxi_lock(&gxi_tables);
+    if (bytes <= GXI_PIECE && (piece = gxi.pieces) != NULL) {
+        memcpy(&gxi.pieces, piece, sizeof piece);
+        gxi.npieces--;
+    }
+    gxi_unlock(&gxi_tables);
+    return piece ? piece : (char *)gxi_realloc(NULL, bytes < GXI_PIECE ? GXI_PIECE : bytes);
+}
+static void gxi_piece_free(char *piece) {
+    gxi_lock(&gxi_tables);
+    if (gxi.npieces < GXI_PIECES) {
+        memcpy(piece, &gxi.pieces, sizeof piece);
+        gxi.pieces = piece;
+        gxi.npieces++;
+        piece = NULL;
+    }
+    gxi_unlock(&gxi_tables);
+    gxi_free(piece);
+}
 static void gxi_batch_empty(gxi_batch *b) {
     while (b->piece) {
         char *const piece = b->piece;
-        memcpy(&b->piece, piece, sizeof b->piece);
-        gxi_free(piece);
+        memcpy(&b->piece, piece, sizeof piece);
+        gxi_piece_free(piece);
     }
     b->count = b->after_all = 0;
-    b->piece_bytes = b->piece_used = 0;
 }
 static int gxi_batch_end(gxi_call *call, gxi_slot *old) {
     gxi_batch *b = gxi_batch_of(old);
@@ -15773,23 +15805,17 @@ static int gxi_batch_grow(gxi_batch *b) {
     b->cap = cap;
     return 1;
 }
-/* Launches lie one after the other in a few large pieces of memory, each with the address of the one before it. */
 static void *gxi_batch_room(gxi_batch *b, size_t bytes) {
-    char *at = b->piece + b->piece_used;
-    if (!b->piece || b->piece_used + bytes > b->piece_bytes) {
-        size_t size = 2 * b->piece_bytes;
-        if (size < 2048) size = 2048;
-        if (size > 65536) size = 65536;
-        if (size < bytes + 16) size = bytes + 16;
-        if (!(at = (char *)gxi_realloc(NULL, size))) return NULL;
-        memcpy(at, &b->piece, sizeof b->piece);
-        b->piece = at;
-        b->piece_bytes = size;
-        b->piece_used = 16;
-        at += 16;
+    char *piece;
+    if (!b->piece || b->piece_used + bytes > GXI_PIECE) {
+        if (!(piece = gxi_piece_new(GXI_PIECE_HEAD + bytes))) return NULL;
+        memcpy(piece, &b->piece, sizeof piece);
+        b->piece = piece;
+        b->piece_used = GXI_PIECE_HEAD;
     }
+    piece = b->piece + b->piece_used;
     b->piece_used += gxi_up(bytes, 16);
-    return at;
+    return piece;
 }
 static gxi_batched *gxi_batched_new(gxi_call *call, gxi_batch *b, const gxi_slot *k, const gpuexec_dims *dims,
                                     const gpuexec_launch_desc *desc, const gpuexec_args *args, const char *name) {
@@ -15996,8 +16022,7 @@ static gpuexec_result gxi_batch_make(gxi_call *call, gxi_slot *slot) {
             n = 0;
         }
         cu = gxi_kernel_node_add(call, b->graph, n < chains ? before : &ends[n % chains], n < chains ? nbefore : 1,
-                                 gxi_peek(l->kernel, GXI_KERNEL), &l->dims, l->plain ? NULL : &l->desc,
-                                 l->block.addresses, &l->node);
+                                 &l->params, &l->dims, l->plain ? NULL : &l->desc, &l->node);
         ends[n % chains] = l->node;
     }
     if (cu && i) gxi_name_batched(call, slot, i - 1);
