@@ -14856,14 +14856,14 @@ static gpuexec_result gxi_check_kept(gxi_call *call, gxi_checked *checked, char 
     c->dims = *dims;
     return GPUEXEC_OK;
 }
-static gxi_kernel_node gxi_kernel_params(const gxi_slot *k, const gpuexec_dims *d, const void *const *arguments) {
-    gxi_kernel_node p = { NULL, { 0, 0, 0 }, { 0, 0, 0 }, 0, NULL, NULL };
-    p.function = k->is.kernel.native;
-    memcpy(p.grid, &d->grid_x, sizeof p.grid);
-    memcpy(p.block, &d->block_x, sizeof p.block);
-    p.shared = d->shared_bytes;
-    p.params = (void **)(uintptr_t)arguments;
-    return p;
+GXI_HOT void gxi_kernel_params(gxi_kernel_node *p, const gxi_slot *k, const gpuexec_dims *d,
+                               const void *const *arguments) {
+    p->function = k->is.kernel.native;
+    memcpy(p->grid, &d->grid_x, sizeof p->grid);
+    memcpy(p->block, &d->block_x, sizeof p->block);
+    p->shared = d->shared_bytes;
+    p->params = (void **)(uintptr_t)arguments;
+    p->extra = NULL;
 }
 /* Adds a kernel node to a CUgraph: a launch that passed gxi_check_kept. Returns the CUresult; after a failure, *node is
    NULL, unless the driver could not remove the node again, so that the graph must not be launched. Takes no lock: the
@@ -14923,7 +14923,8 @@ static gpuexec_node gxi_add_kernel(gxi_call *call, gpuexec_graph graph, gpuexec_
         if (desc) kept = (gpuexec_launch_desc *)gxi_realloc(NULL, sizeof *kept);
         if (desc && !kept) gxi_fail_memory(call, "add a node");
         else if (gxi_adds(call, &a, after, GXI_GRAPH_NODE_TYPE_KERNEL, k->cu_context)) {
-            const gxi_kernel_node p = gxi_kernel_params(k, dims, args->addresses);
+            gxi_kernel_node p;
+            gxi_kernel_params(&p, k, dims, args->addresses);
             cu = gxi_kernel_node_add(call, a.native, a.after, a.n, &p, dims, desc, &a.node);
         }
         if (kept) *kept = *desc;
@@ -15839,7 +15840,7 @@ static gxi_batched *gxi_batched_new(gxi_call *call, gxi_batch *b, const gxi_slot
     l->kernel = k->id;
     l->name = name;
     l->dims = *dims;
-    l->params = gxi_kernel_params(k, dims, l->block.addresses);
+    gxi_kernel_params(&l->params, k, dims, l->block.addresses);
     if (desc) l->desc = *desc;
     l->after_all = b->after_all || !b->count;
     l->desc.programmatic = (l->desc.programmatic || b->order == GPUEXEC_BATCH_PROGRAMMATIC) && !l->after_all &&
