@@ -3514,6 +3514,7 @@ static const char *const gxi_driver_places[] = {
 
 #if defined(__GNUC__)
 #  define GXI_LOAD(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
+#  define GXI_GLANCE(p) __atomic_load_n(p, __ATOMIC_RELAXED)
 #  define GXI_STORE(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
 static inline int gxi_swap(int *p, int from, int to) {               /* 1: it was `from`, and now is `to` */
     return __atomic_compare_exchange_n(p, &from, to, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
@@ -3534,6 +3535,7 @@ static inline int gxi_swap(int *p, int from, int to) {               /* 1: it wa
 #  define GXI_PRINTF(n) __attribute__((format(printf, n, n + 1)))
 #else   /* MSVC: volatile has acquire and release on x86 and, with /volatile:ms, on ARM */
 #  define GXI_LOAD(p) (*(p))
+#  define GXI_GLANCE(p) (*(p))
 #  define GXI_STORE(p, v) (*(p) = (v))
 #  define gxi_swap(p, from, to) (InterlockedCompareExchange((volatile LONG *)(p), to, from) == (from))
 #  define GXI_UNLIKELY(x) (x)
@@ -4123,6 +4125,7 @@ enum { GXI_POOLED = 16, GXI_OF_GRAPH = 32, GXI_IMPORTED = 64 };
 typedef struct gxi_freed { gxi_range was; char place[GXI_PLACE]; } gxi_freed;
 /* What gpuexec_pointer_get_info needs of a range; kind: with GXI_POOLED or GXI_IMPORTED; 0: look at the range itself */
 typedef struct gxi_entry { uint64_t bytes; const char *where; unsigned kind; int ordinal; } gxi_entry;
+typedef struct gxi_piece { struct gxi_piece *next; } gxi_piece;          /* see gxi_piece_new */
 typedef struct gxi_leaf {                        /* a leaf of the table of allocations: see >>ranges */
     uint64_t   lo[256];
     gxi_entry  entry[256];
@@ -4164,6 +4167,8 @@ typedef struct gxi_state {
     gxi_detail          start_failure;           /* repeated until gpuexec_setup is called again */
     int                 barriers;                /* atomic: number created since the start; waits check them if not 0 */
     int                 captures;                /* atomic: number of captures that gpuexec has begun and not ended */
+    int                 careful;                 /* atomic: captures, and 1 more if driver calls are logged: while it is
+                                                    not 0, some calls do not take their fast path */
     int                 sticky;                  /* the first sticky CUresult of the process; its text follows */
     gxi_detail          sticky_detail;
 
@@ -4198,7 +4203,7 @@ typedef struct gxi_state {
     unsigned            noutgrown;
     gxi_range          *found;                   /* by the last search, or NULL */
     gxi_leaf           *spare_leaf;              /* the first one; leaves are freed only by gpuexec_shutdown */
-    char               *pieces;                  /* of batches, the first one that is free; under gxi_tables */
+    gxi_piece          *pieces;                  /* of batches, that are free */
     unsigned            npieces;
     gxi_range          *spare;
     uint32_t            first[16];               /* by kind: lists of the objects that no other object owns */
@@ -4946,9 +4951,9 @@ static void gxi_forget(void) {
     gxi.nfreed = 0;
     memset(gxi.quick, 0, sizeof gxi.quick);
     while (gxi.pieces) {
-        char *const piece = gxi.pieces;
-        memcpy(&gxi.pieces, piece, sizeof piece);
-        gxi_free(piece);
+        gxi_piece *const next = gxi.pieces->next;
+        gxi_free(gxi.pieces);
+        gxi.pieces = next;
     }
     gxi.npieces = 0;
     while (gxi.spare_leaf) {
@@ -5202,6 +5207,7 @@ static GXI_COLD gpuexec_result gxi_start_slow(gxi_call *call, const gpuexec_setu
     desc = gxi_desc();
     trace = desc->ignore_environment || gxi_privileged() ? NULL : getenv("GPUEXEC_TRACE");
     gxi.trace = desc->trace || (trace && *trace && strcmp(trace, "0") != 0);
+    GXI_STORE(&gxi.careful, gxi.trace);
 #ifndef _WIN32
     if (!gxi.pid) pthread_atfork(NULL, NULL, gxi_in_forked_child);
 #endif
@@ -7130,6 +7136,7 @@ GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
     memset(&gxi.cu, 0, sizeof gxi.cu);           /* the driver is never unloaded: CUDA does not survive that */
     GXI_STORE(&gxi.nvrtc_version, 0);
     gxi.trace = 0;
+    GXI_STORE(&gxi.careful, 0);
     GXI_STORE(&gxi.settings, NULL);
     GXI_STORE(&gxi.started, 0);
     if (kept.e.result && (record = gxi_record()) != NULL) gxi_write_last(record, &kept.e, own ? NULL : call);
@@ -10020,7 +10027,7 @@ static GXI_NOINLINE gpuexec_result gxi_event_refused(gxi_call *call, const gxi_s
 }
 /* A stream whose calls need no context and no checks before the driver, on this thread. */
 GXI_HOT int gxi_is_plain(const gxi_slot *stream) {
-    return !(stream->legacy || stream->borrowed || gxi_thread.latched || gxi.trace || gxi.captures);
+    return !(stream->legacy || stream->borrowed || GXI_GLANCE(&gxi.careful) || gxi_thread.latched);
 }
 /* `fails`: the text of a failure. cu: what the driver returned on the fast path, -1 if that was not tried. */
 static gpuexec_result gxi_stream_records(gxi_call *call, const gxi_slot *stream, struct CUevent_st *event,
@@ -10196,7 +10203,7 @@ GXI_HOT int gxi_stream_waits_fast(const gxi_slot *stream, const gxi_slot *other,
                                   gxi_tried *tried) {
     tried->name = NULL;
     tried->cu = 0;
-    if (!use || !use->event || !gxi_is_plain(stream) || !gxi_is_plain(other)) return 0;
+    if (!use || !use->event || other->legacy || other->borrowed || !gxi_is_plain(stream)) return 0;
     tried->name = "cuEventRecord";
     tried->cu = gxi.cu.cuEventRecord(use->event, other->is.stream.native);
     if (tried->cu) return 0;
@@ -10938,7 +10945,7 @@ static GXI_NOINLINE int gxi_pooling_find(gxi_pooling *p, uint64_t stream, uint64
     return 1;
 }
 GXI_HOT int gxi_pools_on(const gxi_pooling *p, uint64_t stream) {
-    return p->stream == stream && p->ends == GXI_LOAD(&gxi.ends) && !(gxi_thread.latched || gxi.trace || gxi.captures);
+    return p->stream == stream && p->ends == GXI_LOAD(&gxi.ends) && !(GXI_GLANCE(&gxi.careful) || gxi_thread.latched);
 }
 /* The rest of an allocation without its checks: cu and address are the driver's. */
 static GXI_NOINLINE gpuexec_ptr gxi_alloc_else(const char *where, const gpuexec_pool *from, gpuexec_stream stream,
@@ -14430,6 +14437,7 @@ static int gxi_capture_take(uint64_t stream, gxi_capture *out) {
         *at = c->next;
         *out = *c;
         GXI_STORE(&gxi.captures, gxi.captures - 1);
+        GXI_STORE(&gxi.careful, gxi.careful - 1);
     }
     gxi_unlock(&gxi_tables);
     gxi_free(c);
@@ -14480,6 +14488,7 @@ GPUEXEC_API gpuexec_result gpuexec_capture_begin_at(const char *where, gpuexec_s
     c->next = gxi.capture;
     gxi.capture = c;
     GXI_STORE(&gxi.captures, gxi.captures + 1);
+    GXI_STORE(&gxi.careful, gxi.careful + 1);
     gxi_unlock(&gxi_tables);
     cu = GXI_TRY(cuStreamBeginCapture, (slot->is.stream.native, modes[mode]));
     if (cu == 0) return GPUEXEC_OK;
@@ -15633,7 +15642,7 @@ struct gxi_batch {
     int              count, cap, nchanged, after_all;        /* after_all: for the next launch */
     gpuexec_batch_order order;
     struct CUgraph_st *graph;                    /* NULL: not made */
-    char            *piece;                      /* the last one, see gxi_piece_new; NULL: none */
+    gxi_piece       *piece;                      /* the last one, see gxi_piece_new; NULL: none */
     size_t           piece_used;                 /* its bytes */
     uint64_t         ends, frees;                /* gxi.ends and gxi.freed_count when everything was there */
     struct { uint64_t lo, bytes; } found[GXI_BATCH_FOUND];         /* by argument: the last memory that was found ... */
@@ -15695,22 +15704,22 @@ static int gxi_batch_unmake(gxi_call *call, gxi_slot *slot, int lost) {
     slot->is.batch.exec = NULL;
     return cu;
 }
-/* Launches lie one after the other in pieces of memory, each with the address of the one before it in its first bytes.
-   Pieces that are free again stay in gxi.pieces, up to a number: the system would have to clear new ones. */
-static char *gxi_piece_new(size_t bytes) {
-    char *piece = NULL;
+/* Launches lie one after the other in pieces of memory. Up to a number, pieces that are free again stay in gxi.pieces:
+   the system would have to clear new ones. */
+static gxi_piece *gxi_piece_new(size_t bytes) {
+    gxi_piece *piece = NULL;
     gxi_lock(&gxi_tables);
     if (bytes <= GXI_PIECE && (piece = gxi.pieces) != NULL) {
-        memcpy(&gxi.pieces, piece, sizeof piece);
+        gxi.pieces = piece->next;
         gxi.npieces--;
     }
     gxi_unlock(&gxi_tables);
-    return piece ? piece : (char *)gxi_realloc(NULL, bytes < GXI_PIECE ? GXI_PIECE : bytes);
+    return piece ? piece : (gxi_piece *)gxi_realloc(NULL, bytes < GXI_PIECE ? GXI_PIECE : bytes);
 }
-static void gxi_piece_free(char *piece) {
+static void gxi_piece_free(gxi_piece *piece) {
     gxi_lock(&gxi_tables);
     if (gxi.npieces < GXI_PIECES) {
-        memcpy(piece, &gxi.pieces, sizeof piece);
+        piece->next = gxi.pieces;
         gxi.pieces = piece;
         gxi.npieces++;
         piece = NULL;
@@ -15720,9 +15729,9 @@ static void gxi_piece_free(char *piece) {
 }
 static void gxi_batch_empty(gxi_batch *b) {
     while (b->piece) {
-        char *const piece = b->piece;
-        memcpy(&b->piece, piece, sizeof piece);
-        gxi_piece_free(piece);
+        gxi_piece *const next = b->piece->next;
+        gxi_piece_free(b->piece);
+        b->piece = next;
     }
     b->count = b->after_all = 0;
 }
@@ -15807,16 +15816,17 @@ static int gxi_batch_grow(gxi_batch *b) {
     return 1;
 }
 static void *gxi_batch_room(gxi_batch *b, size_t bytes) {
-    char *piece;
+    gxi_piece *piece;
+    void *room;
     if (!b->piece || b->piece_used + bytes > GXI_PIECE) {
         if (!(piece = gxi_piece_new(GXI_PIECE_HEAD + bytes))) return NULL;
-        memcpy(piece, &b->piece, sizeof piece);
+        piece->next = b->piece;
         b->piece = piece;
         b->piece_used = GXI_PIECE_HEAD;
     }
-    piece = b->piece + b->piece_used;
+    room = (char *)b->piece + b->piece_used;
     b->piece_used += gxi_up(bytes, 16);
-    return piece;
+    return room;
 }
 static gxi_batched *gxi_batched_new(gxi_call *call, gxi_batch *b, const gxi_slot *k, const gpuexec_dims *dims,
                                     const gpuexec_launch_desc *desc, const gpuexec_args *args, const char *name) {
