@@ -43,10 +43,10 @@
         >>begin       finding and starting the driver
         >>object      handles and their slots
         >>ranges      the table of allocations
-        >>impl-setup, impl-device, impl-context, impl-shutdown, impl-image, impl-module, impl-link, impl-compile,
-        >>impl-memory, impl-stream, impl-current, impl-pool, impl-managed, impl-event, impl-transfer, impl-copies,
-        >>impl-launch, impl-params, impl-graph, impl-capture, impl-nodes, impl-changes, impl-batch, impl-barrier,
-        >>impl-multi, impl-ipc, impl-connection
+        >>impl-setup, impl-device, impl-context, impl-shutdown, impl-ptx, impl-image, impl-module, impl-best,
+        >>impl-link, impl-compile, impl-memory, impl-stream, impl-current, impl-pool, impl-managed, impl-event,
+        >>impl-transfer, impl-copies, impl-launch, impl-params, impl-graph, impl-capture, impl-nodes, impl-changes,
+        >>impl-batch, impl-barrier, impl-multi, impl-ipc, impl-connection
 
     --------------------------------------------------------------------------------------------------------------------
     >>start
@@ -199,6 +199,10 @@
       caches on disk. If the compiler reports errors, the error text contains its whole log. Kernels are found by their
       name in the image: declare them extern "C" in CUDA C; otherwise their names are mangled. Get all kernels early:
       with the driver's lazy loading, the first gpuexec_kernel_get of a kernel can wait for running work.
+      A cubin runs only on devices of its major version, PTX on all newer ones. A program with several images passes all
+      of them to gpuexec_module_load_best:
+          gpuexec_image images[2] = { { cubin, cubin_bytes, "k.cubin" }, { ptx, 0, "k.ptx" } };
+          gpuexec_module mod = gpuexec_module_load_best(ctx, images, 2, NULL);
       Each module has its own copy of its variables (__device__, __constant__). gpuexec_module_set_global and
       _get_global copy synchronously. To change a variable between two launches on a stream, enqueue the copy there:
           gpuexec_copy_in(s, gpuexec_module_global(mod, "table", NULL), table, sizeof table);
@@ -1108,6 +1112,22 @@ GPUEXEC_API gpuexec_module gpuexec_module_load_at(const char *where, gpuexec_con
 /* The same from a file. A relative path is relative to the working directory. GPUEXEC_FILE_ERROR if the file cannot be
    read. */
 GPUEXEC_API gpuexec_module gpuexec_module_load_file_at(const char *where, gpuexec_context context, const char *path,
+                                                       const gpuexec_module_desc *desc);
+
+typedef struct gpuexec_image {
+    const void *data;                            /* PTX text, a cubin or a fatbin */
+    size_t      bytes;                           /* as for gpuexec_module_load: may be 0 */
+    const char *name;                            /* for messages and the log; NULL: desc.name, or "images[0]" */
+} gpuexec_image;
+
+/* Loads the best of several images for the context's device: a cubin that fits, for its architecture rather than for an
+   older one; if there is none, the newest PTX that is not newer than the device. A fatbin counts as the best of its
+   parts. If the driver does not accept that image (a cubin that it does not know, PTX with a newer .version), the next
+   best is loaded. gpuexec_module_log() begins with the images that did not fit, and why. If none fits, this is
+   GPUEXEC_IMAGE_TOO_NEW, and the text has that list. All other failures are as for gpuexec_module_load, for any of the
+   images. cuModuleLoadDataEx. */
+GPUEXEC_API gpuexec_module gpuexec_module_load_best_at(const char *where, gpuexec_context context,
+                                                       const gpuexec_image *images, size_t count,
                                                        const gpuexec_module_desc *desc);
 
 /* Adopts a CUmodule of that context. Its owner must not unload the module before the handle is closed. */
@@ -3027,6 +3047,7 @@ template <class T> GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::t
 #define gpuexec_context_close(...)          gpuexec_context_close_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_module_load(...)            gpuexec_module_load_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_module_load_file(...)       gpuexec_module_load_file_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_module_load_best(...)       gpuexec_module_load_best_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_module_from_native(...)     gpuexec_module_from_native_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_module_global(...)          gpuexec_module_global_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_module_set_global(...)      gpuexec_module_set_global_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -7129,10 +7150,7 @@ GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-image   Shared by loading and linking: device code in memory, its kind and its headers; the JIT options and
-   logs; the failures. Uses no handles except the context's. */
-
-/* --- reading PTX text: only names and parameter lists ------------------------------------------------------------- */
+   >>impl-ptx   Reads PTX text: only directives, names and parameter lists. */
 
 static int gxi_is_name(int c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
@@ -7272,7 +7290,9 @@ static int gxi_ptx_of_driver(int version) {
     return 74;                                                       /* CUDA 11.4, the oldest supported */
 }
 
-/* --- images in memory --------------------------------------------------------------------------------------------- */
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-image   Shared by loading and linking: device code in memory, its kind and its headers; the JIT options and
+   logs; the failures. Uses no handles except the context's. */
 
 static uint64_t gxi_le(const void *p, unsigned bytes) {              /* a little-endian number */
     uint64_t x = 0;
@@ -7304,21 +7324,46 @@ static const unsigned char *gxi_search(const unsigned char *p, const unsigned ch
 #define GXI_FATBIN_MAGIC "\x50\xED\x55\xBA"
 #define GXI_FATBIN_WRAPPER_MAGIC "\xB1\x43\x62\x46"
 
-/* What the fatbins in these bytes contain: 1 code, 2 LTO-IR (parts of kind 8; kind 1 is PTX, 2 a cubin), 3 both, 0 no
-   fatbin. */
-static int gxi_fatbin_parts(const unsigned char *p, const unsigned char *end) {
-    int found = 0;
-    while ((p = gxi_search(p, end, GXI_FATBIN_MAGIC)) != NULL && end - p >= 16) {
-        const unsigned char *part = p + 16;
-        uint64_t left = gxi_le(p + 8, 8), bytes;
-        if (gxi_le(p + 4, 4) == 0x100001 && left <= (uint64_t)(end - part))      /* version 1, and 16 bytes of header */
-            for (; left >= 16; left -= bytes, part += bytes) {
-                found |= gxi_le(part, 2) == 8 ? 2 : 1;
-                bytes = gxi_sum(gxi_le(part + 4, 4), gxi_le(part + 8, 8));
-                if (bytes < 16 || bytes > left) break;
-            }
-        p += 4;
+/* What an image, or a part of a fatbin, is for. suffix: 'a' (only this architecture), 'f' (its family), or 0. */
+typedef struct gxi_target { gxi_image_kind kind; int arch; char suffix; } gxi_target;
+
+/* Iterates over the parts of all fatbins in these bytes; a part's first number is 1 for PTX, 2 a cubin, 8 LTO-IR. */
+typedef struct gxi_targets { const unsigned char *p, *end, *part; uint64_t left; } gxi_targets;
+static gxi_targets gxi_targets_of(const unsigned char *p, const unsigned char *end) {
+    gxi_targets in = { 0, 0, 0, 0 };
+    in.p = p;
+    in.end = end;
+    return in;
+}
+static int gxi_next_target(gxi_targets *in, gxi_target *part) {
+    static const gxi_image_kind kinds[] = { GXI_TEXT, GXI_PTX, GXI_CUBIN, GXI_TEXT, GXI_TEXT, GXI_TEXT, GXI_TEXT,
+                                            GXI_TEXT, GXI_LTO };
+    uint64_t kind, bytes, flags;
+    while (in->left < 16) {                      /* the next fatbin */
+        if (!in->p || (in->p = gxi_search(in->p, in->end, GXI_FATBIN_MAGIC)) == NULL || in->end - in->p < 16) return 0;
+        in->part = in->p + 16;
+        in->left = gxi_le(in->p + 8, 8);
+        /* version 1, and 16 bytes of header */
+        if (gxi_le(in->p + 4, 4) != 0x100001 || in->left > (uint64_t)(in->end - in->part)) in->left = 0;
+        in->p += 4;
     }
+    kind = gxi_le(in->part, 2);
+    bytes = gxi_sum(gxi_le(in->part + 4, 4), gxi_le(in->part + 8, 8));
+    flags = in->left < 48 ? 0 : gxi_le(in->part + 40, 8);
+    part->kind = kind < sizeof kinds / sizeof *kinds ? kinds[kind] : GXI_TEXT;
+    part->arch = in->left < 48 ? 0 : (int)gxi_le(in->part + 28, 2);
+    part->suffix = flags & 0x100000 ? 'a' : flags & 0x200000 ? 'f' : 0;
+    if (bytes < 16 || bytes > in->left) bytes = in->left;
+    in->part += bytes;
+    in->left -= bytes;
+    return 1;
+}
+/* 1 code, 2 LTO-IR, 3 both, 0 no fatbin. */
+static int gxi_fatbin_parts(const unsigned char *p, const unsigned char *end) {
+    gxi_targets in = gxi_targets_of(p, end);
+    gxi_target part;
+    int found = 0;
+    while (gxi_next_target(&in, &part)) found |= part.kind == GXI_LTO ? 2 : 1;
     return found;
 }
 
@@ -7428,6 +7473,95 @@ static int gxi_has_device_launches(const void *data, size_t bytes) {
     size_t i;
     for (i = 0; i < sizeof calls / sizeof *calls; i++) if (gxi_search(p, p + bytes, calls[i])) return 1;
     return 0;
+}
+
+/* An image to load. ptx: NULL, or its text with a final NUL; of a compiled cubin, the PTX that it was made from. */
+typedef struct gxi_image {
+    const void    *data;
+    size_t         bytes;
+    gxi_image_kind kind;
+    const char    *ptx;
+    int            others;                       /* 1: another image is loaded if the driver does not accept this one */
+    int            refused;                      /* 1: it did not, which then is not a failure */
+} gxi_image;
+/* Of a cubin whose architecture it does not know, a driver of CUDA 13 returns CUDA_ERROR_UNKNOWN. */
+static int gxi_is_refused(const gxi_image *image, int cu) {
+    return image->others && (cu == GXI_NO_BINARY_FOR_GPU || cu == GXI_UNSUPPORTED_PTX_VERSION
+                             || (image->kind == GXI_CUBIN && (cu == GXI_INVALID_IMAGE || cu == GXI_UNKNOWN)));
+}
+
+/* How well it fits a device: a cubin better than PTX, newer better than older; 0 if not at all. */
+static int gxi_rank(const gxi_target *part, int sm, const char **why) {
+    const int other = part->arch / 10 != sm / 10 && (part->kind == GXI_CUBIN || part->suffix == 'f');
+    *why = part->kind == GXI_LTO ? "to be linked by nvJitLink"
+         : part->kind != GXI_CUBIN && part->kind != GXI_PTX ? "of an unknown kind"
+         : part->arch > sm ? "newer than the device"
+         : part->suffix == 'a' && part->arch != sm ? "only for this architecture"
+         : other ? "for another major version" : NULL;
+    if (*why) return 0;
+    return (part->kind == GXI_CUBIN ? 1 << 20 : 0) + part->arch * 4 + (part->suffix == 'a' ? 3 : part->suffix ? 2 : 1);
+}
+/* Lists what the image, or each fatbin in it, was compiled for, and why that does not fit. Returns the best rank. In a
+   cubin's e_flags, the architecture is in bits 8 to 15, and 8 is 'a', in ABI 8 (CUDA 12.8 for sm_100, CUDA 13 for all);
+   before that it is in bits 0 to 7, and 0x800 is 'a'. CUDA 13.0 does not write 'a' there: the driver refuses what does
+   not fit. */
+static int gxi_survey(gxi_text *t, const gxi_image *image, int sm) {
+    const unsigned char *const p = (const unsigned char *)image->data;
+    const int one = image->kind == GXI_CUBIN || image->ptx;
+    gxi_targets in = gxi_targets_of(one ? NULL : p, one ? NULL : p + image->bytes);
+    gxi_target part = { image->kind, 0, 0 };
+    int seen[32], n = 0, best = 0, more = 1, rank, key, i;
+    const char *why;
+    if (image->kind == GXI_CUBIN) {
+        const unsigned flags = (unsigned)gxi_le(p + 48, 4);
+        part.arch = (int)(p[8] >= 8 ? flags >> 8 & 0xFF : flags & 0xFF);
+        part.suffix = flags & (p[8] >= 8 ? 8u : 0x800u) ? 'a' : 0;
+    } else if (image->ptx) {
+        char target[32], *end = target;
+        gxi_ptx_directive(image->ptx, ".target", target, sizeof target);
+        part.kind = GXI_PTX;
+        if (strncmp(target, "sm_", 3) == 0) part.arch = (int)strtol(target + 3, &end, 10);
+        part.suffix = *end == 'a' || *end == 'f' ? *end : 0;
+    } else more = gxi_next_target(&in, &part);
+    for (; more && n < (int)(sizeof seen / sizeof *seen); more = gxi_next_target(&in, &part)) {
+        rank = gxi_rank(&part, sm, &why);
+        if (rank > best) best = rank;
+        key = (int)part.kind << 24 | part.suffix << 16 | part.arch;
+        for (i = 0; i < n && seen[i] != key; i++) { }
+        if (i < n) continue;
+        seen[n++] = key;
+        gxi_add(t, "%s%s_%d%.1s%s%s%s", n > 1 ? ", " : "",
+                part.kind == GXI_CUBIN ? "a cubin for sm" : part.kind == GXI_PTX ? "PTX for compute"
+                : part.kind == GXI_LTO ? "LTO-IR for lto" : "a part for",
+                part.arch, &part.suffix, why ? " (" : "", why ? why : "", why ? ")" : "");
+    }
+    return best;
+}
+
+/* Checks an image. *copy: its text if that may not end in NUL. */
+static gpuexec_result gxi_image_of(gxi_call *call, const void *data, size_t bytes, const char *name, gxi_image *image,
+                                   char **copy) {
+    int is_text;
+    *copy = NULL;
+    if (gxi_is_null(call, data, name) || gxi_check_length(call, name, bytes)) return GPUEXEC_BAD_ARGUMENT;
+    image->data = data;
+    image->bytes = bytes;
+    image->kind = gxi_image_is(data, bytes);
+    image->ptx = NULL;
+    if (gxi_check_image(call, name, data, &image->bytes, image->kind)) return gxi_failed_with();
+    if (image->kind == GXI_OBJECT || image->kind == GXI_LIBRARY)
+        return gxi_fail(call, GPUEXEC_BAD_IMAGE, "link it: gpuexec_linker_add_file accepts it unchanged",
+                        "%s is %s, which must be linked before loading", name, gxi_image_kinds[image->kind]);
+    is_text = image->kind == GXI_TEXT && gxi_is_text((const char *)data, bytes);
+    if (is_text && bytes) {                      /* the driver reads up to the NUL */
+        *copy = (char *)gxi_realloc(NULL, bytes + 1);
+        if (!*copy)
+            return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot load %s", name);
+        memcpy(*copy, data, bytes);
+        (*copy)[bytes] = 0;
+    }
+    if (is_text) image->ptx = bytes ? *copy : (const char *)data;
+    return GPUEXEC_OK;
 }
 
 /* --- JIT options and logs ----------------------------------------------------------------------------------------- */
@@ -7570,7 +7704,8 @@ static int gxi_wants_device_runtime(const char *text) {
         || strstr(text, "ynamic parallelism");
 }
 /* Fails if the cause is something that the CPU device does not support; 0 if it is not. */
-static GXI_COLD int gxi_fail_cpu_device(gxi_call *call, int cu, const char *name, gxi_image_kind kind) {
+static GXI_COLD int gxi_fail_cpu_device(gxi_call *call, int cu, const char *name, gxi_image_kind kind,
+                                        const char *parts) {
     if (!gxi_is_cpu_device()) return 0;
     if (call->log && gxi_wants_device_runtime(call->log))
         gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
@@ -7585,18 +7720,19 @@ static GXI_COLD int gxi_fail_cpu_device(gxi_call *call, int cu, const char *name
                      ? "compile it with PTX: nvcc -rdc=true -gencode arch=compute_75,code=compute_75. Kernels that "
                        "launch kernels (libcudadevrt.a) run only on GPUs"
                      : "compile it with PTX for this device: nvcc -gencode arch=compute_75,code=compute_75",
-                 "%s is %s, but %sthe CPU device executes only PTX, not machine code", name, gxi_image_kinds[kind],
-                 kind == GXI_CUBIN ? "" : "has no PTX that fits: ");
+                 "%s is %s, but %sthe CPU device executes only PTX, not machine code. It contains %s", name,
+                 gxi_image_kinds[kind], kind == GXI_CUBIN ? "" : "has no PTX that fits: ", parts);
     else return 0;
     return 1;
 }
 static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *context, const gpuexec_module_desc *desc,
-                                   const char *name, const char *ptx, gxi_image_kind kind) {
+                                   const char *name, const gxi_image *image) {
     static const char few[] = "pass the length of the text, not the sizeof of a pointer (0 means PTX up to its NUL): "
                               "it has only a few bytes";
+    const char *const ptx = image->kind == GXI_CUBIN ? NULL : image->ptx;
     char version[32] = "", target[32] = "";
     gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0 };
-    gxi_text cure = { 0, 0, 0, 0 };
+    gxi_text cure = { 0, 0, 0, 0 }, parts = { 0, 0, 0, 0 };
     int sm, supported = gxi_ptx_of_driver(gxi.version);
     long target_sm = 0;
     gxi_capability(&query, gxi_context_of(context)->device, &sm);
@@ -7605,7 +7741,12 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
         gxi_ptx_directive(ptx, ".target", target, sizeof target);
         if (strncmp(target, "sm_", 3) == 0) target_sm = strtol(target + 3, NULL, 10);
     }
-    if (gxi_fail_cpu_device(call, cu, name, kind)) return;
+    if (cu == GXI_NO_BINARY_FOR_GPU) gxi_survey(&parts, image, sm);
+    if (!parts.p) gxi_add(&parts, "nothing");
+    if (gxi_fail_cpu_device(call, cu, name, image->kind, parts.p ? parts.p : "")) {
+        gxi_text_free(&parts);
+        return;
+    }
     /* the wording of ptxas and of nvlink */
     if (call->log && (strstr(call->log, "nresolved extern") || strstr(call->log, "ndefined reference"))) {
         gxi_fail_cu(call, "link it with the images that define them: gpuexec_linker_create; kernels that launch "
@@ -7634,8 +7775,8 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
     } else if (cu == GXI_NO_BINARY_FOR_GPU) {
         gxi_add(&cure, "compile for it: nvcc -gencode arch=compute_%d,code=[sm_%d,compute_%d], or load PTX", sm, sm,
                 sm);
-        gxi_fail_cu(call, cure.p, "%s has no code for device %d (compute capability %d.%d)", name,
-                    gxi_context_of(context)->ordinal, sm / 10, sm % 10);
+        gxi_fail_cu(call, cure.p, "%s has no code for device %d (compute capability %d.%d). It contains %s", name,
+                    gxi_context_of(context)->ordinal, sm / 10, sm % 10, parts.p ? parts.p : "");
     } else if (cu == GXI_INVALID_IMAGE) {
         const char *pass = "pass PTX text that ends with a NUL (or pass its length), or a cubin or fatbin made by nvcc";
         if (ptx && (strstr(ptx, "__global__") || strstr(ptx, "#include")))
@@ -7651,6 +7792,7 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
         gxi_fail_cu(call, cure.p, "cannot load %s", name);
     }
     gxi_text_free(&cure);
+    gxi_text_free(&parts);
 }
 
 static char *gxi_read_file(gxi_call *call, const char *path, size_t *bytes) {
@@ -7703,14 +7845,6 @@ static char *gxi_read_file(gxi_call *call, const char *path, size_t *bytes) {
     return NULL;
 }
 
-/* An image to load. ptx: NULL, or its text with a final NUL; of a compiled cubin, the PTX that it was made from, which
-   is loaded if the driver does not accept the cubin: that is not a failure. Of a cubin whose architecture it does not
-   know, a driver of CUDA 13 returns CUDA_ERROR_UNKNOWN. */
-typedef struct gxi_image { const void *data; size_t bytes; gxi_image_kind kind; const char *ptx; } gxi_image;
-static int gxi_is_refused(const gxi_image *image, int cu) {
-    return image->kind == GXI_CUBIN && image->ptx
-           && (cu == GXI_NO_BINARY_FOR_GPU || cu == GXI_INVALID_IMAGE || cu == GXI_UNKNOWN);
-}
 /* The number of letters to insert, remove or change to turn a into b; 99 for very long names. */
 static int gxi_edits(const char *a, const char *b) {
     int row[65], i, k, before, old, n = (int)strlen(b);
@@ -7802,9 +7936,9 @@ static const char *gxi_lowered(const gxi_module *m, const char *name) {
     return name;
 }
 
-/* Loads it into the current context; NULL after a failure, or if gxi_is_refused. */
+/* Loads it into the current context; NULL after a failure, or if it was refused. */
 static struct CUmod_st *gxi_compile(gxi_call *call, const gxi_slot *context, const gpuexec_module_desc *desc,
-                                    const gxi_image *image, gxi_module *m) {
+                                    gxi_image *image, gxi_module *m) {
     const char *const text = image->kind == GXI_CUBIN ? NULL : image->ptx;
     const void *const data = text ? text : image->data;
     struct CUmod_st *native = NULL;
@@ -7823,10 +7957,11 @@ static struct CUmod_st *gxi_compile(gxi_call *call, const gxi_slot *context, con
     m->jit_ms = gxi_jit_ms(&jit);
     for (i = 0; i < jit.n; i++)
         if (jit.options[i] == GXI_JIT_THREADS_PER_BLOCK) m->threads_per_block = (int)(uintptr_t)jit.values[i];
-    if (cu && !gxi_is_refused(image, cu)) {
+    image->refused = cu && gxi_is_refused(image, cu);
+    if (cu && !image->refused) {
         char *const log = gxi_jit_log(&jit);
         call->log = log;
-        gxi_fail_load(call, cu, context, desc, m->name, text, image->kind);
+        gxi_fail_load(call, cu, context, desc, m->name, image);
         call->log = NULL;
         gxi_free(log);
     }
@@ -7886,10 +8021,10 @@ static void gxi_list_kernels(const gxi_call *call, struct CUmod_st *module, gxi_
     gxi_free(functions);
 }
 
-/* Creates the module in the current context, with what the image says about its kernels; 0 after a failure, or if
-   gxi_is_refused. */
+/* Creates the module in the current context, with what the image says about its kernels; 0 after a failure, or if it
+   was refused. */
 static uint64_t gxi_module_make(gxi_call *call, const gxi_slot *context, const gpuexec_module_desc *desc,
-                                const gxi_image *image, gxi_module *m) {
+                                gxi_image *image, gxi_module *m) {
     struct CUmod_st *const native = gxi_compile(call, context, desc, image, m);
     const size_t bytes = image->ptx && image->kind != GXI_CUBIN ? strlen(image->ptx) : image->bytes;
     gxi_text signatures = { 0, 0, 0, 0 };
@@ -7909,40 +8044,28 @@ static uint64_t gxi_module_make(gxi_call *call, const gxi_slot *context, const g
     if (!id) GXI_BESIDE(cuModuleUnload, (native));
     return id;
 }
-static uint64_t gxi_load_as(gxi_call *call, uint64_t context_id, const void *data, size_t bytes,
-                            const gpuexec_module_desc *desc, const char *name) {
-    gxi_image image = { data, bytes, GXI_TEXT, NULL };
-    gxi_slot *context;
-    gxi_module *m;
+static uint64_t gxi_load_image(gxi_call *call, const gxi_slot *context, const gpuexec_module_desc *desc,
+                               gxi_image *image, const char *name) {
+    gxi_module *const m = gxi_module_new(name);
     gxi_scope scope;
-    char *copy = NULL;
     uint64_t id = 0;
-    int is_text;
-    if (!(context = gxi_begin_with(call, context_id, GXI_CONTEXT, "the context"))) return 0;
-    if (gxi_is_null(call, data, "the image")) return 0;
-    if (gxi_check_length(call, name, bytes)) return 0;
-    image.kind = gxi_image_is(data, bytes);
-    if (gxi_check_image(call, name, data, &image.bytes, image.kind)) return 0;
-    if (image.kind == GXI_OBJECT || image.kind == GXI_LIBRARY) {
-        gxi_fail(call, GPUEXEC_BAD_IMAGE, "link it: gpuexec_linker_add_file accepts it unchanged",
-                 "%s is %s, which must be linked before loading", name, gxi_image_kinds[image.kind]);
-        return 0;
-    }
-    is_text = image.kind == GXI_TEXT && gxi_is_text((const char *)data, bytes);
-    if (is_text && bytes) {                      /* the driver reads up to the NUL */
-        copy = (char *)gxi_realloc(NULL, bytes + 1);
-        if (copy) memcpy(copy, data, bytes);
-        if (copy) copy[bytes] = 0;
-    }
-    if (is_text) image.ptx = bytes ? copy : (const char *)data;
-    m = is_text && !image.ptx ? NULL : gxi_module_new(name);
     if (!m) gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot load %s", name);
     else if (gxi_enter(call, context->cu_context, &scope) == GPUEXEC_OK) {
-        id = gxi_module_make(call, context, desc, &image, m);
+        id = gxi_module_make(call, context, desc, image, m);
         gxi_leave(&scope);
     }
-    gxi_free(copy);
     if (!id) gxi_module_free(m);
+    return id;
+}
+static uint64_t gxi_load_as(gxi_call *call, uint64_t context_id, const void *data, size_t bytes,
+                            const gpuexec_module_desc *desc, const char *name) {
+    gxi_image image = { NULL, 0, GXI_TEXT, NULL, 0, 0 };
+    gxi_slot *const context = gxi_begin_with(call, context_id, GXI_CONTEXT, "the context");
+    char *copy;
+    uint64_t id;
+    if (!context || gxi_image_of(call, data, bytes, name, &image, &copy)) return 0;
+    id = gxi_load_image(call, context, desc, &image, name);
+    gxi_free(copy);
     return id;
 }
 
@@ -8427,6 +8550,119 @@ GPUEXEC_API int gpuexec_kernel_best_block(gpuexec_kernel kernel, size_t shared_b
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-best   The best of several images. */
+
+/* Puts a text before the module's log. No memory: then it is not there. */
+static void gxi_log_before(gxi_module *m, const char *text) {
+    gxi_text log = { 0, 0, 0, 0 };
+    gxi_add(&log, "%s%s", text, m->log ? m->log : "");
+    if (log.failed) {
+        gxi_text_free(&log);
+        return;
+    }
+    gxi_free(m->log);
+    m->log = log.p;
+}
+
+typedef struct gxi_choice {
+    gxi_image image;
+    char     *copy;
+    gxi_text  name, what;                        /* what: what it was compiled for, and why that was not loaded */
+    int       rank;                              /* 0: does not fit, or was refused */
+} gxi_choice;
+
+/* Loads the best that the driver accepts; 0 after a failure. */
+static uint64_t gxi_load_best_of(gxi_call *call, const gxi_slot *context, gxi_choice *choices, size_t count,
+                                 const gpuexec_module_desc *desc, int sm) {
+    gxi_text refused = { 0, 0, 0, 0 };
+    gxi_choice *best;
+    uint64_t id = 0;
+    size_t i;
+    do {
+        best = NULL;
+        for (i = 0; i < count; i++) if (choices[i].rank > (best ? best->rank : 0)) best = &choices[i];
+        if (!best) break;
+        best->rank = 0;
+        id = gxi_load_image(call, context, desc, &best->image, best->name.p);
+        if (best->image.refused) gxi_add(&best->what, " (the driver returned %s)", gxi_cu_name(call->cu));
+    } while (best->image.refused);
+    for (i = 0; i < count; i++)
+        if (&choices[i] != best && !choices[i].rank)
+            gxi_add(&refused, "%s%s: %s", refused.n ? "; " : "", choices[i].name.p,
+                    choices[i].what.p ? choices[i].what.p : "nothing");
+    if (id && refused.p) {
+        gxi_add(&refused, "\n");
+        gxi_log_before(gxi_peek(id, GXI_MODULE)->is.module.info, refused.p);
+    }
+    if (!best) {
+        gxi_text cure = { 0, 0, 0, 0 };
+        gxi_add(&cure, "add PTX for an architecture that is not newer: nvcc -ptx -arch=compute_%d%s", sm < 75 ? sm : 75,
+                gxi_is_cpu_device() ? " (the CPU device executes only PTX)" : "");
+        gxi_fail(call, GPUEXEC_IMAGE_TOO_NEW, cure.p, "none of %lu images has code for device %d (compute capability "
+                 "%d.%d). %s", (unsigned long)count, gxi_context_of(context)->ordinal, sm / 10, sm % 10,
+                 refused.p ? refused.p : "");
+        gxi_text_free(&cure);
+    }
+    gxi_text_free(&refused);
+    return id;
+}
+static uint64_t gxi_load_best(gxi_call *call, gpuexec_context context, const gpuexec_image *images, size_t count,
+                              const gpuexec_module_desc *desc) {
+    gxi_slot *slot;
+    gxi_choice *choices;
+    uint64_t id = 0;
+    size_t i, n;
+    int sm;
+    if (!desc) desc = &gxi_module_defaults;
+    if (gxi_check_jit(call, desc, 0) || !(slot = gxi_begin_with_context(call, context)) ||
+        gxi_is_null(call, images, "the list of images")) return 0;
+    if (!count || count > 10000) {
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass 1 to 10000 images", "the number of images is %lu",
+                 (unsigned long)count);
+        return 0;
+    }
+    if (gxi_capability(call, gxi_context_of(slot)->device, &sm)) {
+        gxi_fail_device(call, gxi_context_of(slot)->ordinal);
+        return 0;
+    }
+    choices = (gxi_choice *)gxi_realloc(NULL, count * sizeof *choices);
+    if (!choices) {
+        gxi_fail_memory(call, "load an image");
+        return 0;
+    }
+    memset(choices, 0, count * sizeof *choices);
+    for (n = 0; n < count; n++) {
+        gxi_choice *const c = &choices[n];
+        size_t bytes = images[n].bytes;
+        const char *const name = images[n].name ? images[n].name : desc->name;
+        const void *const data = images[n].data ? gxi_unwrap(images[n].data, &bytes) : NULL;
+        if (name) gxi_add(&c->name, "\"%s\"", name);
+        else gxi_add(&c->name, "images[%lu]", (unsigned long)n);
+        if (!c->name.p) gxi_fail_memory(call, "load an image");
+        if (!c->name.p || gxi_image_of(call, data, bytes, c->name.p, &c->image, &c->copy)) break;
+        c->image.others = 1;
+        c->rank = gxi_survey(&c->what, &c->image, sm);
+        if (c->image.kind == GXI_TEXT && !c->rank && !c->what.n) c->rank = 1;       /* of the CPU device's linker */
+    }
+    if (n == count) id = gxi_load_best_of(call, slot, choices, count, desc, sm);
+    for (i = 0; i < count; i++) {
+        gxi_text_free(&choices[i].name);
+        gxi_text_free(&choices[i].what);
+        gxi_free(choices[i].copy);
+    }
+    gxi_free(choices);
+    return id;
+}
+GPUEXEC_API gpuexec_module gpuexec_module_load_best_at(const char *where, gpuexec_context context,
+                                                       const gpuexec_image *images, size_t count,
+                                                       const gpuexec_module_desc *desc) {
+    gpuexec_module handle;
+    GXI_CALL(gpuexec_module_load_best, GXI_MAKES);
+    handle.id = gxi_or_failed(gxi_load_best(call, context, images, count, desc), GXI_MODULE);
+    return handle;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
    >>impl-link   A linker keeps copies of its inputs, so that the driver's link state (the slot's native; NULL: none
    now) can be destroyed and created again: when a log was truncated, and after each failure. Measured (driver 580,
    sm_90): after a text that does not compile (218, 222), a state still works, but its errors stay in the log; after
@@ -8525,10 +8761,11 @@ static GXI_COLD void gxi_fail_link(gxi_call *call, int cu, const gxi_slot *slot,
                  ? "keep one definition and declare it .extern elsewhere (CUDA C: extern), or make it static or .weak"
                                                : "declare it the same way in all inputs",
                  "cannot link %s: %s", l->name, what.p ? what.p : "");
-    else if (failed && context)
-        gxi_fail_load(call, cu, context, &l->desc, failed->name, failed->kind == GXI_PTX ? failed->data : NULL,
-                      failed->kind);
-    else if (gxi_is_sticky(cu) || cu == GXI_OUT_OF_MEMORY || gxi_result_of(cu) == GPUEXEC_STALE_HANDLE)
+    else if (failed && context) {
+        gxi_image image = { failed->data, failed->bytes, failed->kind, NULL, 0, 0 };
+        if (failed->kind == GXI_PTX) image.ptx = failed->data;
+        gxi_fail_load(call, cu, context, &l->desc, failed->name, &image);
+    } else if (gxi_is_sticky(cu) || cu == GXI_OUT_OF_MEMORY || gxi_result_of(cu) == GPUEXEC_STALE_HANDLE)
         gxi_fail_cu(call, NULL, "cannot link %s", l->name);
     else gxi_fail(call, GPUEXEC_LINK_FAILED, NULL, "cannot link %s from %lu input%s", l->name,
                   (unsigned long)l->count, l->count == 1 ? "" : "s");
@@ -9242,28 +9479,24 @@ static gpuexec_result gxi_nvrtc_compile(gxi_call *call, const char *source, gxi_
 static uint64_t gxi_nvrtc_load_result(gxi_call *call, const gxi_slot *context, const gxi_compilation *c,
                                       gxi_module *m) {
     const gpuexec_module_desc *const desc = c->desc->module ? c->desc->module : &gxi_module_defaults;
-    gxi_image image = { c->cubin, c->cubin_bytes, GXI_CUBIN, c->ptx };
-    gxi_text log = { 0, 0, 0, 0 };
+    gxi_image image = { c->cubin, c->cubin_bytes, GXI_CUBIN, c->ptx, c->ptx != NULL, 0 };
     char by[64];
     gxi_scope scope;
     uint64_t id = 0;
     if (gxi_enter(call, context->cu_context, &scope)) return 0;
     if (c->cubin) id = gxi_module_make(call, context, desc, &image, m);
-    if (!c->cubin || (!id && gxi_is_refused(&image, call->cu))) {
+    if (!c->cubin || image.refused) {
         image.data = c->ptx;
         image.bytes = c->ptx_bytes;
         image.kind = GXI_TEXT;
+        image.others = 0;
         snprintf(by, sizeof by, "compiled by NVRTC %d.%d, ", gxi.nvrtc_version / 1000, gxi.nvrtc_version % 1000 / 10);
         call->subject = by;
         id = gxi_module_make(call, context, desc, &image, m);
         call->subject = NULL;
     }
     gxi_leave(&scope);
-    if (!id || !c->log) return id;
-    gxi_add(&log, "%s%s", c->log, m->log ? m->log : "");
-    if (log.failed) return id;                   /* then it has the driver's only */
-    gxi_free(m->log);
-    m->log = log.p;
+    if (id && c->log) gxi_log_before(m, c->log);
     return id;
 }
 static uint64_t gxi_module_compile(gxi_call *call, gpuexec_context context, const char *source, const char *name,

@@ -845,9 +845,12 @@ FLOW(context) {
 }
 
 FLOW(module) {
+    /* the header of a cubin for the CPU device, which refuses it */
+    static const unsigned char cubin[64] = { 0x7F, 'E', 'L', 'F', 2, 1, 1, 0x33, 7, [18] = 190, [48] = 90 };
+    const gpuexec_image images[2] = { { cubin, sizeof cubin, "cubin" }, { fault_ptx, 0, NULL } };
     gpuexec_module_desc desc;
     gpuexec_context ctx;
-    gpuexec_module mod, file, adopted;
+    gpuexec_module mod, file, best, adopted;
     gpuexec_kernel add, bump, same;
     gpuexec_kernel_info info;
     gpuexec_ptr p;
@@ -861,6 +864,7 @@ FLOW(module) {
     MAKE(ctx, gpuexec_context_open(0, NULL));
     MAKE(mod, gpuexec_module_load(ctx, fault_ptx, 0, &desc));
     MAKE(file, gpuexec_module_load_file(ctx, "tests/unit/unit.ptx", NULL));
+    MAKE(best, gpuexec_module_load_best(ctx, images, 2, NULL));
     MAKE(adopted, gpuexec_module_from_native(ctx, gpuexec_module_native(mod)));
     READ(name, gpuexec_module_log(mod), name != NULL);
     READ(n, gpuexec_module_kernel_count(mod), n > 0 || fault.fired || gpuexec_driver_version() < 12040);
