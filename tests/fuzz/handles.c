@@ -13,7 +13,7 @@
 enum { CONTEXT = GXI_CONTEXT, MODULE = GXI_MODULE, KERNEL = GXI_KERNEL, STREAM = GXI_STREAM, EVENT = GXI_EVENT,
        LINKER = GXI_LINKER, PARAMS = GXI_PARAMS, PREPARED = GXI_PREPARED, BARRIER = GXI_BARRIER, GRAPH = GXI_GRAPH,
        BATCH = GXI_BATCH, POOL = GXI_POOL, IPC = GXI_IPC, KINDS = GXI_KINDS };
-enum { KEPT = 8, HOST = 1 << 16, USES = 132, ENDS = 62 };
+enum { KEPT = 8, HOST = 1 << 16, USES = 133, ENDS = 62 };
 
 static uint64_t   pool[KINDS][KEPT];                     /* handles, some of them stale;
                                                             the same for the arrays below */
