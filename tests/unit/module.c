@@ -633,11 +633,11 @@ TEST(wrong_images) {
     fatbin[8] = 64;                                              /* one part of LTO-IR */
     fatbin[16] = 8;
     fatbin[20] = 64;
-    CHECK_NOT_MADE(gpuexec_module_load(ctx, fatbin, sizeof fatbin, NULL), GPUEXEC_NOT_SUPPORTED, "LTO-IR", "-dlto",
-                   "nvJitLink");
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, fatbin, sizeof fatbin, NULL), GPUEXEC_BAD_IMAGE,
+                   "is LTO-IR, which must be linked", "gpuexec_linker_add");
     CHECK_NOT_MADE(gpuexec_module_load(ctx, "!<arch>\nabc", 11, NULL), GPUEXEC_BAD_IMAGE, "a library of host objects",
                    "gpuexec_linker_add_file");
-    CHECK_NOT_MADE(gpuexec_module_load(ctx, "\xED\x43\x4E\x7F" "abc", 7, NULL), GPUEXEC_NOT_SUPPORTED, "LTO-IR");
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, "\xED\x43\x4E\x7F" "abc", 7, NULL), GPUEXEC_BAD_IMAGE, "LTO-IR");
     memcpy(cubin + 64, fatbin, 64);                              /* a host object with a fatbin in it */
     cubin[72] = 40;
     cubin[80] = 2;
@@ -894,8 +894,8 @@ TEST(wrapped_images) {
     fatbin[8] = 64;
     fatbin[16] = 8;
     fatbin[20] = 64;             /* one part of LTO-IR, found through the pointer; the length is the fatbin's */
-    CHECK_NOT_MADE(gpuexec_module_load(ctx, &wrapper, 0, NULL), GPUEXEC_NOT_SUPPORTED, "LTO-IR");
-    CHECK_NOT_MADE(gpuexec_module_load(ctx, &wrapper, sizeof wrapper, NULL), GPUEXEC_NOT_SUPPORTED, "LTO-IR");
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, &wrapper, 0, NULL), GPUEXEC_BAD_IMAGE, "LTO-IR");
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, &wrapper, sizeof wrapper, NULL), GPUEXEC_BAD_IMAGE, "LTO-IR");
     memcpy(pair, &wrapper, sizeof wrapper);           /* two of them, as a file can have, whose pointers are invalid */
     memset(pair + 8, 0x11, 8);
     CHECK_NOT_MADE(gpuexec_module_load(ctx, pair, sizeof pair, NULL), GPUEXEC_BAD_IMAGE,
@@ -996,7 +996,7 @@ TEST(binaries_of_nvcc_that_cannot_be_loaded) {
                        "gpuexec_linker_add_file");
     unlink(object);
     if (CHECK(nvcc_made(lto, "-fatbin -rdc=true -gencode arch=compute_80,code=lto_", 80)))
-        CHECK_NOT_MADE(gpuexec_module_load_file(ctx, lto, NULL), GPUEXEC_NOT_SUPPORTED, "is LTO-IR", "nvJitLink");
+        CHECK_NOT_MADE(gpuexec_module_load_file(ctx, lto, NULL), GPUEXEC_BAD_IMAGE, "is LTO-IR", "must be linked");
     unlink(lto);
 }
 
