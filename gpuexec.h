@@ -1588,11 +1588,11 @@ typedef struct gpuexec_copy_part {
    earlier work, in no particular order: none may write what another one reads or writes. All are checked before the
    first is enqueued. _now: the same without a stream, like gpuexec_copy_now. For many small copies this is faster than
    a call for each:
-   - to and from page-locked host memory with cuMemcpyBatchAsync, for which the driver must support CUDA 12.8, and
-     which the legacy stream does not allow;
-   - up to 1 MiB within the stream's context, between addresses from gpuexec, if there are at least four: with a
-     kernel, 170 copies a launch. The first such call in a context loads it (cuModuleLoadDataEx), which takes a few
-     milliseconds;
+   - up to 1 MiB within the stream's context, and up to 16 KiB between it and memory from gpuexec_alloc_pinned, all at
+     addresses from gpuexec, if there are at least four: with a kernel, 170 copies a launch. The first such call in a
+     context loads it (cuModuleLoadDataEx), which takes a few milliseconds;
+   - others to and from page-locked host memory: with cuMemcpyBatchAsync, for which the driver must support CUDA 12.8,
+     and which the legacy stream does not allow;
    - all others, and all copies in a capture, also of another library: as separate copies, which it records. */
 GPUEXEC_API gpuexec_result gpuexec_copy_many_at(const char *where, gpuexec_stream stream,
                                                 const gpuexec_copy_part *copies, size_t count);
@@ -4167,7 +4167,8 @@ typedef struct gxi_range {                       /* one of gpuexec's allocations
     uint64_t            room, freed_at;          /* the most bytes that it may have again; the freed_count of then */
     const char         *freed_where;             /* atomic, like where; of a GXI_DEAD one, the caller's pointer */
     gpuexec_memory_kind kind;
-    int                 pooled;                  /* GXI_POOLED, GXI_OF_GRAPH, GXI_IMPORTED or 0 */
+    int                 pooled;                  /* GXI_POOLED, GXI_OF_GRAPH, GXI_IMPORTED; pinned memory:
+                                                    GXI_COMBINED; or 0 */
     uint64_t            device;                  /* address for kernels; 0: not known yet, of host memory */
     struct gxi_range   *next, **from;            /* in its context's list */
 } gxi_range;
@@ -4178,7 +4179,7 @@ enum { GXI_FREED_KEPT = 4, GXI_QUICK = 64 };
 enum { GXI_EMPTY, GXI_LIVE, GXI_DEAD, GXI_BUSY };
 /* from a pool: the driver frees it without waiting; or from a capture: it belongs to the graph, and each launch may
    allocate it; or from another process */
-enum { GXI_POOLED = 16, GXI_OF_GRAPH = 32, GXI_IMPORTED = 64 };
+enum { GXI_POOLED = 16, GXI_OF_GRAPH = 32, GXI_IMPORTED = 64, GXI_COMBINED = 128 };
 /* fixed size, so that freeing never fails for lack of memory */
 typedef struct gxi_freed { gxi_range was; char place[GXI_PLACE]; } gxi_freed;
 /* What gpuexec_pointer_get_info needs of a range; kind: with GXI_POOLED or GXI_IMPORTED; 0: look at the range itself */
@@ -7056,7 +7057,8 @@ static int gxi_context_end(gxi_call *call, gxi_slot *old) {
 /* wait: for the current context's work, unless the driver does that itself. */
 static int gxi_free_range(gxi_call *call, const gxi_range *range, int wait) {
     void *const host = (void *)(uintptr_t)range->lo;
-    const int waited = range->pooled && wait ? GXI_TRY_VOID(cuCtxSynchronize) : 0;
+    const int pooled = range->pooled && range->pooled != GXI_COMBINED,
+              waited = pooled && wait ? GXI_TRY_VOID(cuCtxSynchronize) : 0;
     int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, cu;
     if (GXI_LOAD(&gxi.graphs_lose)) GXI_LOAD(&gxi.graphs_lose)(call, range, NULL);
     gxi_exchange_mode(&mode);
@@ -10155,7 +10157,8 @@ static void *gxi_alloc_pinned(gxi_call *call, gpuexec_context context, size_t by
     if (cu) {
         gxi_fail_alloc(call, cu, slot, bytes, "pinned host", NULL);
         memory = NULL;
-    } else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, call->where, GPUEXEC_MEMORY_PINNED, 0)) {
+    } else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, call->where, GPUEXEC_MEMORY_PINNED,
+                              flags ? GXI_COMBINED : 0)) {
         GXI_BESIDE(cuMemFreeHost, (memory));
         gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot record an allocation of %lu bytes",
                  (unsigned long)bytes);
@@ -12866,11 +12869,12 @@ GPUEXEC_API gpuexec_result gpuexec_copy_3d_now_at(const char *where, gpuexec_con
     return gxi_copy_box(call, context.id, 1, copy);
 }
 
-/* --- arrays of copies: between device addresses by a kernel, to and from the host by the driver's batches --------- */
+/* --- arrays of copies: small ones by a kernel, others to and from the host by the driver's batches ---------------- */
 
 enum { GXI_PARTS = 170,                          /* a kernel's parameters have at most 4 KiB */
        GXI_PARTS_LEAST = 4,                      /* fewer copies are separate */
        GXI_PART_LIMIT = 1 << 20,                 /* bytes: a larger copy gains nothing */
+       GXI_HOST_PART_LIMIT = 16384,              /* the same to and from the host */
        GXI_BLOCK_BYTES = 16384,                  /* that one block copies */
        GXI_COPIES = 512 };
 typedef struct gxi_part { uint64_t to, from, bytes; } gxi_part;
@@ -12952,10 +12956,15 @@ static int gxi_select(gxi_many *m, size_t i) {
     gxi_fail_transfer(m->call, x, "use memcpy", "both sides are host memory");
     return 0;
 }
-/* Whether a kernel of the stream's context can access the memory on that side. */
+/* Whether a kernel of the stream's context can access the memory on that side: memory of the context, or pinned memory,
+   which has the same address there unless it is write-combined. Large copies to and from that are better for the copy
+   engines. */
 static int gxi_is_near(const gxi_many *m, gxi_side *side) {
     const gxi_slot *context;
-    if (!gxi_find_range(side->address, &side->found) || side->found.kind != GPUEXEC_MEMORY_DEVICE) return 0;
+    if (!gxi_find_range(side->address, &side->found)) return 0;
+    if (side->found.kind == GPUEXEC_MEMORY_PINNED)
+        return side->host && side->found.pooled != GXI_COMBINED && m->x.bytes <= GXI_HOST_PART_LIMIT;
+    if (side->found.kind != GPUEXEC_MEMORY_DEVICE || side->host) return 0;
     context = gxi_peek(side->found.context, GXI_CONTEXT);
     return context && context->cu_context == m->slot->cu_context;
 }
@@ -13010,7 +13019,7 @@ static int gxi_enqueue_part(gxi_many *m, size_t i) {
     static gxi_slot *const no_peers[2] = { NULL, NULL };
     gxi_transfer *x = &m->x;
     const uint64_t to = x->sides[GXI_TO].address, from = x->sides[GXI_FROM].address;
-    if (x->kind == GXI_COPY && m->copier && x->bytes <= GXI_PART_LIMIT && gxi_is_near(m, &x->sides[GXI_TO]) &&
+    if (x->kind != GXI_COPY_PEER && m->copier && x->bytes <= GXI_PART_LIMIT && gxi_is_near(m, &x->sides[GXI_TO]) &&
         gxi_is_near(m, &x->sides[GXI_FROM])) {
         const gxi_part part = { to, from, x->bytes };
         m->parts[m->nparts++] = part;
@@ -13052,7 +13061,8 @@ static gpuexec_result gxi_copy_many(gxi_call *call, uint64_t on, int now, const 
     for (i = 0; i < count; i++) {
         if (!gxi_select(&m, i) || (m.x.bytes && gxi_check_transfer(call, &m.x, slot))) return GPUEXEC_BAD_ARGUMENT;
         out += m.x.bytes && m.x.kind == GXI_COPY_OUT;
-        within += m.x.bytes && m.x.kind == GXI_COPY;
+        within += m.x.bytes && m.x.kind != GXI_COPY_PEER && gxi_is_near(&m, &m.x.sides[GXI_TO]) &&
+            gxi_is_near(&m, &m.x.sides[GXI_FROM]);
     }
     call->subject = NULL;
     context = now ? slot : gxi_peek(slot->context, GXI_CONTEXT);
