@@ -16279,7 +16279,8 @@ enum { GXI_BATCH_CHAINS = 8,                     /* of independent launches. An 
        GXI_BATCH_WORDS = 16,                     /* of an argument: those that may be addresses */
        GXI_PIECE = 16384, GXI_PIECE_HEAD = 16, GXI_PIECES = 64,      /* see gxi_piece_new */
        GXI_BATCH_FOUND = 8,
-       GXI_BATCH_FEW = 64,                       /* after so many changed launches the graph gets their arguments */
+       GXI_BATCH_FEW = 16,                       /* after so many changed launches the graph gets their arguments, which
+                                                    are still in the processor's cache */
        GXI_BATCH_LINES = 6,                      /* of 64 bytes: what a launch with few arguments takes */
        GXI_BATCH_LIKE = 8 };                     /* checks of so many earlier launches are not repeated */
 typedef struct gxi_batched {                     /* one launch */
@@ -16579,13 +16580,20 @@ static void gxi_copy_value(void *to, const void *value, size_t bytes) {         
     else if (bytes == 8) memcpy(to, value, 8);
     else memcpy(to, value, bytes);
 }
-/* Gives the graph the arguments that changed. */
-static gpuexec_result gxi_batch_change(gxi_call *call, gxi_slot *slot) {
+/* Gives the graph the arguments that changed, and fetches as many launches from number `next` on into the processor's
+   cache. */
+static gpuexec_result gxi_batch_change(gxi_call *call, gxi_slot *slot, int next) {
     gxi_batch *b = gxi_batch_of(slot);
-    int i, cu = 0;
-    for (i = 0; i < b->nchanged; i++) {
+    int i, k, cu = 0;
+    for (i = 0; i < b->nchanged; i++, next++) {
         gxi_batched *l = b->changed[i];
-        if ((cu = GXI_TRY(cuGraphExecKernelNodeSetParams, (slot->is.batch.exec, l->node, &l->params))) != 0) break;
+        for (k = 0; next < b->count && k < GXI_BATCH_LINES; k++)
+            GXI_PREFETCH((const char *)b->launches[next] + 64 * k);
+        cu = gxi.cu.cuGraphExecKernelNodeSetParams(slot->is.batch.exec, l->node, &l->params);
+        if (GXI_UNLIKELY(cu || gxi.trace))
+            gxi_returned(call, "cuGraphExecKernelNodeSetParams", cu,
+                         GXI_NUMBERS(slot->is.batch.exec, l->node, &l->params));
+        if (cu) break;
         l->changed = 0;
     }
     b->nchanged -= i;
@@ -16593,35 +16601,14 @@ static gpuexec_result gxi_batch_change(gxi_call *call, gxi_slot *slot) {
     return cu ? gxi_fail_cu(call, NULL, "cannot set the arguments of a launch of %s, of the batch created at %s",
                             b->changed[0]->name, gxi_place(slot->where)) : GPUEXEC_OK;
 }
-static GXI_NOINLINE gpuexec_result gxi_batch_change_few(const char *where, gxi_slot *slot) {
+static GXI_NOINLINE gpuexec_result gxi_batch_change_few(const char *where, gxi_slot *slot, int next) {
     gpuexec_result result;
     gxi_scope scope;
     GXI_CALL(gpuexec_batch_set, GXI_MAKES);
     if (gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
-    result = gxi_batch_change(call, slot);
+    result = gxi_batch_change(call, slot, next);
     gxi_leave(&scope);
     return result;
-}
-/* Another launch has changed, the one before number `next`. If the context is current, the graph gets the arguments of
-   the one that changed before it, which are still in the processor's cache, while `next` is fetched; if not, a few
-   together. */
-static gpuexec_result gxi_batch_changes(const char *where, gxi_slot *slot, gxi_batched *l, int next) {
-    gxi_batch *const b = gxi_batch_of(slot);
-    struct CUctx_st *current = NULL;
-    int i;
-    l->changed = 1;
-    b->changed[b->nchanged++] = l;
-    if (b->nchanged == 1 || b->ends != GXI_LOAD(&gxi.ends)) return GPUEXEC_OK;
-    if (b->nchanged == 2 && !gxi.trace && gxi.cu.cuCtxGetCurrent(&current) == 0 && current == slot->cu_context) {
-        for (i = 0; i < GXI_BATCH_LINES && next < b->count; i++)
-            GXI_PREFETCH((const char *)b->launches[next] + 64 * i);
-        if (gxi.cu.cuGraphExecKernelNodeSetParams(slot->is.batch.exec, b->changed[0]->node, &b->changed[0]->params))
-            return gxi_batch_change_few(where, slot);
-        b->changed[0]->changed = 0;
-        b->changed[0] = l;
-        b->nchanged = 1;
-    }
-    return b->nchanged < GXI_BATCH_FEW ? GPUEXEC_OK : gxi_batch_change_few(where, slot);
 }
 GPUEXEC_API gpuexec_result gpuexec_batch_set_at(const char *where, gpuexec_batch batch, int launch, int index,
                                                 const void *value, size_t bytes) {
@@ -16632,7 +16619,11 @@ GPUEXEC_API gpuexec_result gpuexec_batch_set_at(const char *where, gpuexec_batch
         return gxi_batch_set_fails(where, batch, launch, index, bytes);
     gxi_copy_value((void *)(uintptr_t)l->block.addresses[index], value, bytes);
     if (bytes >= sizeof(uint64_t)) gxi_batch_note(b, l, (unsigned)index);
-    return b->graph && !l->changed ? gxi_batch_changes(where, slot, l, launch + 1) : GPUEXEC_OK;
+    if (!b->graph || l->changed) return GPUEXEC_OK;
+    l->changed = 1;
+    b->changed[b->nchanged++] = l;
+    return b->nchanged < GXI_BATCH_FEW || b->ends != GXI_LOAD(&gxi.ends) ? GPUEXEC_OK
+        : gxi_batch_change_few(where, slot, launch + 1);
 }
 
 /* --- launching ---------------------------------------------------------------------------------------------------- */
@@ -16734,7 +16725,7 @@ static GXI_NOINLINE gpuexec_result gxi_batch_launch_else(const char *where, gpue
         if (!slot->is.batch.exec || b->nchanged) {
             gpuexec_result result;
             if (gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
-            result = slot->is.batch.exec ? gxi_batch_change(call, slot) : gxi_batch_make(call, slot);
+            result = slot->is.batch.exec ? gxi_batch_change(call, slot, b->count) : gxi_batch_make(call, slot);
             gxi_leave(&scope);
             if (result) return result;
         }
