@@ -3571,7 +3571,6 @@ static inline int gxi_swap(int *p, int from, int to) {               /* 1: it wa
 #    define GXI_FENCE() __atomic_thread_fence(__ATOMIC_ACQ_REL)
 #  endif
 #  define GXI_UNLIKELY(x) __builtin_expect(!!(x), 0)
-#  define GXI_PREFETCH(p) __builtin_prefetch(p)
 #  define GXI_NOINLINE __attribute__((noinline))        /* many callers: inlining it would slow down compilation */
 #  define GXI_COLD __attribute__((noinline, cold))
 #  define GXI_HOT static inline __attribute__((always_inline))        /* the launch path */
@@ -3582,7 +3581,6 @@ static inline int gxi_swap(int *p, int from, int to) {               /* 1: it wa
 #  define GXI_STORE(p, v) (*(p) = (v))
 #  define gxi_swap(p, from, to) (InterlockedCompareExchange((volatile LONG *)(p), to, from) == (from))
 #  define GXI_UNLIKELY(x) (x)
-#  define GXI_PREFETCH(p) ((void)(p))
 #  define GXI_NOINLINE
 #  define GXI_COLD
 #  define GXI_HOT static
@@ -16281,7 +16279,6 @@ enum { GXI_BATCH_CHAINS = 8,                     /* of independent launches. An 
        GXI_BATCH_FOUND = 8,
        GXI_BATCH_FEW = 16,                       /* after so many changed launches the graph gets their arguments, which
                                                     are still in the processor's cache */
-       GXI_BATCH_LINES = 6,                      /* of 64 bytes: what a launch with few arguments takes */
        GXI_BATCH_LIKE = 8 };                     /* checks of so many earlier launches are not repeated */
 typedef struct gxi_batched {                     /* one launch */
     gxi_block        block;                      /* must be first. kinds: the words of each argument, by bits, that were
@@ -16580,15 +16577,12 @@ static void gxi_copy_value(void *to, const void *value, size_t bytes) {         
     else if (bytes == 8) memcpy(to, value, 8);
     else memcpy(to, value, bytes);
 }
-/* Gives the graph the arguments that changed, and fetches as many launches from number `next` on into the processor's
-   cache. */
-static gpuexec_result gxi_batch_change(gxi_call *call, gxi_slot *slot, int next) {
+/* Gives the graph the arguments that changed. */
+static gpuexec_result gxi_batch_change(gxi_call *call, gxi_slot *slot) {
     gxi_batch *b = gxi_batch_of(slot);
-    int i, k, cu = 0;
-    for (i = 0; i < b->nchanged; i++, next++) {
+    int i, cu = 0;
+    for (i = 0; i < b->nchanged; i++) {
         gxi_batched *l = b->changed[i];
-        for (k = 0; next < b->count && k < GXI_BATCH_LINES; k++)
-            GXI_PREFETCH((const char *)b->launches[next] + 64 * k);
         cu = gxi.cu.cuGraphExecKernelNodeSetParams(slot->is.batch.exec, l->node, &l->params);
         if (GXI_UNLIKELY(cu || gxi.trace))
             gxi_returned(call, "cuGraphExecKernelNodeSetParams", cu,
@@ -16601,12 +16595,12 @@ static gpuexec_result gxi_batch_change(gxi_call *call, gxi_slot *slot, int next)
     return cu ? gxi_fail_cu(call, NULL, "cannot set the arguments of a launch of %s, of the batch created at %s",
                             b->changed[0]->name, gxi_place(slot->where)) : GPUEXEC_OK;
 }
-static GXI_NOINLINE gpuexec_result gxi_batch_change_few(const char *where, gxi_slot *slot, int next) {
+static GXI_NOINLINE gpuexec_result gxi_batch_change_few(const char *where, gxi_slot *slot) {
     gpuexec_result result;
     gxi_scope scope;
     GXI_CALL(gpuexec_batch_set, GXI_MAKES);
     if (gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
-    result = gxi_batch_change(call, slot, next);
+    result = gxi_batch_change(call, slot);
     gxi_leave(&scope);
     return result;
 }
@@ -16623,7 +16617,7 @@ GPUEXEC_API gpuexec_result gpuexec_batch_set_at(const char *where, gpuexec_batch
     l->changed = 1;
     b->changed[b->nchanged++] = l;
     return b->nchanged < GXI_BATCH_FEW || b->ends != GXI_LOAD(&gxi.ends) ? GPUEXEC_OK
-        : gxi_batch_change_few(where, slot, launch + 1);
+        : gxi_batch_change_few(where, slot);
 }
 
 /* --- launching ---------------------------------------------------------------------------------------------------- */
@@ -16725,7 +16719,7 @@ static GXI_NOINLINE gpuexec_result gxi_batch_launch_else(const char *where, gpue
         if (!slot->is.batch.exec || b->nchanged) {
             gpuexec_result result;
             if (gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
-            result = slot->is.batch.exec ? gxi_batch_change(call, slot, b->count) : gxi_batch_make(call, slot);
+            result = slot->is.batch.exec ? gxi_batch_change(call, slot) : gxi_batch_make(call, slot);
             gxi_leave(&scope);
             if (result) return result;
         }
