@@ -43,10 +43,10 @@
         >>begin       finding and starting the driver
         >>object      handles and their slots
         >>ranges      the table of allocations
-        >>impl-setup, impl-device, impl-context, impl-shutdown, impl-image, impl-module, impl-link, impl-compile,
-        >>impl-memory, impl-stream, impl-current, impl-pool, impl-managed, impl-event, impl-transfer, impl-copies,
-        >>impl-launch, impl-params, impl-graph, impl-capture, impl-nodes, impl-changes, impl-batch, impl-barrier,
-        >>impl-multi, impl-ipc, impl-connection
+        >>impl-setup, impl-device, impl-context, impl-shutdown, impl-image, impl-find, impl-module, impl-link,
+        >>impl-compile, impl-memory, impl-stream, impl-current, impl-pool, impl-managed, impl-event, impl-transfer,
+        >>impl-copies, impl-launch, impl-params, impl-graph, impl-capture, impl-nodes, impl-changes, impl-batch,
+        >>impl-barrier, impl-multi, impl-ipc, impl-connection
 
     --------------------------------------------------------------------------------------------------------------------
     >>start
@@ -104,7 +104,8 @@
       GPUEXEC_NO_HERE          any file: its calls do not pass the caller's file and line (smaller binaries)
 
     No macro changes the layout of a type. Run-time settings are the members of descs (structs of options, such as
-    gpuexec_stream_desc) and the environment variables GPUEXEC_DRIVER, GPUEXEC_NVRTC and GPUEXEC_TRACE.
+    gpuexec_stream_desc) and the environment variables GPUEXEC_DRIVER, GPUEXEC_NVRTC, GPUEXEC_CUDADEVRT and
+    GPUEXEC_TRACE.
 
     --------------------------------------------------------------------------------------------------------------------
     >>manual
@@ -207,14 +208,21 @@
       Device code in several files, compiled with nvcc -rdc=true (or PTX with .extern and .visible), becomes one module:
           gpuexec_linker linker = gpuexec_linker_create(ctx, NULL);
           gpuexec_linker_add_file(linker, GPUEXEC_INPUT_AUTO, "main.ptx");
-          gpuexec_linker_add_file(linker, GPUEXEC_INPUT_AUTO, "libcudadevrt.a");
+          gpuexec_linker_add_file(linker, GPUEXEC_INPUT_AUTO, "part.ptx");
           gpuexec_module mod = gpuexec_linker_load(linker);
           gpuexec_linker_destroy(linker);
-      Inputs are PTX, cubins, fatbins, and objects and libraries from nvcc, in any order. Kernels that launch kernels
-      also need the toolkit's libcudadevrt.a. gpuexec_linker_save writes the linked cubin to a file, so that the program
-      can load it next time without compiling. A cubin runs only on GPUs whose compute capability has the same major
+      Inputs are PTX, cubins, fatbins, and objects and libraries from nvcc, in any order. gpuexec_linker_save writes
+      the linked cubin to a file, so that the program can load it next time without compiling. A cubin runs only on GPUs whose compute capability has the same major
       version and the same or a higher minor version. LTO-IR (nvcc -dlto) needs nvJitLink: load the cubin that nvJitLink
       produces.
+      Kernels that launch kernels (dynamic parallelism) call the device runtime, CUDA's library libcudadevrt.a. If the
+      inputs refer to it, gpuexec_linker_load finds it and links it; other links do not need it. It is the first of:
+      gpuexec_setup_desc.cudadevrt_path; GPUEXEC_CUDADEVRT from the environment; the file in CUDA_HOME, CUDA_PATH, the
+      toolkit whose nvcc is on PATH, /usr/local/cuda*, Debian's and Python's packages (nvidia-cuda-runtime), as for
+      NVRTC below. The CPU device needs no file. Parent and child share global and constant memory. Shared and local
+      memory belong to one block and one thread: pass a child neither's address. What a parent wrote before a launch is
+      visible to the child; the parent never sees what its children write (only kernels in cudaStreamTailLaunch, later
+      work on the host's stream and the host do). examples/quicksort_cdp.c sorts in this way.
 
     COMPILING (>>compile)
       NVRTC, the compiler of the CUDA toolkit as a library, compiles CUDA C while the program runs:
@@ -834,8 +842,9 @@ typedef void *(*gpuexec_realloc_function)(void *user, void *p, size_t bytes);
 typedef struct gpuexec_setup_desc {
     unsigned                 start_canary;       /* leave it 0, like end_canary. If either is not 0, the desc was not
                                                     zero-initialized, and the call fails */
-    int                      ignore_environment; /* 1: ignore GPUEXEC_DRIVER, GPUEXEC_NVRTC and GPUEXEC_TRACE, and
-                                                    search for NVRTC only in the system's folders */
+    int                      ignore_environment; /* 1: ignore GPUEXEC_DRIVER, GPUEXEC_NVRTC, GPUEXEC_CUDADEVRT and
+                                                    GPUEXEC_TRACE, and search for NVRTC and libcudadevrt.a only in the
+                                                    system's folders */
     const char              *driver_path;        /* the only library to try, instead of the system's driver */
     int                      no_latch;           /* 1: failures are not latched (for programs that check every call) */
     int                      trace;              /* 1: log every driver call, except the calls that look up entry points
@@ -849,6 +858,7 @@ typedef struct gpuexec_setup_desc {
     gpuexec_realloc_function realloc_function;   /* NULL: realloc and free */
     void                    *realloc_user;
     const char              *nvrtc_path;         /* the only NVRTC library to try, for gpuexec_module_compile */
+    const char              *cudadevrt_path;     /* the only libcudadevrt.a to try, for links that need it (>>link) */
     unsigned                 end_canary;
 } gpuexec_setup_desc;
 
@@ -3431,9 +3441,7 @@ static const char *const gxi_driver_places[] = { "nvcuda.dll" };
 #  define GXI_CPU_DEVICE_IS_FOR " (Linux only, so under WSL)"
 #else
 #  include <dlfcn.h>
-#  if !defined(GPUEXEC_NO_COMPILE)
-#    include <glob.h>
-#  endif
+#  include <glob.h>
 #  include <poll.h>
 #  include <pthread.h>
 #  include <sys/stat.h>
@@ -4240,7 +4248,7 @@ static void *gxi_system_realloc(void *user, void *p, size_t bytes) {
     free(p);
     return NULL;
 }
-static const gpuexec_setup_desc gxi_defaults = { 0, 0, 0, 0, 0, 0, 0, 0, gxi_system_realloc, 0, 0, 0 };
+static const gpuexec_setup_desc gxi_defaults = { 0, 0, 0, 0, 0, 0, 0, 0, gxi_system_realloc, 0, 0, 0, 0 };
 static const gpuexec_setup_desc *gxi_desc(void) {
     const gxi_settings *settings = GXI_LOAD(&gxi.settings);
     return settings ? &settings->desc : &gxi_defaults;
@@ -5154,13 +5162,15 @@ static GXI_COLD gpuexec_result gxi_fail_started(gxi_call *call) {
 }
 /* Earlier settings stay: calls on other threads may be reading them, and blocks of memory refer to their allocator. */
 static GXI_COLD gpuexec_result gxi_settings_new(gxi_call *call, const gpuexec_setup_desc *desc) {
-    const size_t n = desc->nvrtc_path ? strlen(desc->nvrtc_path) + 1 : 0;
-    gxi_settings *settings = (gxi_settings *)malloc(sizeof *settings + n);
+    const size_t n = desc->nvrtc_path ? strlen(desc->nvrtc_path) + 1 : 0,
+                 m = desc->cudadevrt_path ? strlen(desc->cudadevrt_path) + 1 : 0;
+    gxi_settings *settings = (gxi_settings *)malloc(sizeof *settings + n + m);
     if (!settings)
         return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL,
                         "out of host memory: cannot store gpuexec_setup's settings");
     settings->desc = *desc;
     if (n) settings->desc.nvrtc_path = (const char *)memcpy(settings + 1, desc->nvrtc_path, n);
+    if (m) settings->desc.cudadevrt_path = (const char *)memcpy((char *)(settings + 1) + n, desc->cudadevrt_path, m);
     if (!desc->realloc_function) settings->desc.realloc_function = gxi_system_realloc;
     settings->before = gxi.settings;
     GXI_STORE(&gxi.settings, settings);
@@ -7571,26 +7581,23 @@ static GXI_COLD char *gxi_jit_cure(int cu, const gpuexec_module_desc *desc) {
                       gxi_jit_rows[i].name);
     return cure.p;
 }
-/* Whether this text names a function of the device runtime. */
-static int gxi_wants_device_runtime(const char *text) {
-    return strstr(text, "cudaCDP") || strstr(text, "cudaLaunchDevice") || strstr(text, "cudaGetParameterBuffer")
-        || strstr(text, "ynamic parallelism");
+/* Whether a log says that a function of the device runtime is missing. All of their names begin with these. */
+static int gxi_lacks_device_runtime(const char *log) {
+    static const char *const words[] = { "reference to 'cuda", "reference to '__cuda", "extern function 'cuda",
+                                         "extern function '__cuda" };
+    size_t i = 0;
+    while (i < sizeof words / sizeof *words && !strstr(log, words[i])) i++;
+    return i < sizeof words / sizeof *words;
 }
 /* Fails if the cause is something that the CPU device does not support; 0 if it is not. */
 static GXI_COLD int gxi_fail_cpu_device(gxi_call *call, int cu, const char *name, gxi_image_kind kind) {
     if (!gxi_is_cpu_device()) return 0;
-    if (call->log && gxi_wants_device_runtime(call->log))
-        gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
-                 "launch these kernels from the host, or run on a GPU and link the toolkit's libcudadevrt.a",
-                 "%s has kernels that launch kernels (dynamic parallelism), which the CPU device does not support: "
-                 "it has no device runtime", name);
-    else if (cu == GXI_NO_BINARY_FOR_GPU)
+    if (cu == GXI_NO_BINARY_FOR_GPU)
         gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
                  kind == GXI_CUBIN
                      ? "use the PTX: nvcc -ptx -arch=compute_75 (for linking, also -rdc=true)"
                  : kind == GXI_LIBRARY
-                     ? "compile it with PTX: nvcc -rdc=true -gencode arch=compute_75,code=compute_75. Kernels that "
-                       "launch kernels (libcudadevrt.a) run only on GPUs"
+                     ? "compile it with PTX: nvcc -rdc=true -gencode arch=compute_75,code=compute_75"
                      : "compile it with PTX for this device: nvcc -gencode arch=compute_75,code=compute_75",
                  "%s is %s, but %sthe CPU device executes only PTX, not machine code", name, gxi_image_kinds[kind],
                  kind == GXI_CUBIN ? "" : "has no PTX that fits: ");
@@ -7615,8 +7622,11 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
     if (gxi_fail_cpu_device(call, cu, name, kind)) return;
     /* the wording of ptxas and of nvlink */
     if (call->log && (strstr(call->log, "nresolved extern") || strstr(call->log, "ndefined reference"))) {
-        gxi_fail_cu(call, "link it with the images that define them: gpuexec_linker_create; kernels that launch "
-                    "kernels need libcudadevrt.a", "%s uses symbols that are defined elsewhere", name);
+        gxi_fail_cu(call, gxi_lacks_device_runtime(call->log)
+                    ? "link it: gpuexec_linker_create, gpuexec_linker_add and gpuexec_linker_load, which finds the "
+                      "device runtime and adds it"
+                    : "link it with the images that define them: gpuexec_linker_create",
+                    "%s uses symbols that are defined elsewhere", name);
     } else if (cu == GXI_UNSUPPORTED_PTX_VERSION) {
         gxi_fail_cu(call,
                     "compile it with a toolkit (GPUEXEC_NVRTC: an NVRTC) no newer than the driver, "
@@ -7735,6 +7745,124 @@ static int gxi_edits(const char *a, const char *b) {
         }
     }
     return row[n];
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-find   Where CUDA's own files may be: NVRTC (>>impl-compile) and the device runtime (>>impl-link). */
+
+/* A folder, in that of an environment variable or alone; PATH names several, the toolkit's among them. */
+typedef struct gxi_folder { const char *variable, *folder; } gxi_folder;
+#if defined(_WIN32)
+#define GXI_DEVRT "cudadevrt.lib"
+static const gxi_folder gxi_folders[] = {
+    { "CUDA_PATH", "\\bin\\x64" }, { "CUDA_PATH", "\\bin" }, { "CUDA_PATH", "\\lib\\x64" }, { "CUDA_HOME", "\\bin" },
+    { "CUDA_HOME", "\\lib\\x64" }, { "VIRTUAL_ENV", "\\Lib\\site-packages\\nvidia\\cu13\\bin\\x86_64" },
+    { "VIRTUAL_ENV", "\\Lib\\site-packages\\nvidia\\cu13\\lib\\x64" },
+    { "VIRTUAL_ENV", "\\Lib\\site-packages\\nvidia\\cuda_nvrtc\\bin" },
+    { "VIRTUAL_ENV", "\\Lib\\site-packages\\nvidia\\cuda_runtime\\lib\\x64" },
+    { "CONDA_PREFIX", "\\Library\\bin" }, { "CONDA_PREFIX", "\\Library\\lib" }, { "PATH", "\\..\\lib\\x64" }
+};
+#else
+#define GXI_DEVRT "libcudadevrt.a"
+#define GXI_WHEELS "/nvidia/*/lib"
+static const gxi_folder gxi_folders[] = {
+    { "CUDA_HOME", "/lib64" }, { "CUDA_HOME", "/lib" }, { "CUDA_PATH", "/lib64" }, { "CUDA_PATH", "/lib" },
+    { "VIRTUAL_ENV", "/lib/python3*/site-packages" GXI_WHEELS }, { "CONDA_PREFIX", "/lib" },
+    { "CONDA_PREFIX", "/targets/*/lib" }, { "CONDA_PREFIX", "/lib/python3*/site-packages" GXI_WHEELS },
+    { "PATH", "/../lib64" },
+    { NULL, "/usr/local/cuda/lib64" }, { NULL, "/usr/local/cuda*/lib64" }, { NULL, "/opt/cuda/lib64" },
+    { NULL, "/usr/lib/*-linux-gnu" }, { "HOME", "/.local/lib/python3*/site-packages" GXI_WHEELS },
+    { NULL, "/usr/local/lib/python3*/*-packages" GXI_WHEELS }, { NULL, "/usr/lib/python3*/*-packages" GXI_WHEELS }
+};
+#endif
+static const char *gxi_environment(const char *variable) {           /* NULL: not set, or not to be used */
+    const char *value = gxi_desc()->ignore_environment || gxi_privileged() ? NULL : getenv(variable);
+    return value && *value ? value : NULL;
+}
+/* Uses a file; NULL: it cannot be used, and `why` says that. */
+typedef void *gxi_file_use(gxi_call *call, const char *path, gxi_text *why);
+/* Uses the first that can be used of the files that match; of several the last in the alphabet first: cuda-13 before
+   cuda-12. */
+static void *gxi_use_first(gxi_call *call, const char *pattern, gxi_file_use *use, gxi_text *why) {
+    void *used = NULL;
+#if defined(_WIN32)
+    FILE *const file = fopen(pattern, "rb");
+    if (!file) return NULL;
+    fclose(file);
+    gxi_add(why, "; %s: ", pattern);
+    used = use(call, pattern, why);
+#else
+    glob_t found;
+    size_t i;
+    memset(&found, 0, sizeof found);
+    i = glob(pattern, 0, NULL, &found) == 0 ? found.gl_pathc : 0;
+    while (i-- > 0 && !used) {
+        gxi_add(why, "; %s: ", found.gl_pathv[i]);
+        used = use(call, found.gl_pathv[i], why);
+    }
+    globfree(&found);
+#endif
+    return used;
+}
+/* Uses a file of this name in one of the places; NULL: there is none. `tried`, unless it is NULL, lists the places. */
+static void *gxi_find(gxi_call *call, const char *name, gxi_file_use *use, gxi_text *tried, gxi_text *why) {
+    gxi_text pattern = { 0, 0, 0, 0 };
+    void *used = NULL;
+    size_t i, k, n;
+    for (i = 0; i < sizeof gxi_folders / sizeof *gxi_folders && !used; i++) {
+        const char *const variable = gxi_folders[i].variable, *base = variable ? gxi_environment(variable) : "";
+        const int several = variable && strcmp(variable, "PATH") == 0;
+        if (tried)
+            gxi_add(tried, ", %s%s%s%s", variable ? "$" : "", variable ? variable : "", gxi_folders[i].folder,
+                    base ? "" : " (not set)");
+        for (; base && !used; base = base[n] ? base + n + 1 : NULL) {
+            n = several ? strcspn(base, GXI_SLASHES[1] ? ";" : ":") : strlen(base);
+            if (several && base[0] != '/' && (n < 2 || base[1] != ':')) continue;      /* only absolute ones */
+            pattern.n = 0;
+            for (k = 0; k < n; k++)
+                gxi_add(&pattern, "%s%c", strchr("*?[\\", base[k]) && GXI_SLASHES[1] == 0 ? "\\" : "", base[k]);
+            gxi_add(&pattern, "%s%c%s", gxi_folders[i].folder, GXI_SLASHES[sizeof GXI_SLASHES - 2], name);
+            if (pattern.p && !pattern.failed) used = gxi_use_first(call, pattern.p, use, why);
+        }
+    }
+    gxi_text_free(&pattern);
+    return used;
+}
+
+#define GXI_GET_DEVRT "install the CUDA toolkit (on Debian: `apt install nvidia-cuda-toolkit`), or `pip install " \
+    "nvidia-cuda-runtime` (for drivers of CUDA 12: nvidia-cuda-runtime-cu12), and set GPUEXEC_CUDADEVRT to its " \
+    GXI_DEVRT
+/* A copy of the path, if it is a library. */
+static void *gxi_devrt_use(gxi_call *call, const char *path, gxi_text *why) {
+    FILE *const file = fopen(path, "rb");
+    char magic[8] = "";
+    size_t n;
+    (void)call;
+    if (!file) {
+        gxi_add(why, "%s", strerror(errno));
+        return NULL;
+    }
+    n = fread(magic, 1, sizeof magic, file);
+    fclose(file);
+    if (n == sizeof magic && memcmp(magic, "!<arch>\n", n) == 0) return gxi_copy_string(path);
+    gxi_add(why, "it is not a library");
+    return NULL;
+}
+/* *out: its path, for the caller to free, or NULL, and the places in `tried`. Fails if the user named another file. */
+static gpuexec_result gxi_find_devrt(gxi_call *call, char **out, gxi_text *tried) {
+    const char *path = gxi_desc()->cudadevrt_path, *by = "gpuexec_setup_desc.cudadevrt_path";
+    gxi_text why = { 0, 0, 0, 0 };
+    gpuexec_result result = GPUEXEC_OK;
+    if (!path && (path = gxi_environment("GPUEXEC_CUDADEVRT")) != NULL)
+        by = "the environment variable GPUEXEC_CUDADEVRT";
+    *out = (char *)(path ? gxi_devrt_use(call, path, &why) : gxi_find(call, GXI_DEVRT, gxi_devrt_use, tried, &why));
+    if (path && !*out)
+        result = gxi_fail(call, GPUEXEC_FILE_ERROR, "name the library " GXI_DEVRT " by its path, or leave both unset to "
+                          "search for it", "cannot use \"%s\", named by %s: %s", path, by,
+                          why.p ? why.p : "out of host memory");
+    else if (!*out && why.p) gxi_add(tried, "%s", why.p);
+    gxi_text_free(&why);
+    return result;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -8455,6 +8583,8 @@ struct gxi_linker {
     gxi_input *inputs;
     size_t     count, cap, given;                /* given: how many of them the state has */
     char      *name, *log;
+    int        searched;                         /* for the device runtime */
+    gxi_text   tried;                            /* where, without result */
     double     ms;
     void      *image;                            /* owned by the state; NULL before it is complete */
     size_t     bytes;
@@ -8471,6 +8601,7 @@ static void gxi_linker_free(gxi_linker *l) {
     gxi_free(l->jit.logs);
     gxi_free(l->name);
     gxi_free(l->log);
+    gxi_text_free(&l->tried);
     gxi_free(l);
 }
 
@@ -8516,14 +8647,12 @@ static GXI_COLD void gxi_fail_link(gxi_call *call, int cu, const gxi_slot *slot,
     for (at = log; at && *at; at += strcspn(at, "\n"), at += *at != 0) lines++;
     /* a log that is completely in the message is not printed again */
     call->log = lines && lines == found && found <= GXI_LINK_ERRORS ? NULL : log;
-    if (found)
+    if (found && what.p && l->tried.p && gxi_lacks_device_runtime(what.p))
+        gxi_fail(call, GPUEXEC_LINK_FAILED, GXI_GET_DEVRT, "cannot link %s: %s; this is in the device runtime, "
+                 GXI_DEVRT ", which was not found in %s", l->name, what.p, l->tried.p + 2);
+    else if (found)
         gxi_fail(call, GPUEXEC_LINK_FAILED,
                  !what.p ? NULL
-                 : gxi_wants_device_runtime(what.p) && gxi_is_cpu_device()
-                     ? "use a GPU for kernels that launch kernels: they need the device runtime, libcudadevrt.a, "
-                       "which the CPU device cannot link"
-                 : gxi_wants_device_runtime(what.p)
-                     ? "add the toolkit's libcudadevrt.a: kernels that launch kernels need the device runtime"
                  : strstr(what.p, "gpuexec_barrier_")
                      ? "add kernels/gpuexec_barrier.ptx from gpuexec's repository"
                  : strstr(what.p, "Undefined")
@@ -8592,6 +8721,45 @@ static int gxi_link_go_on(gxi_call *call, const gxi_slot *slot, int complete, co
     cu = GXI_TRY_MAKE(l->image, cuLinkComplete, (slot->is.linker.native, &l->image, &l->bytes));
     return cu == 0 && (!l->bytes || l->bytes >= GXI_NO_LENGTH) ? gxi_note(call, GXI_MADE_NOTHING) : cu;
 }
+static gpuexec_result gxi_inputs_push(gxi_call *call, gxi_linker *l, const gxi_input *input) {
+    if (l->count == l->cap) {
+        const size_t cap = l->cap ? l->cap * 2 : 8;
+        gxi_input *more = (gxi_input *)gxi_realloc(l->inputs, cap * sizeof *more);
+        if (!more) return gxi_fail_memory(call, "add an input");
+        l->inputs = more;
+        l->cap = cap;
+    }
+    l->inputs[l->count++] = *input;
+    return GPUEXEC_OK;
+}
+/* Whether the inputs refer to the device runtime. Compressed ones hide it: then the driver's log says so. */
+static int gxi_link_launches(const gxi_linker *l) {
+    int launches = 0;
+    size_t i;
+    for (i = 0; i < l->count; i++) {
+        if (l->inputs[i].kind == GXI_LIBRARY) return 0;              /* it may be libcudadevrt.a */
+        launches |= gxi_has_device_launches(l->inputs[i].data, l->inputs[i].bytes);
+    }
+    return launches;
+}
+/* Makes libcudadevrt.a the last input, if there is one. The driver decides whether the link needs it. */
+static gpuexec_result gxi_link_add_runtime(gxi_call *call, gxi_linker *l) {
+    gxi_input input = { GXI_LIBRARY, NULL, NULL, 0 };
+    gxi_text name = { 0, 0, 0, 0 };
+    char *path;
+    l->searched = 1;
+    if (gxi_find_devrt(call, &path, &l->tried)) return gxi_failed_with();
+    if (!path) return GPUEXEC_OK;
+    gxi_text_free(&l->tried);
+    input.data = gxi_read_file(call, path, &input.bytes);
+    gxi_add(&name, "\"%s\"%c%s", path, 0, path);
+    input.name = name.p;
+    gxi_free(path);
+    if (input.data && input.name && !name.failed && gxi_inputs_push(call, l, &input) == GPUEXEC_OK) return GPUEXEC_OK;
+    if (input.data && (!input.name || name.failed)) gxi_fail_memory(call, "add an input");
+    gxi_input_free(&input);
+    return gxi_failed_with();
+}
 /* Brings the state up to date: all inputs, and complete if requested. After a failure there is no state. */
 static gpuexec_result gxi_link(gxi_call *call, gxi_slot *slot, int complete) {
     gxi_linker *l = slot->is.linker.info;
@@ -8602,6 +8770,7 @@ static gpuexec_result gxi_link(gxi_call *call, gxi_slot *slot, int complete) {
     if (complete && !l->count)                   /* the driver would link an empty image */
         return gxi_fail(call, GPUEXEC_LINK_FAILED, "add inputs first with gpuexec_linker_add",
                         "cannot link %s: the linker has no inputs", l->name);
+    if (complete && !l->searched && gxi_link_launches(l) && gxi_link_add_runtime(call, l)) return gxi_failed_with();
     if ((result = gxi_enter(call, slot->cu_context, &scope)) != GPUEXEC_OK) return result;
     do {
         if (cut) gxi_link_drop(call, slot);
@@ -8612,6 +8781,11 @@ static gpuexec_result gxi_link(gxi_call *call, gxi_slot *slot, int complete) {
         if (cu == 0) gxi_keep_longer(&l->log, l->jit.logs);
         l->ms = gxi_jit_ms(&l->jit);
         cut = gxi_jit_is_cut(&l->jit);
+        if (!cut && complete && !l->searched && gxi_lacks_device_runtime(l->jit.logs + l->jit.size)) {
+            const size_t before = l->count;
+            if ((result = gxi_link_add_runtime(call, l)) != GPUEXEC_OK) break;
+            cut = l->count > before;
+        }
     } while (cut);
     if (!result && (cu || (l->image && strstr(l->jit.logs + l->jit.size, "error   :")))) {
         gxi_fail_link(call, cu, slot, failed);
@@ -8686,18 +8860,10 @@ static gpuexec_result gxi_input_kind(gxi_call *call, gpuexec_input_type type, gx
                     gxi_image_kinds[input->kind]);
 }
 static gpuexec_result gxi_linker_take(gxi_call *call, gxi_slot *slot, const gxi_input *input) {
-    gxi_linker *l = slot->is.linker.info;
-    gpuexec_result result;
-    if (l->count == l->cap) {
-        const size_t cap = l->cap ? l->cap * 2 : 8;
-        gxi_input *more = (gxi_input *)gxi_realloc(l->inputs, cap * sizeof *more);
-        if (!more) return gxi_fail_memory(call, "add an input");
-        l->inputs = more;
-        l->cap = cap;
-    }
-    l->inputs[l->count++] = *input;
+    gpuexec_result result = gxi_inputs_push(call, slot->is.linker.info, input);
+    if (result) return result;
     result = gxi_link(call, slot, 0);
-    if (result) l->count--;
+    if (result) slot->is.linker.info->count--;
     return result;
 }
 /* Takes ownership of `data`, which ends with a NUL that n does not count. */
@@ -8875,34 +9041,12 @@ GPUEXEC_API gpuexec_result gpuexec_linker_destroy_at(const char *where, gpuexec_
 
 enum { GXI_NVRTC_INVALID_OPTION = 5, GXI_NVRTC_COMPILATION = 6 };
 
-/* Where libraries may be, after the loader's own search. A folder of an environment variable, or of the system. */
-typedef struct gxi_nvrtc_place { const char *variable, *folder; } gxi_nvrtc_place;
 #if defined(_WIN32)
 static const char *const gxi_nvrtc_names[] = { "nvrtc64_130_0.dll", "nvrtc64_120_0.dll", "nvrtc64_112_0.dll" };
-static const gxi_nvrtc_place gxi_nvrtc_places[] = {
-    { "CUDA_PATH", "\\bin\\x64" }, { "CUDA_PATH", "\\bin" }, { "CUDA_HOME", "\\bin" },
-    { "VIRTUAL_ENV", "\\Lib\\site-packages\\nvidia\\cu13\\bin\\x86_64" },
-    { "VIRTUAL_ENV", "\\Lib\\site-packages\\nvidia\\cuda_nvrtc\\bin" }, { "CONDA_PREFIX", "\\Library\\bin" }
-};
 #else
 static const char *const gxi_nvrtc_names[] = { "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2" };
-#define GXI_WHEELS "/nvidia/*/lib"
-static const gxi_nvrtc_place gxi_nvrtc_places[] = {
-    { "CUDA_HOME", "/lib64" }, { "CUDA_HOME", "/lib" }, { "CUDA_PATH", "/lib64" }, { "CUDA_PATH", "/lib" },
-    { "VIRTUAL_ENV", "/lib/python3*/site-packages" GXI_WHEELS }, { "CONDA_PREFIX", "/lib" },
-    { "CONDA_PREFIX", "/lib/python3*/site-packages" GXI_WHEELS },
-    { NULL, "/usr/local/cuda/lib64" }, { NULL, "/usr/local/cuda*/lib64" }, { NULL, "/opt/cuda/lib64" },
-    { NULL, "/usr/lib/*-linux-gnu" }, { "HOME", "/.local/lib/python3*/site-packages" GXI_WHEELS },
-    { NULL, "/usr/local/lib/python3*/*-packages" GXI_WHEELS }, { NULL, "/usr/lib/python3*/*-packages" GXI_WHEELS }
-};
 #endif
-enum { GXI_NVRTC_NAMES = sizeof gxi_nvrtc_names / sizeof *gxi_nvrtc_names,
-       GXI_NVRTC_PLACES = sizeof gxi_nvrtc_places / sizeof *gxi_nvrtc_places };
-
-static const char *gxi_environment(const char *variable) {           /* NULL: not set, or not to be used */
-    const char *value = gxi_desc()->ignore_environment || gxi_privileged() ? NULL : getenv(variable);
-    return value && *value ? value : NULL;
-}
+enum { GXI_NVRTC_NAMES = sizeof gxi_nvrtc_names / sizeof *gxi_nvrtc_names };
 
 /* Opens a library and fills the rows; NULL: it cannot be used, and `why` says that. */
 static void *gxi_nvrtc_try(gxi_call *call, const char *path, gxi_text *why) {
@@ -8936,37 +9080,14 @@ static void *gxi_nvrtc_try(gxi_call *call, const char *path, gxi_text *why) {
     gxi_library_close(library);
     return NULL;
 }
-/* The same for all files that match the pattern, of several the last in the alphabet first: cuda-13 before cuda-12. */
-static void *gxi_nvrtc_try_all(gxi_call *call, const char *pattern, gxi_text *why) {
-    void *library = NULL;
-#if defined(_WIN32)
-    FILE *const file = fopen(pattern, "rb");
-    if (!file) return NULL;
-    fclose(file);
-    gxi_add(why, "; %s: ", pattern);
-    library = gxi_nvrtc_try(call, pattern, why);
-#else
-    glob_t found;
-    size_t i;
-    memset(&found, 0, sizeof found);
-    i = glob(pattern, 0, NULL, &found) == 0 ? found.gl_pathc : 0;
-    while (i-- > 0 && !library) {
-        gxi_add(why, "; %s: ", found.gl_pathv[i]);
-        library = gxi_nvrtc_try(call, found.gl_pathv[i], why);
-    }
-    globfree(&found);
-#endif
-    return library;
-}
-
 #define GXI_GET_NVRTC "`pip install nvidia-cuda-nvrtc` (for drivers of CUDA 12: nvidia-cuda-nvrtc-cu12), then set " \
     "GPUEXEC_NVRTC to its libnvrtc.so, or install the CUDA toolkit (on Debian: `apt install libnvrtc12`)"
 static void *gxi_nvrtc_find(gxi_call *call) {
     const char *path = gxi_desc()->nvrtc_path, *by = "gpuexec_setup_desc.nvrtc_path";
-    gxi_text why = { 0, 0, 0, 0 }, tried = { 0, 0, 0, 0 }, pattern = { 0, 0, 0, 0 };
+    gxi_text why = { 0, 0, 0, 0 }, tried = { 0, 0, 0, 0 };
     const int first = gxi.version >= 13000 ? 0 : gxi.version >= 12000 ? 1 : 2;
     void *library = NULL;
-    int i, k;
+    int i;
     if (!path && (path = gxi_environment("GPUEXEC_NVRTC")) != NULL) by = "the environment variable GPUEXEC_NVRTC";
     if (path) {
         library = gxi_nvrtc_try(call, path, &why);
@@ -8984,19 +9105,7 @@ static void *gxi_nvrtc_find(gxi_call *call) {
         library = gxi_nvrtc_try(call, name, &loader);
         if (!library && loader.p && strstr(loader.p, "NVRTC")) gxi_add(&why, "; %s: %s", name, loader.p);
         gxi_text_free(&loader);
-        for (k = 0; k < GXI_NVRTC_PLACES && !library; k++) {
-            const gxi_nvrtc_place *const place = &gxi_nvrtc_places[k];
-            const char *base = place->variable ? gxi_environment(place->variable) : "";
-            if (i == 0)
-                gxi_add(&tried, ", %s%s%s%s", place->variable ? "$" : "", place->variable ? place->variable : "",
-                        place->folder, base ? "" : " (not set)");
-            if (!base) continue;
-            pattern.n = 0;
-            for (; *base; base++) gxi_add(&pattern, "%s%c", strchr("*?[\\", *base) && GXI_SLASHES[1] == 0 ? "\\" : "",
-                                          *base);
-            gxi_add(&pattern, "%s%c%s", place->folder, GXI_SLASHES[sizeof GXI_SLASHES - 2], name);
-            if (pattern.p && !pattern.failed) library = gxi_nvrtc_try_all(call, pattern.p, &why);
-        }
+        if (!library) library = gxi_find(call, name, gxi_nvrtc_try, i ? NULL : &tried, &why);
     }
     if (!library) {
         call->driver_call = NULL;
@@ -9006,12 +9115,11 @@ static void *gxi_nvrtc_find(gxi_call *call) {
     }
     gxi_text_free(&why);
     gxi_text_free(&tried);
-    gxi_text_free(&pattern);
     return library;
 }
 /* The include folder of the toolkit, or of the wheels, that NVRTC belongs to; "" if none has cuda_fp16.h. */
 static void gxi_nvrtc_find_headers(void) {
-    static const gxi_nvrtc_place places[] = { { "", "/../include" }, { "", "/../../cuda_runtime/include" },
+    static const gxi_folder places[] = { { "", "/../include" }, { "", "/../../cuda_runtime/include" },
         { "CUDA_HOME", "/include" }, { "CUDA_PATH", "/include" }, { NULL, "/usr/local/cuda/include" },
         { NULL, "/opt/cuda/include" }, { NULL, "/usr/include" } };
     const char *const path = gxi.nvrtc_path;

@@ -578,25 +578,57 @@ TEST(library_names_what_is_there_twice) {
                "'two'", "cure: keep one definition");
 }
 
-TEST(library_names_kernels_that_need_the_device_runtime) {
+/* No device runtime has the function: with libcudadevrt.a it is still missing. */
+TEST(library_names_what_is_missing_in_the_device_runtime) {
     static const char ptx[] = HEAD
-        ".extern .func (.param .b64 r) __cudaCDP2GetParameterBufferV2(.param .b64 f, .param .align 4 .b8 g[12], "
-        ".param .align 4 .b8 b[12], .param .b32 s);\n"
-        ".visible .entry parent(.param .u64 out) { .reg .b64 %d<3>; mov.u64 %d1, __cudaCDP2GetParameterBufferV2; "
-        "ld.param.u64 %d2, [out];\n"
-        "st.global.u64 [%d2], %d1; ret; }\n";
+        ".extern .func (.param .b32 r) cudaNoSuchCall();\n"
+        ".visible .entry parent(.param .u64 out) { .reg .b32 %r; .param .b32 r; call.uni (r), cudaNoSuchCall, (); "
+        "ld.param.b32 %r, [r]; @%p trap; ret; }\n";
+    static char text[sizeof ptx + 40];
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_linker  l   = gpuexec_linker_create(ctx, NULL);
-    if (gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, ptx, 0, "parent") == GPUEXEC_OK &&
-        gpuexec_ok(gpuexec_linker_load(l)) && on_cpu_device())
-        SKIP("this CPU device has a built-in device runtime");
-    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_LINK_FAILED);
-    CHECK_TEXT(gpuexec_error_text(), "__cudaCDP2GetParameterBufferV2", "libcudadevrt.a");
-    if (on_cpu_device()) {                                       /* the log has nothing else: it is reported once */
-        const char *said = strstr(gpuexec_error_text(), "Undefined reference");
-        CHECK(said != NULL && strstr(said + 1, "Undefined reference") == NULL);
-        CHECK(gpuexec_error_detail()->log == NULL);
-    }
+    snprintf(text, sizeof text, "%.*s.reg .pred %%p;%s", (int)(strstr(ptx, ".reg") - ptx), ptx, strstr(ptx, ".reg"));
+    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, text, 0, "parent.ptx"));
+    CHECK_REFUSED(gpuexec_linker_image(l, &(const void *){ NULL }, &(size_t){ 0 }), GPUEXEC_LINK_FAILED,
+                  "cannot link the image: Undefined reference to 'cudaNoSuchCall' in 'parent.ptx'");
+    if (!strstr(gpuexec_error_text(), "cure: add the input that defines it"))        /* there is a libcudadevrt.a */
+        CHECK_TEXT(gpuexec_error_text(), "this is in the device runtime, libcudadevrt.a, which was not found in "
+                   "$CUDA_HOME/lib64", "/usr/local/cuda/lib64", "/usr/lib/*-linux-gnu",
+                   "cure: install the CUDA toolkit", "pip install nvidia-cuda-runtime", "GPUEXEC_CUDADEVRT");
+}
+
+TEST_ALONE(the_library_of_the_device_runtime_is_named) {
+    static const char launches[] = HEAD
+        ".extern .func (.param .b32 r) __cudaCDP2LaunchDeviceV2(.param .b64 a, .param .b64 b);\n"
+        ".visible .entry parent() { ret; }\n";
+    gpuexec_setup_desc setup = { 0 };
+    gpuexec_context    ctx;
+    gpuexec_linker     l;
+    char               path[] = "/no/such/cudadevrt";
+    setenv("GPUEXEC_CUDADEVRT", "/no/such/libcudadevrt.a", 1);
+    ctx = gpuexec_context_open(0, NULL);
+    l   = gpuexec_linker_create(ctx, NULL);
+    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, part_ptx, 0, "part"));
+    CHECK_OK(gpuexec_linker_image(l, &(const void *){ NULL }, &(size_t){ 0 }));      /* does not need it */
+    l = gpuexec_linker_create(ctx, NULL);
+    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, launches, 0, "launches"));
+    CHECK_REFUSED(gpuexec_linker_image(l, &(const void *){ NULL }, &(size_t){ 0 }), GPUEXEC_FILE_ERROR,
+                  "cannot use \"/no/such/libcudadevrt.a\", named by the environment variable GPUEXEC_CUDADEVRT: ",
+                  "No such file", "cure: name the library libcudadevrt.a by its path, or leave both unset");
+    setenv("GPUEXEC_CUDADEVRT", "kernels/link_curve.ptx", 1);
+    l = gpuexec_linker_create(ctx, NULL);
+    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, launches, 0, "launches"));
+    CHECK_REFUSED(gpuexec_linker_image(l, &(const void *){ NULL }, &(size_t){ 0 }), GPUEXEC_FILE_ERROR,
+                  "\"kernels/link_curve.ptx\", named by", "it is not a library");
+    gpuexec_shutdown();
+    setup.cudadevrt_path = path;
+    CHECK_OK(gpuexec_setup(&setup));
+    memset(path, 'x', sizeof path - 1);              /* gpuexec has a copy */
+    ctx = gpuexec_context_open(0, NULL);
+    l   = gpuexec_linker_create(ctx, NULL);
+    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, launches, 0, "launches"));
+    CHECK_REFUSED(gpuexec_linker_image(l, &(const void *){ NULL }, &(size_t){ 0 }), GPUEXEC_FILE_ERROR,
+                  "cannot use \"/no/such/cudadevrt\", named by gpuexec_setup_desc.cudadevrt_path");
 }
 
 /* With a verbose log, a driver may link an incomplete program. */
@@ -708,14 +740,10 @@ TEST(what_the_cpu_device_cannot_do) {
     CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, cubin, sizeof cubin, "a.cubin"), GPUEXEC_NOT_SUPPORTED,
                   "\"a.cubin\" is a cubin, but the CPU device");
     CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, "!<arch>\nlibrary", 15, "libcudadevrt.a"),
-                  GPUEXEC_NOT_SUPPORTED, "\"libcudadevrt.a\" is a library of host objects, but has no PTX",
-                  "only on GPUs");
-    CHECK_NOT_MADE(gpuexec_module_load(ctx, ptx, 0, NULL), GPUEXEC_NOT_SUPPORTED,
-                   "the image has kernels that launch kernels", "which the CPU device does not support",
-                   "from the host");
-    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, ptx, 0, "parent"));
-    CHECK_REFUSED(gpuexec_linker_image(l, &(const void *){ NULL }, &(size_t){ 0 }), GPUEXEC_LINK_FAILED,
-                  "cudaGetParameterBufferV2", "libcudadevrt.a, which the CPU device cannot link");
+                  GPUEXEC_NOT_SUPPORTED, "\"libcudadevrt.a\" is a library of host objects, but has no PTX");
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, ptx, 0, NULL), GPUEXEC_BAD_IMAGE,
+                   "the image uses symbols that are defined elsewhere", "cudaGetParameterBufferV2",
+                   "cure: link it: gpuexec_linker_create", "which finds the device runtime and adds it");
 }
 
 TEST(library_linkers_end_with_their_context) {

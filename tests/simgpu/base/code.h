@@ -188,6 +188,9 @@ struct sim_block {
     uint32_t ctaid[3], in_cluster[3];             /* in_cluster: %cluster_ctaid */
     unsigned threads, nwarps, turn;
     unsigned live;                                /* threads that have not exited */
+    unsigned stream;                              /* of the device runtime: the block's NULL stream, 0: unused */
+    struct sim_own { int error; unsigned stream; } *own;               /* each thread's last error and NULL stream;
+                                                                          NULL: none has any */
     bool faulted, worked;                         /* worked: in this quantum a loop did more than spin */
     unsigned char *shared;
     uint32_t shared_bytes, shared_at;             /* shared_at: address of the first byte */
