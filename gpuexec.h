@@ -212,9 +212,9 @@
           gpuexec_module mod = gpuexec_linker_load(linker);
           gpuexec_linker_destroy(linker);
       Inputs are PTX, cubins, fatbins, and objects and libraries from nvcc, in any order. gpuexec_linker_save writes
-      the linked cubin to a file, so that the program can load it next time without compiling. A cubin runs only on GPUs whose compute capability has the same major
-      version and the same or a higher minor version. LTO-IR (nvcc -dlto) needs nvJitLink: load the cubin that nvJitLink
-      produces.
+      the linked cubin to a file, so that the program can load it next time without compiling. A cubin
+      runs only on GPUs whose compute capability has the same major version and the same or a higher minor version.
+      LTO-IR (nvcc -dlto) needs nvJitLink: load the cubin that nvJitLink produces.
       Kernels that launch kernels (dynamic parallelism) call the device runtime, CUDA's library libcudadevrt.a. If the
       inputs refer to it, gpuexec_linker_load finds it and links it; other links do not need it. It is the first of:
       gpuexec_setup_desc.cudadevrt_path; GPUEXEC_CUDADEVRT from the environment; the file in CUDA_HOME, CUDA_PATH, the
@@ -7857,8 +7857,8 @@ static gpuexec_result gxi_find_devrt(gxi_call *call, char **out, gxi_text *tried
         by = "the environment variable GPUEXEC_CUDADEVRT";
     *out = (char *)(path ? gxi_devrt_use(call, path, &why) : gxi_find(call, GXI_DEVRT, gxi_devrt_use, tried, &why));
     if (path && !*out)
-        result = gxi_fail(call, GPUEXEC_FILE_ERROR, "name the library " GXI_DEVRT " by its path, or leave both unset to "
-                          "search for it", "cannot use \"%s\", named by %s: %s", path, by,
+        result = gxi_fail(call, GPUEXEC_FILE_ERROR, "name the library " GXI_DEVRT " by its path, or leave both unset "
+                          "to search for it", "cannot use \"%s\", named by %s: %s", path, by,
                           why.p ? why.p : "out of host memory");
     else if (!*out && why.p) gxi_add(tried, "%s", why.p);
     gxi_text_free(&why);
