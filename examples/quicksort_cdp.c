@@ -1,7 +1,7 @@
 /*  cc examples/quicksort_cdp.c -o quicksort_cdp && ./quicksort_cdp [KEYS]
 
-    Sorts random keys with kernels that launch kernels (dynamic parallelism, kernels/quicksort_cdp.cu): a quicksort whose
-    blocks launch one child for each part, in streams made on the device, and a merge sort whose passes are tail
+    Sorts random keys with kernels that launch kernels (dynamic parallelism, kernels/quicksort_cdp.cu): a quicksort
+    whose blocks launch one child for each part, in streams made on the device, and a merge sort whose passes are tail
     launches. Compares with qsort. Parent and child share global memory, where the keys are, and constant memory: the
     host sets `leaf` once, and every generation reads it. Shared memory is each block's own.
     The kernels call the device runtime, CUDA's library libcudadevrt.a, which gpuexec finds and links. Without it, the

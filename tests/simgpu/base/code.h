@@ -57,7 +57,8 @@ enum {                                            /* insn.flags */
     SIM_I_SINK = 8192,                            /* no destination */
     SIM_I_SEEN = 16384,                           /* an access that other threads may observe: where schedule.c
                                                      stops warps. For ld, st, atom, red: the user bits are the
-                                                     space, 8 if it may write, 16 * the total bytes */
+                                                     space, 8 if it may write, 16 * the total bytes; for the
+                                                     device runtime 8 and 16 * the call */
     SIM_I_WEAK = 32768,                           /* a store that other threads may observe later */
     SIM_I_ORDERS = 65536,                         /* a barrier, fence or release: the lanes'
                                                      earlier stores are visible by then */

@@ -199,6 +199,7 @@ static int submit(struct call *c, uint64_t stream, struct sim_op *op) {
         sim_op_ref(s->last = op);
     }
     sim_op_submit(op);
+    if (sim_settings.schedule && sim_schedule_draw(2)) sim_op_want(op);          /* lazy streams hold the others back */
     sim_op_unref(op);
     return OK;
 }

@@ -272,7 +272,7 @@ SIM_HANDLER(call_nested) {
     SIM_EACH_LANE(m) {
         uint64_t arg[SIM_NESTED_CELLS], result = 0;
         system_arguments(w, site, (int)l, arg, SIM_NESTED_CELLS);
-        if (!sim_nested_run(w, i, (int)l, i->flags >> SIM_I_USER, arg, &result)) waits |= 1u << l;
+        if (!sim_nested_run(w, i, (int)l, i->flags >> SIM_I_USER >> 4, arg, &result)) waits |= 1u << l;
         else if (site->nrets) system_result(w, site, (int)l, &result, site->rets[0].size);
         if (w->block->faulted) return;
     }

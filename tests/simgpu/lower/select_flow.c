@@ -100,7 +100,8 @@ void dec_call(struct dec *d) {
     struct sim_insn *i = dec_emit_untyped(d, indirect ? "call_indirect" : handlers[system]);
     i->imm = at;
     i->a = a;
-    if (system) i->flags = SIM_I_ORDERS | call << SIM_I_USER;      /* it reads the thread's memory directly */
+    if (system) i->flags = SIM_I_ORDERS;          /* it reads the thread's memory directly */
+    if (system == NESTED) i->flags |= SIM_I_SEEN | (8 | call << 4) << SIM_I_USER;
 }
 
 /* -- branches, returns, and what does little or nothing */
