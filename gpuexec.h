@@ -2439,7 +2439,7 @@ GPUEXEC_API gpuexec_node gpuexec_graph_add_free_at(const char *where, gpuexec_gr
 /* Returns a condition for one conditional node of the graph: a number that each launch of the graph sets to `value`,
    and that kernels of the graph can set. Such a kernel has it as a parameter of type cudaGraphConditionalHandle (an
    unsigned long long), calls cudaGraphSetConditional(condition, value), and is compiled with nvcc -rdc=true and linked
-   with libcudadevrt.a (gpuexec_linker). Pass the condition as an argument of that kernel's node. 0 if the call fails.
+   (gpuexec_linker, which adds libcudadevrt.a). Pass the condition as an argument of that kernel's node. 0 if the call fails.
    Needs a driver for CUDA 12.4 or later. cuGraphConditionalHandleCreate. */
 GPUEXEC_API unsigned long long gpuexec_graph_condition_at(const char *where, gpuexec_graph graph, unsigned value);
 
@@ -7856,10 +7856,10 @@ static gpuexec_result gxi_find_devrt(gxi_call *call, char **out, gxi_text *tried
     if (!path && (path = gxi_environment("GPUEXEC_CUDADEVRT")) != NULL)
         by = "the environment variable GPUEXEC_CUDADEVRT";
     *out = (char *)(path ? gxi_devrt_use(call, path, &why) : gxi_find(call, GXI_DEVRT, gxi_devrt_use, tried, &why));
-    if (path && !*out)
+    if (path && !*out && !why.p) result = gxi_fail_memory(call, "find " GXI_DEVRT);
+    else if (path && !*out)
         result = gxi_fail(call, GPUEXEC_FILE_ERROR, "name the library " GXI_DEVRT " by its path, or leave both unset "
-                          "to search for it", "cannot use \"%s\", named by %s: %s", path, by,
-                          why.p ? why.p : "out of host memory");
+                          "to search for it", "cannot use \"%s\", named by %s: %s", path, by, why.p);
     else if (!*out && why.p) gxi_add(tried, "%s", why.p);
     gxi_text_free(&why);
     return result;

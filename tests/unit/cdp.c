@@ -84,7 +84,8 @@ TEST(sorts_that_launch_kernels) {
     size_t i;
     OPEN(&d, "kernels/quicksort_cdp.ptx");
     CHECK_OK(gpuexec_context_set_limit(d.ctx, GPUEXEC_LIMIT_PENDING_LAUNCHES, 16384));
-    for (i = 0; i < sizeof sizes / sizeof *sizes; i++) for (kind = 0; kind < 5; kind++) sort_both(&d, sizes[i], kind, 200);
+    for (i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (kind = 0; kind < 5; kind++) sort_both(&d, sizes[i], kind, 200);
     sort_both(&d, on_cpu_device() ? 1 << 16 : 1 << 20, 0, 1024);
 }
 

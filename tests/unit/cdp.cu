@@ -168,6 +168,24 @@ extern "C" __global__ void errors(unsigned *out)
     __syncthreads();
 }
 
+extern "C" __global__ void special(unsigned *out)
+{
+    unsigned word[2] = { 1, 2 };
+    cudaEvent_t e;
+    cudaEventCreateWithFlags(&e, cudaEventDisableTiming);
+    out[0] = cudaMemsetAsync(out + 16, 1, 4, cudaStreamTailLaunch);
+    out[1] = cudaMemsetAsync(out + 17, 1, 4, cudaStreamFireAndForget);
+    out[2] = cudaEventRecord(e, cudaStreamFireAndForget);
+    out[3] = cudaStreamWaitEvent(cudaStreamTailLaunch, e, 0);
+    out[4] = cudaStreamWaitEvent(0, e, 0);               /* never recorded */
+    out[5] = cudaEventRecord(e, 0);
+    out[6] = cudaMemsetAsync(out + 18, 1, 0, 0);
+    out[7] = cudaMemcpyAsync(out + 19, word, 4, cudaMemcpyDeviceToDevice, 0);
+    out[8] = cudaGetErrorName((cudaError_t)12345)[0];
+    out[9] = cudaStreamCreateWithFlags((cudaStream_t *)(out + 20), 2);
+    out[10] = cudaEventDestroy(e);
+}
+
 /* What CUDA leaves undefined and the CPU device reports. */
 extern "C" __global__ void stale(unsigned *out)
 {
