@@ -2439,7 +2439,7 @@ GPUEXEC_API gpuexec_node gpuexec_graph_add_free_at(const char *where, gpuexec_gr
 /* Returns a condition for one conditional node of the graph: a number that each launch of the graph sets to `value`,
    and that kernels of the graph can set. Such a kernel has it as a parameter of type cudaGraphConditionalHandle (an
    unsigned long long), calls cudaGraphSetConditional(condition, value), and is compiled with nvcc -rdc=true and linked
-   (gpuexec_linker, which adds libcudadevrt.a). Pass the condition as an argument of that kernel's node. 0 if the call fails.
+   (gpuexec_linker adds libcudadevrt.a). Pass the condition as an argument of that kernel's node. 0 if the call fails.
    Needs a driver for CUDA 12.4 or later. cuGraphConditionalHandleCreate. */
 GPUEXEC_API unsigned long long gpuexec_graph_condition_at(const char *where, gpuexec_graph graph, unsigned value);
 

@@ -890,8 +890,8 @@ TEST(kernels_of_two_files) {
 }
 
 /* Round r writes row r from the opposite end of row r - 1, which another block wrote. The kernel calls libcudadevrt.a,
-   as numba's do: CUDA's on a GPU. The CPU device has its own, and ignores CUDA's, which it recognises by the name of its
-   member. The second time, gpuexec finds it. */
+   as numba's do: CUDA's on a GPU. The CPU device has its own, and ignores CUDA's, which it recognises by the name of
+   its member. The second time, gpuexec finds it. */
 TEST(a_grid_synchronized_by_the_device_runtime) {
     enum { BLOCKS = 6, THREADS = 64, COLUMNS = BLOCKS * THREADS, ROWS = 20 };
     static const char kernel[] = HEAD
