@@ -597,6 +597,43 @@ TEST(library_names_what_is_missing_in_the_device_runtime) {
                    "cure: install the CUDA toolkit", "pip install nvidia-cuda-runtime", "GPUEXEC_CUDADEVRT");
 }
 
+/* A library that is not CUDA's, so that the failure names it. */
+TEST_ALONE(the_library_of_the_device_runtime_is_found) {
+    static const struct { const char *variable, *value, *folder; } places[] = {
+        { "PATH", "not/absolute:%s/here/bin:/usr/bin", "here/lib64" },
+        { "CONDA_PREFIX", "%s", "targets/x86_64-linux/lib" },
+        { "VIRTUAL_ENV", "%s", "lib/python3.11/site-packages/nvidia/cuda_runtime/lib" },
+        { "VIRTUAL_ENV", "%s/[new]", "[new]/lib/python3.12/site-packages/nvidia/cu13/lib" },
+        { "CUDA_PATH", "%s", "lib" }, { "CUDA_HOME", "%s", "lib64" } };
+    static const char launches[] = HEAD
+        ".extern .func (.param .b32 r) __cudaCDP2LaunchDeviceV2(.param .b64 a, .param .b64 b);\n"
+        ".visible .entry parent() { ret; }\n";
+    char         root[] = "/tmp/gpuexec-link-XXXXXX", command[600], path[300], value[300];
+    gpuexec_context ctx;
+    size_t       i;
+    if (!on_cpu_device()) SKIP("a GPU's driver may accept such a library");
+    if (!CHECK(mkdtemp(root) != NULL)) return;
+    for (i = 0; i < sizeof places / sizeof *places; i++) unsetenv(places[i].variable);
+    setenv("PATH", "/usr/bin:/bin", 1);
+    ctx = gpuexec_context_open(0, NULL);
+    for (i = 0; i < sizeof places / sizeof *places; i++) {         /* each precedes the earlier ones */
+        gpuexec_linker l = gpuexec_linker_create(ctx, NULL);
+        snprintf(path, sizeof path, "%s/%s/libcudadevrt.a", root, places[i].folder);
+        snprintf(command, sizeof command, "mkdir -p '%s/%s' '%s/here/bin' && printf '!<arch>\\n' > '%s'", root,
+                 places[i].folder, root, path);
+        CHECK_EQ(system(command), 0);
+        snprintf(value, sizeof value, places[i].value, root);
+        setenv(places[i].variable, value, 1);
+        CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, launches, 0, "launches"));
+        CHECK(gpuexec_linker_image(l, &(const void *){ NULL }, &(size_t){ 0 }) != GPUEXEC_OK);
+        gpuexec_take_error();
+        if (i == 0) snprintf(path, sizeof path, "%s/here/bin/../lib64/libcudadevrt.a", root);
+        CHECK_TEXT(gpuexec_error_text(), path);
+    }
+    snprintf(command, sizeof command, "rm -r '%s'", root);
+    CHECK_EQ(system(command), 0);
+}
+
 TEST_ALONE(the_library_of_the_device_runtime_is_named) {
     static const char launches[] = HEAD
         ".extern .func (.param .b32 r) __cudaCDP2LaunchDeviceV2(.param .b64 a, .param .b64 b);\n"

@@ -86,7 +86,7 @@ enum { INDEX_BITS = 24 };
 
 struct item { struct sim_op *last; uint64_t block; bool ended; };
 struct items { struct item *at; unsigned n, cap; };
-struct sim_nested { struct items streams, events; unsigned live_events; };
+struct sim_nested { struct items streams, events; unsigned live_events, unused; };         /* unused: its buffers */
 
 static struct sim_context *context_of(const struct sim_op *op) {
     const struct sim_module *m = (op->model ? op->model : op)->module;
@@ -101,7 +101,7 @@ static void end_items(struct items *items) {
 /* Buffers of parameters that were never launched also end with the grid. */
 static void end_nested(struct sim_op *op) {
     struct sim_context *c = context_of(op);
-    for (struct sim_buffers *b = c->buffers; b; b = b->next)
+    for (struct sim_buffers *b = op->nested->unused ? c->buffers : NULL; b; b = b->next)
         for (unsigned i = 0; b->taken && i < b->n; i++)
             if (b->at[i].parent == op) {
                 give_buffer(b, &b->at[i]);
@@ -220,6 +220,7 @@ static int take(struct call *c, uint64_t bytes, struct buffer **out, uint64_t *a
     if (c->context->nested_waiting >= c->context->limits[CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT]) return TOO_MANY;
     if (!(*out = take_buffer(c->context, c->op, bytes, address))) return NO_MEMORY;
     c->context->nested_waiting++;
+    c->own->unused++;
     return OK;
 }
 
@@ -283,6 +284,7 @@ static int launch(struct call *c, uint64_t address, uint64_t stream) {
     sim_mem_use();
     memcpy(params, (const char *)(uintptr_t)address + r.delta, in->each);
     sim_mem_unuse();
+    found->parent->nested->unused--;
     give_buffer(in, found);
     struct sim_op *op = NULL;
     int error = OK;
