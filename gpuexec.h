@@ -992,7 +992,9 @@ typedef enum gpuexec_limit {
                                                     first such kernel runs */
     GPUEXEC_LIMIT_SYNC_DEPTH = 3,                /* nesting depth of kernels that launch kernels and wait for them;
                                                     only on devices before compute capability 9.0 */
-    GPUEXEC_LIMIT_PENDING_LAUNCHES = 4,          /* how many launches made by kernels can be pending */
+    GPUEXEC_LIMIT_PENDING_LAUNCHES = 4,          /* how many launches made by kernels can be pending, 2048 by default;
+                                                    the next one fails, which only cudaGetLastError() in the kernel
+                                                    reports */
     GPUEXEC_LIMIT_L2_FETCH = 5,                  /* bytes that the L2 cache fetches at a time, 0 to 128: a hint */
     GPUEXEC_LIMIT_PERSISTING_L2 = 6              /* bytes of the L2 cache that are set aside for persisting accesses */
 } gpuexec_limit;

@@ -1,6 +1,6 @@
 /* nested.c - calls of the device runtime with any arguments: a kernel made from the input's bytes, linked and launched.
-   Arguments are numbers, addresses, kernels, and what earlier calls returned. A kernel may fail in any way that a kernel
-   can; the CPU device itself must not crash, hang or leak. */
+   Arguments are numbers, addresses, kernels, and what earlier calls returned. A kernel may fail in any way that a
+   kernel can; the CPU device itself must not crash, hang or leak. */
 #include "grammar.h"
 #include "../simgpu/base/base.h"
 
@@ -97,8 +97,8 @@ static void make(struct fuzz_source *s, struct grammar_text *t) {
     grammar_add(t, ".version 7.0\n.target sm_70\n.address_size 64\n");
     for (int k = 0; k < 4; k++) declare(t, k % 2 ? "cuda" : "__cudaCDP2", k / 2 ? "_ptsz" : "");
     grammar_add(t, ".visible .entry c0() { ret; }\n"
-                ".visible .entry c1(.param .u64 p, .param .u32 n) { .reg .b64 %%p; .reg .b32 %%n; ld.param.u64 %%p, [p]; "
-                "ld.param.u32 %%n, [n]; atom.global.add.u32 %%n, [%%p], %%n; ret; }\n"
+                ".visible .entry c1(.param .u64 p, .param .u32 n) { .reg .b64 %%p; .reg .b32 %%n; "
+                "ld.param.u64 %%p, [p]; ld.param.u32 %%n, [n]; atom.global.add.u32 %%n, [%%p], %%n; ret; }\n"
                 ".visible .entry c2() { .reg .b64 %%f; .param .b64 f; .param .align 4 .b8 g[12]; .param .b32 s; "
                 ".param .b64 p; .param .b32 e; mov.u64 %%f, c0; st.param.b64 [f], %%f; st.param.b32 [g], 1; "
                 "st.param.b32 [g+4], 1; st.param.b32 [g+8], 1; st.param.b32 [s], 0; "

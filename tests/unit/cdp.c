@@ -347,6 +347,19 @@ TEST(queries_of_the_device_runtime) {
     CHECK(words[10] >= 1);
 }
 
+TEST(what_the_cpu_device_lacks) {
+    static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
+        ".extern .func (.param .b32 r) __cudaCDP2Memcpy3DAsync(.param .b64 p, .param .b64 s);\n"
+        ".visible .entry k(.param .b64 p) { .param .b32 r; .param .b64 a; .reg .b64 %a;\n"
+        "ld.param.b64 %a, [p]; st.param.b64 [a], %a; call (r), __cudaCDP2Memcpy3DAsync, (a, a); ret; }\n";
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_linker  l = gpuexec_linker_create(ctx, NULL);
+    if (!on_cpu_device()) SKIP("only about the CPU device");
+    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, ptx, 0, "k"));
+    CHECK_NOT_MADE(gpuexec_linker_load(l), GPUEXEC_BAD_IMAGE, "line 6",
+                   "Function '__cudaCDP2Memcpy3DAsync' is not supported by this CPU device");
+}
+
 /* The first device runtime, in texts compiled before CUDA 12: GPUs from compute capability 9.0 on refuse them. */
 TEST(a_block_waits_for_its_children) {
     device d;
