@@ -100,20 +100,26 @@ $(IMPLEMENTATION): tests/implementation.c
 $(BUILD)/examples/%: examples/%.c $(IMPLEMENTATION)
 	@mkdir -p $(@D)
 	$(call step,compile) $(C99) -DGPUEXEC_IMPLEMENTED $< $(IMPLEMENTATION) -o $@ -ldl -lpthread
-WHITE_BOX := $(patsubst %,$(BUILD)/unit/%,memory module played)
+WHITE_BOX := $(patsubst %,$(BUILD)/unit/%,memory module nvjitlink played)
 $(WHITE_BOX): $(BUILD)/unit/%: tests/unit/%.c
 	@mkdir -p $(@D)
 	$(call step,compile) $(C99) $< -o $@ -lm -ldl -lpthread
 $(BUILD)/unit/%: tests/unit/%.c $(IMPLEMENTATION)
 	@mkdir -p $(@D)
 	$(call step,compile) $(C99) -DGPUEXEC_IMPLEMENTED $< $(IMPLEMENTATION) -o $@ -lm -ldl -lpthread
-# Libraries that play NVRTC, for tests/unit/nvrtc.c.
-PLAYED_NVRTC := $(BUILD)/play_nvrtc.so $(BUILD)/play_nvrtc_old.so
+# Libraries that play NVRTC and nvJitLink, for tests/unit/nvrtc.c and nvjitlink.c; old, and lacking a function.
+PLAYED_NVRTC     := $(BUILD)/play_nvrtc.so $(BUILD)/play_nvrtc_old.so
+PLAYED_NVJITLINK := $(BUILD)/play_nvjitlink.so $(BUILD)/play_nvjitlink_old.so $(BUILD)/play_nvjitlink_lacks.so
 $(PLAYED_NVRTC): tests/play_nvrtc.c
+$(PLAYED_NVJITLINK): tests/play_nvjitlink.c
+$(PLAYED_NVRTC) $(PLAYED_NVJITLINK):
 	@mkdir -p $(@D)
-	$(call step,compile) $(C99) $(if $(findstring old,$@),-DOLD) -shared -fPIC $< -o $@
+	$(call step,compile) $(C99) $(if $(findstring old,$@),-DOLD) $(if $(findstring lacks,$@),-DLACKS) -shared -fPIC \
+	    $< -o $@
 $(BUILD)/unit/nvrtc: C99 += -DPLAYED_NVRTC='"$(BUILD)/play_nvrtc"'
 $(BUILD)/unit/nvrtc: | $(PLAYED_NVRTC)
+$(BUILD)/unit/nvjitlink: C99 += -DPLAYED_NVJITLINK='"$(BUILD)/play_nvjitlink"'
+$(BUILD)/unit/nvjitlink: | $(PLAYED_NVJITLINK)
 $(BUILD)/bench/%: tests/bench/%.c
 	@mkdir -p $(@D)
 	$(call step,compile) $(C99) $< -o $@ -ldl -lpthread

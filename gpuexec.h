@@ -43,10 +43,10 @@
         >>begin       finding and starting the driver
         >>object      handles and their slots
         >>ranges      the table of allocations
-        >>impl-setup, impl-device, impl-context, impl-shutdown, impl-image, impl-find, impl-module, impl-link,
-        >>impl-compile, impl-memory, impl-stream, impl-current, impl-pool, impl-managed, impl-event, impl-transfer,
-        >>impl-copies, impl-launch, impl-params, impl-graph, impl-capture, impl-nodes, impl-changes, impl-batch,
-        >>impl-barrier, impl-multi, impl-ipc, impl-connection
+        >>impl-setup, impl-device, impl-context, impl-shutdown, impl-ptx, impl-image, impl-find, impl-module,
+        >>impl-best, impl-nvjitlink, impl-link, impl-compile, impl-memory, impl-stream, impl-current, impl-pool,
+        >>impl-managed, impl-event, impl-transfer, impl-copies, impl-launch, impl-params, impl-graph, impl-capture,
+        >>impl-nodes, impl-changes, impl-batch, impl-barrier, impl-multi, impl-ipc, impl-connection
 
     --------------------------------------------------------------------------------------------------------------------
     >>start
@@ -100,12 +100,12 @@
       GPUEXEC_NO_MULTI         implementation: omits >>barrier and >>multi. Programs that call functions of these
                                sections fail to link, or, with GPUEXEC_STATIC, to compile
       GPUEXEC_NO_IPC           the same for >>ipc
-      GPUEXEC_NO_COMPILE       the same for >>compile
+      GPUEXEC_NO_COMPILE       the same for >>compile, and for LTO-IR in >>link
       GPUEXEC_NO_HERE          any file: its calls do not pass the caller's file and line (smaller binaries)
 
     No macro changes the layout of a type. Run-time settings are the members of descs (structs of options, such as
-    gpuexec_stream_desc) and the environment variables GPUEXEC_DRIVER, GPUEXEC_NVRTC, GPUEXEC_CUDADEVRT and
-    GPUEXEC_TRACE.
+    gpuexec_stream_desc) and the environment variables GPUEXEC_DRIVER, GPUEXEC_NVRTC, GPUEXEC_NVJITLINK,
+    GPUEXEC_CUDADEVRT and GPUEXEC_TRACE.
 
     --------------------------------------------------------------------------------------------------------------------
     >>manual
@@ -200,6 +200,10 @@
       caches on disk. If the compiler reports errors, the error text contains its whole log. Kernels are found by their
       name in the image: declare them extern "C" in CUDA C; otherwise their names are mangled. Get all kernels early:
       with the driver's lazy loading, the first gpuexec_kernel_get of a kernel can wait for running work.
+      A cubin runs only on devices of its major version, PTX on all newer ones. A program with several images passes all
+      of them to gpuexec_module_load_best:
+          gpuexec_image images[2] = { { cubin, cubin_bytes, "k.cubin" }, { ptx, 0, "k.ptx" } };
+          gpuexec_module mod = gpuexec_module_load_best(ctx, images, 2, NULL);
       Each module has its own copy of its variables (__device__, __constant__). gpuexec_module_set_global and
       _get_global copy synchronously. To change a variable between two launches on a stream, enqueue the copy there:
           gpuexec_copy_in(s, gpuexec_module_global(mod, "table", NULL), table, sizeof table);
@@ -212,9 +216,16 @@
           gpuexec_module mod = gpuexec_linker_load(linker);
           gpuexec_linker_destroy(linker);
       Inputs are PTX, cubins, fatbins, and objects and libraries from nvcc, in any order. gpuexec_linker_save writes
-      the linked cubin to a file, so that the program can load it next time without compiling. A cubin
-      runs only on GPUs whose compute capability has the same major version and the same or a higher minor version.
-      LTO-IR (nvcc -dlto) needs nvJitLink: load the cubin that nvJitLink produces.
+      the linked cubin to a file, so that the program can load it next time without compiling. A cubin runs only on GPUs
+      whose compute capability has the same major version and the same or a higher minor version.
+      LTO-IR (nvcc -dlto) is optimized across all inputs that contain it. It is linked by nvJitLink 12 or 13, a library
+      of the CUDA toolkit, together with the other inputs; the linker does that automatically, or, if desc.nvjitlink is
+      1, without LTO-IR. The driver's linker then only checks the inputs without LTO-IR; with desc.nvjitlink, it does
+      nothing. LTO-IR must not come from a newer toolkit than nvJitLink. On the CPU device, nvJitLink makes PTX of the
+      inputs with LTO-IR; the other inputs cannot use symbols that these define.
+      nvJitLink is searched for like NVRTC (see COMPILING): gpuexec_setup_desc.nvjitlink_path; GPUEXEC_NVJITLINK from
+      the environment; libnvJitLink.so of version 13 or 12. If there is none, gpuexec_linker_add returns
+      GPUEXEC_NO_COMPILER: `pip install nvidia-nvjitlink`.
       Kernels that launch kernels (dynamic parallelism) call the device runtime, CUDA's library libcudadevrt.a. If the
       inputs refer to it, gpuexec_linker_load finds it and links it; other links do not need it. It is the first of:
       gpuexec_setup_desc.cudadevrt_path; GPUEXEC_CUDADEVRT from the environment; the file in CUDA_HOME, CUDA_PATH, the
@@ -717,7 +728,8 @@ typedef enum gpuexec_result {
     GPUEXEC_NO_DEVICE = 22,             /* no GPU, or no device with that ordinal */
     GPUEXEC_FORKED = 23,                /* the process was forked after its parent had started CUDA */
     GPUEXEC_NOT_SUPPORTED = 24,         /* this device or driver does not support it */
-    GPUEXEC_NO_COMPILER = 25,           /* NVRTC cannot be loaded, or is too old; the text says how to get it */
+    GPUEXEC_NO_COMPILER = 25,           /* NVRTC or nvJitLink cannot be loaded, or is too old; the text says how to get
+                                           it */
     /* memory */
     GPUEXEC_OUT_OF_HOST_MEMORY = 30,
     GPUEXEC_OUT_OF_DEVICE_MEMORY = 31,
@@ -842,8 +854,9 @@ typedef void *(*gpuexec_realloc_function)(void *user, void *p, size_t bytes);
 typedef struct gpuexec_setup_desc {
     unsigned                 start_canary;       /* leave it 0, like end_canary. If either is not 0, the desc was not
                                                     zero-initialized, and the call fails */
-    int                      ignore_environment; /* 1: ignore GPUEXEC_DRIVER, GPUEXEC_NVRTC, GPUEXEC_CUDADEVRT and
-                                                    GPUEXEC_TRACE, and search for NVRTC and libcudadevrt.a only in the
+    int                      ignore_environment; /* 1: ignore GPUEXEC_DRIVER, GPUEXEC_NVRTC, GPUEXEC_NVJITLINK,
+                                                    GPUEXEC_CUDADEVRT and GPUEXEC_TRACE, and search for NVRTC,
+                                                    nvJitLink and libcudadevrt.a only in the
                                                     system's folders */
     const char              *driver_path;        /* the only library to try, instead of the system's driver */
     int                      no_latch;           /* 1: failures are not latched (for programs that check every call) */
@@ -858,6 +871,7 @@ typedef struct gpuexec_setup_desc {
     gpuexec_realloc_function realloc_function;   /* NULL: realloc and free */
     void                    *realloc_user;
     const char              *nvrtc_path;         /* the only NVRTC library to try, for gpuexec_module_compile */
+    const char              *nvjitlink_path;     /* the only nvJitLink library to try, for linkers with LTO-IR */
     const char              *cudadevrt_path;     /* the only libcudadevrt.a to try, for links that need it (>>link) */
     unsigned                 end_canary;
 } gpuexec_setup_desc;
@@ -1108,6 +1122,9 @@ typedef struct gpuexec_module_desc {
     int         override_directives;             /* 1: the options set here override those in the PTX;
                                                     CU_JIT_OVERRIDE_DIRECTIVE_VALUES */
     int         compile_threads;                 /* host threads for compiling; -1: one per CPU; CU_JIT_SPLIT_COMPILE */
+    /* Only for linkers: */
+    int         nvjitlink;                       /* 1: link with nvJitLink even if no input is LTO-IR, for inputs that
+                                                    are newer than the driver */
     unsigned    end_canary;
 } gpuexec_module_desc;
 
@@ -1120,6 +1137,22 @@ GPUEXEC_API gpuexec_module gpuexec_module_load_at(const char *where, gpuexec_con
 /* The same from a file. A relative path is relative to the working directory. GPUEXEC_FILE_ERROR if the file cannot be
    read. */
 GPUEXEC_API gpuexec_module gpuexec_module_load_file_at(const char *where, gpuexec_context context, const char *path,
+                                                       const gpuexec_module_desc *desc);
+
+typedef struct gpuexec_image {
+    const void *data;                            /* PTX text, a cubin or a fatbin */
+    size_t      bytes;                           /* as for gpuexec_module_load: may be 0 */
+    const char *name;                            /* for messages and the log; NULL: desc.name, or "images[0]" */
+} gpuexec_image;
+
+/* Loads the best of several images for the context's device: a cubin that fits, for its architecture rather than for an
+   older one; if there is none, the newest PTX that is not newer than the device. A fatbin counts as the best of its
+   parts. If the driver does not accept that image (a cubin that it does not know, PTX with a newer .version), the next
+   best is loaded. gpuexec_module_log() begins with the images that did not fit, and why. If none fits, this is
+   GPUEXEC_IMAGE_TOO_NEW, and the text has that list. All other failures are as for gpuexec_module_load, for any of the
+   images. cuModuleLoadDataEx. */
+GPUEXEC_API gpuexec_module gpuexec_module_load_best_at(const char *where, gpuexec_context context,
+                                                       const gpuexec_image *images, size_t count,
                                                        const gpuexec_module_desc *desc);
 
 /* Adopts a CUmodule of that context. Its owner must not unload the module before the handle is closed. */
@@ -1255,7 +1288,8 @@ typedef enum gpuexec_input_type {
     GPUEXEC_INPUT_AUTO = 0,                      /* recognized by its content */
     GPUEXEC_INPUT_PTX = 1, GPUEXEC_INPUT_CUBIN = 2, GPUEXEC_INPUT_FATBIN = 3,
     GPUEXEC_INPUT_OBJECT = 4,                    /* a host object that contains device code: nvcc -dc x.cu -o x.o */
-    GPUEXEC_INPUT_LIBRARY = 5                    /* an archive of such objects: libcudadevrt.a */
+    GPUEXEC_INPUT_LIBRARY = 5,                   /* an archive of such objects: libcudadevrt.a */
+    GPUEXEC_INPUT_LTO = 6                        /* LTO-IR, also in a fatbin, object or library: -dlto */
 } gpuexec_input_type;
 
 /* Creates a linker without inputs. The desc's options apply to its PTX inputs; desc.name names the linked module in
@@ -1298,6 +1332,13 @@ GPUEXEC_API double gpuexec_linker_ms(gpuexec_linker linker);
 
 /* Destroys the linker and its inputs. Modules loaded from it stay loaded. cuLinkDestroy. */
 GPUEXEC_API gpuexec_result gpuexec_linker_destroy_at(const char *where, gpuexec_linker linker);
+
+#if !defined(GPUEXEC_STATIC) || !defined(GPUEXEC_NO_COMPILE)
+/* Return the version of nvJitLink, 13000 for 13.0 (versions before 12.3 do not report theirs: 12000), and its path; 0
+   and "" if it is not available (gpuexec_error_text() says why). Both load it. Queries. nvJitLinkVersion. */
+GPUEXEC_API int gpuexec_nvjitlink_version(void);
+GPUEXEC_API const char *gpuexec_nvjitlink_path(void);
+#endif
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>compile   CUDA C compiled at run time by NVRTC, version 11.2 or later. */
@@ -3042,6 +3083,7 @@ template <class T> GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::t
 #define gpuexec_context_close(...)          gpuexec_context_close_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_module_load(...)            gpuexec_module_load_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_module_load_file(...)       gpuexec_module_load_file_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_module_load_best(...)       gpuexec_module_load_best_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_module_from_native(...)     gpuexec_module_from_native_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_module_global(...)          gpuexec_module_global_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_module_set_global(...)      gpuexec_module_set_global_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -3524,6 +3566,7 @@ static const char *const gxi_driver_places[] = {
 
 #if defined(__GNUC__)
 #  define GXI_LOAD(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
+#  define GXI_GLANCE(p) __atomic_load_n(p, __ATOMIC_RELAXED)
 #  define GXI_STORE(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
 static inline int gxi_swap(int *p, int from, int to) {               /* 1: it was `from`, and now is `to` */
     return __atomic_compare_exchange_n(p, &from, to, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
@@ -3544,6 +3587,7 @@ static inline int gxi_swap(int *p, int from, int to) {               /* 1: it wa
 #  define GXI_PRINTF(n) __attribute__((format(printf, n, n + 1)))
 #else   /* MSVC: volatile has acquire and release on x86 and, with /volatile:ms, on ARM */
 #  define GXI_LOAD(p) (*(p))
+#  define GXI_GLANCE(p) (*(p))
 #  define GXI_STORE(p, v) (*(p) = (v))
 #  define gxi_swap(p, from, to) (InterlockedCompareExchange((volatile LONG *)(p), to, from) == (from))
 #  define GXI_UNLIKELY(x) (x)
@@ -3555,11 +3599,11 @@ static inline int gxi_swap(int *p, int from, int to) {               /* 1: it wa
 #endif
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>driver   One row per entry point: what has it (the driver: OPTIONAL or REQUIRED; or NVRTC, see >>impl-compile),
-   name, CUDA version that introduced the ABI declared here, and its parameters. The driver's are resolved through
-   cuGetProcAddress with that version, never by symbol name: the plain symbol can be an older ABI. A second ABI of an
-   entry point has a row whose name ends with its version. If a required one is missing, the start fails; a missing
-   optional one is NULL: see GXI_HAS. */
+   >>driver   One row per entry point: what has it (the driver: OPTIONAL or REQUIRED; or NVRTC or nvJitLink, see
+   section impl-find), name, CUDA version that introduced the ABI declared here, and its parameters. The driver's are
+   resolved through cuGetProcAddress with that version, never by symbol name: the plain symbol can be an older ABI. A
+   second ABI of an entry point has a row whose name ends with its version. If a required one is missing, the start
+   fails; a missing optional one is NULL: see GXI_HAS. */
 
 typedef struct gxi_memcpy2d {                    /* CUDA_MEMCPY2D */
     size_t from_x, from_y;
@@ -3940,7 +3984,21 @@ typedef struct gxi_update {                      /* CUgraphExecUpdateResultInfo 
     ROW(NVRTC,    nvrtcGetCUBINSize,         11010, (void *program, size_t *bytes)) \
     ROW(NVRTC,    nvrtcGetCUBIN,             11010, (void *program, char *cubin)) \
     ROW(NVRTC,    nvrtcGetPTXSize,            8000, (void *program, size_t *bytes)) \
-    ROW(NVRTC,    nvrtcGetPTX,                8000, (void *program, char *ptx))
+    ROW(NVRTC,    nvrtcGetPTX,                8000, (void *program, char *ptx)) \
+    ROW(NVJITLINK, nvJitLinkCreate,          12000, (void **handle, unsigned n, const char **options)) \
+    ROW(NVJITLINK, nvJitLinkDestroy,         12000, (void **handle)) \
+    ROW(NVJITLINK, nvJitLinkAddData,         12000, \
+        (void *handle, int type, const void *data, size_t bytes, const char *name)) \
+    ROW(NVJITLINK, nvJitLinkComplete,        12000, (void *handle)) \
+    ROW(NVJITLINK, nvJitLinkGetErrorLogSize, 12000, (void *handle, size_t *bytes)) \
+    ROW(NVJITLINK, nvJitLinkGetErrorLog,     12000, (void *handle, char *log)) \
+    ROW(NVJITLINK, nvJitLinkGetInfoLogSize,  12000, (void *handle, size_t *bytes)) \
+    ROW(NVJITLINK, nvJitLinkGetInfoLog,      12000, (void *handle, char *log)) \
+    ROW(NVJITLINK, nvJitLinkGetLinkedCubinSize, 12000, (void *handle, size_t *bytes)) \
+    ROW(NVJITLINK, nvJitLinkGetLinkedCubin,  12000, (void *handle, void *cubin)) \
+    ROW(NVJITLINK, nvJitLinkGetLinkedPtxSize, 12000, (void *handle, size_t *bytes)) \
+    ROW(NVJITLINK, nvJitLinkGetLinkedPtx,    12000, (void *handle, char *ptx)) \
+    ROW(NVJITLINK, nvJitLinkVersion,         12030, (unsigned *major, unsigned *minor))
 
 typedef struct gxi_driver {
 #define GXI_MEMBER(need, name, version, params) int (GXI_CUDA *name) params;
@@ -3953,7 +4011,8 @@ typedef struct gxi_driver_row { const char *name; int version, need; } gxi_drive
 static const gxi_driver_row gxi_driver_rows[] = {
 #define GXI_NEED_REQUIRED 1
 #define GXI_NEED_OPTIONAL 0                      /* pasted, because Windows defines a macro OPTIONAL */
-#define GXI_NEED_NVRTC 2
+#define GXI_NEED_NVRTC 2                         /* this and higher ones: not the driver's */
+#define GXI_NEED_NVJITLINK 3
 #define GXI_ROW(need, name, version, params) { #name, version, GXI_NEED_##need },
     GXI_DRIVER(GXI_ROW)
 #undef GXI_ROW
@@ -4133,6 +4192,7 @@ enum { GXI_POOLED = 16, GXI_OF_GRAPH = 32, GXI_IMPORTED = 64 };
 typedef struct gxi_freed { gxi_range was; char place[GXI_PLACE]; } gxi_freed;
 /* What gpuexec_pointer_get_info needs of a range; kind: with GXI_POOLED or GXI_IMPORTED; 0: look at the range itself */
 typedef struct gxi_entry { uint64_t bytes; const char *where; unsigned kind; int ordinal; } gxi_entry;
+typedef struct gxi_piece { struct gxi_piece *next; } gxi_piece;          /* see gxi_piece_new */
 typedef struct gxi_leaf {                        /* a leaf of the table of allocations: see >>ranges */
     uint64_t   lo[256];
     gxi_entry  entry[256];
@@ -4168,12 +4228,16 @@ typedef struct gxi_state {
     char                library_path[1024];
     int                 nvrtc_version;           /* atomic; 0: not loaded yet. Then also: */
     char                nvrtc_path[1024], nvrtc_headers[1024];       /* headers: the toolkit's include folder, or "" */
+    int                 nvjitlink_version;       /* atomic, as nvrtc_version */
+    char                nvjitlink_path[1024];
     long                pid;
     const char         *first_function, *first_where;
     char                first_place[GXI_PLACE];
     gxi_detail          start_failure;           /* repeated until gpuexec_setup is called again */
     int                 barriers;                /* atomic: number created since the start; waits check them if not 0 */
     int                 captures;                /* atomic: number of captures that gpuexec has begun and not ended */
+    int                 careful;                 /* atomic: captures, and 1 more if driver calls are logged: while it is
+                                                    not 0, some calls do not take their fast path */
     int                 sticky;                  /* the first sticky CUresult of the process; its text follows */
     gxi_detail          sticky_detail;
 
@@ -4208,6 +4272,8 @@ typedef struct gxi_state {
     unsigned            noutgrown;
     gxi_range          *found;                   /* by the last search, or NULL */
     gxi_leaf           *spare_leaf;              /* the first one; leaves are freed only by gpuexec_shutdown */
+    gxi_piece          *pieces;                  /* of batches, that are free */
+    unsigned            npieces;
     gxi_range          *spare;
     uint32_t            first[16];               /* by kind: lists of the objects that no other object owns */
     /* Hooks that sections below provide to sections above, each set with the first object that needs it; atomic: */
@@ -4250,7 +4316,7 @@ static void *gxi_system_realloc(void *user, void *p, size_t bytes) {
     free(p);
     return NULL;
 }
-static const gpuexec_setup_desc gxi_defaults = { 0, 0, 0, 0, 0, 0, 0, 0, gxi_system_realloc, 0, 0, 0, 0 };
+static const gpuexec_setup_desc gxi_defaults = { 0, 0, 0, 0, 0, 0, 0, 0, gxi_system_realloc, 0, 0, 0, 0, 0 };
 static const gpuexec_setup_desc *gxi_desc(void) {
     const gxi_settings *settings = GXI_LOAD(&gxi.settings);
     return settings ? &settings->desc : &gxi_defaults;
@@ -4388,8 +4454,10 @@ static const char *gxi_cu_name(int cu) {
     if (name && name(cu, &text) == 0 && text) return text;
     return "an unknown CUresult";
 }
-/* Rows of NVRTC have an nvrtcResult. */
-static int gxi_is_nvrtc(const char *name) { return strncmp(name, "nvrtc", 5) == 0; }
+/* Rows of NVRTC have an nvrtcResult, those of nvJitLink an nvJitLinkResult. NULL: a row of the driver. */
+static const char *gxi_tool_of(const char *name) {
+    return strncmp(name, "nvrtc", 5) == 0 ? "NVRTC" : strncmp(name, "nvJitLink", 9) == 0 ? "nvJitLink" : NULL;
+}
 static const char *gxi_name_of(const char *call, int code) {
     static const char *const names[] = {
         "NVRTC_SUCCESS", "NVRTC_ERROR_OUT_OF_MEMORY", "NVRTC_ERROR_PROGRAM_CREATION_FAILURE",
@@ -4397,9 +4465,19 @@ static const char *gxi_name_of(const char *call, int code) {
         "NVRTC_ERROR_COMPILATION", "NVRTC_ERROR_BUILTIN_OPERATION_FAILURE",
         "NVRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION", "NVRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION",
         "NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID", "NVRTC_ERROR_INTERNAL_ERROR"
+    }, *const linking[] = {
+        "NVJITLINK_SUCCESS", "NVJITLINK_ERROR_UNRECOGNIZED_OPTION", "NVJITLINK_ERROR_MISSING_ARCH",
+        "NVJITLINK_ERROR_INVALID_INPUT", "NVJITLINK_ERROR_PTX_COMPILE", "NVJITLINK_ERROR_NVVM_COMPILE",
+        "NVJITLINK_ERROR_INTERNAL", "NVJITLINK_ERROR_THREADPOOL", "NVJITLINK_ERROR_UNRECOGNIZED_INPUT",
+        "NVJITLINK_ERROR_FINALIZE", "NVJITLINK_ERROR_NULL_INPUT", "NVJITLINK_ERROR_INCOMPATIBLE_OPTIONS",
+        "NVJITLINK_ERROR_INCORRECT_INPUT_TYPE", "NVJITLINK_ERROR_ARCH_MISMATCH", "NVJITLINK_ERROR_OUTDATED_LIBRARY",
+        "NVJITLINK_ERROR_MISSING_FATBIN", "NVJITLINK_ERROR_UNRECOGNIZED_ARCH", "NVJITLINK_ERROR_UNSUPPORTED_ARCH",
+        "NVJITLINK_ERROR_LTO_NOT_ENABLED"
     };
-    if (!gxi_is_nvrtc(call) || code == GXI_MADE_NOTHING) return gxi_cu_name(code);
-    return code < 0 || code >= (int)(sizeof names / sizeof *names) ? "an unknown nvrtcResult" : names[code];
+    const char *const tool = gxi_tool_of(call);
+    const int links = tool && *tool == 'n', n = (int)((links ? sizeof linking : sizeof names) / sizeof *names);
+    if (!tool || code == GXI_MADE_NOTHING) return gxi_cu_name(code);
+    return code < 0 || code >= n ? "an unknown result" : links ? linking[code] : names[code];
 }
 
 /* Arguments for the trace: their count, and each as a number. The trace evaluates them a second time. */
@@ -4633,9 +4711,9 @@ static void gxi_detail_write(gxi_detail *d, const gpuexec_error *e, const gxi_ca
     if (e->driver_result) {
         int (GXI_CUDA *const meaning_of)(int, const char **) = GXI_LOAD(&gxi.error_string);
         const char *meaning = NULL;
-        const int nvrtc = gxi_is_nvrtc(e->driver_call);
-        if (meaning_of && !nvrtc) meaning_of(e->driver_result, &meaning);
-        gxi_add(t, "  %s: %s returned %s (%d)%s%s%s\n", nvrtc ? "NVRTC" : "driver", e->driver_call,
+        const char *const tool = gxi_tool_of(e->driver_call);
+        if (meaning_of && !tool) meaning_of(e->driver_result, &meaning);
+        gxi_add(t, "  %s: %s returned %s (%d)%s%s%s\n", tool ? tool : "driver", e->driver_call,
                 e->driver_result_name, e->driver_result,
                 meaning ? ", " : "", meaning ? meaning : "",
                 e->asynchronous ? "; an earlier kernel or copy failed, not this call" : "");
@@ -4953,6 +5031,12 @@ static void gxi_forget(void) {
     gxi.freed_count = 0;
     gxi.nfreed = 0;
     memset(gxi.quick, 0, sizeof gxi.quick);
+    while (gxi.pieces) {
+        gxi_piece *const next = gxi.pieces->next;
+        gxi_free(gxi.pieces);
+        gxi.pieces = next;
+    }
+    gxi.npieces = 0;
     while (gxi.spare_leaf) {
         gxi_leaf *const next = gxi.spare_leaf->next;
         gxi_free(gxi.spare_leaf);
@@ -5087,7 +5171,7 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
     for (i = 0; i < GXI_DRIVER_COUNT; i++) {
         const gxi_driver_row *row = &gxi_driver_rows[i];
         snprintf(name, sizeof name, "%.*s", (int)strcspn(row->name, "_"), row->name);
-        members[i] = call->cu || row->need == GXI_NEED_NVRTC ? NULL : gxi_resolve(name, row->version);
+        members[i] = call->cu || row->need >= GXI_NEED_NVRTC ? NULL : gxi_resolve(name, row->version);
         if (!members[i] && row->need == GXI_NEED_REQUIRED && ++lacks)
             gxi_add(&missing, "%s %s (CUDA %d.%d)", missing.n ? "," : "",
                                                             row->name, row->version / 1000, row->version % 1000 / 10);
@@ -5164,15 +5248,26 @@ static GXI_COLD gpuexec_result gxi_fail_started(gxi_call *call) {
 }
 /* Earlier settings stay: calls on other threads may be reading them, and blocks of memory refer to their allocator. */
 static GXI_COLD gpuexec_result gxi_settings_new(gxi_call *call, const gpuexec_setup_desc *desc) {
-    const size_t n = desc->nvrtc_path ? strlen(desc->nvrtc_path) + 1 : 0,
-                 m = desc->cudadevrt_path ? strlen(desc->cudadevrt_path) + 1 : 0;
-    gxi_settings *settings = (gxi_settings *)malloc(sizeof *settings + n + m);
+    const char *const from[] = { desc->nvrtc_path, desc->nvjitlink_path, desc->cudadevrt_path };
+    gxi_settings *settings;
+    const char **to[3];
+    char *text;
+    size_t i, n = 0;
+    for (i = 0; i < 3; i++) n += from[i] ? strlen(from[i]) + 1 : 0;
+    settings = (gxi_settings *)malloc(sizeof *settings + n);
     if (!settings)
         return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL,
                         "out of host memory: cannot store gpuexec_setup's settings");
     settings->desc = *desc;
-    if (n) settings->desc.nvrtc_path = (const char *)memcpy(settings + 1, desc->nvrtc_path, n);
-    if (m) settings->desc.cudadevrt_path = (const char *)memcpy((char *)(settings + 1) + n, desc->cudadevrt_path, m);
+    to[0] = &settings->desc.nvrtc_path;
+    to[1] = &settings->desc.nvjitlink_path;
+    to[2] = &settings->desc.cudadevrt_path;
+    text = (char *)(settings + 1);
+    for (i = 0; i < 3; i++) if (from[i]) {
+        n = strlen(from[i]) + 1;
+        *to[i] = (const char *)memcpy(text, from[i], n);
+        text += n;
+    }
     if (!desc->realloc_function) settings->desc.realloc_function = gxi_system_realloc;
     settings->before = gxi.settings;
     GXI_STORE(&gxi.settings, settings);
@@ -5206,6 +5301,7 @@ static GXI_COLD gpuexec_result gxi_start_slow(gxi_call *call, const gpuexec_setu
     desc = gxi_desc();
     trace = desc->ignore_environment || gxi_privileged() ? NULL : getenv("GPUEXEC_TRACE");
     gxi.trace = desc->trace || (trace && *trace && strcmp(trace, "0") != 0);
+    GXI_STORE(&gxi.careful, gxi.trace);
 #ifndef _WIN32
     if (!gxi.pid) pthread_atfork(NULL, NULL, gxi_in_forked_child);
 #endif
@@ -7133,7 +7229,9 @@ GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
     gxi_forget();
     memset(&gxi.cu, 0, sizeof gxi.cu);           /* the driver is never unloaded: CUDA does not survive that */
     GXI_STORE(&gxi.nvrtc_version, 0);
+    GXI_STORE(&gxi.nvjitlink_version, 0);
     gxi.trace = 0;
+    GXI_STORE(&gxi.careful, 0);
     GXI_STORE(&gxi.settings, NULL);
     GXI_STORE(&gxi.started, 0);
     if (kept.e.result && (record = gxi_record()) != NULL) gxi_write_last(record, &kept.e, own ? NULL : call);
@@ -7148,10 +7246,7 @@ GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-image   Shared by loading and linking: device code in memory, its kind and its headers; the JIT options and
-   logs; the failures. Uses no handles except the context's. */
-
-/* --- reading PTX text: only names and parameter lists ------------------------------------------------------------- */
+   >>impl-ptx   Reads PTX text: only directives, names and parameter lists. */
 
 static int gxi_is_name(int c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
@@ -7291,7 +7386,9 @@ static int gxi_ptx_of_driver(int version) {
     return 74;                                                       /* CUDA 11.4, the oldest supported */
 }
 
-/* --- images in memory --------------------------------------------------------------------------------------------- */
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-image   Shared by loading and linking: device code in memory, its kind and its headers; the JIT options and
+   logs; the failures. Uses no handles except the context's. */
 
 static uint64_t gxi_le(const void *p, unsigned bytes) {              /* a little-endian number */
     uint64_t x = 0;
@@ -7301,7 +7398,7 @@ static uint64_t gxi_le(const void *p, unsigned bytes) {              /* a little
 /* Lengths in headers may have any value: a sum that overflows is the largest number, never a small one. */
 static uint64_t gxi_sum(uint64_t a, uint64_t b) { return a + b < a ? UINT64_MAX : a + b; }
 
-/* The values up to GXI_LIBRARY equal gpuexec_input_type's. */
+/* The values up to GXI_LTO equal gpuexec_input_type's. */
 typedef enum gxi_image_kind { GXI_TEXT, GXI_PTX, GXI_CUBIN, GXI_FATBIN, GXI_OBJECT, GXI_LIBRARY, GXI_LTO,
                               GXI_HOST_ELF } gxi_image_kind;
 static const char *const gxi_image_kinds[] = { "unknown", "PTX text", "a cubin",
@@ -7323,21 +7420,46 @@ static const unsigned char *gxi_search(const unsigned char *p, const unsigned ch
 #define GXI_FATBIN_MAGIC "\x50\xED\x55\xBA"
 #define GXI_FATBIN_WRAPPER_MAGIC "\xB1\x43\x62\x46"
 
-/* What the fatbins in these bytes contain: 1 code, 2 LTO-IR (parts of kind 8; kind 1 is PTX, 2 a cubin), 3 both, 0 no
-   fatbin. */
-static int gxi_fatbin_parts(const unsigned char *p, const unsigned char *end) {
-    int found = 0;
-    while ((p = gxi_search(p, end, GXI_FATBIN_MAGIC)) != NULL && end - p >= 16) {
-        const unsigned char *part = p + 16;
-        uint64_t left = gxi_le(p + 8, 8), bytes;
-        if (gxi_le(p + 4, 4) == 0x100001 && left <= (uint64_t)(end - part))      /* version 1, and 16 bytes of header */
-            for (; left >= 16; left -= bytes, part += bytes) {
-                found |= gxi_le(part, 2) == 8 ? 2 : 1;
-                bytes = gxi_sum(gxi_le(part + 4, 4), gxi_le(part + 8, 8));
-                if (bytes < 16 || bytes > left) break;
-            }
-        p += 4;
+/* What an image, or a part of a fatbin, is for. suffix: 'a' (only this architecture), 'f' (its family), or 0. */
+typedef struct gxi_target { gxi_image_kind kind; int arch; char suffix; } gxi_target;
+
+/* Iterates over the parts of all fatbins in these bytes; a part's first number is 1 for PTX, 2 a cubin, 8 LTO-IR. */
+typedef struct gxi_targets { const unsigned char *p, *end, *part; uint64_t left; } gxi_targets;
+static gxi_targets gxi_targets_of(const unsigned char *p, const unsigned char *end) {
+    gxi_targets in = { 0, 0, 0, 0 };
+    in.p = p;
+    in.end = end;
+    return in;
+}
+static int gxi_next_target(gxi_targets *in, gxi_target *part) {
+    static const gxi_image_kind kinds[] = { GXI_TEXT, GXI_PTX, GXI_CUBIN, GXI_TEXT, GXI_TEXT, GXI_TEXT, GXI_TEXT,
+                                            GXI_TEXT, GXI_LTO };
+    uint64_t kind, bytes, flags;
+    while (in->left < 16) {                      /* the next fatbin */
+        if (!in->p || (in->p = gxi_search(in->p, in->end, GXI_FATBIN_MAGIC)) == NULL || in->end - in->p < 16) return 0;
+        in->part = in->p + 16;
+        in->left = gxi_le(in->p + 8, 8);
+        /* version 1, and 16 bytes of header */
+        if (gxi_le(in->p + 4, 4) != 0x100001 || in->left > (uint64_t)(in->end - in->part)) in->left = 0;
+        in->p += 4;
     }
+    kind = gxi_le(in->part, 2);
+    bytes = gxi_sum(gxi_le(in->part + 4, 4), gxi_le(in->part + 8, 8));
+    flags = in->left < 48 ? 0 : gxi_le(in->part + 40, 8);
+    part->kind = kind < sizeof kinds / sizeof *kinds ? kinds[kind] : GXI_TEXT;
+    part->arch = in->left < 48 ? 0 : (int)gxi_le(in->part + 28, 2);
+    part->suffix = flags & 0x100000 ? 'a' : flags & 0x200000 ? 'f' : 0;
+    if (bytes < 16 || bytes > in->left) bytes = in->left;
+    in->part += bytes;
+    in->left -= bytes;
+    return 1;
+}
+/* 1 code, 2 LTO-IR, 3 both, 0 no fatbin. */
+static int gxi_fatbin_parts(const unsigned char *p, const unsigned char *end) {
+    gxi_targets in = gxi_targets_of(p, end);
+    gxi_target part;
+    int found = 0;
+    while (gxi_next_target(&in, &part)) found |= part.kind == GXI_LTO ? 2 : 1;
     return found;
 }
 
@@ -7411,10 +7533,8 @@ static gpuexec_result gxi_check_image(gxi_call *call, const char *name, const vo
         return gxi_fail(call, GPUEXEC_BAD_IMAGE, "load PTX, or a cubin or fatbin made by nvcc",
                         "%s is an ELF file, but not a cubin; it may be a host program or object", name);
     if (kind == GXI_LTO)
-        return gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
-                        "compile it without -dlto and without lto_ architectures, or link it with nvJitLink and load "
-                        "the resulting cubin",
-                        "%s is LTO-IR, which the driver's linker no longer accepts as of CUDA 12", name);
+        return gxi_fail(call, GPUEXEC_BAD_IMAGE, "link it: gpuexec_linker_add accepts it unchanged",
+                        "%s is LTO-IR, which must be linked before loading", name);
     if (kind == GXI_TEXT && *n && gxi_starts(image, *n, "SIMLINK2")) {     /* linked by the CPU device */
         says = *n < 16 ? 16 : gxi_le((const unsigned char *)image + 8, 8);
         if (*n < says)
@@ -7449,26 +7569,124 @@ static int gxi_has_device_launches(const void *data, size_t bytes) {
     return 0;
 }
 
+/* An image to load. ptx: NULL, or its text with a final NUL; of a compiled cubin, the PTX that it was made from. */
+typedef struct gxi_image {
+    const void    *data;
+    size_t         bytes;
+    gxi_image_kind kind;
+    const char    *ptx;
+    int            others;                       /* 1: another image is loaded if the driver does not accept this one */
+    int            refused;                      /* 1: it did not, which then is not a failure */
+} gxi_image;
+/* Of a cubin whose architecture it does not know, a driver of CUDA 13 returns CUDA_ERROR_UNKNOWN. */
+static int gxi_is_refused(const gxi_image *image, int cu) {
+    return image->others && (cu == GXI_NO_BINARY_FOR_GPU || cu == GXI_UNSUPPORTED_PTX_VERSION
+                             || (image->kind == GXI_CUBIN && (cu == GXI_INVALID_IMAGE || cu == GXI_UNKNOWN)));
+}
+
+/* How well it fits a device: a cubin better than PTX, newer better than older; 0 if not at all. */
+static int gxi_rank(const gxi_target *part, int sm, const char **why) {
+    const int other = part->arch / 10 != sm / 10 && (part->kind == GXI_CUBIN || part->suffix == 'f');
+    *why = part->kind == GXI_LTO ? "to be linked by nvJitLink"
+         : part->kind != GXI_CUBIN && part->kind != GXI_PTX ? "of an unknown kind"
+         : part->arch > sm ? "newer than the device"
+         : part->suffix == 'a' && part->arch != sm ? "only for this architecture"
+         : other ? "for another major version" : NULL;
+    if (*why) return 0;
+    return (part->kind == GXI_CUBIN ? 1 << 20 : 0) + part->arch * 4 + (part->suffix == 'a' ? 3 : part->suffix ? 2 : 1);
+}
+/* Lists what the image, or each fatbin in it, was compiled for, and why that does not fit. Returns the best rank. In a
+   cubin's e_flags, the architecture is in bits 8 to 15, and 8 is 'a', in ABI 8 (CUDA 12.8 for sm_100, CUDA 13 for all);
+   before that it is in bits 0 to 7, and 0x800 is 'a'. CUDA 13.0 does not write 'a' there: the driver refuses what does
+   not fit. */
+static int gxi_survey(gxi_text *t, const gxi_image *image, int sm) {
+    const unsigned char *const p = (const unsigned char *)image->data;
+    const int one = image->kind == GXI_CUBIN || image->ptx;
+    gxi_targets in = gxi_targets_of(one ? NULL : p, one ? NULL : p + image->bytes);
+    gxi_target part = { image->kind, 0, 0 };
+    int seen[32], n = 0, best = 0, more = 1, rank, key, i;
+    const char *why;
+    if (image->kind == GXI_CUBIN) {
+        const unsigned flags = (unsigned)gxi_le(p + 48, 4);
+        part.arch = (int)(p[8] >= 8 ? flags >> 8 & 0xFF : flags & 0xFF);
+        part.suffix = flags & (p[8] >= 8 ? 8u : 0x800u) ? 'a' : 0;
+    } else if (image->ptx) {
+        char target[32], *end = target;
+        gxi_ptx_directive(image->ptx, ".target", target, sizeof target);
+        part.kind = GXI_PTX;
+        if (strncmp(target, "sm_", 3) == 0) part.arch = (int)strtol(target + 3, &end, 10);
+        part.suffix = *end == 'a' || *end == 'f' ? *end : 0;
+    } else more = gxi_next_target(&in, &part);
+    for (; more && n < (int)(sizeof seen / sizeof *seen); more = gxi_next_target(&in, &part)) {
+        rank = gxi_rank(&part, sm, &why);
+        if (rank > best) best = rank;
+        key = (int)part.kind << 24 | part.suffix << 16 | part.arch;
+        for (i = 0; i < n && seen[i] != key; i++) { }
+        if (i < n) continue;
+        seen[n++] = key;
+        gxi_add(t, "%s%s_%d%.1s%s%s%s", n > 1 ? ", " : "",
+                part.kind == GXI_CUBIN ? "a cubin for sm" : part.kind == GXI_PTX ? "PTX for compute"
+                : part.kind == GXI_LTO ? "LTO-IR for lto" : "a part for",
+                part.arch, &part.suffix, why ? " (" : "", why ? why : "", why ? ")" : "");
+    }
+    return best;
+}
+
+/* Checks an image. *copy: its text if that may not end in NUL. */
+static gpuexec_result gxi_image_of(gxi_call *call, const void *data, size_t bytes, const char *name, gxi_image *image,
+                                   char **copy) {
+    int is_text;
+    *copy = NULL;
+    if (gxi_is_null(call, data, name) || gxi_check_length(call, name, bytes)) return GPUEXEC_BAD_ARGUMENT;
+    image->data = data;
+    image->bytes = bytes;
+    image->kind = gxi_image_is(data, bytes);
+    image->ptx = NULL;
+    if (gxi_check_image(call, name, data, &image->bytes, image->kind)) return gxi_failed_with();
+    if (image->kind == GXI_OBJECT || image->kind == GXI_LIBRARY)
+        return gxi_fail(call, GPUEXEC_BAD_IMAGE, "link it: gpuexec_linker_add_file accepts it unchanged",
+                        "%s is %s, which must be linked before loading", name, gxi_image_kinds[image->kind]);
+    is_text = image->kind == GXI_TEXT && gxi_is_text((const char *)data, bytes);
+    if (is_text && bytes) {                      /* the driver reads up to the NUL */
+        *copy = (char *)gxi_realloc(NULL, bytes + 1);
+        if (!*copy)
+            return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot load %s", name);
+        memcpy(*copy, data, bytes);
+        (*copy)[bytes] = 0;
+    }
+    if (is_text) image->ptx = bytes ? *copy : (const char *)data;
+    return GPUEXEC_OK;
+}
+
+/* An input of a linker; data ends with a NUL that bytes does not count */
+typedef struct gxi_input { gxi_image_kind kind; char *name, *data; size_t bytes; } gxi_input;
+/* For logs. An input's name for messages is in quotes, with the name itself after its NUL, or is "input N". */
+static const char *gxi_input_name(const gxi_input *input) {
+    return *input->name == '"' ? input->name + strlen(input->name) + 1 : input->name;
+}
+
 /* --- JIT options and logs ----------------------------------------------------------------------------------------- */
 
-/* All members of the desc that are JIT options. 0 means "not set" and passes nothing; -1, where allowed, passes 0. */
-typedef struct gxi_jit_row { const char *name; size_t at; int option, low, high; } gxi_jit_row;
+/* All members of the desc that are JIT options. 0 means "not set" and passes nothing; -1, where allowed, passes 0.
+   link: nvJitLink's option; NULL: it has none. */
+typedef struct gxi_jit_row { const char *name; size_t at; int option, low, high; const char *link; } gxi_jit_row;
 static const gxi_jit_row gxi_jit_rows[] = {
-#define GXI_ROW(member, option, low, high) { #member, offsetof(gpuexec_module_desc, member), option, low, high }
-    GXI_ROW(max_registers,       GXI_JIT_MAX_REGISTERS,              0, 65535),
-    GXI_ROW(threads_per_block,   GXI_JIT_THREADS_PER_BLOCK,          0, 65535),
-    GXI_ROW(optimization,        GXI_JIT_OPTIMIZATION_LEVEL,        -1, 4),
-    GXI_ROW(target,              GXI_JIT_TARGET,                     0, 0x7FFFFFFF),
-    GXI_ROW(prefer_binary,       GXI_JIT_FALLBACK_STRATEGY,          0, 1),
-    GXI_ROW(cache_mode,          GXI_JIT_CACHE_MODE,                 0, 2),
-    GXI_ROW(debug_info,          GXI_JIT_GENERATE_DEBUG_INFO,        0, 1),
-    GXI_ROW(line_info,           GXI_JIT_GENERATE_LINE_INFO,         0, 1),
-    GXI_ROW(verbose,             GXI_JIT_LOG_VERBOSE,                0, 1),
-    GXI_ROW(position_independent,GXI_JIT_POSITION_INDEPENDENT_CODE,  0, 1),
-    GXI_ROW(min_blocks,          GXI_JIT_MIN_CTA_PER_SM,             0, 65535),
-    GXI_ROW(max_block_threads,   GXI_JIT_MAX_THREADS_PER_BLOCK,      0, 65535),
-    GXI_ROW(override_directives, GXI_JIT_OVERRIDE_DIRECTIVE_VALUES,  0, 1),
-    GXI_ROW(compile_threads,     GXI_JIT_SPLIT_COMPILE,             -1, 65535)
+#define GXI_ROW(member, option, low, high, link) \
+    { #member, offsetof(gpuexec_module_desc, member), option, low, high, link }
+    GXI_ROW(max_registers,       GXI_JIT_MAX_REGISTERS,              0, 65535, "-maxrregcount="),
+    GXI_ROW(threads_per_block,   GXI_JIT_THREADS_PER_BLOCK,          0, 65535, NULL),
+    GXI_ROW(optimization,        GXI_JIT_OPTIMIZATION_LEVEL,        -1, 4, "-O"),
+    GXI_ROW(target,              GXI_JIT_TARGET,                     0, 0x7FFFFFFF, ""),
+    GXI_ROW(prefer_binary,       GXI_JIT_FALLBACK_STRATEGY,          0, 1, NULL),
+    GXI_ROW(cache_mode,          GXI_JIT_CACHE_MODE,                 0, 2, NULL),
+    GXI_ROW(debug_info,          GXI_JIT_GENERATE_DEBUG_INFO,        0, 1, "-g"),
+    GXI_ROW(line_info,           GXI_JIT_GENERATE_LINE_INFO,         0, 1, "-lineinfo"),
+    GXI_ROW(verbose,             GXI_JIT_LOG_VERBOSE,                0, 1, "-verbose"),
+    GXI_ROW(position_independent,GXI_JIT_POSITION_INDEPENDENT_CODE,  0, 1, NULL),
+    GXI_ROW(min_blocks,          GXI_JIT_MIN_CTA_PER_SM,             0, 65535, NULL),
+    GXI_ROW(max_block_threads,   GXI_JIT_MAX_THREADS_PER_BLOCK,      0, 65535, NULL),
+    GXI_ROW(override_directives, GXI_JIT_OVERRIDE_DIRECTIVE_VALUES,  0, 1, NULL),
+    GXI_ROW(compile_threads,     GXI_JIT_SPLIT_COMPILE,             -1, 65535, "-split-compile=")
 #undef GXI_ROW
 };
 enum { GXI_JIT_ROWS = sizeof gxi_jit_rows / sizeof gxi_jit_rows[0],
@@ -7495,6 +7713,9 @@ static gpuexec_result gxi_check_jit(gxi_call *call, const gpuexec_module_desc *d
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set only one of them; for another target, set max_registers",
                         "gpuexec_module_desc sets both target (%d) and threads_per_block (%d), "
                         "which CUDA cannot combine", desc->target, desc->threads_per_block);
+    if (desc->nvjitlink < 0 || desc->nvjitlink > linking)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set it to 0", "gpuexec_module_desc.nvjitlink is %d; it must be %s",
+                        desc->nvjitlink, linking ? "0 or 1" : "0, except for linkers");
     if (linking && desc->prefer_binary)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set it to 0",
                         "gpuexec_module_desc.prefer_binary is set, but a linker accepts exact matches only");
@@ -7592,7 +7813,8 @@ static int gxi_lacks_device_runtime(const char *log) {
     return i < sizeof words / sizeof *words;
 }
 /* Fails if the cause is something that the CPU device does not support; 0 if it is not. */
-static GXI_COLD int gxi_fail_cpu_device(gxi_call *call, int cu, const char *name, gxi_image_kind kind) {
+static GXI_COLD int gxi_fail_cpu_device(gxi_call *call, int cu, const char *name, gxi_image_kind kind,
+                                        const char *parts) {
     if (!gxi_is_cpu_device()) return 0;
     if (cu == GXI_NO_BINARY_FOR_GPU)
         gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
@@ -7601,18 +7823,19 @@ static GXI_COLD int gxi_fail_cpu_device(gxi_call *call, int cu, const char *name
                  : kind == GXI_LIBRARY
                      ? "compile it with PTX: nvcc -rdc=true -gencode arch=compute_75,code=compute_75"
                      : "compile it with PTX for this device: nvcc -gencode arch=compute_75,code=compute_75",
-                 "%s is %s, but %sthe CPU device executes only PTX, not machine code", name, gxi_image_kinds[kind],
-                 kind == GXI_CUBIN ? "" : "has no PTX that fits: ");
+                 "%s is %s, but %sthe CPU device executes only PTX, not machine code. It contains %s", name,
+                 gxi_image_kinds[kind], kind == GXI_CUBIN ? "" : "has no PTX that fits: ", parts);
     else return 0;
     return 1;
 }
 static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *context, const gpuexec_module_desc *desc,
-                                   const char *name, const char *ptx, gxi_image_kind kind) {
+                                   const char *name, const gxi_image *image) {
     static const char few[] = "pass the length of the text, not the sizeof of a pointer (0 means PTX up to its NUL): "
                               "it has only a few bytes";
+    const char *const ptx = image->kind == GXI_CUBIN ? NULL : image->ptx;
     char version[32] = "", target[32] = "";
     gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0 };
-    gxi_text cure = { 0, 0, 0, 0 };
+    gxi_text cure = { 0, 0, 0, 0 }, parts = { 0, 0, 0, 0 };
     int sm, supported = gxi_ptx_of_driver(gxi.version);
     long target_sm = 0;
     gxi_capability(&query, gxi_context_of(context)->device, &sm);
@@ -7621,7 +7844,12 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
         gxi_ptx_directive(ptx, ".target", target, sizeof target);
         if (strncmp(target, "sm_", 3) == 0) target_sm = strtol(target + 3, NULL, 10);
     }
-    if (gxi_fail_cpu_device(call, cu, name, kind)) return;
+    if (cu == GXI_NO_BINARY_FOR_GPU) gxi_survey(&parts, image, sm);
+    if (!parts.p) gxi_add(&parts, "nothing");
+    if (gxi_fail_cpu_device(call, cu, name, image->kind, parts.p ? parts.p : "")) {
+        gxi_text_free(&parts);
+        return;
+    }
     /* the wording of ptxas and of nvlink */
     if (call->log && (strstr(call->log, "nresolved extern") || strstr(call->log, "ndefined reference"))) {
         gxi_fail_cu(call, gxi_lacks_device_runtime(call->log)
@@ -7631,7 +7859,7 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
                     "%s uses symbols that are defined elsewhere", name);
     } else if (cu == GXI_UNSUPPORTED_PTX_VERSION) {
         gxi_fail_cu(call,
-                    "compile it with a toolkit (GPUEXEC_NVRTC: an NVRTC) no newer than the driver, "
+                    "compile it with a toolkit (GPUEXEC_NVRTC, GPUEXEC_NVJITLINK) no newer than the driver, "
                     "lower its .version line if the code uses nothing "
                     "newer, or update the driver",
                     "%s is PTX with .version %s, but the driver (CUDA %d.%d) supports .version %d.%d at most",
@@ -7653,8 +7881,8 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
     } else if (cu == GXI_NO_BINARY_FOR_GPU) {
         gxi_add(&cure, "compile for it: nvcc -gencode arch=compute_%d,code=[sm_%d,compute_%d], or load PTX", sm, sm,
                 sm);
-        gxi_fail_cu(call, cure.p, "%s has no code for device %d (compute capability %d.%d)", name,
-                    gxi_context_of(context)->ordinal, sm / 10, sm % 10);
+        gxi_fail_cu(call, cure.p, "%s has no code for device %d (compute capability %d.%d). It contains %s", name,
+                    gxi_context_of(context)->ordinal, sm / 10, sm % 10, parts.p ? parts.p : "");
     } else if (cu == GXI_INVALID_IMAGE) {
         const char *pass = "pass PTX text that ends with a NUL (or pass its length), or a cubin or fatbin made by nvcc";
         if (ptx && (strstr(ptx, "__global__") || strstr(ptx, "#include")))
@@ -7670,6 +7898,7 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
         gxi_fail_cu(call, cure.p, "cannot load %s", name);
     }
     gxi_text_free(&cure);
+    gxi_text_free(&parts);
 }
 
 static char *gxi_read_file(gxi_call *call, const char *path, size_t *bytes) {
@@ -7722,14 +7951,6 @@ static char *gxi_read_file(gxi_call *call, const char *path, size_t *bytes) {
     return NULL;
 }
 
-/* An image to load. ptx: NULL, or its text with a final NUL; of a compiled cubin, the PTX that it was made from, which
-   is loaded if the driver does not accept the cubin: that is not a failure. Of a cubin whose architecture it does not
-   know, a driver of CUDA 13 returns CUDA_ERROR_UNKNOWN. */
-typedef struct gxi_image { const void *data; size_t bytes; gxi_image_kind kind; const char *ptx; } gxi_image;
-static int gxi_is_refused(const gxi_image *image, int cu) {
-    return image->kind == GXI_CUBIN && image->ptx
-           && (cu == GXI_NO_BINARY_FOR_GPU || cu == GXI_INVALID_IMAGE || cu == GXI_UNKNOWN);
-}
 /* The number of letters to insert, remove or change to turn a into b; 99 for very long names. */
 static int gxi_edits(const char *a, const char *b) {
     int row[65], i, k, before, old, n = (int)strlen(b);
@@ -7750,7 +7971,8 @@ static int gxi_edits(const char *a, const char *b) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-find   Where CUDA's own files may be: NVRTC (>>impl-compile) and the device runtime (>>impl-link). */
+   >>impl-find   Where CUDA's own files may be: NVRTC (>>impl-compile), nvJitLink (>>impl-nvjitlink)
+   and the device runtime (>>impl-link). */
 
 /* A folder, in that of an environment variable or alone; PATH names several, the toolkit's among them. */
 typedef struct gxi_folder { const char *variable, *folder; } gxi_folder;
@@ -7761,6 +7983,7 @@ static const gxi_folder gxi_folders[] = {
     { "CUDA_HOME", "\\lib\\x64" }, { "VIRTUAL_ENV", "\\Lib\\site-packages\\nvidia\\cu13\\bin\\x86_64" },
     { "VIRTUAL_ENV", "\\Lib\\site-packages\\nvidia\\cu13\\lib\\x64" },
     { "VIRTUAL_ENV", "\\Lib\\site-packages\\nvidia\\cuda_nvrtc\\bin" },
+    { "VIRTUAL_ENV", "\\Lib\\site-packages\\nvidia\\nvjitlink\\bin" },
     { "VIRTUAL_ENV", "\\Lib\\site-packages\\nvidia\\cuda_runtime\\lib\\x64" },
     { "CONDA_PREFIX", "\\Library\\bin" }, { "CONDA_PREFIX", "\\Library\\lib" }, { "PATH", "\\..\\lib\\x64" }
 };
@@ -7867,6 +8090,78 @@ static gpuexec_result gxi_find_devrt(gxi_call *call, char **out, gxi_text *tried
     return result;
 }
 
+#if !defined(GPUEXEC_NO_COMPILE)
+/* A library of the toolkit that is loaded once and stays loaded, like the driver. */
+typedef struct gxi_tool {
+    const char   *is, *variable, *member, *get, *names[3];
+    gxi_file_use *use;                           /* opens it, fills its rows and sets its version */
+} gxi_tool;
+
+/* Fills the rows of a tool; returns the first function that is missing, or NULL. nvJitLink 12.0 has only names with its
+   version. */
+static const char *gxi_tool_rows(void *library, int need) {
+    char *const members = (char *)&gxi.cu;       /* the rows, as function pointers */
+    const char *lacks = NULL;
+    char name[64];
+    size_t i;
+    for (i = 0; i < GXI_DRIVER_COUNT; i++) {
+        void *symbol;
+        if (gxi_driver_rows[i].need != need) continue;
+        symbol = gxi_library_symbol(library, gxi_driver_rows[i].name);
+        snprintf(name, sizeof name, "__%s_12_0", gxi_driver_rows[i].name);
+        if (!symbol && need == GXI_NEED_NVJITLINK) symbol = gxi_library_symbol(library, name);
+        memcpy(members + i * sizeof symbol, &symbol, sizeof symbol);
+        if (!symbol && !lacks) lacks = gxi_driver_rows[i].name;
+    }
+    return lacks;
+}
+static void *gxi_tool_find(gxi_call *call, const gxi_tool *tool, const char *path) {
+    const char *by = tool->member;
+    gxi_text why = { 0, 0, 0, 0 }, tried = { 0, 0, 0, 0 };
+    const int first = gxi.version >= 13000 ? 0 : gxi.version >= 12000 ? 1 : 2;
+    void *library = NULL;
+    int i;
+    if (!path && (path = gxi_environment(tool->variable)) != NULL) by = "the environment variable";
+    if (path) {
+        library = tool->use(call, path, &why);
+        if (!library)
+            gxi_fail(call, GPUEXEC_NO_COMPILER, "name the library itself by its absolute path, or leave both unset to "
+                     "search for it", "cannot use \"%s\", named by %s%s%s: %s", path, by, by == tool->member ? "" : " ",
+                     by == tool->member ? "" : tool->variable, why.p ? why.p : "out of host memory");
+        gxi_text_free(&why);
+        return library;
+    }
+    /* the versions that are not newer than the driver first */
+    for (i = 0; i < 3 && !library; i++) {
+        const char *const name = tool->names[(first + i) % 3];
+        gxi_text loader = { 0, 0, 0, 0 };
+        if (!name) continue;
+        library = tool->use(call, name, &loader);
+        if (!library && loader.p && strstr(loader.p, tool->is)) gxi_add(&why, "; %s: %s", name, loader.p);
+        gxi_text_free(&loader);
+        if (!library) library = gxi_find(call, name, tool->use, tried.n ? NULL : &tried, &why);
+    }
+    if (!library) {
+        call->driver_call = NULL;
+        gxi_fail(call, GPUEXEC_NO_COMPILER, tool->get, "no %s was found on this machine; tried %s, %s%s%s in the "
+                 "system's library folders%s%s", tool->is, tool->names[0], tool->names[1], tool->names[2] ? ", " : "",
+                 tool->names[2] ? tool->names[2] : "", tried.p ? tried.p : "", why.p ? why.p : "");
+    }
+    gxi_text_free(&why);
+    gxi_text_free(&tried);
+    return library;
+}
+static gpuexec_result gxi_tool_load(gxi_call *call, const gxi_tool *tool, const int *version, const char *path) {
+    static gxi_mutex loading = GXI_MUTEX_INIT;
+    gpuexec_result result = GPUEXEC_OK;
+    if (GXI_LOAD(version)) return GPUEXEC_OK;
+    gxi_lock(&loading);
+    if (!GXI_LOAD(version) && !gxi_tool_find(call, tool, path)) result = gxi_failed_with();
+    gxi_unlock(&loading);
+    return result;
+}
+#endif
+
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-module   Modules, their variables, and their kernels. */
 
@@ -7914,7 +8209,7 @@ static int gxi_kernel_end(gxi_call *call, gxi_slot *old) {           /* the modu
     return 0;
 }
 
-static const gpuexec_module_desc gxi_module_defaults = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+static const gpuexec_module_desc gxi_module_defaults = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
 
 /* A new module of that name, without kernels; NULL: no memory. */
 static gxi_module *gxi_module_new(const char *name) {
@@ -7939,9 +8234,9 @@ static const char *gxi_lowered(const gxi_module *m, const char *name) {
     return name;
 }
 
-/* Loads it into the current context; NULL after a failure, or if gxi_is_refused. */
+/* Loads it into the current context; NULL after a failure, or if it was refused. */
 static struct CUmod_st *gxi_compile(gxi_call *call, const gxi_slot *context, const gpuexec_module_desc *desc,
-                                    const gxi_image *image, gxi_module *m) {
+                                    gxi_image *image, gxi_module *m) {
     const char *const text = image->kind == GXI_CUBIN ? NULL : image->ptx;
     const void *const data = text ? text : image->data;
     struct CUmod_st *native = NULL;
@@ -7960,10 +8255,11 @@ static struct CUmod_st *gxi_compile(gxi_call *call, const gxi_slot *context, con
     m->jit_ms = gxi_jit_ms(&jit);
     for (i = 0; i < jit.n; i++)
         if (jit.options[i] == GXI_JIT_THREADS_PER_BLOCK) m->threads_per_block = (int)(uintptr_t)jit.values[i];
-    if (cu && !gxi_is_refused(image, cu)) {
+    image->refused = cu && gxi_is_refused(image, cu);
+    if (cu && !image->refused) {
         char *const log = gxi_jit_log(&jit);
         call->log = log;
-        gxi_fail_load(call, cu, context, desc, m->name, text, image->kind);
+        gxi_fail_load(call, cu, context, desc, m->name, image);
         call->log = NULL;
         gxi_free(log);
     }
@@ -8023,10 +8319,10 @@ static void gxi_list_kernels(const gxi_call *call, struct CUmod_st *module, gxi_
     gxi_free(functions);
 }
 
-/* Creates the module in the current context, with what the image says about its kernels; 0 after a failure, or if
-   gxi_is_refused. */
+/* Creates the module in the current context, with what the image says about its kernels; 0 after a failure, or if it
+   was refused. */
 static uint64_t gxi_module_make(gxi_call *call, const gxi_slot *context, const gpuexec_module_desc *desc,
-                                const gxi_image *image, gxi_module *m) {
+                                gxi_image *image, gxi_module *m) {
     struct CUmod_st *const native = gxi_compile(call, context, desc, image, m);
     const size_t bytes = image->ptx && image->kind != GXI_CUBIN ? strlen(image->ptx) : image->bytes;
     gxi_text signatures = { 0, 0, 0, 0 };
@@ -8046,40 +8342,28 @@ static uint64_t gxi_module_make(gxi_call *call, const gxi_slot *context, const g
     if (!id) GXI_BESIDE(cuModuleUnload, (native));
     return id;
 }
-static uint64_t gxi_load_as(gxi_call *call, uint64_t context_id, const void *data, size_t bytes,
-                            const gpuexec_module_desc *desc, const char *name) {
-    gxi_image image = { data, bytes, GXI_TEXT, NULL };
-    gxi_slot *context;
-    gxi_module *m;
+static uint64_t gxi_load_image(gxi_call *call, const gxi_slot *context, const gpuexec_module_desc *desc,
+                               gxi_image *image, const char *name) {
+    gxi_module *const m = gxi_module_new(name);
     gxi_scope scope;
-    char *copy = NULL;
     uint64_t id = 0;
-    int is_text;
-    if (!(context = gxi_begin_with(call, context_id, GXI_CONTEXT, "the context"))) return 0;
-    if (gxi_is_null(call, data, "the image")) return 0;
-    if (gxi_check_length(call, name, bytes)) return 0;
-    image.kind = gxi_image_is(data, bytes);
-    if (gxi_check_image(call, name, data, &image.bytes, image.kind)) return 0;
-    if (image.kind == GXI_OBJECT || image.kind == GXI_LIBRARY) {
-        gxi_fail(call, GPUEXEC_BAD_IMAGE, "link it: gpuexec_linker_add_file accepts it unchanged",
-                 "%s is %s, which must be linked before loading", name, gxi_image_kinds[image.kind]);
-        return 0;
-    }
-    is_text = image.kind == GXI_TEXT && gxi_is_text((const char *)data, bytes);
-    if (is_text && bytes) {                      /* the driver reads up to the NUL */
-        copy = (char *)gxi_realloc(NULL, bytes + 1);
-        if (copy) memcpy(copy, data, bytes);
-        if (copy) copy[bytes] = 0;
-    }
-    if (is_text) image.ptx = bytes ? copy : (const char *)data;
-    m = is_text && !image.ptx ? NULL : gxi_module_new(name);
     if (!m) gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot load %s", name);
     else if (gxi_enter(call, context->cu_context, &scope) == GPUEXEC_OK) {
-        id = gxi_module_make(call, context, desc, &image, m);
+        id = gxi_module_make(call, context, desc, image, m);
         gxi_leave(&scope);
     }
-    gxi_free(copy);
     if (!id) gxi_module_free(m);
+    return id;
+}
+static uint64_t gxi_load_as(gxi_call *call, uint64_t context_id, const void *data, size_t bytes,
+                            const gpuexec_module_desc *desc, const char *name) {
+    gxi_image image = { NULL, 0, GXI_TEXT, NULL, 0, 0 };
+    gxi_slot *const context = gxi_begin_with(call, context_id, GXI_CONTEXT, "the context");
+    char *copy;
+    uint64_t id;
+    if (!context || gxi_image_of(call, data, bytes, name, &image, &copy)) return 0;
+    id = gxi_load_image(call, context, desc, &image, name);
+    gxi_free(copy);
     return id;
 }
 
@@ -8564,6 +8848,303 @@ GPUEXEC_API int gpuexec_kernel_best_block(gpuexec_kernel kernel, size_t shared_b
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-best   The best of several images. */
+
+/* Puts a text before the module's log. No memory: then it is not there. */
+static void gxi_log_before(gxi_module *m, const char *text) {
+    gxi_text log = { 0, 0, 0, 0 };
+    gxi_add(&log, "%s%s", text, m->log ? m->log : "");
+    if (log.failed) {
+        gxi_text_free(&log);
+        return;
+    }
+    gxi_free(m->log);
+    m->log = log.p;
+}
+
+typedef struct gxi_choice {
+    gxi_image image;
+    char     *copy;
+    gxi_text  name, what;                        /* what: what it was compiled for, and why that was not loaded */
+    int       rank;                              /* 0: does not fit, or was refused */
+} gxi_choice;
+
+/* Loads the best that the driver accepts; 0 after a failure. */
+static uint64_t gxi_load_best_of(gxi_call *call, const gxi_slot *context, gxi_choice *choices, size_t count,
+                                 const gpuexec_module_desc *desc, int sm) {
+    gxi_text refused = { 0, 0, 0, 0 };
+    gxi_choice *best;
+    uint64_t id = 0;
+    size_t i;
+    do {
+        best = NULL;
+        for (i = 0; i < count; i++) if (choices[i].rank > (best ? best->rank : 0)) best = &choices[i];
+        if (!best) break;
+        best->rank = 0;
+        id = gxi_load_image(call, context, desc, &best->image, best->name.p);
+        if (best->image.refused) gxi_add(&best->what, " (the driver returned %s)", gxi_cu_name(call->cu));
+    } while (best->image.refused);
+    for (i = 0; i < count; i++)
+        if (&choices[i] != best && !choices[i].rank)
+            gxi_add(&refused, "%s%s: %s", refused.n ? "; " : "", choices[i].name.p,
+                    choices[i].what.p ? choices[i].what.p : "nothing");
+    if (id && refused.p) {
+        gxi_add(&refused, "\n");
+        gxi_log_before(gxi_peek(id, GXI_MODULE)->is.module.info, refused.p);
+    }
+    if (!best) {
+        gxi_text cure = { 0, 0, 0, 0 };
+        gxi_add(&cure, "add PTX for an architecture that is not newer: nvcc -ptx -arch=compute_%d%s", sm < 75 ? sm : 75,
+                gxi_is_cpu_device() ? " (the CPU device executes only PTX)" : "");
+        gxi_fail(call, GPUEXEC_IMAGE_TOO_NEW, cure.p, "none of %lu images has code for device %d (compute capability "
+                 "%d.%d). %s", (unsigned long)count, gxi_context_of(context)->ordinal, sm / 10, sm % 10,
+                 refused.p ? refused.p : "");
+        gxi_text_free(&cure);
+    }
+    gxi_text_free(&refused);
+    return id;
+}
+static uint64_t gxi_load_best(gxi_call *call, gpuexec_context context, const gpuexec_image *images, size_t count,
+                              const gpuexec_module_desc *desc) {
+    gxi_slot *slot;
+    gxi_choice *choices;
+    uint64_t id = 0;
+    size_t i, n;
+    int sm;
+    if (!desc) desc = &gxi_module_defaults;
+    if (gxi_check_jit(call, desc, 0) || !(slot = gxi_begin_with_context(call, context)) ||
+        gxi_is_null(call, images, "the list of images")) return 0;
+    if (!count || count > 10000) {
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass 1 to 10000 images", "the number of images is %lu",
+                 (unsigned long)count);
+        return 0;
+    }
+    if (gxi_capability(call, gxi_context_of(slot)->device, &sm)) {
+        gxi_fail_device(call, gxi_context_of(slot)->ordinal);
+        return 0;
+    }
+    choices = (gxi_choice *)gxi_realloc(NULL, count * sizeof *choices);
+    if (!choices) {
+        gxi_fail_memory(call, "load an image");
+        return 0;
+    }
+    memset(choices, 0, count * sizeof *choices);
+    for (n = 0; n < count; n++) {
+        gxi_choice *const c = &choices[n];
+        size_t bytes = images[n].bytes;
+        const char *const name = images[n].name ? images[n].name : desc->name;
+        const void *const data = images[n].data ? gxi_unwrap(images[n].data, &bytes) : NULL;
+        if (name) gxi_add(&c->name, "\"%s\"", name);
+        else gxi_add(&c->name, "images[%lu]", (unsigned long)n);
+        if (!c->name.p) gxi_fail_memory(call, "load an image");
+        if (!c->name.p || gxi_image_of(call, data, bytes, c->name.p, &c->image, &c->copy)) break;
+        c->image.others = 1;
+        c->rank = gxi_survey(&c->what, &c->image, sm);
+        if (c->image.kind == GXI_TEXT && !c->rank && !c->what.n) c->rank = 1;       /* of the CPU device's linker */
+    }
+    if (n == count) id = gxi_load_best_of(call, slot, choices, count, desc, sm);
+    for (i = 0; i < count; i++) {
+        gxi_text_free(&choices[i].name);
+        gxi_text_free(&choices[i].what);
+        gxi_free(choices[i].copy);
+    }
+    gxi_free(choices);
+    return id;
+}
+GPUEXEC_API gpuexec_module gpuexec_module_load_best_at(const char *where, gpuexec_context context,
+                                                       const gpuexec_image *images, size_t count,
+                                                       const gpuexec_module_desc *desc) {
+    gpuexec_module handle;
+    GXI_CALL(gpuexec_module_load_best, GXI_MAKES);
+    handle.id = gxi_or_failed(gxi_load_best(call, context, images, count, desc), GXI_MODULE);
+    return handle;
+}
+
+#if !defined(GPUEXEC_NO_COMPILE)
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-nvjitlink   One link with nvJitLink: of LTO-IR, or on request. Measured (12.0, 12.9, 13.0, 13.5): after
+   nvJitLinkCreate has failed, there can be a handle, with a log. If two inputs define a symbol, all calls succeed, and
+   only the error log names it; if neither is LTO-IR, only stderr does: so the driver's linker checks these first.
+   PTX can be made if all inputs are LTO-IR. */
+
+enum { GXI_NVJITLINK_UNRECOGNIZED_OPTION = 1, GXI_NVJITLINK_ARCH_MISMATCH = 13,
+       GXI_NVJITLINK_OUTDATED_LIBRARY = 14, GXI_NVJITLINK_UNRECOGNIZED_ARCH = 16, GXI_NVJITLINK_UNSUPPORTED_ARCH = 17,
+       GXI_NVJITLINK_INPUT_CUBIN = 1, GXI_NVJITLINK_INPUT_PTX = 2, GXI_NVJITLINK_INPUT_LTOIR = 3,
+       GXI_NVJITLINK_INPUT_FATBIN = 4, GXI_NVJITLINK_INPUT_OBJECT = 5, GXI_NVJITLINK_INPUT_LIBRARY = 6,
+       GXI_NO_MEMORY = -2 /* instead of a result: for the host's */ };
+
+static void *gxi_nvjitlink_use(gxi_call *call, const char *path, gxi_text *why) {
+    void *const library = gxi_library_open(path);
+    const char *const lacks = library ? gxi_tool_rows(library, GXI_NEED_NVJITLINK) : NULL;
+    unsigned major = 12, minor = 0;              /* versions before 12.3 do not report theirs */
+    if (!library) {
+        gxi_add(why, "%s", gxi_library_error());
+        return NULL;
+    }
+    if (!GXI_HAS(nvJitLinkCreate)) gxi_add(why, "it is not nvJitLink: it has no function nvJitLinkCreate");
+    else if (lacks && strcmp(lacks, "nvJitLinkVersion") != 0)
+        gxi_add(why, "it is nvJitLink, but has no function %s", lacks);
+    else if (!lacks && GXI_TRY(nvJitLinkVersion, (&major, &minor)))
+        gxi_add(why, "nvJitLinkVersion returned %s (%d)", gxi_name_of("nvJitLink", call->cu), call->cu);
+    else {
+        snprintf(gxi.nvjitlink_path, sizeof gxi.nvjitlink_path, "%s", path);
+        GXI_STORE(&gxi.nvjitlink_version, (int)(major * 1000 + minor * 10));
+        return library;
+    }
+    gxi_library_close(library);
+    return NULL;
+}
+static gpuexec_result gxi_nvjitlink_load(gxi_call *call) {
+    static const gxi_tool nvjitlink = {
+        "nvJitLink", "GPUEXEC_NVJITLINK", "gpuexec_setup_desc.nvjitlink_path",
+        "`pip install nvidia-nvjitlink` (for drivers of CUDA 12: nvidia-nvjitlink-cu12), then set GPUEXEC_NVJITLINK to "
+        "its libnvJitLink.so, or install the CUDA toolkit (on Debian: `apt install libnvjitlink12`)",
+#if defined(_WIN32)
+        { "nvJitLink_130_0.dll", "nvJitLink_120_0.dll", NULL },
+#else
+        { "libnvJitLink.so.13", "libnvJitLink.so.12", NULL },
+#endif
+        gxi_nvjitlink_use
+    };
+    return gxi_tool_load(call, &nvjitlink, &gxi.nvjitlink_version, gxi_desc()->nvjitlink_path);
+}
+GPUEXEC_API int gpuexec_nvjitlink_version(void) {
+    GXI_CALL_NO_PLACE(gpuexec_nvjitlink_version, GXI_QUERIES);
+    return gxi_begin(call) || gxi_nvjitlink_load(call) ? 0 : gxi.nvjitlink_version;
+}
+GPUEXEC_API const char *gpuexec_nvjitlink_path(void) {
+    GXI_CALL_NO_PLACE(gpuexec_nvjitlink_path, GXI_QUERIES);
+    return gxi_begin(call) || gxi_nvjitlink_load(call) ? "" : gxi.nvjitlink_path;
+}
+
+/* Loads it, and refuses options that it does not have. */
+static gpuexec_result gxi_nvjitlink_begin(gxi_call *call, const gpuexec_module_desc *desc) {
+    size_t i;
+    for (i = 0; i < GXI_JIT_ROWS; i++) {
+        const gxi_jit_row *const row = &gxi_jit_rows[i];
+        const int value = gxi_jit_value(desc, row), is_level = row->option == GXI_JIT_OPTIMIZATION_LEVEL;
+        if (value && (!row->link || (is_level && value > 0 && value < 3)))
+            return gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
+                            is_level ? "set it to -1 (-O0), 3 or 4 (-O3), or 0" : "set it to 0",
+                            "gpuexec_module_desc.%s is %d, for which nvJitLink has no option", row->name, value);
+    }
+    return gxi_nvjitlink_load(call);
+}
+
+typedef struct gxi_nvjitlink {
+    const gpuexec_module_desc *desc;
+    const gxi_input *inputs, *refused;           /* refused: one of them, or NULL */
+    size_t           count;
+    int              ptx;                        /* 1: only the inputs that are LTO-IR, and makes PTX of them */
+    void            *handle;
+    gxi_text         options;                    /* each with its NUL */
+    char            *errors, *info, *image;      /* logs, result; NULL: none */
+    size_t           bytes;
+} gxi_nvjitlink;
+
+static void gxi_nvjitlink_free(gxi_nvjitlink *n) {
+    gxi_text_free(&n->options);
+    gxi_free(n->errors);
+    gxi_free(n->info);
+    gxi_free(n->image);
+}
+/* Writes the options and returns their number. An input for sm_90a needs -arch=sm_90a. */
+static unsigned gxi_nvjitlink_options(gxi_nvjitlink *n, int sm) {
+    int suffix = n->desc->target & 0x10000 ? 'a' : n->desc->target & 0x20000 ? 'f' : 0, lto = 0;
+    unsigned count = 1;
+    size_t i;
+    if (n->desc->target) sm = n->desc->target & 0xFFFF;
+    for (i = 0; i < n->count; i++) {
+        const unsigned char *const p = (const unsigned char *)n->inputs[i].data;
+        gxi_targets in = gxi_targets_of(p, p + n->inputs[i].bytes);
+        gxi_target target;
+        lto |= n->inputs[i].kind == GXI_LTO;
+        while (n->inputs[i].kind != GXI_PTX && gxi_next_target(&in, &target))
+            if (target.arch == sm && suffix != 'a' && target.suffix) suffix = target.suffix;
+    }
+    gxi_add(&n->options, "-arch=sm_%d%s%c", sm, suffix == 'a' ? "a" : suffix ? "f" : "", 0);
+    if (lto) gxi_add(&n->options, "-lto%c", 0), count++;
+    if (n->ptx) gxi_add(&n->options, "-ptx%c", 0), count++;
+    for (i = 0; i < GXI_JIT_ROWS; i++) {
+        const gxi_jit_row *const row = &gxi_jit_rows[i];
+        const int value = gxi_jit_value(n->desc, row);
+        if (!value || !row->link || !*row->link) continue;
+        gxi_add(&n->options, "%s", row->link);
+        if (row->high > 1) gxi_add(&n->options, "%d", value < 0 ? 0 : row->high == 4 && value > 3 ? 3 : value);
+        gxi_add(&n->options, "%c", 0);
+        count++;
+    }
+    return count;
+}
+static int gxi_nvjitlink_type(const gxi_input *input) {
+    const char *const p = input->data;
+    return input->kind == GXI_PTX ? GXI_NVJITLINK_INPUT_PTX : input->kind == GXI_CUBIN ? GXI_NVJITLINK_INPUT_CUBIN
+         : gxi_starts(p, input->bytes, GXI_FATBIN_MAGIC) ? GXI_NVJITLINK_INPUT_FATBIN
+         : gxi_starts(p, input->bytes, "\x7F" "ELF") ? GXI_NVJITLINK_INPUT_OBJECT
+         : gxi_starts(p, input->bytes, "!<arch>\n") ? GXI_NVJITLINK_INPUT_LIBRARY : GXI_NVJITLINK_INPUT_LTOIR;
+}
+/* Reads a log; *log is NULL if it is empty. Returns nvJitLink's result, GXI_NO_MEMORY if there is none. */
+static int gxi_nvjitlink_log(gxi_call *call, void *handle, int errors, char **log) {
+    size_t bytes = 0;
+    int code = errors ? GXI_TRY(nvJitLinkGetErrorLogSize, (handle, &bytes))
+                      : GXI_BESIDE(nvJitLinkGetInfoLogSize, (handle, &bytes));
+    if (code || !bytes) return code;
+    *log = bytes < GXI_NO_LENGTH ? (char *)gxi_realloc(NULL, bytes + 1) : NULL;
+    if (!*log) return GXI_NO_MEMORY;
+    memset(*log, 0, bytes + 1);
+    code = errors ? GXI_TRY(nvJitLinkGetErrorLog, (handle, *log)) : GXI_BESIDE(nvJitLinkGetInfoLog, (handle, *log));
+    if (!code) return 0;
+    gxi_free(*log);
+    *log = NULL;
+    return code;
+}
+/* Adds the inputs, links them, and reads the result. Returns nvJitLink's result. */
+static int gxi_nvjitlink_run(gxi_call *call, gxi_nvjitlink *n) {
+    size_t i;
+    int code;
+    for (i = 0; i < n->count; i++) {
+        const gxi_input *const input = &n->inputs[i];
+        if (n->ptx && input->kind != GXI_LTO) continue;
+        n->refused = input;
+        code = GXI_TRY(nvJitLinkAddData, (n->handle, gxi_nvjitlink_type(input), input->data,
+                                          input->bytes + (input->kind == GXI_PTX), gxi_input_name(input)));
+        if (code) return code;
+    }
+    n->refused = NULL;
+    code = GXI_TRY(nvJitLinkComplete, (n->handle));
+    if (!code) code = n->ptx ? GXI_TRY(nvJitLinkGetLinkedPtxSize, (n->handle, &n->bytes))
+                             : GXI_TRY(nvJitLinkGetLinkedCubinSize, (n->handle, &n->bytes));
+    if (code) return code;
+    if (!n->bytes || n->bytes >= GXI_NO_LENGTH) return gxi_note(call, GXI_MADE_NOTHING);
+    n->image = (char *)gxi_realloc(NULL, n->bytes + 1);
+    if (!n->image) return GXI_NO_MEMORY;
+    n->image[n->bytes] = 0;
+    return n->ptx ? GXI_TRY(nvJitLinkGetLinkedPtx, (n->handle, n->image))
+                  : GXI_TRY(nvJitLinkGetLinkedCubin, (n->handle, n->image));
+}
+static int gxi_nvjitlink_link(gxi_call *call, gxi_nvjitlink *n, int sm) {
+    const unsigned count = gxi_nvjitlink_options(n, sm);
+    const char **const options = (const char **)gxi_realloc(NULL, count * sizeof *options), *p = n->options.p;
+    gxi_call beside = *call;                     /* an error text keeps the call that failed first */
+    unsigned i;
+    int code, log;
+    if (!options || !p || n->options.failed) {
+        gxi_free(options);
+        return GXI_NO_MEMORY;
+    }
+    for (i = 0; i < count; i++, p += strlen(p) + 1) options[i] = p;
+    code = GXI_TRY_MAKE(n->handle, nvJitLinkCreate, (&n->handle, count, options));
+    gxi_free(options);
+    if (!code) code = gxi_nvjitlink_run(call, n);
+    if (!n->handle) return code;
+    log = gxi_nvjitlink_log(code ? &beside : call, n->handle, 1, &n->errors);
+    gxi_nvjitlink_log(call, n->handle, 0, &n->info);
+    GXI_BESIDE(nvJitLinkDestroy, (&n->handle));
+    return code ? code : log;
+}
+#endif
+
+/* ---------------------------------------------------------------------------------------------------------------------
    >>impl-link   A linker keeps copies of its inputs, so that the driver's link state (the slot's native; NULL: none
    now) can be destroyed and created again: when a log was truncated, and after each failure. Measured (driver 580,
    sm_90): after a text that does not compile (218, 222), a state still works, but its errors stay in the log; after
@@ -8572,12 +9153,6 @@ GPUEXEC_API int gpuexec_kernel_best_block(gpuexec_kernel kernel, size_t shared_b
    even 0 and an image that loads. Only the error log names the symbols: so an error in the log is a failure, whatever
    the CUresult. */
 
-/* data ends with a NUL that bytes does not count */
-typedef struct gxi_input { gxi_image_kind kind; char *name, *data; size_t bytes; } gxi_input;
-/* For the driver. An input's name for messages is in quotes, with the name itself after its NUL, or is "input N". */
-static const char *gxi_input_name(const gxi_input *input) {
-    return *input->name == '"' ? input->name + strlen(input->name) + 1 : input->name;
-}
 struct gxi_linker {
     gpuexec_module_desc desc;
     gxi_jit    jit;                              /* the state's options; the driver writes into them until it is
@@ -8588,8 +9163,11 @@ struct gxi_linker {
     int        searched;                         /* for the device runtime */
     gxi_text   tried;                            /* where, without result */
     double     ms;
-    void      *image;                            /* owned by the state; NULL before it is complete */
+    void      *image;                            /* owned by the state or `own`; NULL before it is complete */
     size_t     bytes;
+    int        lto;                              /* 1: an input is LTO-IR */
+    char      *own, *info;                       /* made by nvJitLink, and its log; NULL: nothing */
+    size_t     own_bytes;
 };
 
 static void gxi_input_free(gxi_input *input) {
@@ -8604,6 +9182,8 @@ static void gxi_linker_free(gxi_linker *l) {
     gxi_free(l->name);
     gxi_free(l->log);
     gxi_text_free(&l->tried);
+    gxi_free(l->own);
+    gxi_free(l->info);
     gxi_free(l);
 }
 
@@ -8618,7 +9198,8 @@ static int gxi_linker_end(gxi_call *call, gxi_slot *old) {
 /* The driver's log has nvlink's messages. */
 enum { GXI_LINK_ERRORS = 20 };                   /* at most this many in the message */
 static int gxi_link_log(gxi_text *t, const char *log) {
-    static const char *const words[] = { "Undefined reference to", "Multiple definition of", "doesn't match for" };
+    static const char *const words[] = { "Undefined reference to", "Multiple definition of", "doesn't match for",
+                                         "Unresolved extern", "multiply defined" };
     int found = 0, more = 0;
     size_t n, i;
     for (; *log; log += n + (log[n] == '\n')) {
@@ -8627,16 +9208,31 @@ static int gxi_link_log(gxi_text *t, const char *log) {
         n = strcspn(log, "\n");
         for (i = 0; i < sizeof words / sizeof *words; i++) {
             const char *at = strstr(log, words[i]);
-            is |= at != NULL && at < log + n;
+            if (at && at < log + n) is = 1 + (int)i;
         }
         if (!is) continue;
-        from = from && from < log + n ? from + 2 : log;
+        from = from && from < log + n && is < 5 ? from + 2 : log;    /* before "multiply defined" is the input's name */
         if (found++ < GXI_LINK_ERRORS) gxi_add(t, "%s%.*s", found > 1 ? "; " : "", (int)(n - (size_t)(from - log)),
                                                from);
         else more++;
     }
     if (more) gxi_add(t, " and %d more", more);
     return found;
+}
+static const char *gxi_link_cure(const char *what) {
+    return strstr(what, "gpuexec_barrier_") ? "add kernels/gpuexec_barrier.ptx from gpuexec's repository"
+         : strstr(what, "Undefined") || strstr(what, "Unresolved")
+               ? "add the input that defines it as .visible; C++ names must be the same on both sides (extern \"C\")"
+         : strstr(what, "Multiple") || strstr(what, "multiply")
+               ? "keep one definition and declare it .extern elsewhere (CUDA C: extern), or make it static or .weak"
+         : *what ? "declare it the same way in all inputs" : NULL;
+}
+/* what: the linker's messages. */
+static GXI_COLD void gxi_fail_symbols(gxi_call *call, const gxi_linker *l, const char *what) {
+    if (l->tried.p && gxi_lacks_device_runtime(what))
+        gxi_fail(call, GPUEXEC_LINK_FAILED, GXI_GET_DEVRT, "cannot link %s: %s; this is in the device runtime, "
+                 GXI_DEVRT ", which was not found in %s", l->name, what, l->tried.p + 2);
+    else gxi_fail(call, GPUEXEC_LINK_FAILED, gxi_link_cure(what), "cannot link %s: %s", l->name, what);
 }
 /* `failed` is the input that the driver refused; NULL if it accepted all and linking failed. */
 static GXI_COLD void gxi_fail_link(gxi_call *call, int cu, const gxi_slot *slot, const gxi_input *failed) {
@@ -8649,24 +9245,17 @@ static GXI_COLD void gxi_fail_link(gxi_call *call, int cu, const gxi_slot *slot,
     for (at = log; at && *at; at += strcspn(at, "\n"), at += *at != 0) lines++;
     /* a log that is completely in the message is not printed again */
     call->log = lines && lines == found && found <= GXI_LINK_ERRORS ? NULL : log;
-    if (found && what.p && l->tried.p && gxi_lacks_device_runtime(what.p))
-        gxi_fail(call, GPUEXEC_LINK_FAILED, GXI_GET_DEVRT, "cannot link %s: %s; this is in the device runtime, "
-                 GXI_DEVRT ", which was not found in %s", l->name, what.p, l->tried.p + 2);
-    else if (found)
-        gxi_fail(call, GPUEXEC_LINK_FAILED,
-                 !what.p ? NULL
-                 : strstr(what.p, "gpuexec_barrier_")
-                     ? "add kernels/gpuexec_barrier.ptx from gpuexec's repository"
-                 : strstr(what.p, "Undefined")
-                 ? "add the input that defines it as .visible; C++ names must be the same on both sides (extern \"C\")"
-                 : strstr(what.p, "Multiple")
-                 ? "keep one definition and declare it .extern elsewhere (CUDA C: extern), or make it static or .weak"
-                                               : "declare it the same way in all inputs",
-                 "cannot link %s: %s", l->name, what.p ? what.p : "");
-    else if (failed && context)
-        gxi_fail_load(call, cu, context, &l->desc, failed->name, failed->kind == GXI_PTX ? failed->data : NULL,
-                      failed->kind);
-    else if (gxi_is_sticky(cu) || cu == GXI_OUT_OF_MEMORY || gxi_result_of(cu) == GPUEXEC_STALE_HANDLE)
+    if (found) gxi_fail_symbols(call, l, what.p ? what.p : "");
+    else if (context && (failed || (l->own && cu == GXI_UNSUPPORTED_PTX_VERSION))) {
+        gxi_image image = { l->own, l->own_bytes, GXI_PTX, l->own, 0, 0 };
+        if (failed) {
+            image.data = failed->data;
+            image.bytes = failed->bytes;
+            image.kind = failed->kind;
+            image.ptx = failed->kind == GXI_PTX ? failed->data : NULL;
+        }
+        gxi_fail_load(call, cu, context, &l->desc, failed ? failed->name : "nvJitLink's result", &image);
+    } else if (gxi_is_sticky(cu) || cu == GXI_OUT_OF_MEMORY || gxi_result_of(cu) == GPUEXEC_STALE_HANDLE)
         gxi_fail_cu(call, NULL, "cannot link %s", l->name);
     else gxi_fail(call, GPUEXEC_LINK_FAILED, NULL, "cannot link %s from %lu input%s", l->name,
                   (unsigned long)l->count, l->count == 1 ? "" : "s");
@@ -8711,6 +9300,7 @@ static int gxi_link_go_on(gxi_call *call, const gxi_slot *slot, int complete, co
     int cu;
     for (*failed = NULL; l->given < l->count; l->given++) {
         gxi_input *input = &l->inputs[l->given];
+        if (input->kind == GXI_LTO) continue;
         cu = GXI_TRY(cuLinkAddData,
                      (slot->is.linker.native, gxi_input_type(input->kind), input->data,
                       input->bytes + (input->kind == GXI_PTX), gxi_input_name(input), 0, NULL, NULL));
@@ -8720,6 +9310,8 @@ static int gxi_link_go_on(gxi_call *call, const gxi_slot *slot, int complete, co
         }
     }
     if (!complete || l->image) return 0;
+    if (l->own && (cu = GXI_TRY(cuLinkAddData, (slot->is.linker.native, GXI_JIT_INPUT_PTX, l->own, l->own_bytes + 1,
+                                                "the LTO-IR", 0, NULL, NULL))) != 0) return cu;
     cu = GXI_TRY_MAKE(l->image, cuLinkComplete, (slot->is.linker.native, &l->image, &l->bytes));
     return cu == 0 && (!l->bytes || l->bytes >= GXI_NO_LENGTH) ? gxi_note(call, GXI_MADE_NOTHING) : cu;
 }
@@ -8762,6 +9354,109 @@ static gpuexec_result gxi_link_add_runtime(gxi_call *call, gxi_linker *l) {
     gxi_input_free(&input);
     return gxi_failed_with();
 }
+#if !defined(GPUEXEC_NO_COMPILE)
+static GXI_COLD void gxi_fail_nvjitlink(gxi_call *call, int code, const gxi_linker *l, const gxi_nvjitlink *n, int sm) {
+    const char *const errors = n->errors ? n->errors : "", *const name = n->refused ? n->refused->name : l->name;
+    gxi_text what = { 0, 0, 0, 0 }, cure = { 0, 0, 0, 0 };
+    char by[32];
+    snprintf(by, sizeof by, "nvJitLink %d.%d", gxi.nvjitlink_version / 1000, gxi.nvjitlink_version % 1000 / 10);
+    call->log = n->errors;
+    if (code == GXI_NO_MEMORY) gxi_fail_memory(call, "link");
+    else if (gxi_link_log(&what, errors)) gxi_fail_symbols(call, l, what.p ? what.p : "");
+    else if (code == GXI_NVJITLINK_UNRECOGNIZED_OPTION)
+        gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "set that member of gpuexec_module_desc to 0, or use a newer nvJitLink",
+                 "cannot link %s: %s does not have an option", l->name, by);
+    else if (code == GXI_NVJITLINK_UNRECOGNIZED_ARCH || code == GXI_NVJITLINK_UNSUPPORTED_ARCH)
+        gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "use the nvJitLink of a toolkit that compiles for it (GPUEXEC_NVJITLINK)",
+                 "cannot link %s: %s does not make code for %s", l->name, by, n->options.p + strlen("-arch="));
+    else if (code == GXI_NVJITLINK_OUTDATED_LIBRARY || strstr(errors, "newer version of nvJitLink") ||
+             strstr(errors, "NVVMContainer"))
+        gxi_fail(call, GPUEXEC_IMAGE_TOO_NEW, "use the nvJitLink of the toolkit that compiled it, or a newer one "
+                 "(GPUEXEC_NVJITLINK)", "%s is LTO-IR of a newer toolkit than \"%s\", which is %s", name,
+                 gxi.nvjitlink_path, by);
+    else if (n->refused) {
+        gxi_image image = { n->refused->data, n->refused->bytes, n->refused->kind, NULL, 0, 0 };
+        const int ptx = image.kind == GXI_PTX;
+        /* for another architecture: 13, or 3; 12.9 returns 3 for everything */
+        const int damaged = ptx ? !strstr(errors, "ersion")
+            : gxi_nvjitlink_type(n->refused) == GXI_NVJITLINK_INPUT_LTOIR && code != GXI_NVJITLINK_ARCH_MISMATCH &&
+              !strstr(errors, "target arch");
+        gxi_text parts = { 0, 0, 0, 0 };
+        if (ptx) image.ptx = n->refused->data;
+        gxi_survey(&parts, &image, sm);
+        if (damaged) gxi_add(&cure, ptx ? "fix the errors in the log" : "check that it was copied completely");
+        else if (ptx) gxi_add(&cure, "compile it with a toolkit that is not newer than nvJitLink");
+        else gxi_add(&cure, "compile it for the device or an older one: nvcc -rdc=true -dlto -arch=sm_%d", sm);
+        gxi_fail(call, damaged ? GPUEXEC_BAD_IMAGE : GPUEXEC_IMAGE_TOO_NEW, cure.p,
+                 "%s does not accept %s%s%s", by, name, parts.p ? ". It contains " : "", parts.p ? parts.p : "");
+        gxi_text_free(&parts);
+    } else gxi_fail(call, GPUEXEC_LINK_FAILED, NULL, "cannot link %s from %lu input%s with %s", l->name,
+                    (unsigned long)l->count, l->count == 1 ? "" : "s", by);
+    call->log = NULL;
+    gxi_text_free(&what);
+    gxi_text_free(&cure);
+}
+/* Makes l->own: of all inputs, the image; on the CPU device, of those that are LTO-IR, PTX for the driver's linker. */
+static gpuexec_result gxi_link_lto(gxi_call *call, const gxi_slot *slot) {
+    gxi_linker *const l = slot->is.linker.info;
+    const gxi_slot *const context = gxi_peek(slot->context, GXI_CONTEXT);
+    const size_t before = l->count;
+    gpuexec_result result = GPUEXEC_OK;
+    gxi_nvjitlink n;
+    int sm, code;
+    if (gxi_capability(call, gxi_context_of(context)->device, &sm))
+        return gxi_fail_device(call, gxi_context_of(context)->ordinal);
+    memset(&n, 0, sizeof n);
+    n.desc = &l->desc;
+    n.inputs = l->inputs;
+    n.count = l->count;
+    n.ptx = gxi_is_cpu_device();
+    code = gxi_nvjitlink_link(call, &n, sm);
+    if (n.errors && !l->searched && gxi_lacks_device_runtime(n.errors)) {
+        result = gxi_link_add_runtime(call, l);
+        if (result || l->count > before) {
+            gxi_nvjitlink_free(&n);
+            return result ? result : gxi_link_lto(call, slot);       /* searched only once */
+        }
+    }
+    if (code || (n.errors && strstr(n.errors, "error   :"))) {
+        gxi_fail_nvjitlink(call, code, l, &n, sm);
+        result = gxi_failed_with();
+    } else {
+        gxi_free(l->own);
+        gxi_free(l->info);
+        l->own = n.image;
+        l->own_bytes = n.ptx ? strlen(n.image) : n.bytes;
+        l->info = n.info;
+        n.image = n.info = NULL;
+        if (!n.ptx) {
+            l->image = l->own;
+            l->bytes = l->own_bytes;
+        }
+    }
+    gxi_nvjitlink_free(&n);
+    return result;
+}
+#else
+static gpuexec_result gxi_nvjitlink_begin(gxi_call *call, const gpuexec_module_desc *desc) {
+    return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "compile the implementation without GPUEXEC_NO_COMPILE",
+                    "%s needs nvJitLink, which GPUEXEC_NO_COMPILE omits",
+                    desc->nvjitlink ? "gpuexec_module_desc.nvjitlink" : "LTO-IR");
+}
+#endif
+/* After a link: nvJitLink's log before the driver's. No memory: only the driver's. */
+static void gxi_link_join_logs(gxi_linker *l) {
+    gxi_text both = { 0, 0, 0, 0 };
+    if (!l->info) return;
+    gxi_add(&both, "%s%s", l->info, l->log ? l->log : "");
+    gxi_free(l->info);
+    l->info = NULL;
+    if (both.failed) gxi_text_free(&both);
+    else {
+        gxi_free(l->log);
+        l->log = both.p;
+    }
+}
 /* Brings the state up to date: all inputs, and complete if requested. After a failure there is no state. */
 static gpuexec_result gxi_link(gxi_call *call, gxi_slot *slot, int complete) {
     gxi_linker *l = slot->is.linker.info;
@@ -8773,6 +9468,14 @@ static gpuexec_result gxi_link(gxi_call *call, gxi_slot *slot, int complete) {
         return gxi_fail(call, GPUEXEC_LINK_FAILED, "add inputs first with gpuexec_linker_add",
                         "cannot link %s: the linker has no inputs", l->name);
     if (complete && !l->searched && gxi_link_launches(l) && gxi_link_add_runtime(call, l)) return gxi_failed_with();
+#if !defined(GPUEXEC_NO_COMPILE)
+    if (complete && (l->lto || (l->desc.nvjitlink && !gxi_is_cpu_device()))) {
+        result = gxi_link_lto(call, slot);
+        if (l->image) gxi_link_join_logs(l);
+        if (result || l->image) return result;
+    }
+    if (l->desc.nvjitlink && !gxi_is_cpu_device()) return GPUEXEC_OK;
+#endif
     if ((result = gxi_enter(call, slot->cu_context, &scope)) != GPUEXEC_OK) return result;
     do {
         if (cut) gxi_link_drop(call, slot);
@@ -8794,6 +9497,7 @@ static gpuexec_result gxi_link(gxi_call *call, gxi_slot *slot, int complete) {
         result = gxi_failed_with();
     }
     if (result) gxi_link_drop(call, slot);
+    else if (complete) gxi_link_join_logs(l);
     gxi_leave(&scope);
     return result;
 }
@@ -8804,6 +9508,7 @@ static uint64_t gxi_linker_new(gxi_call *call, gpuexec_context context, const gp
     gxi_linker *l;
     uint64_t id;
     if (gxi_check_jit(call, desc, 1) || !(owner = gxi_begin_with_context(call, context))) return 0;
+    if (desc->nvjitlink && gxi_nvjitlink_begin(call, desc)) return 0;
     l = (gxi_linker *)gxi_realloc(NULL, sizeof *l);
     if (l) {
         memset(l, 0, sizeof *l);
@@ -8844,7 +9549,8 @@ static gpuexec_result gxi_input_kind(gxi_call *call, gpuexec_input_type type, gx
         if (gxi_ptx_is(first, gxi_ptx_next(first), ".version")) input->kind = GXI_PTX;
         input->bytes = strlen(data);
     }
-    if (input->kind != GXI_PTX && gxi_check_image(call, input->name, data, &n, input->kind)) return gxi_failed_with();
+    if (input->kind != GXI_PTX && input->kind != GXI_LTO && gxi_check_image(call, input->name, data, &n, input->kind))
+        return gxi_failed_with();
     if (input->kind == GXI_TEXT) {
         if (type == GPUEXEC_INPUT_AUTO)
             return gxi_fail(call, GPUEXEC_BAD_IMAGE, strstr(data, "__global__") || strstr(data, "#include")
@@ -8855,17 +9561,21 @@ static gpuexec_result gxi_input_kind(gxi_call *call, gpuexec_input_type type, gx
                             input->name);
         input->kind = (gxi_image_kind)type;
     }
-    if (type == GPUEXEC_INPUT_AUTO || (int)type == (int)input->kind) return GPUEXEC_OK;
+    if (type == GPUEXEC_INPUT_AUTO || (int)type == (int)input->kind ||
+        (input->kind == GXI_LTO && type >= GPUEXEC_INPUT_FATBIN)) return GPUEXEC_OK;
     return gxi_fail(call, GPUEXEC_BAD_IMAGE, "pass GPUEXEC_INPUT_AUTO, which detects the type", "%s was passed as "
                                                                                                 "%s, but it is %s",
                     input->name, gxi_image_kinds[type],
                     gxi_image_kinds[input->kind]);
 }
 static gpuexec_result gxi_linker_take(gxi_call *call, gxi_slot *slot, const gxi_input *input) {
-    gpuexec_result result = gxi_inputs_push(call, slot->is.linker.info, input);
-    if (result) return result;
+    gxi_linker *l = slot->is.linker.info;
+    gpuexec_result result;
+    if (input->kind == GXI_LTO && gxi_nvjitlink_begin(call, &l->desc)) return gxi_failed_with();
+    if ((result = gxi_inputs_push(call, l, input)) != GPUEXEC_OK) return result;
     result = gxi_link(call, slot, 0);
-    if (result) slot->is.linker.info->count--;
+    if (result) l->count--;
+    else if (input->kind == GXI_LTO) l->lto = 1;
     return result;
 }
 /* Takes ownership of `data`, which ends with a NUL that n does not count. */
@@ -8888,7 +9598,7 @@ static gpuexec_result gxi_linker_give(gxi_call *call, gxi_slot *slot, gpuexec_in
 static gxi_slot *gxi_open_linker(gxi_call *call, gpuexec_linker linker, gpuexec_input_type type) {
     gxi_slot *slot;
     if (!(slot = gxi_begin_with(call, linker.id, GXI_LINKER, "the linker"))) return NULL;
-    if ((int)type < 0 || type > GPUEXEC_INPUT_LIBRARY) {
+    if ((int)type < 0 || type > GPUEXEC_INPUT_LTO) {
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%d is not a gpuexec_input_type", (int)type);
         return NULL;
     }
@@ -8905,6 +9615,7 @@ static gpuexec_result gxi_linker_add(gxi_call *call, gxi_slot *slot, gpuexec_inp
     if (gxi_is_null(call, data, is) || gxi_check_length(call, is, bytes)) return GPUEXEC_BAD_ARGUMENT;
     data = gxi_unwrap(data, &bytes);
     kind = gxi_image_is(data, bytes);
+    if (kind == GXI_LTO && gxi_starts(data, bytes, GXI_FATBIN_MAGIC)) kind = GXI_FATBIN;     /* it has its length */
     if (!bytes && kind != GXI_TEXT && kind != GXI_CUBIN && kind != GXI_FATBIN)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass its length",
                         "%s is %s, which does not contain its own length",
@@ -9043,82 +9754,6 @@ GPUEXEC_API gpuexec_result gpuexec_linker_destroy_at(const char *where, gpuexec_
 
 enum { GXI_NVRTC_INVALID_OPTION = 5, GXI_NVRTC_COMPILATION = 6 };
 
-#if defined(_WIN32)
-static const char *const gxi_nvrtc_names[] = { "nvrtc64_130_0.dll", "nvrtc64_120_0.dll", "nvrtc64_112_0.dll" };
-#else
-static const char *const gxi_nvrtc_names[] = { "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2" };
-#endif
-enum { GXI_NVRTC_NAMES = sizeof gxi_nvrtc_names / sizeof *gxi_nvrtc_names };
-
-/* Opens a library and fills the rows; NULL: it cannot be used, and `why` says that. */
-static void *gxi_nvrtc_try(gxi_call *call, const char *path, gxi_text *why) {
-    void *const library = gxi_library_open(path);
-    char *const members = (char *)&gxi.cu;       /* the rows, as function pointers */
-    const char *lacks = NULL;
-    int major = 0, minor = 0;
-    size_t i;
-    if (!library) {
-        gxi_add(why, "%s", gxi_library_error());
-        return NULL;
-    }
-    for (i = 0; i < GXI_DRIVER_COUNT; i++) {
-        void *symbol;
-        if (gxi_driver_rows[i].need != GXI_NEED_NVRTC) continue;
-        symbol = gxi_library_symbol(library, gxi_driver_rows[i].name);
-        memcpy(members + i * sizeof symbol, &symbol, sizeof symbol);
-        if (!symbol && !lacks) lacks = gxi_driver_rows[i].name;
-    }
-    if (!GXI_HAS(nvrtcVersion)) gxi_add(why, "it is not NVRTC: it has no function nvrtcVersion");
-    else if (GXI_TRY(nvrtcVersion, (&major, &minor)))
-        gxi_add(why, "nvrtcVersion returned %s (%d)", gxi_name_of("nvrtc", call->cu), call->cu);
-    else if (major * 1000 + minor * 10 < 11020)
-        gxi_add(why, "it is NVRTC %d.%d, which makes no cubins; gpuexec needs 11.2 or later", major, minor);
-    else if (lacks) gxi_add(why, "it is NVRTC %d.%d, but has no function %s", major, minor, lacks);
-    else {
-        snprintf(gxi.nvrtc_path, sizeof gxi.nvrtc_path, "%s", path);
-        GXI_STORE(&gxi.nvrtc_version, major * 1000 + minor * 10);
-        return library;
-    }
-    gxi_library_close(library);
-    return NULL;
-}
-#define GXI_GET_NVRTC "`pip install nvidia-cuda-nvrtc` (for drivers of CUDA 12: nvidia-cuda-nvrtc-cu12), then set " \
-    "GPUEXEC_NVRTC to its libnvrtc.so, or install the CUDA toolkit (on Debian: `apt install libnvrtc12`)"
-static void *gxi_nvrtc_find(gxi_call *call) {
-    const char *path = gxi_desc()->nvrtc_path, *by = "gpuexec_setup_desc.nvrtc_path";
-    gxi_text why = { 0, 0, 0, 0 }, tried = { 0, 0, 0, 0 };
-    const int first = gxi.version >= 13000 ? 0 : gxi.version >= 12000 ? 1 : 2;
-    void *library = NULL;
-    int i;
-    if (!path && (path = gxi_environment("GPUEXEC_NVRTC")) != NULL) by = "the environment variable GPUEXEC_NVRTC";
-    if (path) {
-        library = gxi_nvrtc_try(call, path, &why);
-        if (!library)
-            gxi_fail(call, GPUEXEC_NO_COMPILER, "name the NVRTC library itself, libnvrtc.so.13 or .12, by its absolute "
-                     "path, or leave both unset to search for it", "cannot use \"%s\", named by %s: %s", path, by,
-                     why.p ? why.p : "out of host memory");
-        gxi_text_free(&why);
-        return library;
-    }
-    /* the versions that are not newer than the driver first */
-    for (i = 0; i < GXI_NVRTC_NAMES && !library; i++) {
-        const char *const name = gxi_nvrtc_names[(first + i) % GXI_NVRTC_NAMES];
-        gxi_text loader = { 0, 0, 0, 0 };
-        library = gxi_nvrtc_try(call, name, &loader);
-        if (!library && loader.p && strstr(loader.p, "NVRTC")) gxi_add(&why, "; %s: %s", name, loader.p);
-        gxi_text_free(&loader);
-        if (!library) library = gxi_find(call, name, gxi_nvrtc_try, i ? NULL : &tried, &why);
-    }
-    if (!library) {
-        call->driver_call = NULL;
-        gxi_fail(call, GPUEXEC_NO_COMPILER, GXI_GET_NVRTC, "no NVRTC was found on this machine; tried %s, %s and %s in "
-                 "the system's library folders%s%s", gxi_nvrtc_names[0], gxi_nvrtc_names[1], gxi_nvrtc_names[2],
-                 tried.p ? tried.p : "", why.p ? why.p : "");
-    }
-    gxi_text_free(&why);
-    gxi_text_free(&tried);
-    return library;
-}
 /* The include folder of the toolkit, or of the wheels, that NVRTC belongs to; "" if none has cuda_fp16.h. */
 static void gxi_nvrtc_find_headers(void) {
     static const gxi_folder places[] = { { "", "/../include" }, { "", "/../../cuda_runtime/include" },
@@ -9142,17 +9777,43 @@ static void gxi_nvrtc_find_headers(void) {
     }
     gxi.nvrtc_headers[0] = 0;
 }
-static gpuexec_result gxi_nvrtc_load(gxi_call *call) {
-    static gxi_mutex loading = GXI_MUTEX_INIT;
-    gpuexec_result result = GPUEXEC_OK;
-    if (GXI_LOAD(&gxi.nvrtc_version)) return GPUEXEC_OK;
-    gxi_lock(&loading);
-    if (!gxi.nvrtc_version) {
-        if (gxi_nvrtc_find(call)) gxi_nvrtc_find_headers();
-        else result = gxi_failed_with();
+static void *gxi_nvrtc_use(gxi_call *call, const char *path, gxi_text *why) {
+    void *const library = gxi_library_open(path);
+    const char *const lacks = library ? gxi_tool_rows(library, GXI_NEED_NVRTC) : NULL;
+    int major = 0, minor = 0;
+    if (!library) {
+        gxi_add(why, "%s", gxi_library_error());
+        return NULL;
     }
-    gxi_unlock(&loading);
-    return result;
+    if (!GXI_HAS(nvrtcVersion)) gxi_add(why, "it is not NVRTC: it has no function nvrtcVersion");
+    else if (GXI_TRY(nvrtcVersion, (&major, &minor)))
+        gxi_add(why, "nvrtcVersion returned %s (%d)", gxi_name_of("nvrtc", call->cu), call->cu);
+    else if (major * 1000 + minor * 10 < 11020)
+        gxi_add(why, "it is NVRTC %d.%d, which makes no cubins; gpuexec needs 11.2 or later", major, minor);
+    else if (lacks) gxi_add(why, "it is NVRTC %d.%d, but has no function %s", major, minor, lacks);
+    else {
+        snprintf(gxi.nvrtc_path, sizeof gxi.nvrtc_path, "%s", path);
+        gxi_nvrtc_find_headers();
+        GXI_STORE(&gxi.nvrtc_version, major * 1000 + minor * 10);
+        return library;
+    }
+    gxi_library_close(library);
+    return NULL;
+}
+
+#define GXI_GET_NVRTC "`pip install nvidia-cuda-nvrtc` (for drivers of CUDA 12: nvidia-cuda-nvrtc-cu12), then set " \
+    "GPUEXEC_NVRTC to its libnvrtc.so, or install the CUDA toolkit (on Debian: `apt install libnvrtc12`)"
+static gpuexec_result gxi_nvrtc_load(gxi_call *call) {
+    static const gxi_tool nvrtc = {
+        "NVRTC", "GPUEXEC_NVRTC", "gpuexec_setup_desc.nvrtc_path", GXI_GET_NVRTC,
+#if defined(_WIN32)
+        { "nvrtc64_130_0.dll", "nvrtc64_120_0.dll", "nvrtc64_112_0.dll" },
+#else
+        { "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2" },
+#endif
+        gxi_nvrtc_use
+    };
+    return gxi_tool_load(call, &nvrtc, &gxi.nvrtc_version, gxi_desc()->nvrtc_path);
 }
 GPUEXEC_API int gpuexec_compiler_version(void) {
     GXI_CALL_NO_PLACE(gpuexec_compiler_version, GXI_QUERIES);
@@ -9359,28 +10020,24 @@ static gpuexec_result gxi_nvrtc_compile(gxi_call *call, const char *source, gxi_
 static uint64_t gxi_nvrtc_load_result(gxi_call *call, const gxi_slot *context, const gxi_compilation *c,
                                       gxi_module *m) {
     const gpuexec_module_desc *const desc = c->desc->module ? c->desc->module : &gxi_module_defaults;
-    gxi_image image = { c->cubin, c->cubin_bytes, GXI_CUBIN, c->ptx };
-    gxi_text log = { 0, 0, 0, 0 };
+    gxi_image image = { c->cubin, c->cubin_bytes, GXI_CUBIN, c->ptx, c->ptx != NULL, 0 };
     char by[64];
     gxi_scope scope;
     uint64_t id = 0;
     if (gxi_enter(call, context->cu_context, &scope)) return 0;
     if (c->cubin) id = gxi_module_make(call, context, desc, &image, m);
-    if (!c->cubin || (!id && gxi_is_refused(&image, call->cu))) {
+    if (!c->cubin || image.refused) {
         image.data = c->ptx;
         image.bytes = c->ptx_bytes;
         image.kind = GXI_TEXT;
+        image.others = 0;
         snprintf(by, sizeof by, "compiled by NVRTC %d.%d, ", gxi.nvrtc_version / 1000, gxi.nvrtc_version % 1000 / 10);
         call->subject = by;
         id = gxi_module_make(call, context, desc, &image, m);
         call->subject = NULL;
     }
     gxi_leave(&scope);
-    if (!id || !c->log) return id;
-    gxi_add(&log, "%s%s", c->log, m->log ? m->log : "");
-    if (log.failed) return id;                   /* then it has the driver's only */
-    gxi_free(m->log);
-    m->log = log.p;
+    if (id && c->log) gxi_log_before(m, c->log);
     return id;
 }
 static uint64_t gxi_module_compile(gxi_call *call, gpuexec_context context, const char *source, const char *name,
@@ -10122,7 +10779,7 @@ static GXI_NOINLINE gpuexec_result gxi_event_refused(gxi_call *call, const gxi_s
 }
 /* A stream whose calls need no context and no checks before the driver, on this thread. */
 GXI_HOT int gxi_is_plain(const gxi_slot *stream) {
-    return !(stream->legacy || stream->borrowed || gxi_thread.latched || gxi.trace || gxi.captures);
+    return !(stream->legacy || stream->borrowed || GXI_GLANCE(&gxi.careful) || gxi_thread.latched);
 }
 /* `fails`: the text of a failure. cu: what the driver returned on the fast path, -1 if that was not tried. */
 static gpuexec_result gxi_stream_records(gxi_call *call, const gxi_slot *stream, struct CUevent_st *event,
@@ -10298,7 +10955,7 @@ GXI_HOT int gxi_stream_waits_fast(const gxi_slot *stream, const gxi_slot *other,
                                   gxi_tried *tried) {
     tried->name = NULL;
     tried->cu = 0;
-    if (!use || !use->event || !gxi_is_plain(stream) || !gxi_is_plain(other)) return 0;
+    if (!use || !use->event || other->legacy || other->borrowed || !gxi_is_plain(stream)) return 0;
     tried->name = "cuEventRecord";
     tried->cu = gxi.cu.cuEventRecord(use->event, other->is.stream.native);
     if (tried->cu) return 0;
@@ -11040,7 +11697,7 @@ static GXI_NOINLINE int gxi_pooling_find(gxi_pooling *p, uint64_t stream, uint64
     return 1;
 }
 GXI_HOT int gxi_pools_on(const gxi_pooling *p, uint64_t stream) {
-    return p->stream == stream && p->ends == GXI_LOAD(&gxi.ends) && !(gxi_thread.latched || gxi.trace || gxi.captures);
+    return p->stream == stream && p->ends == GXI_LOAD(&gxi.ends) && !(GXI_GLANCE(&gxi.careful) || gxi_thread.latched);
 }
 /* The rest of an allocation without its checks: cu and address are the driver's. */
 static GXI_NOINLINE gpuexec_ptr gxi_alloc_else(const char *where, const gpuexec_pool *from, gpuexec_stream stream,
@@ -14532,6 +15189,7 @@ static int gxi_capture_take(uint64_t stream, gxi_capture *out) {
         *at = c->next;
         *out = *c;
         GXI_STORE(&gxi.captures, gxi.captures - 1);
+        GXI_STORE(&gxi.careful, gxi.careful - 1);
     }
     gxi_unlock(&gxi_tables);
     gxi_free(c);
@@ -14582,6 +15240,7 @@ GPUEXEC_API gpuexec_result gpuexec_capture_begin_at(const char *where, gpuexec_s
     c->next = gxi.capture;
     gxi.capture = c;
     GXI_STORE(&gxi.captures, gxi.captures + 1);
+    GXI_STORE(&gxi.careful, gxi.careful + 1);
     gxi_unlock(&gxi_tables);
     cu = GXI_TRY(cuStreamBeginCapture, (slot->is.stream.native, modes[mode]));
     if (cu == 0) return GPUEXEC_OK;
@@ -14958,27 +15617,26 @@ static gpuexec_result gxi_check_kept(gxi_call *call, gxi_checked *checked, char 
     c->dims = *dims;
     return GPUEXEC_OK;
 }
-static gxi_kernel_node gxi_kernel_params(const gxi_slot *k, const gpuexec_dims *d, const void *const *arguments) {
-    gxi_kernel_node p = { NULL, { 0, 0, 0 }, { 0, 0, 0 }, 0, NULL, NULL };
-    p.function = k->is.kernel.native;
-    memcpy(p.grid, &d->grid_x, sizeof p.grid);
-    memcpy(p.block, &d->block_x, sizeof p.block);
-    p.shared = d->shared_bytes;
-    p.params = (void **)(uintptr_t)arguments;
-    return p;
+GXI_HOT void gxi_kernel_params(gxi_kernel_node *p, const gxi_slot *k, const gpuexec_dims *d,
+                               const void *const *arguments) {
+    p->function = k->is.kernel.native;
+    memcpy(p->grid, &d->grid_x, sizeof p->grid);
+    memcpy(p->block, &d->block_x, sizeof p->block);
+    p->shared = d->shared_bytes;
+    p->params = (void **)(uintptr_t)arguments;
+    p->extra = NULL;
 }
 /* Adds a kernel node to a CUgraph: a launch that passed gxi_check_kept. Returns the CUresult; after a failure, *node is
    NULL, unless the driver could not remove the node again, so that the graph must not be launched. Takes no lock: the
    caller holds gxi_graphs_mutex if other threads can see the CUgraph. */
 static int gxi_kernel_node_add(gxi_call *call, struct CUgraph_st *graph, struct CUgraphNode_st *const *after, size_t n,
-                               const gxi_slot *k, const gpuexec_dims *d, const gpuexec_launch_desc *desc,
-                               const void *const *arguments, struct CUgraphNode_st **node) {
+                               const gxi_kernel_node *p, const gpuexec_dims *d, const gpuexec_launch_desc *desc,
+                               struct CUgraphNode_st **node) {
     const int early = desc && desc->programmatic;
-    const gxi_kernel_node p = gxi_kernel_params(k, d, arguments);
     gxi_extended e;
     unsigned i, count;
     int cu;
-    cu = GXI_TRY_MAKE(*node, cuGraphAddKernelNode, (node, graph, after, early ? 0 : n, &p));
+    cu = GXI_TRY_MAKE(*node, cuGraphAddKernelNode, (node, graph, after, early ? 0 : n, p));
     if (cu || !desc) return cu;
     count = gxi_extend(&e, NULL, d, desc)->count;
     for (i = 0; i < count && cu == 0; i++)
@@ -15025,8 +15683,11 @@ static gpuexec_node gxi_add_kernel(gxi_call *call, gpuexec_graph graph, gpuexec_
         a.desc = desc;
         if (desc) kept = (gpuexec_launch_desc *)gxi_realloc(NULL, sizeof *kept);
         if (desc && !kept) gxi_fail_memory(call, "add a node");
-        else if (gxi_adds(call, &a, after, GXI_GRAPH_NODE_TYPE_KERNEL, k->cu_context))
-            cu = gxi_kernel_node_add(call, a.native, a.after, a.n, k, dims, desc, args->addresses, &a.node);
+        else if (gxi_adds(call, &a, after, GXI_GRAPH_NODE_TYPE_KERNEL, k->cu_context)) {
+            gxi_kernel_node p;
+            gxi_kernel_params(&p, k, dims, args->addresses);
+            cu = gxi_kernel_node_add(call, a.native, a.after, a.n, &p, dims, desc, &a.node);
+        }
         if (kept) *kept = *desc;
         if (cu && a.node) {
             gxi_add(&stray, "node %llu could not be added, and not be removed", (unsigned long long)a.index);
@@ -15712,6 +16373,7 @@ GPUEXEC_API gpuexec_graph gpuexec_graph_clone_at(const char *where, gpuexec_grap
 enum { GXI_BATCH_CHAINS = 8,                     /* of independent launches. An H200 takes for each of 1,000 empty
                                                     kernels: 1 chain 0.536 us, 2 0.351, 4 0.237, 8 0.197, 16 0.189 */
        GXI_BATCH_WORDS = 16,                     /* of an argument: those that may be addresses */
+       GXI_PIECE = 16384, GXI_PIECE_HEAD = 16, GXI_PIECES = 64,      /* see gxi_piece_new */
        GXI_BATCH_FOUND = 8,
        GXI_BATCH_FEW = 64,                       /* after so many changed launches the graph gets their arguments */
        GXI_BATCH_LINES = 6,                      /* of 64 bytes: what a launch with few arguments takes */
@@ -15732,8 +16394,8 @@ struct gxi_batch {
     int              count, cap, nchanged, after_all;        /* after_all: for the next launch */
     gpuexec_batch_order order;
     struct CUgraph_st *graph;                    /* NULL: not made */
-    char            *piece;                      /* of memory, the last one; see gxi_batch_room */
-    size_t           piece_bytes, piece_used;
+    gxi_piece       *piece;                      /* the last one, see gxi_piece_new; NULL: none */
+    size_t           piece_used;                 /* its bytes */
     uint64_t         ends, frees;                /* gxi.ends and gxi.freed_count when everything was there */
     struct { uint64_t lo, bytes; } found[GXI_BATCH_FOUND];         /* by argument: the last memory that was found ... */
     uint64_t         found_at;                   /* ... and is there as long as freed_count is this */
@@ -15794,14 +16456,36 @@ static int gxi_batch_unmake(gxi_call *call, gxi_slot *slot, int lost) {
     slot->is.batch.exec = NULL;
     return cu;
 }
+/* Launches lie one after the other in pieces of memory. Up to a number, pieces that are free again stay in gxi.pieces:
+   the system would have to clear new ones. */
+static gxi_piece *gxi_piece_new(size_t bytes) {
+    gxi_piece *piece = NULL;
+    gxi_lock(&gxi_tables);
+    if (bytes <= GXI_PIECE && (piece = gxi.pieces) != NULL) {
+        gxi.pieces = piece->next;
+        gxi.npieces--;
+    }
+    gxi_unlock(&gxi_tables);
+    return piece ? piece : (gxi_piece *)gxi_realloc(NULL, bytes < GXI_PIECE ? GXI_PIECE : bytes);
+}
+static void gxi_piece_free(gxi_piece *piece) {
+    gxi_lock(&gxi_tables);
+    if (gxi.npieces < GXI_PIECES) {
+        piece->next = gxi.pieces;
+        gxi.pieces = piece;
+        gxi.npieces++;
+        piece = NULL;
+    }
+    gxi_unlock(&gxi_tables);
+    gxi_free(piece);
+}
 static void gxi_batch_empty(gxi_batch *b) {
     while (b->piece) {
-        char *const piece = b->piece;
-        memcpy(&b->piece, piece, sizeof b->piece);
-        gxi_free(piece);
+        gxi_piece *const next = b->piece->next;
+        gxi_piece_free(b->piece);
+        b->piece = next;
     }
     b->count = b->after_all = 0;
-    b->piece_bytes = b->piece_used = 0;
 }
 static int gxi_batch_end(gxi_call *call, gxi_slot *old) {
     gxi_batch *b = gxi_batch_of(old);
@@ -15883,23 +16567,18 @@ static int gxi_batch_grow(gxi_batch *b) {
     b->cap = cap;
     return 1;
 }
-/* Launches lie one after the other in a few large pieces of memory, each with the address of the one before it. */
 static void *gxi_batch_room(gxi_batch *b, size_t bytes) {
-    char *at = b->piece + b->piece_used;
-    if (!b->piece || b->piece_used + bytes > b->piece_bytes) {
-        size_t size = 2 * b->piece_bytes;
-        if (size < 2048) size = 2048;
-        if (size > 65536) size = 65536;
-        if (size < bytes + 16) size = bytes + 16;
-        if (!(at = (char *)gxi_realloc(NULL, size))) return NULL;
-        memcpy(at, &b->piece, sizeof b->piece);
-        b->piece = at;
-        b->piece_bytes = size;
-        b->piece_used = 16;
-        at += 16;
+    gxi_piece *piece;
+    void *room;
+    if (!b->piece || b->piece_used + bytes > GXI_PIECE) {
+        if (!(piece = gxi_piece_new(GXI_PIECE_HEAD + bytes))) return NULL;
+        piece->next = b->piece;
+        b->piece = piece;
+        b->piece_used = GXI_PIECE_HEAD;
     }
+    room = (char *)b->piece + b->piece_used;
     b->piece_used += gxi_up(bytes, 16);
-    return at;
+    return room;
 }
 static gxi_batched *gxi_batched_new(gxi_call *call, gxi_batch *b, const gxi_slot *k, const gpuexec_dims *dims,
                                     const gpuexec_launch_desc *desc, const gpuexec_args *args, const char *name) {
@@ -15923,7 +16602,7 @@ static gxi_batched *gxi_batched_new(gxi_call *call, gxi_batch *b, const gxi_slot
     l->kernel = k->id;
     l->name = name;
     l->dims = *dims;
-    l->params = gxi_kernel_params(k, dims, l->block.addresses);
+    gxi_kernel_params(&l->params, k, dims, l->block.addresses);
     if (desc) l->desc = *desc;
     l->after_all = b->after_all || !b->count;
     l->desc.programmatic = (l->desc.programmatic || b->order == GPUEXEC_BATCH_PROGRAMMATIC) && !l->after_all &&
@@ -16106,8 +16785,7 @@ static gpuexec_result gxi_batch_make(gxi_call *call, gxi_slot *slot) {
             n = 0;
         }
         cu = gxi_kernel_node_add(call, b->graph, n < chains ? before : &ends[n % chains], n < chains ? nbefore : 1,
-                                 gxi_peek(l->kernel, GXI_KERNEL), &l->dims, l->plain ? NULL : &l->desc,
-                                 l->block.addresses, &l->node);
+                                 &l->params, &l->dims, l->plain ? NULL : &l->desc, &l->node);
         ends[n % chains] = l->node;
     }
     if (cu && i) gxi_name_batched(call, slot, i - 1);

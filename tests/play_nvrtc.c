@@ -9,13 +9,10 @@
    PLAY_NVRTC_LOG=TEXT           the log; without it, the options, one a line
    PLAY_NVRTC_LOG_LINES=N        and N more lines of 100 bytes
    PLAY_NVRTC_NO_CUBIN=1         makes no cubin, PLAY_NVRTC_NO_PTX=1: no PTX */
-#ifndef _POSIX_C_SOURCE
-#  define _POSIX_C_SOURCE 200809L
-#endif
+#define PLAY "PLAY_NVRTC_"
+#define INTERNAL_ERROR "11"
+#include "play.h"
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 typedef struct program {
     char *source, *log;
@@ -25,20 +22,6 @@ typedef struct program {
 } program;
 static program *programs;                        /* that were not destroyed, so that none counts as leaked */
 static char     programs_lock;
-
-static const char *setting(const char *name, const char *otherwise) {
-    const char *value = getenv(name);
-    return value ? value : otherwise;
-}
-/* The function's result, if it must fail; otherwise 0. */
-static int code_of(const char *function) {
-    return strcmp(setting("PLAY_NVRTC_FAILS", ""), function) ? 0 : atoi(setting("PLAY_NVRTC_CODE", "11"));
-}
-#define FAIL_IF_ASKED() \
-    do { \
-        const int code = code_of(__func__); \
-        if (code) return code; \
-    } while (0)
 
 int nvrtcVersion(int *major, int *minor);
 int nvrtcCreateProgram(program **made, const char *source, const char *name, int n, const char *const *texts,

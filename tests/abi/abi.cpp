@@ -361,20 +361,42 @@ SIM_MEMBER(CUDA_MEMCPY3D_BATCH_OP, flags)
 // ---- rows: cudaTypedefs.h has a type for each interface that an entry point ever had (PFN_cuMemAlloc_v3020); cuda.h
 // declares the symbols ----
 
-#define ROW_OF_DRIVER(need, name, version, params) + (GXI_NEED_##need != GXI_NEED_NVRTC)
+#define ROW_OF_DRIVER(need, name, version, params) + (GXI_NEED_##need < GXI_NEED_NVRTC)
 static_assert(ENTRIES == 0 GXI_DRIVER(ROW_OF_DRIVER), "run.sh sees all rows of GXI_DRIVER that belong to the driver");
 
-// NVRTC has no typedefs with versions: its rows are compared with its functions
-#if __has_include(<nvrtc.h>)
-#include <nvrtc.h>
-#define NVRTC_REQUIRED(name)
-#define NVRTC_OPTIONAL(name)
-#define NVRTC_NVRTC(name) \
+// NVRTC and nvJitLink have no typedefs with versions: their rows are compared with their functions
+#define TOOL_REQUIRED(name)
+#define TOOL_OPTIONAL(name)
+#define TOOL_AGREES(name) \
     static_assert(agree<std::remove_pointer<decltype(gxi_driver::name)>::type, decltype(::name)>::value, \
                   "gpuexec.h: the parameters of " #name);
-#define NVRTC_ROW(need, name, version, params) NVRTC_##need(name)
-GXI_DRIVER(NVRTC_ROW)
+#if __has_include(<nvrtc.h>)
+#include <nvrtc.h>
+#define TOOL_NVRTC(name) TOOL_AGREES(name)
+#else
+#define TOOL_NVRTC(name)
 #endif
+#if __has_include(<nvJitLink.h>)
+#include <nvJitLink.h>
+#define TOOL_NVJITLINK(name) TOOL_AGREES(name)
+SAME(GXI_NVJITLINK_UNRECOGNIZED_OPTION, NVJITLINK_ERROR_UNRECOGNIZED_OPTION)
+SAME(GXI_NVJITLINK_INPUT_CUBIN, NVJITLINK_INPUT_CUBIN)
+SAME(GXI_NVJITLINK_INPUT_PTX, NVJITLINK_INPUT_PTX)
+SAME(GXI_NVJITLINK_INPUT_LTOIR, NVJITLINK_INPUT_LTOIR)
+SAME(GXI_NVJITLINK_INPUT_FATBIN, NVJITLINK_INPUT_FATBIN)
+SAME(GXI_NVJITLINK_INPUT_OBJECT, NVJITLINK_INPUT_OBJECT)
+SAME(GXI_NVJITLINK_INPUT_LIBRARY, NVJITLINK_INPUT_LIBRARY)
+#if CUDA_VERSION >= 13000
+SAME(GXI_NVJITLINK_ARCH_MISMATCH, NVJITLINK_ERROR_ARCH_MISMATCH)
+SAME(GXI_NVJITLINK_OUTDATED_LIBRARY, NVJITLINK_ERROR_OUTDATED_LIBRARY)
+SAME(GXI_NVJITLINK_UNRECOGNIZED_ARCH, NVJITLINK_ERROR_UNRECOGNIZED_ARCH)
+SAME(GXI_NVJITLINK_UNSUPPORTED_ARCH, NVJITLINK_ERROR_UNSUPPORTED_ARCH)
+#endif
+#else
+#define TOOL_NVJITLINK(name)
+#endif
+#define TOOL_ROW(need, name, version, params) TOOL_##need(name)
+GXI_DRIVER(TOOL_ROW)
 #define ENTRY(need, name, base, version) \
     static_assert(agree<type_of_##name, std::remove_pointer<PFN_##base##_v##version>::type>::value, \
                   "gpuexec.h: the parameters of " #name " " #version); \

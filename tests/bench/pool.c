@@ -37,7 +37,7 @@ static double raw_pairs(void *from, int count) {
 static double raw_pair(int count) { return raw_pairs(ours, count); }
 static double raw_own_pair(int count) { return raw_pairs(own, count); }
 /* With what gpuexec must do so that captures of other libraries go on, and destroyed contexts are noticed. */
-static double guarded_pair(int count) {
+static double guarded_pairs(void *from, int count) {
     const double begin = microseconds();
     unsigned long long id;
     gpuexec_ptr p;
@@ -45,7 +45,7 @@ static double guarded_pair(int count) {
     for (i = 0; i < count; i++) {
         int mode = GPUEXEC_CAPTURE_RELAXED;
         bad |= cu.cuThreadExchangeStreamCaptureMode(&mode);
-        bad |= cu.cuMemAllocFromPoolAsync(&p, bytes, ours, queue);
+        bad |= cu.cuMemAllocFromPoolAsync(&p, bytes, from, queue);
         bad |= cu.cuThreadExchangeStreamCaptureMode(&mode);
         mode = GPUEXEC_CAPTURE_RELAXED;
         bad |= cu.cuCtxGetId(native, &id) | cu.cuThreadExchangeStreamCaptureMode(&mode);
@@ -54,6 +54,8 @@ static double guarded_pair(int count) {
     }
     return ends(begin, bad);
 }
+static double guarded_pair(int count) { return guarded_pairs(ours, count); }
+static double guarded_own_pair(int count) { return guarded_pairs(own, count); }
 static double raw_plain(int count) {
     const double begin = microseconds();
     gpuexec_ptr p;
@@ -137,11 +139,12 @@ static void table(const char *title, way *list, unsigned count, unsigned peer_of
 }
 
 int main(void) {
-    way pairs[8] = { { "the driver's calls, gpuexec's pool", raw_pair, 0, 0 },
+    way pairs[9] = { { "the driver's calls, gpuexec's pool", raw_pair, 0, 0 },
                      { "gpuexec_alloc_on, _free_on", our_pair, 1.05, 0 },
                      { "the driver's, with capture modes exchanged and the context checked", guarded_pair, 0, 0 },
                      { "the driver's calls, a pool of gpuexec_pool_create", raw_own_pair, 0, 3 },
                      { "gpuexec_pool_alloc, _free_on", pool_pair, 1.05, 3 },
+                     { "the driver's, with the same guards", guarded_own_pair, 0, 3 },
                      { "cuMemAlloc, cuMemFree", raw_plain, 0, 0 } };
     way frames[5] = { { "the driver's calls, a pool that keeps all", frame_keeps, 0, 0 },
                       { "gpuexec_alloc_on, _free_on", our_frame, 1.10, 0 },
@@ -163,7 +166,7 @@ int main(void) {
 
     printf("\n## Memory in stream order\n\nmicroseconds of the calling thread; %u rounds of %u bursts, interleaved; "
            "Python's libraries in separate processes\n", rounds, bursts);
-    table("64 KiB, allocated and freed", pairs, 6, 0, 100);
+    table("64 KiB, allocated and freed", pairs, 7, 0, 100);
     check(gpuexec_pool_trim(pool, 0));
     if (!smoke()) bytes = 32 << 20;
     rounds = smoke() ? 2 : 10;

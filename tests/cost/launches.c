@@ -24,6 +24,7 @@ static gpuexec_prepared   prepared;
 static gpuexec_graph      graph, built;
 static gpuexec_node       node;
 static gpuexec_batch      batch;
+static gpuexec_pool       pool;
 static struct CUfunc_st   *native_function;
 static struct CUstream_st *native_stream, *native_other;
 static struct CUevent_st  *native_event;
@@ -49,6 +50,7 @@ static void              *params[4] = { &x, &y, &n, &a };
     X(alloc, memory = gpuexec_alloc_on(s, 4096); gpuexec_free_on(s, memory)) \
     X(raw_again, raw_take(&memory, 8192, native_function, native_stream); raw_give(memory, native_stream)) \
     X(again, memory = gpuexec_alloc_on(s, 8192); gpuexec_free_on(s, memory)) \
+    X(pooled, memory = gpuexec_pool_alloc(pool, s, 8192); gpuexec_free_on(s, memory)) \
     X(raw_graph, raw_graph(native_graph, native_stream)) X(graph, gpuexec_graph_launch(graph, s)) \
     X(batch, gpuexec_batch_launch(batch, s)) X(set, gpuexec_batch_set(batch, 1, 3, &a, sizeof a)) \
     X(raw_node, raw_add(&raw_added, native_built, &raw_added, 1, &raw_params)) \
@@ -104,6 +106,7 @@ int main(int argc, char **argv) {
     memcpy(&raw_take, &entries[3], sizeof entries[3]);
     memcpy(&raw_give, &entries[4], sizeof entries[4]);
     memcpy(&raw_graph, &entries[5], sizeof entries[5]);
+    pool = gpuexec_pool_create(ctx, NULL);
     batch = gpuexec_batch_create(ctx, NULL);
     for (i = 0; i < 2; i++) gpuexec_batch_add(batch, fn, gpuexec_grid(4, 256, 0), GPUEXEC_ARGS(x, y, n, a));
     for (i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {

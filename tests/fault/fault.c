@@ -23,6 +23,7 @@
 #endif
 #include <dlfcn.h>
 static void *fault_symbol(void *library, const char *name);
+static const char *fault_hides;                        /* this symbol is then in no library */
 #define dlsym fault_symbol                             /* gpuexec.h finds the driver's cuGetProcAddress with it */
 #include "../test.h"
 #undef dlsym
@@ -216,6 +217,19 @@ static void *fault_symbol(void *library, const char *name);
 #define PASS_nvrtcGetCUBIN (program, cubin)
 #define PASS_nvrtcGetPTXSize (program, bytes)
 #define PASS_nvrtcGetPTX (program, ptx)
+#define PASS_nvJitLinkCreate (handle, n, options)
+#define PASS_nvJitLinkDestroy (handle)
+#define PASS_nvJitLinkAddData (handle, type, data, bytes, name)
+#define PASS_nvJitLinkComplete (handle)
+#define PASS_nvJitLinkGetErrorLogSize (handle, bytes)
+#define PASS_nvJitLinkGetErrorLog (handle, log)
+#define PASS_nvJitLinkGetInfoLogSize (handle, bytes)
+#define PASS_nvJitLinkGetInfoLog (handle, log)
+#define PASS_nvJitLinkGetLinkedCubinSize (handle, bytes)
+#define PASS_nvJitLinkGetLinkedCubin (handle, cubin)
+#define PASS_nvJitLinkGetLinkedPtxSize (handle, bytes)
+#define PASS_nvJitLinkGetLinkedPtx (handle, ptx)
+#define PASS_nvJitLinkVersion (major, minor)
 
 /* ---------------------------------------------------------------------------------------------------------------------
    The fault, and the counters. */
@@ -378,7 +392,7 @@ static int GXI_CUDA fault_old_address(const char *name, void **symbol, int versi
     return fault_wrap(name, version, symbol, fault_real_old_address(name, symbol, version, flags));
 }
 static void *fault_symbol(void *library, const char *name) {
-    void *symbol = dlsym(library, name);
+    void *symbol = fault_hides && strcmp(name, fault_hides) == 0 ? NULL : dlsym(library, name);
     if (strcmp(name, "cuGetProcAddress_v2") == 0 && symbol) {
         int (GXI_CUDA *own)(const char *, void **, int, uint64_t, int *) = fault_address;
         memcpy(&fault_real_address, &symbol, sizeof symbol);
@@ -391,7 +405,7 @@ static void *fault_symbol(void *library, const char *name) {
         int (GXI_CUDA *own)(int *) = fault_cuDriverGetVersion;
         memcpy(&fault_real.cuDriverGetVersion, &symbol, sizeof symbol);
         memcpy(&symbol, &own, sizeof symbol);
-    } else if (gxi_is_nvrtc(name)) {
+    } else if (gxi_tool_of(name)) {
         int row;
         for (row = 0; row < ROWS; row++)
             if (strcmp(gxi_driver_rows[row].name, name) == 0)
@@ -544,6 +558,9 @@ static const struct { const char *function; int row; } fault_tolerated[] = {
     { "module_compile", ROW_nvrtcGetProgramLogSize },    /* the module is then without the compiler's log */
     { "module_compile", ROW_nvrtcGetProgramLog },
     { "module_compile", ROW_nvrtcDestroyProgram },
+    { "gpuexec_linker_load", ROW_nvJitLinkGetInfoLogSize },
+    { "gpuexec_linker_load", ROW_nvJitLinkGetInfoLog },
+    { "gpuexec_linker_load", ROW_nvJitLinkDestroy },
     { "module_compile", ROW_cuModuleGetFunctionCount },
     { "module_compile", ROW_cuModuleEnumerateFunctions },
     { "module_compile", ROW_cuFuncGetName },
@@ -651,7 +668,7 @@ static int fault_again(gpuexec_result r) {
     } else {
         char expected[128];
         snprintf(expected, sizeof expected, "%s%.*s returned",
-                 gxi_is_nvrtc(gxi_driver_rows[fault.row].name) ? "" : "driver: ",
+                 gxi_tool_of(gxi_driver_rows[fault.row].name) ? "" : "driver: ",
                  (int)strcspn(gxi_driver_rows[fault.row].name, "_"), gxi_driver_rows[fault.row].name);
         /* any of the calls that failed */
         if (fault.manner == PERMANENT) snprintf(expected, sizeof expected, "(719)");
@@ -718,7 +735,7 @@ static gpuexec_result fault_last(void) {
 
 /* 1 if the fault was reached */
 static int fault_run(void (*flow)(void), fault_source source, fault_manner manner, int at) {
-    gpuexec_setup_desc desc = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+    gpuexec_setup_desc desc = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
     gpuexec_result r;
     int i;
     memset(&fault, 0, sizeof fault);
@@ -847,9 +864,12 @@ FLOW(context) {
 }
 
 FLOW(module) {
+    /* the header of a cubin for the CPU device, which refuses it */
+    static const unsigned char cubin[64] = { 0x7F, 'E', 'L', 'F', 2, 1, 1, 0x33, 7, [18] = 190, [48] = 90 };
+    const gpuexec_image images[2] = { { cubin, sizeof cubin, "cubin" }, { fault_ptx, 0, NULL } };
     gpuexec_module_desc desc;
     gpuexec_context ctx;
-    gpuexec_module mod, file, adopted;
+    gpuexec_module mod, file, best, adopted;
     gpuexec_kernel add, bump, same;
     gpuexec_kernel_info info;
     gpuexec_ptr p;
@@ -863,6 +883,7 @@ FLOW(module) {
     MAKE(ctx, gpuexec_context_open(0, NULL));
     MAKE(mod, gpuexec_module_load(ctx, fault_ptx, 0, &desc));
     MAKE(file, gpuexec_module_load_file(ctx, "tests/unit/unit.ptx", NULL));
+    MAKE(best, gpuexec_module_load_best(ctx, images, 2, NULL));
     MAKE(adopted, gpuexec_module_from_native(ctx, gpuexec_module_native(mod)));
     READ(name, gpuexec_module_log(mod), name != NULL);
     READ(n, gpuexec_module_kernel_count(mod), n > 0 || fault.fired || gpuexec_driver_version() < 12040);
@@ -907,6 +928,32 @@ FLOW(compile) {
     (void)kernel;
     CLEAN(gpuexec_module_unload(mod));
     CLEAN(gpuexec_context_close(ctx));
+}
+
+/* With the library of tests/play_nvjitlink.c, which run.sh builds: as on the CPU device, then as on a GPU. */
+static void fault_nvjitlink(void) {
+    static const char lto[] = "\xED\x43\x4E\x7F.visible .entry nothing() { ret; }\n";
+    gpuexec_context ctx;
+    gpuexec_linker linker;
+    gpuexec_module mod;
+    gpuexec_kernel kernel;
+    const char *log;
+    setenv("GPUEXEC_NVJITLINK", PLAYED_NVJITLINK, 1);
+    setenv("PLAY_NVJITLINK_LOG", "a warning\n", 1);
+    MAKE(ctx, gpuexec_context_open(0, NULL));
+    MAKE(linker, gpuexec_linker_create(ctx, NULL));
+    DO(gpuexec_linker_add(linker, GPUEXEC_INPUT_LTO, lto, sizeof lto - 1, "lto"));
+    DO(gpuexec_linker_add_file(linker, GPUEXEC_INPUT_PTX, "kernels/link_curve.ptx"));
+    MAKE(mod, gpuexec_linker_load(linker));
+    MAKE(kernel, gpuexec_kernel_get(mod, "nothing"));
+    READ(log, gpuexec_linker_log(linker), log != NULL);
+    (void)kernel;
+    CLEAN(gpuexec_context_close(ctx));
+}
+FLOW(nvjitlink) { fault_nvjitlink(); }
+FLOW(nvjitlink_on_gpu) {
+    fault_hides = "simgpu_thread_instructions";
+    fault_nvjitlink();
 }
 
 FLOW(linker) {

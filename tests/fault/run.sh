@@ -6,11 +6,13 @@ cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}
 mkdir -p "$build"
 if [ -n "${TEST_ALL:-}" ]; then level=-O1; else level=-O0; fi        # the sample runs faster than -O1 compiles
-played=$build/fault_nvrtc.so
+played=$build/fault_nvrtc.so played_link=$build/fault_nvjitlink.so
 if ! ${CC:-cc} -std=c99 ${SAN_FLAGS:-} -shared -fPIC tests/play_nvrtc.c -o "$played" ||
+    ! ${CC:-cc} -std=c99 ${SAN_FLAGS:-} -shared -fPIC tests/play_nvjitlink.c -o "$played_link" ||
     ! ${CC:-cc} -std=c99 ${CFLAGS:--O2 -g} -Wall -Wextra -Wpedantic -Wshadow -Wundef -Wstrict-prototypes \
     -Wconversion -Wsign-conversion -Wcast-qual -Werror \
-    $level ${SAN_FLAGS:-} "-DPLAYED_NVRTC=\"$played\"" tests/fault/fault.c -o "$build/fault" -ldl -lpthread; then
+    $level ${SAN_FLAGS:-} "-DPLAYED_NVRTC=\"$played\"" "-DPLAYED_NVJITLINK=\"$played_link\"" \
+    tests/fault/fault.c -o "$build/fault" -ldl -lpthread; then
     echo "suite fault: 0 passed, 1 failed, 0 skipped"
     exit 1
 fi

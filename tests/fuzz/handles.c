@@ -13,7 +13,7 @@
 enum { CONTEXT = GXI_CONTEXT, MODULE = GXI_MODULE, KERNEL = GXI_KERNEL, STREAM = GXI_STREAM, EVENT = GXI_EVENT,
        LINKER = GXI_LINKER, PARAMS = GXI_PARAMS, PREPARED = GXI_PREPARED, BARRIER = GXI_BARRIER, GRAPH = GXI_GRAPH,
        BATCH = GXI_BATCH, POOL = GXI_POOL, IPC = GXI_IPC, KINDS = GXI_KINDS };
-enum { KEPT = 8, HOST = 1 << 16, USES = 132, ENDS = 62 };
+enum { KEPT = 8, HOST = 1 << 16, USES = 133, ENDS = 62 };
 
 static uint64_t   pool[KINDS][KEPT];                     /* handles, some of them stale;
                                                             the same for the arrays below */
@@ -212,6 +212,7 @@ static void use(struct fuzz_source *s) {
     gpuexec_stream_desc stream_desc = { .start_canary = 0 };
     gpuexec_event_desc event_desc = { .start_canary = 0 };
     gpuexec_module_desc module_desc = { .start_canary = 0 };
+    gpuexec_image images[3] = { { NULL, 0, NULL } };
     gpuexec_barrier_desc barrier_desc = { .start_canary = 0 };
     gpuexec_multi_desc multi = { .start_canary = 0 };
     gpuexec_capture_desc capture_desc = { .start_canary = 0 };
@@ -265,6 +266,11 @@ static void use(struct fuzz_source *s) {
           break;
     CALL: MAKE(MODULE, gpuexec_module_load(C, text, 40 + (size_t)N(400), NULL)); break;
     CALL: MAKE(MODULE, gpuexec_module_load_file(C, "/no/such.ptx", NULL)); break;
+    CALL: images[0].data = text;
+          images[1].data = text;
+          images[1].bytes = (size_t)N(400);
+          MAKE(MODULE, gpuexec_module_load_best(C, images, (size_t)N(4), NULL));
+          break;
     CALL: MAKE(MODULE, gpuexec_module_from_native(C, (struct CUmod_st *)native_of(s, MODULE))); break;
     CALL: NATIVE(MODULE, gpuexec_module_native(M)); break;
     CALL: FUZZ_CHECK(gpuexec_module_log(M) != NULL, "a log");

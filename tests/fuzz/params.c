@@ -81,6 +81,9 @@ static void test_text(const uint8_t *data, size_t size) {
             free(text);
             gpuexec_module_unload(module);
         } else FUZZ_CHECK(*gpuexec_error_text() && *gpuexec_why(module), "no reason");
+        const gpuexec_image images[2] = { { exact, size, "whole" }, { exact, size - size / 4, "part" } };
+        const gpuexec_module best = gpuexec_module_load_best(context, images, 2, NULL);
+        if (gpuexec_take_error() == GPUEXEC_OK) gpuexec_module_unload(best);
         const gpuexec_linker linker = gpuexec_linker_create(context, NULL);
         const gpuexec_result added = gpuexec_linker_add(linker, (gpuexec_input_type)(data[0] % 6), exact, size, NULL);
         FUZZ_CHECK(added == gpuexec_take_error(), "the failure is latched");

@@ -1,10 +1,12 @@
 #!/bin/sh
-# Needs nvcc on PATH (NVCC=... chooses one). Three parts:
+# Needs nvcc on PATH (NVCC=... chooses one). Four parts:
 #   The kernels' results again, from PTX as nvcc writes it for each architecture, not lowered like the committed files.
 #   The host references of tests/unit/kernels.c decide, on the device that the tests use.
 #   interop.cu: gpuexec, the runtime API and cuBLAS in one process. It is compiled on every machine, and runs on a GPU.
+#   link_ways.c: two sources compiled separately (-rdc=true), linked as PTX, as a static library, and with LTO by
+#   nvJitLink, from every kind of file that nvcc makes: the results are the same.
 #   torch_capture.py: captures of PyTorch around gpuexec, and of gpuexec around PyTorch, where there is a GPU for both.
-#   INTEROP_ROUNDS=1000: how many rounds, 100 by default.  NVCC_ONLY=interop: only this.
+#   INTEROP_ROUNDS=1000: how many rounds, 100 by default.  NVCC_ONLY=interop: only the programs of this folder.
 cd "$(dirname "$0")/../.." || exit 1
 root=$PWD
 nvcc=$(command -v "${NVCC:-nvcc}") ||
@@ -58,7 +60,33 @@ torch() {
         *)  bad "torch_capture.py" ;;
     esac
 }
+# Two sources, linked in every way.
+linked() {
+    ${CC:-cc} -std=c99 -O1 tests/nvcc/link_ways.c -o "$out/link_ways" -ldl -lpthread -lm >"$out/log" 2>&1 ||
+        { bad "link_ways.c does not compile"; return; }
+    ptx='-gencode arch=compute_75,code=compute_75' lto='-gencode arch=compute_75,code=lto_75'
+    for part in main curve; do
+        echo "-rdc=true -ptx -arch=compute_75 kernels/link_$part.cu -o $out/$part.ptx"
+        echo "-rdc=true -fatbin $ptx kernels/link_$part.cu -o $out/$part.fatbin"
+        echo "-dc $ptx kernels/link_$part.cu -o $out/$part.o"
+        echo "-dc $lto kernels/link_$part.cu -o $out/$part.lto.o"
+        echo "-rdc=true -fatbin $lto kernels/link_$part.cu -o $out/$part.lto.fatbin"
+        echo "-rdc=true -dlto -ltoir -arch=lto_75 kernels/link_$part.cu -o $out/$part.ltoir"
+    done | xargs -P "$(nproc)" -L 1 "$nvcc" >"$out/log" 2>&1 && ar rc "$out/curve.a" "$out/curve.o" &&
+        ar rc "$out/curve.lto.a" "$out/curve.lto.o" || { bad "nvcc compiles the two sources"; return; }
+    for way in ptx,ptx fatbin,fatbin o,o o,a ltoir,ltoir lto.fatbin,lto.fatbin lto.o,lto.o lto.o,lto.a ltoir,ptx; do
+        "$out/link_ways" "$out/main.${way%,*}" "$out/curve.${way#*,}" >"$out/bits" 2>"$out/log"
+        case $? in
+            0)  [ -f "$out/bits.first" ] || cp "$out/bits" "$out/bits.first"
+                if cmp -s "$out/bits" "$out/bits.first"; then passed=$((passed + 1))
+                else bad "main.${way%,*} and curve.${way#*,} give other results than PTX"; fi ;;
+            77) skip "main.${way%,*} and curve.${way#*,}: no nvJitLink on this machine" ;;
+            *)  bad "linking main.${way%,*} and curve.${way#*,}" ;;
+        esac
+    done
+}
 interop
+linked
 torch
 if [ "${NVCC_ONLY:-}" = interop ]; then
     echo "suite nvcc: $passed passed, $failed failed, $skipped skipped"

@@ -3,7 +3,8 @@
 #include <dlfcn.h>
 #include <sys/resource.h>
 
-enum { PTX = 1, CUBIN = 2, PLAIN = 0x11, LZ4 = 0x2011, ZSTD = 0x8011, THIS_ONLY = 0x100000, ROOM = 8192, ENTRY = 80 };
+enum { PTX = 1, CUBIN = 2, LTO = 8, PLAIN = 0x11, LZ4 = 0x2011, ZSTD = 0x8011, THIS_ONLY = 0x100000,
+       FAMILY = 0x200000, ROOM = 16384, ENTRY = 80 };
 
 static unsigned char made[ROOM];
 static size_t at;
@@ -107,16 +108,126 @@ TEST(the_best_of_several) {
 }
 
 TEST(nothing_for_this_device) {
+    const gpuexec_result result = on_cpu_device() ? GPUEXEC_NOT_SUPPORTED : GPUEXEC_IMAGE_TOO_NEW;
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    if (!on_cpu_device()) SKIP("only the log of the CPU device lists the entries of a fatbin");
+    int i;
+    if (!on_cpu_device()) SKIP("written for compute capability 9.0");
     begin();
-    CHECK_NOT_MADE(gpuexec_module_load(ctx, made, at, NULL), GPUEXEC_NOT_SUPPORTED, "contains nothing");
-    add(CUBIN, 75, PLAIN, "123456789");
-    add(PTX, 120, PLAIN, text(1));
-    add(99, 90, PLAIN, "12345");
-    CHECK_NOT_MADE(gpuexec_module_load(ctx, made, at, NULL), GPUEXEC_NOT_SUPPORTED, "is a fatbin, but",
-                   "a cubin for sm_75, 16 bytes", "PTX for compute_120, ", "an entry of unknown kind 99",
-                   "code=compute_75");
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, made, at, NULL), result, "contains nothing");
+    for (i = 0; i < 2; i++) {                                    /* each part is listed once */
+        add(CUBIN, 75, PLAIN, "123456789");
+        add(PTX, 120, PLAIN, text(1));
+        add(PTX, 80, PLAIN | THIS_ONLY, text(1));
+        add(PTX, 80, PLAIN | FAMILY, text(1));
+        add(LTO, 90, PLAIN, "12345");
+        add(99, 90, PLAIN, "12345");
+    }
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, made, at, NULL), result, "is a fatbin, but", "code=compute_75",
+                   "It contains a cubin for sm_75 (for another major version), PTX for compute_120 (newer than the "
+                   "device), PTX for compute_80a (only for this architecture), PTX for compute_80f (for another major "
+                   "version), LTO-IR for lto_90 (to be linked by nvJitLink), a part for_90 (of an unknown kind) (");
+    CHECK_TEXT(gpuexec_error_text(), "a cubin for sm_75, 16 bytes", "an entry of unknown kind 99");    /* the log */
+    begin();
+    for (i = 0; i < 40; i++) add(CUBIN, (unsigned)(200 + i), PLAIN, "1");
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, made, at, NULL), result, "sm_231 (newer than the device) (GPUEXEC");
+}
+
+/* --- several images ----------------------------------------------------------------------------------------------- */
+
+/* A cubin's header without a section: of CUDA 12 (abi 7) or 13 (abi 8). */
+static const void *cubin(unsigned abi, unsigned arch, int this_only) {
+    static unsigned char all[8][64];
+    static unsigned next;
+    unsigned char *p = all[next++ % 8];
+    memset(p, 0, 64);
+    memcpy(p, "\177ELF\2\1\1", 7);
+    p[7] = abi == 8 ? 0x41 : 0x33;
+    p[8] = (unsigned char)abi;
+    p[18] = 190;
+    p[abi == 8 ? 49 : 48] = (unsigned char)arch;
+    if (this_only) p[abi == 8 ? 48 : 49] |= 8;
+    return p;
+}
+static const char *text_for(const char *target, unsigned value) {
+    static char all[8][700];
+    static unsigned next;
+    char *p = all[next++ % 8];
+    snprintf(p, 700, "%s", text(value));
+    memcpy(strstr(p, "sm_70"), target, 5);
+    return p;
+}
+static unsigned loaded(gpuexec_context ctx, const gpuexec_image *images, size_t count, const char *log) {
+    gpuexec_module mod = gpuexec_module_load_best(ctx, images, count, NULL);
+    CHECK_MADE(mod);
+    CHECK_TEXT(gpuexec_module_log(mod), log);
+    return value_of(ctx, mod);
+}
+
+TEST(best_of_several_images) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_image images[6];
+    const char *newest;
+    memset(images, 0, sizeof images);
+    images[0].data = cubin(8, 255, 0), images[0].name = "new.cubin";
+    images[1].data = text_for("sm_70", 70);
+    images[2].data = newest = text_for("sm_75", 75), images[2].bytes = strlen(newest);
+    images[3].data = cubin(7, 50, 0), images[3].name = "old.cubin";
+    images[4].data = newest, images[4].name = "same";
+    CHECK_EQ(loaded(ctx, images, 5, "\"new.cubin\": a cubin for sm_255 (newer than the device); \"old.cubin\": a cubin "
+                                    "for sm_50 (for another major version)\n"), 75);
+    CHECK_EQ(loaded(ctx, images, 2, "new.cubin"), 70);
+    CHECK_EQ(loaded(ctx, images + 1, 1, ""), 70);
+    begin();                                                     /* a fatbin counts as its best part */
+    add(PTX, 75, PLAIN, text_for("sm_75", 1));
+    add(PTX, 120, PLAIN, text_for("sm_75", 2));
+    images[4].data = made, images[4].bytes = at;
+    CHECK_EQ(loaded(ctx, images + 3, 2, "old.cubin"), 1);
+    CHECK_EQ(loaded(ctx, images, 5, "old.cubin"), 75);           /* the first of two equal ones */
+}
+
+/* What fits, but is refused by the driver. */
+TEST(images_that_the_driver_refuses) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_device_info d;
+    gpuexec_image images[3];
+    char *future;
+    memset(images, 0, sizeof images);
+    CHECK_OK(gpuexec_device_get_info(0, &d));
+    if (!on_cpu_device()) SKIP("a GPU may accept a cubin that is only a header");
+    images[0].data = cubin(8, (unsigned)d.compute_capability, 1), images[0].name = "this.cubin";
+    images[1].data = future = strdup(text_for("sm_75", 1)), images[1].name = "future.ptx";
+    memcpy(strstr(future, "7.0"), "9.9", 3);
+    images[2].data = text_for("sm_70", 70);
+    CHECK_EQ(loaded(ctx, images, 3, "future.ptx\": PTX for compute_75 (the driver returned "
+                                    "CUDA_ERROR_UNSUPPORTED_PTX_VERSION)"), 70);
+    CHECK_EQ(loaded(ctx, images, 3, "a (the driver returned CUDA_ERROR_"), 70);
+    CHECK_NOT_MADE(gpuexec_module_load_best(ctx, images, 2, NULL), GPUEXEC_IMAGE_TOO_NEW, "none of 2 images has "
+                   "code for device 0 (compute", "\"this.cubin\": a cubin for sm_", "; \"future.ptx\": PTX for",
+                   "nvcc -ptx -arch=compute_75");
+    images[1].data = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry e() { nothing; }\n";
+    CHECK_NOT_MADE(gpuexec_module_load_best(ctx, images, 3, NULL), GPUEXEC_BAD_IMAGE, "\"future.ptx\" is PTX that does "
+                   "not compile");
+    free(future);
+}
+
+TEST(wrong_lists_of_images) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_image images[2];
+    gpuexec_module_desc desc;
+    memset(images, 0, sizeof images);
+    memset(&desc, 0, sizeof desc);
+    images[0].data = text_for("sm_70", 1);
+    CHECK_NOT_MADE(gpuexec_module_load_best(ctx, NULL, 2, NULL), GPUEXEC_BAD_ARGUMENT, "the list of images is NULL");
+    CHECK_NOT_MADE(gpuexec_module_load_best(ctx, images, 0, NULL), GPUEXEC_BAD_ARGUMENT, "number of images is 0");
+    CHECK_NOT_MADE(gpuexec_module_load_best(ctx, images, (size_t)-1, NULL), GPUEXEC_BAD_ARGUMENT, "number of images");
+    CHECK_NOT_MADE(gpuexec_module_load_best(ctx, images, 2, NULL), GPUEXEC_BAD_ARGUMENT, "images[1] is NULL");
+    images[1].data = cubin(7, 90, 0), images[1].bytes = 40;
+    desc.name = "all";
+    CHECK_NOT_MADE(gpuexec_module_load_best(ctx, images, 2, &desc), GPUEXEC_BAD_IMAGE, "\"all\" is a truncated cubin");
+    images[1].data = "\177ELF, or not", images[1].bytes = 12, images[1].name = "host.o";
+    CHECK_NOT_MADE(gpuexec_module_load_best(ctx, images, 2, NULL), GPUEXEC_BAD_IMAGE, "\"host.o\" is an ELF file");
+    desc.start_canary = 1;
+    CHECK_NOT_MADE(gpuexec_module_load_best(ctx, images, 2, &desc), GPUEXEC_BAD_ARGUMENT, "was not zero-initialized");
 }
 
 TEST(damaged) {

@@ -709,7 +709,7 @@ TEST(library_names_a_broken_input_and_goes_on) {
 }
 
 TEST(library_misuse) {
-    static const char zeros[64] = { 0 }, lto[64] = "\xED\x43\x4E\x7F\x01";
+    static const char zeros[64] = { 0 };
     gpuexec_context     ctx = gpuexec_context_open(0, NULL);
     gpuexec_module_desc desc = { 0 };
     gpuexec_linker      none = { 0 }, l = linker_of(ctx, 0, 0);
@@ -731,8 +731,6 @@ TEST(library_misuse) {
                   ".version");
     CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, "!<arch>\n", 0, "x.a"), GPUEXEC_BAD_ARGUMENT,
                   "\"x.a\" is a library", "does not contain its own length");
-    CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, lto, sizeof lto, "x.ltoir"), GPUEXEC_NOT_SUPPORTED,
-                  "\"x.ltoir\" is LTO-IR", "CUDA 12", "nvJitLink", "-dlto");
     CHECK_REFUSED(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, NULL), GPUEXEC_BAD_ARGUMENT, "the path is NULL");
     CHECK_REFUSED(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, "/no/such/file.ptx"), GPUEXEC_FILE_ERROR,
                   "/no/such/file.ptx", "No such file");
@@ -979,9 +977,8 @@ TEST(binaries_of_nvcc) {
         { GPUEXEC_INPUT_CUBIN,   "-cubin -rdc=true -arch=sm_", "is a cubin" },
         { GPUEXEC_INPUT_FATBIN,  "-fatbin -rdc=true -arch=sm_", "is a fatbin" },
         { GPUEXEC_INPUT_OBJECT,  "-dc -arch=sm_", "is an object" },
-        { GPUEXEC_INPUT_LIBRARY, "-lib -rdc=true -arch=sm_", "is a library" },
-        { GPUEXEC_INPUT_AUTO,    "-dc -gencode arch=compute_90,code=lto_", "is LTO-IR" }
-        };
+        { GPUEXEC_INPUT_LIBRARY, "-lib -rdc=true -arch=sm_", "is a library" }
+    };
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_device_info d;
     size_t i;
@@ -989,11 +986,11 @@ TEST(binaries_of_nvcc) {
     CHECK_OK(gpuexec_device_get_info(0, &d));
     for (i = 0; i < sizeof made / sizeof *made; i++) {
         char file[] = "/tmp/gpuexec-input-XXXXXX", command[300], capability[16];
-        const int lto = made[i].type == GPUEXEC_INPUT_AUTO, fd = mkstemp(file);
+        const int fd = mkstemp(file);
         int added;
         gpuexec_linker l = gpuexec_linker_create(ctx, NULL);
         close(fd);
-        snprintf(capability, sizeof capability, "%d", lto ? 90 : d.compute_capability);
+        snprintf(capability, sizeof capability, "%d", d.compute_capability);
         snprintf(command, sizeof command, "nvcc %s%s -fmad=false -o %s kernels/link_main.cu >/dev/null 2>&1",
                  made[i].how, capability, file);
         if (system(command) != 0) {
@@ -1001,10 +998,7 @@ TEST(binaries_of_nvcc) {
             SKIP("no nvcc on this machine compiles for this device");
         }
         added = (int)gpuexec_linker_add_file(l, made[i].type, file);
-        if (lto) {
-            CHECK_EQ(added, GPUEXEC_NOT_SUPPORTED);
-            CHECK_TEXT(gpuexec_error_text(), file, made[i].is, "nvJitLink");
-        } else if (on_cpu_device() && made[i].type == GPUEXEC_INPUT_CUBIN) {
+        if (on_cpu_device() && made[i].type == GPUEXEC_INPUT_CUBIN) {
             CHECK_EQ(added, GPUEXEC_NOT_SUPPORTED);              /* so it was recognised and passed to the driver */
             CHECK_TEXT(gpuexec_error_text(), file, "but the CPU device executes only PTX,",
                        "simgpu links PTX only", made[i].is);
@@ -1014,7 +1008,7 @@ TEST(binaries_of_nvcc) {
         }
         gpuexec_take_error();
         CHECK_RESULT(gpuexec_linker_add_file(l, GPUEXEC_INPUT_PTX, file),
-                     lto ? GPUEXEC_NOT_SUPPORTED : added == GPUEXEC_OK ? GPUEXEC_TOO_LATE : GPUEXEC_BAD_IMAGE);
+                     added == GPUEXEC_OK ? GPUEXEC_TOO_LATE : GPUEXEC_BAD_IMAGE);
         gpuexec_take_error();
         unlink(file);
     }

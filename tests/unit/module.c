@@ -633,11 +633,11 @@ TEST(wrong_images) {
     fatbin[8] = 64;                                              /* one part of LTO-IR */
     fatbin[16] = 8;
     fatbin[20] = 64;
-    CHECK_NOT_MADE(gpuexec_module_load(ctx, fatbin, sizeof fatbin, NULL), GPUEXEC_NOT_SUPPORTED, "LTO-IR", "-dlto",
-                   "nvJitLink");
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, fatbin, sizeof fatbin, NULL), GPUEXEC_BAD_IMAGE,
+                   "is LTO-IR, which must be linked", "gpuexec_linker_add");
     CHECK_NOT_MADE(gpuexec_module_load(ctx, "!<arch>\nabc", 11, NULL), GPUEXEC_BAD_IMAGE, "a library of host objects",
                    "gpuexec_linker_add_file");
-    CHECK_NOT_MADE(gpuexec_module_load(ctx, "\xED\x43\x4E\x7F" "abc", 7, NULL), GPUEXEC_NOT_SUPPORTED, "LTO-IR");
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, "\xED\x43\x4E\x7F" "abc", 7, NULL), GPUEXEC_BAD_IMAGE, "LTO-IR");
     memcpy(cubin + 64, fatbin, 64);                              /* a host object with a fatbin in it */
     cubin[72] = 40;
     cubin[80] = 2;
@@ -894,8 +894,8 @@ TEST(wrapped_images) {
     fatbin[8] = 64;
     fatbin[16] = 8;
     fatbin[20] = 64;             /* one part of LTO-IR, found through the pointer; the length is the fatbin's */
-    CHECK_NOT_MADE(gpuexec_module_load(ctx, &wrapper, 0, NULL), GPUEXEC_NOT_SUPPORTED, "LTO-IR");
-    CHECK_NOT_MADE(gpuexec_module_load(ctx, &wrapper, sizeof wrapper, NULL), GPUEXEC_NOT_SUPPORTED, "LTO-IR");
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, &wrapper, 0, NULL), GPUEXEC_BAD_IMAGE, "LTO-IR");
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, &wrapper, sizeof wrapper, NULL), GPUEXEC_BAD_IMAGE, "LTO-IR");
     memcpy(pair, &wrapper, sizeof wrapper);           /* two of them, as a file can have, whose pointers are invalid */
     memset(pair + 8, 0x11, 8);
     CHECK_NOT_MADE(gpuexec_module_load(ctx, pair, sizeof pair, NULL), GPUEXEC_BAD_IMAGE,
@@ -996,7 +996,7 @@ TEST(binaries_of_nvcc_that_cannot_be_loaded) {
                        "gpuexec_linker_add_file");
     unlink(object);
     if (CHECK(nvcc_made(lto, "-fatbin -rdc=true -gencode arch=compute_80,code=lto_", 80)))
-        CHECK_NOT_MADE(gpuexec_module_load_file(ctx, lto, NULL), GPUEXEC_NOT_SUPPORTED, "is LTO-IR", "nvJitLink");
+        CHECK_NOT_MADE(gpuexec_module_load_file(ctx, lto, NULL), GPUEXEC_BAD_IMAGE, "is LTO-IR", "must be linked");
     unlink(lto);
 }
 
@@ -1012,4 +1012,52 @@ TEST(files_with_a_pointer_to_a_fatbin) {
     CHECK_TEXT(gpuexec_error_text(), path, "is the wrapper that nvcc puts around a fatbin");
     close(file);
     unlink(path);
+}
+
+/* The architectures of cubins as ptxas writes them: flags of CUDA 12.0, 12.9 and 13.0. */
+TEST(what_a_cubin_is_for) {
+    static const struct { unsigned abi, flags; const char *is; } cubins[] = {
+        { 7, 0x460546, "sm_70" }, { 7, 0x5a055a, "sm_90" }, { 7, 0x5a0d5a, "sm_90a" }, { 8, 0x6006402, "sm_100" },
+        { 8, 0x600640a, "sm_100a" }, { 8, 0x600780a, "sm_120a" }, { 8, 0x6004b04, "sm_75" }, { 8, 0xe005a04, "sm_90" }
+    };
+    size_t i;
+    for (i = 0; i < sizeof cubins / sizeof *cubins; i++) {
+        unsigned char header[64] = { 0x7F, 'E', 'L', 'F', 2, 1, 1 };
+        gxi_image image = { header, sizeof header, GXI_CUBIN, NULL, 0, 0 };
+        gxi_text t = { 0, 0, 0, 0 };
+        int k;
+        header[8] = (unsigned char)cubins[i].abi;
+        for (k = 0; k < 4; k++) header[48 + k] = (unsigned char)(cubins[i].flags >> 8 * k);
+        CHECK(gxi_survey(&t, &image, atoi(cubins[i].is + 3)) > 0);
+        CHECK_TEXT(t.p, "a cubin for ");
+        CHECK_STRING(t.p + strlen("a cubin for "), cubins[i].is);
+        gxi_text_free(&t);
+    }
+}
+
+/* On each device: from what does not fit to the best. */
+TEST(which_image_is_better) {
+    static const struct { int sm; const char *list; } devices[] = {
+        { 90, "!c100 !c80 !c91 !p100 !p80f !p89a !c89a !l90 p50 p80 p89 p90 p90f p90a c90 c90f c90a" },
+        { 103, "!c120 !c90 !c100a !p100a !p90a !p120f p90 p100 p100f p103 p103f p103a c100 c100f c103 c103f c103a" },
+        { 75, "!c80 !c61 !p80 p52 p75 c70 c72 c75" }
+    };
+    size_t i;
+    for (i = 0; i < sizeof devices / sizeof *devices; i++) {
+        const char *p = devices[i].list;
+        int before = 0;
+        for (; *p; p += strcspn(p, " "), p += *p != 0) {
+            const int fits = *p != '!', letter = p[!fits];
+            char *end;
+            gxi_target target = { GXI_PTX, 0, 0 };
+            const char *why;
+            int rank;
+            target.kind = letter == 'c' ? GXI_CUBIN : letter == 'l' ? GXI_LTO : GXI_PTX;
+            target.arch = (int)strtol(p + 1 + !fits, &end, 10);
+            target.suffix = *end == ' ' ? 0 : *end;
+            rank = gxi_rank(&target, devices[i].sm, &why);
+            CHECK(fits ? rank > before && !why : !rank && why);
+            before = rank;
+        }
+    }
 }
