@@ -1599,11 +1599,11 @@ typedef struct gpuexec_copy_part {
    earlier work, in no particular order: none may write what another one reads or writes. All are checked before the
    first is enqueued. _now: the same without a stream, like gpuexec_copy_now. For many small copies this is faster than
    a call for each:
-   - to and from page-locked host memory with cuMemcpyBatchAsync, for which the driver must support CUDA 12.8, and
-     which the legacy stream does not allow;
-   - up to 1 MiB within the stream's context, between addresses from gpuexec, if there are at least four: with a
-     kernel, 170 copies a launch. The first such call in a context loads it (cuModuleLoadDataEx), which takes a few
-     milliseconds;
+   - up to 1 MiB within the stream's context, and up to 16 KiB between it and memory from gpuexec_alloc_pinned, all at
+     addresses from gpuexec, if there are at least four: with a kernel, 170 copies a launch. The first such call in a
+     context loads it (cuModuleLoadDataEx), which takes a few milliseconds;
+   - others to and from page-locked host memory: with cuMemcpyBatchAsync, for which the driver must support CUDA 12.8,
+     and which the legacy stream does not allow;
    - all others, and all copies in a capture, also of another library: as separate copies, which it records. */
 GPUEXEC_API gpuexec_result gpuexec_copy_many_at(const char *where, gpuexec_stream stream,
                                                 const gpuexec_copy_part *copies, size_t count);
@@ -4176,7 +4176,8 @@ typedef struct gxi_range {                       /* one of gpuexec's allocations
     uint64_t            room, freed_at;          /* the most bytes that it may have again; the freed_count of then */
     const char         *freed_where;             /* atomic, like where; of a GXI_DEAD one, the caller's pointer */
     gpuexec_memory_kind kind;
-    int                 pooled;                  /* GXI_POOLED, GXI_OF_GRAPH, GXI_IMPORTED or 0 */
+    int                 pooled;                  /* GXI_POOLED, GXI_OF_GRAPH, GXI_IMPORTED; pinned memory:
+                                                    GXI_COMBINED; or 0 */
     uint64_t            device;                  /* address for kernels; 0: not known yet, of host memory */
     struct gxi_range   *next, **from;            /* in its context's list */
 } gxi_range;
@@ -4187,7 +4188,7 @@ enum { GXI_FREED_KEPT = 4, GXI_QUICK = 64 };
 enum { GXI_EMPTY, GXI_LIVE, GXI_DEAD, GXI_BUSY };
 /* from a pool: the driver frees it without waiting; or from a capture: it belongs to the graph, and each launch may
    allocate it; or from another process */
-enum { GXI_POOLED = 16, GXI_OF_GRAPH = 32, GXI_IMPORTED = 64 };
+enum { GXI_POOLED = 16, GXI_OF_GRAPH = 32, GXI_IMPORTED = 64, GXI_COMBINED = 128 };
 /* fixed size, so that freeing never fails for lack of memory */
 typedef struct gxi_freed { gxi_range was; char place[GXI_PLACE]; } gxi_freed;
 /* What gpuexec_pointer_get_info needs of a range; kind: with GXI_POOLED or GXI_IMPORTED; 0: look at the range itself */
@@ -7076,7 +7077,8 @@ static int gxi_context_end(gxi_call *call, gxi_slot *old) {
 /* wait: for the current context's work, unless the driver does that itself. */
 static int gxi_free_range(gxi_call *call, const gxi_range *range, int wait) {
     void *const host = (void *)(uintptr_t)range->lo;
-    const int waited = range->pooled && wait ? GXI_TRY_VOID(cuCtxSynchronize) : 0;
+    const int pooled = range->pooled && range->pooled != GXI_COMBINED,
+              waited = pooled && wait ? GXI_TRY_VOID(cuCtxSynchronize) : 0;
     int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, cu;
     if (GXI_LOAD(&gxi.graphs_lose)) GXI_LOAD(&gxi.graphs_lose)(call, range, NULL);
     gxi_exchange_mode(&mode);
@@ -10261,7 +10263,8 @@ static void *gxi_alloc_pinned(gxi_call *call, gpuexec_context context, size_t by
     if (cu) {
         gxi_fail_alloc(call, cu, slot, bytes, "pinned host", NULL);
         memory = NULL;
-    } else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, call->where, GPUEXEC_MEMORY_PINNED, 0)) {
+    } else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, call->where, GPUEXEC_MEMORY_PINNED,
+                              flags ? GXI_COMBINED : 0)) {
         GXI_BESIDE(cuMemFreeHost, (memory));
         gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot record an allocation of %lu bytes",
                  (unsigned long)bytes);
@@ -12972,11 +12975,12 @@ GPUEXEC_API gpuexec_result gpuexec_copy_3d_now_at(const char *where, gpuexec_con
     return gxi_copy_box(call, context.id, 1, copy);
 }
 
-/* --- arrays of copies: between device addresses by a kernel, to and from the host by the driver's batches --------- */
+/* --- arrays of copies: small ones by a kernel, others to and from the host by the driver's batches ---------------- */
 
 enum { GXI_PARTS = 170,                          /* a kernel's parameters have at most 4 KiB */
        GXI_PARTS_LEAST = 4,                      /* fewer copies are separate */
        GXI_PART_LIMIT = 1 << 20,                 /* bytes: a larger copy gains nothing */
+       GXI_HOST_PART_LIMIT = 16384,              /* the same to and from the host */
        GXI_BLOCK_BYTES = 16384,                  /* that one block copies */
        GXI_COPIES = 512 };
 typedef struct gxi_part { uint64_t to, from, bytes; } gxi_part;
@@ -13058,10 +13062,15 @@ static int gxi_select(gxi_many *m, size_t i) {
     gxi_fail_transfer(m->call, x, "use memcpy", "both sides are host memory");
     return 0;
 }
-/* Whether a kernel of the stream's context can access the memory on that side. */
+/* Whether a kernel of the stream's context can access the memory on that side: memory of the context, or pinned memory,
+   which has the same address there unless it is write-combined. Large copies to and from that are better for the copy
+   engines. */
 static int gxi_is_near(const gxi_many *m, gxi_side *side) {
     const gxi_slot *context;
-    if (!gxi_find_range(side->address, &side->found) || side->found.kind != GPUEXEC_MEMORY_DEVICE) return 0;
+    if (!gxi_find_range(side->address, &side->found)) return 0;
+    if (side->found.kind == GPUEXEC_MEMORY_PINNED)
+        return side->host && side->found.pooled != GXI_COMBINED && m->x.bytes <= GXI_HOST_PART_LIMIT;
+    if (side->found.kind != GPUEXEC_MEMORY_DEVICE || side->host) return 0;
     context = gxi_peek(side->found.context, GXI_CONTEXT);
     return context && context->cu_context == m->slot->cu_context;
 }
@@ -13116,7 +13125,7 @@ static int gxi_enqueue_part(gxi_many *m, size_t i) {
     static gxi_slot *const no_peers[2] = { NULL, NULL };
     gxi_transfer *x = &m->x;
     const uint64_t to = x->sides[GXI_TO].address, from = x->sides[GXI_FROM].address;
-    if (x->kind == GXI_COPY && m->copier && x->bytes <= GXI_PART_LIMIT && gxi_is_near(m, &x->sides[GXI_TO]) &&
+    if (x->kind != GXI_COPY_PEER && m->copier && x->bytes <= GXI_PART_LIMIT && gxi_is_near(m, &x->sides[GXI_TO]) &&
         gxi_is_near(m, &x->sides[GXI_FROM])) {
         const gxi_part part = { to, from, x->bytes };
         m->parts[m->nparts++] = part;
@@ -13158,7 +13167,8 @@ static gpuexec_result gxi_copy_many(gxi_call *call, uint64_t on, int now, const 
     for (i = 0; i < count; i++) {
         if (!gxi_select(&m, i) || (m.x.bytes && gxi_check_transfer(call, &m.x, slot))) return GPUEXEC_BAD_ARGUMENT;
         out += m.x.bytes && m.x.kind == GXI_COPY_OUT;
-        within += m.x.bytes && m.x.kind == GXI_COPY;
+        within += m.x.bytes && m.x.kind != GXI_COPY_PEER && gxi_is_near(&m, &m.x.sides[GXI_TO]) &&
+            gxi_is_near(&m, &m.x.sides[GXI_FROM]);
     }
     call->subject = NULL;
     context = now ? slot : gxi_peek(slot->context, GXI_CONTEXT);
@@ -16375,7 +16385,8 @@ enum { GXI_BATCH_CHAINS = 8,                     /* of independent launches. An 
        GXI_BATCH_WORDS = 16,                     /* of an argument: those that may be addresses */
        GXI_PIECE = 16384, GXI_PIECE_HEAD = 16, GXI_PIECES = 64,      /* see gxi_piece_new */
        GXI_BATCH_FOUND = 8,
-       GXI_BATCH_FEW = 64,                       /* after so many changed launches the graph gets their arguments */
+       GXI_BATCH_FEW = 16,                       /* after so many changed launches the graph gets their arguments, which
+                                                    are still in the processor's cache */
        GXI_BATCH_LINES = 6,                      /* of 64 bytes: what a launch with few arguments takes */
        GXI_BATCH_LIKE = 8 };                     /* checks of so many earlier launches are not repeated */
 typedef struct gxi_batched {                     /* one launch */
@@ -16675,13 +16686,20 @@ static void gxi_copy_value(void *to, const void *value, size_t bytes) {         
     else if (bytes == 8) memcpy(to, value, 8);
     else memcpy(to, value, bytes);
 }
-/* Gives the graph the arguments that changed. */
-static gpuexec_result gxi_batch_change(gxi_call *call, gxi_slot *slot) {
+/* Gives the graph the arguments that changed, and fetches as many launches from number `next` on into the processor's
+   cache. */
+static gpuexec_result gxi_batch_change(gxi_call *call, gxi_slot *slot, int next) {
     gxi_batch *b = gxi_batch_of(slot);
-    int i, cu = 0;
-    for (i = 0; i < b->nchanged; i++) {
+    int i, k, cu = 0;
+    for (i = 0; i < b->nchanged; i++, next++) {
         gxi_batched *l = b->changed[i];
-        if ((cu = GXI_TRY(cuGraphExecKernelNodeSetParams, (slot->is.batch.exec, l->node, &l->params))) != 0) break;
+        for (k = 0; next < b->count && k < GXI_BATCH_LINES; k++)
+            GXI_PREFETCH((const char *)b->launches[next] + 64 * k);
+        cu = gxi.cu.cuGraphExecKernelNodeSetParams(slot->is.batch.exec, l->node, &l->params);
+        if (GXI_UNLIKELY(cu || gxi.trace))
+            gxi_returned(call, "cuGraphExecKernelNodeSetParams", cu,
+                         GXI_NUMBERS(slot->is.batch.exec, l->node, &l->params));
+        if (cu) break;
         l->changed = 0;
     }
     b->nchanged -= i;
@@ -16689,35 +16707,14 @@ static gpuexec_result gxi_batch_change(gxi_call *call, gxi_slot *slot) {
     return cu ? gxi_fail_cu(call, NULL, "cannot set the arguments of a launch of %s, of the batch created at %s",
                             b->changed[0]->name, gxi_place(slot->where)) : GPUEXEC_OK;
 }
-static GXI_NOINLINE gpuexec_result gxi_batch_change_few(const char *where, gxi_slot *slot) {
+static GXI_NOINLINE gpuexec_result gxi_batch_change_few(const char *where, gxi_slot *slot, int next) {
     gpuexec_result result;
     gxi_scope scope;
     GXI_CALL(gpuexec_batch_set, GXI_MAKES);
     if (gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
-    result = gxi_batch_change(call, slot);
+    result = gxi_batch_change(call, slot, next);
     gxi_leave(&scope);
     return result;
-}
-/* Another launch has changed, the one before number `next`. If the context is current, the graph gets the arguments of
-   the one that changed before it, which are still in the processor's cache, while `next` is fetched; if not, a few
-   together. */
-static gpuexec_result gxi_batch_changes(const char *where, gxi_slot *slot, gxi_batched *l, int next) {
-    gxi_batch *const b = gxi_batch_of(slot);
-    struct CUctx_st *current = NULL;
-    int i;
-    l->changed = 1;
-    b->changed[b->nchanged++] = l;
-    if (b->nchanged == 1 || b->ends != GXI_LOAD(&gxi.ends)) return GPUEXEC_OK;
-    if (b->nchanged == 2 && !gxi.trace && gxi.cu.cuCtxGetCurrent(&current) == 0 && current == slot->cu_context) {
-        for (i = 0; i < GXI_BATCH_LINES && next < b->count; i++)
-            GXI_PREFETCH((const char *)b->launches[next] + 64 * i);
-        if (gxi.cu.cuGraphExecKernelNodeSetParams(slot->is.batch.exec, b->changed[0]->node, &b->changed[0]->params))
-            return gxi_batch_change_few(where, slot);
-        b->changed[0]->changed = 0;
-        b->changed[0] = l;
-        b->nchanged = 1;
-    }
-    return b->nchanged < GXI_BATCH_FEW ? GPUEXEC_OK : gxi_batch_change_few(where, slot);
 }
 GPUEXEC_API gpuexec_result gpuexec_batch_set_at(const char *where, gpuexec_batch batch, int launch, int index,
                                                 const void *value, size_t bytes) {
@@ -16728,7 +16725,11 @@ GPUEXEC_API gpuexec_result gpuexec_batch_set_at(const char *where, gpuexec_batch
         return gxi_batch_set_fails(where, batch, launch, index, bytes);
     gxi_copy_value((void *)(uintptr_t)l->block.addresses[index], value, bytes);
     if (bytes >= sizeof(uint64_t)) gxi_batch_note(b, l, (unsigned)index);
-    return b->graph && !l->changed ? gxi_batch_changes(where, slot, l, launch + 1) : GPUEXEC_OK;
+    if (!b->graph || l->changed) return GPUEXEC_OK;
+    l->changed = 1;
+    b->changed[b->nchanged++] = l;
+    return b->nchanged < GXI_BATCH_FEW || b->ends != GXI_LOAD(&gxi.ends) ? GPUEXEC_OK
+        : gxi_batch_change_few(where, slot, launch + 1);
 }
 
 /* --- launching ---------------------------------------------------------------------------------------------------- */
@@ -16830,7 +16831,7 @@ static GXI_NOINLINE gpuexec_result gxi_batch_launch_else(const char *where, gpue
         if (!slot->is.batch.exec || b->nchanged) {
             gpuexec_result result;
             if (gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
-            result = slot->is.batch.exec ? gxi_batch_change(call, slot) : gxi_batch_make(call, slot);
+            result = slot->is.batch.exec ? gxi_batch_change(call, slot, b->count) : gxi_batch_make(call, slot);
             gxi_leave(&scope);
             if (result) return result;
         }

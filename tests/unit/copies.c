@@ -4,7 +4,8 @@
 
 /* ---- random programs: the same copies and fills on the device and, byte by byte, in a model ---- */
 
-enum { DEVICE, OTHER, POOL, MANAGED, PINNED, PAGEABLE, REGIONS, BYTES = 6000, PROGRAMS = 300, STEPS = 12, PARTS = 40 };
+enum { DEVICE, OTHER, POOL, MANAGED, PINNED, COMBINED, PAGEABLE, REGIONS, BYTES = 6000, PROGRAMS = 300, STEPS = 12,
+       PARTS = 40 };
 
 typedef struct region {
     gpuexec_ptr    device;                       /* 0: host memory */
@@ -41,6 +42,7 @@ static world begin(void) {
     }
     CHECK_OK(gpuexec_stream_sync(w.stream));
     w.at[PINNED].host = (unsigned char *)gpuexec_alloc_pinned(w.ctx, BYTES);
+    w.at[COMBINED].host = (unsigned char *)gpuexec_alloc_write_combined(w.ctx, BYTES);
     w.at[PAGEABLE].host = (unsigned char *)malloc(BYTES);
     return w;
 }
@@ -624,9 +626,11 @@ TEST(ways_of_arrays) {
     goes(&w, w.stream, POOL, 3, 0, 0, 0, 3);
     goes(&w, w.stream, POOL, 9, (1 << 20) + 1, 1, 0, 1);
     goes(&w, w.stream, POOL, 9, 1 << 20, 1, 0, 0);
-    goes(&w, w.stream, PINNED, 513, 0, 0, has ? 2 : 0, has ? 0 : 513);
+    goes(&w, w.stream, PINNED, 171, 0, 2, 0, 0);
+    goes(&w, w.stream, COMBINED, 513, 0, 0, has ? 2 : 0, has ? 0 : 513);
     goes(&w, w.stream, PAGEABLE, 20, 0, 0, 0, 20);
-    goes(&w, legacy, PINNED, 20, 0, 0, 0, 20);
+    goes(&w, legacy, PINNED, 20, 0, 1, 0, 0);
+    goes(&w, legacy, COMBINED, 20, 0, 0, 0, 20);
     if (gpuexec_device_count() > 1) goes(&w, w.stream, OTHER, 20, 0, 0, 0, 20);
     GPUEXEC_CAPTURE(w.stream, &g) {
         goes(&w, w.stream, POOL, 20, 0, 0, 0, 20);
@@ -641,7 +645,7 @@ TEST_ALONE(without_the_kernel) {
     if (!on_cpu_device()) SKIP("needs the CPU device's failures");
     w = begin_counting();
     goes(&w, w.stream, POOL, 20, 0, 0, 0, 20);
-    goes(&w, w.stream, POOL, 20, 0, 0, 0, 20);
+    goes(&w, w.stream, PINNED, 20, 0, 0, gpuexec_driver_version() >= 12080, gpuexec_driver_version() >= 12080 ? 0 : 20);
     free(w.at[PAGEABLE].host);
 }
 
