@@ -47,7 +47,7 @@ BENCHES  := $(addprefix $(BUILD)/bench/,launch calls pool graph batch copies sta
 FIND_DEVICE := $(BUILD)/find_device
 RANDOM   := $(BUILD)/random
 FORMS    := $(BUILD)/forms
-FUZZERS  := $(addprefix $(BUILD)/fuzz/,parser executor params handles driver fatbin)
+FUZZERS  := $(addprefix $(BUILD)/fuzz/,parser executor params handles driver fatbin nested)
 
 all: simgpu examples tests
 

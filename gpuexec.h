@@ -104,8 +104,8 @@
       GPUEXEC_NO_HERE          any file: its calls do not pass the caller's file and line (smaller binaries)
 
     No macro changes the layout of a type. Run-time settings are the members of descs (structs of options, such as
-    gpuexec_stream_desc) and the environment variables GPUEXEC_DRIVER, GPUEXEC_NVRTC,
-    GPUEXEC_NVJITLINK and GPUEXEC_TRACE.
+    gpuexec_stream_desc) and the environment variables GPUEXEC_DRIVER, GPUEXEC_NVRTC, GPUEXEC_NVJITLINK,
+    GPUEXEC_CUDADEVRT and GPUEXEC_TRACE.
 
     --------------------------------------------------------------------------------------------------------------------
     >>manual
@@ -212,13 +212,12 @@
       Device code in several files, compiled with nvcc -rdc=true (or PTX with .extern and .visible), becomes one module:
           gpuexec_linker linker = gpuexec_linker_create(ctx, NULL);
           gpuexec_linker_add_file(linker, GPUEXEC_INPUT_AUTO, "main.ptx");
-          gpuexec_linker_add_file(linker, GPUEXEC_INPUT_AUTO, "libcudadevrt.a");
+          gpuexec_linker_add_file(linker, GPUEXEC_INPUT_AUTO, "part.ptx");
           gpuexec_module mod = gpuexec_linker_load(linker);
           gpuexec_linker_destroy(linker);
-      Inputs are PTX, cubins, fatbins, and objects and libraries from nvcc, in any order. Kernels that launch kernels
-      also need the toolkit's libcudadevrt.a. gpuexec_linker_save writes the linked cubin to a file, so that the program
-      can load it next time without compiling. A cubin runs only on GPUs whose compute capability has the same major
-      version and the same or a higher minor version.
+      Inputs are PTX, cubins, fatbins, and objects and libraries from nvcc, in any order. gpuexec_linker_save writes
+      the linked cubin to a file, so that the program can load it next time without compiling. A cubin runs only on GPUs
+      whose compute capability has the same major version and the same or a higher minor version.
       LTO-IR (nvcc -dlto) is optimized across all inputs that contain it. It is linked by nvJitLink 12 or 13, a library
       of the CUDA toolkit, together with the other inputs; the linker does that automatically, or, if desc.nvjitlink is
       1, without LTO-IR. The driver's linker then only checks the inputs without LTO-IR; with desc.nvjitlink, it does
@@ -227,6 +226,14 @@
       nvJitLink is searched for like NVRTC (see COMPILING): gpuexec_setup_desc.nvjitlink_path; GPUEXEC_NVJITLINK from
       the environment; libnvJitLink.so of version 13 or 12. If there is none, gpuexec_linker_add returns
       GPUEXEC_NO_COMPILER: `pip install nvidia-nvjitlink`.
+      Kernels that launch kernels (dynamic parallelism) call the device runtime, CUDA's library libcudadevrt.a. If the
+      inputs refer to it, gpuexec_linker_load finds it and links it; other links do not need it. It is the first of:
+      gpuexec_setup_desc.cudadevrt_path; GPUEXEC_CUDADEVRT from the environment; the file in CUDA_HOME, CUDA_PATH, the
+      toolkit whose nvcc is on PATH, /usr/local/cuda*, Debian's and Python's packages (nvidia-cuda-runtime), as for
+      NVRTC below. The CPU device needs no file. Parent and child share global and constant memory. Shared and local
+      memory belong to one block and one thread: pass a child neither's address. What a parent wrote before a launch is
+      visible to the child; the parent never sees what its children write (only kernels in cudaStreamTailLaunch, later
+      work on the host's stream and the host do). examples/quicksort_cdp.c sorts in this way.
 
     COMPILING (>>compile)
       NVRTC, the compiler of the CUDA toolkit as a library, compiles CUDA C while the program runs:
@@ -847,8 +854,9 @@ typedef void *(*gpuexec_realloc_function)(void *user, void *p, size_t bytes);
 typedef struct gpuexec_setup_desc {
     unsigned                 start_canary;       /* leave it 0, like end_canary. If either is not 0, the desc was not
                                                     zero-initialized, and the call fails */
-    int                      ignore_environment; /* 1: ignore GPUEXEC_DRIVER, GPUEXEC_NVRTC, GPUEXEC_NVJITLINK and
-                                                    GPUEXEC_TRACE, and search for NVRTC and nvJitLink only in the
+    int                      ignore_environment; /* 1: ignore GPUEXEC_DRIVER, GPUEXEC_NVRTC, GPUEXEC_NVJITLINK,
+                                                    GPUEXEC_CUDADEVRT and GPUEXEC_TRACE, and search for NVRTC,
+                                                    nvJitLink and libcudadevrt.a only in the
                                                     system's folders */
     const char              *driver_path;        /* the only library to try, instead of the system's driver */
     int                      no_latch;           /* 1: failures are not latched (for programs that check every call) */
@@ -864,6 +872,7 @@ typedef struct gpuexec_setup_desc {
     void                    *realloc_user;
     const char              *nvrtc_path;         /* the only NVRTC library to try, for gpuexec_module_compile */
     const char              *nvjitlink_path;     /* the only nvJitLink library to try, for linkers with LTO-IR */
+    const char              *cudadevrt_path;     /* the only libcudadevrt.a to try, for links that need it (>>link) */
     unsigned                 end_canary;
 } gpuexec_setup_desc;
 
@@ -997,7 +1006,9 @@ typedef enum gpuexec_limit {
                                                     first such kernel runs */
     GPUEXEC_LIMIT_SYNC_DEPTH = 3,                /* nesting depth of kernels that launch kernels and wait for them;
                                                     only on devices before compute capability 9.0 */
-    GPUEXEC_LIMIT_PENDING_LAUNCHES = 4,          /* how many launches made by kernels can be pending */
+    GPUEXEC_LIMIT_PENDING_LAUNCHES = 4,          /* how many launches made by kernels can be pending, 2048 by default;
+                                                    the next one fails, which only cudaGetLastError() in the kernel
+                                                    reports */
     GPUEXEC_LIMIT_L2_FETCH = 5,                  /* bytes that the L2 cache fetches at a time, 0 to 128: a hint */
     GPUEXEC_LIMIT_PERSISTING_L2 = 6              /* bytes of the L2 cache that are set aside for persisting accesses */
 } gpuexec_limit;
@@ -2471,7 +2482,7 @@ GPUEXEC_API gpuexec_node gpuexec_graph_add_free_at(const char *where, gpuexec_gr
 /* Returns a condition for one conditional node of the graph: a number that each launch of the graph sets to `value`,
    and that kernels of the graph can set. Such a kernel has it as a parameter of type cudaGraphConditionalHandle (an
    unsigned long long), calls cudaGraphSetConditional(condition, value), and is compiled with nvcc -rdc=true and linked
-   with libcudadevrt.a (gpuexec_linker). Pass the condition as an argument of that kernel's node. 0 if the call fails.
+   (gpuexec_linker adds libcudadevrt.a). Pass the condition as an argument of that kernel's node. 0 if the call fails.
    Needs a driver for CUDA 12.4 or later. cuGraphConditionalHandleCreate. */
 GPUEXEC_API unsigned long long gpuexec_graph_condition_at(const char *where, gpuexec_graph graph, unsigned value);
 
@@ -3474,9 +3485,7 @@ static const char *const gxi_driver_places[] = { "nvcuda.dll" };
 #  define GXI_CPU_DEVICE_IS_FOR " (Linux only, so under WSL)"
 #else
 #  include <dlfcn.h>
-#  if !defined(GPUEXEC_NO_COMPILE)
-#    include <glob.h>
-#  endif
+#  include <glob.h>
 #  include <poll.h>
 #  include <pthread.h>
 #  include <sys/stat.h>
@@ -4306,7 +4315,7 @@ static void *gxi_system_realloc(void *user, void *p, size_t bytes) {
     free(p);
     return NULL;
 }
-static const gpuexec_setup_desc gxi_defaults = { 0, 0, 0, 0, 0, 0, 0, 0, gxi_system_realloc, 0, 0, 0, 0 };
+static const gpuexec_setup_desc gxi_defaults = { 0, 0, 0, 0, 0, 0, 0, 0, gxi_system_realloc, 0, 0, 0, 0, 0 };
 static const gpuexec_setup_desc *gxi_desc(void) {
     const gxi_settings *settings = GXI_LOAD(&gxi.settings);
     return settings ? &settings->desc : &gxi_defaults;
@@ -5238,15 +5247,26 @@ static GXI_COLD gpuexec_result gxi_fail_started(gxi_call *call) {
 }
 /* Earlier settings stay: calls on other threads may be reading them, and blocks of memory refer to their allocator. */
 static GXI_COLD gpuexec_result gxi_settings_new(gxi_call *call, const gpuexec_setup_desc *desc) {
-    const size_t n = desc->nvrtc_path ? strlen(desc->nvrtc_path) + 1 : 0,
-                 m = desc->nvjitlink_path ? strlen(desc->nvjitlink_path) + 1 : 0;
-    gxi_settings *settings = (gxi_settings *)malloc(sizeof *settings + n + m);
+    const char *const from[] = { desc->nvrtc_path, desc->nvjitlink_path, desc->cudadevrt_path };
+    gxi_settings *settings;
+    const char **to[3];
+    char *text;
+    size_t i, n = 0;
+    for (i = 0; i < 3; i++) n += from[i] ? strlen(from[i]) + 1 : 0;
+    settings = (gxi_settings *)malloc(sizeof *settings + n);
     if (!settings)
         return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL,
                         "out of host memory: cannot store gpuexec_setup's settings");
     settings->desc = *desc;
-    if (n) settings->desc.nvrtc_path = (const char *)memcpy(settings + 1, desc->nvrtc_path, n);
-    if (m) settings->desc.nvjitlink_path = (const char *)memcpy((char *)(settings + 1) + n, desc->nvjitlink_path, m);
+    to[0] = &settings->desc.nvrtc_path;
+    to[1] = &settings->desc.nvjitlink_path;
+    to[2] = &settings->desc.cudadevrt_path;
+    text = (char *)(settings + 1);
+    for (i = 0; i < 3; i++) if (from[i]) {
+        n = strlen(from[i]) + 1;
+        *to[i] = (const char *)memcpy(text, from[i], n);
+        text += n;
+    }
     if (!desc->realloc_function) settings->desc.realloc_function = gxi_system_realloc;
     settings->before = gxi.settings;
     GXI_STORE(&gxi.settings, settings);
@@ -7784,27 +7804,24 @@ static GXI_COLD char *gxi_jit_cure(int cu, const gpuexec_module_desc *desc) {
                       gxi_jit_rows[i].name);
     return cure.p;
 }
-/* Whether this text names a function of the device runtime. */
-static int gxi_wants_device_runtime(const char *text) {
-    return strstr(text, "cudaCDP") || strstr(text, "cudaLaunchDevice") || strstr(text, "cudaGetParameterBuffer")
-        || strstr(text, "ynamic parallelism");
+/* Whether a log says that a function of the device runtime is missing. All of their names begin with these. */
+static int gxi_lacks_device_runtime(const char *log) {
+    static const char *const words[] = { "reference to 'cuda", "reference to '__cuda", "extern function 'cuda",
+                                         "extern function '__cuda" };
+    size_t i = 0;
+    while (i < sizeof words / sizeof *words && !strstr(log, words[i])) i++;
+    return i < sizeof words / sizeof *words;
 }
 /* Fails if the cause is something that the CPU device does not support; 0 if it is not. */
 static GXI_COLD int gxi_fail_cpu_device(gxi_call *call, int cu, const char *name, gxi_image_kind kind,
                                         const char *parts) {
     if (!gxi_is_cpu_device()) return 0;
-    if (call->log && gxi_wants_device_runtime(call->log))
-        gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
-                 "launch these kernels from the host, or run on a GPU and link the toolkit's libcudadevrt.a",
-                 "%s has kernels that launch kernels (dynamic parallelism), which the CPU device does not support: "
-                 "it has no device runtime", name);
-    else if (cu == GXI_NO_BINARY_FOR_GPU)
+    if (cu == GXI_NO_BINARY_FOR_GPU)
         gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
                  kind == GXI_CUBIN
                      ? "use the PTX: nvcc -ptx -arch=compute_75 (for linking, also -rdc=true)"
                  : kind == GXI_LIBRARY
-                     ? "compile it with PTX: nvcc -rdc=true -gencode arch=compute_75,code=compute_75. Kernels that "
-                       "launch kernels (libcudadevrt.a) run only on GPUs"
+                     ? "compile it with PTX: nvcc -rdc=true -gencode arch=compute_75,code=compute_75"
                      : "compile it with PTX for this device: nvcc -gencode arch=compute_75,code=compute_75",
                  "%s is %s, but %sthe CPU device executes only PTX, not machine code. It contains %s", name,
                  gxi_image_kinds[kind], kind == GXI_CUBIN ? "" : "has no PTX that fits: ", parts);
@@ -7835,8 +7852,11 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
     }
     /* the wording of ptxas and of nvlink */
     if (call->log && (strstr(call->log, "nresolved extern") || strstr(call->log, "ndefined reference"))) {
-        gxi_fail_cu(call, "link it with the images that define them: gpuexec_linker_create; kernels that launch "
-                    "kernels need libcudadevrt.a", "%s uses symbols that are defined elsewhere", name);
+        gxi_fail_cu(call, gxi_lacks_device_runtime(call->log)
+                    ? "link it: gpuexec_linker_create, gpuexec_linker_add and gpuexec_linker_load, which finds the "
+                      "device runtime and adds it"
+                    : "link it with the images that define them: gpuexec_linker_create",
+                    "%s uses symbols that are defined elsewhere", name);
     } else if (cu == GXI_UNSUPPORTED_PTX_VERSION) {
         gxi_fail_cu(call,
                     "compile it with a toolkit (GPUEXEC_NVRTC, GPUEXEC_NVJITLINK) no newer than the driver, "
@@ -7950,13 +7970,14 @@ static int gxi_edits(const char *a, const char *b) {
     return row[n];
 }
 
-#if !defined(GPUEXEC_NO_COMPILE)
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-find   Where CUDA's own files may be: NVRTC (>>impl-compile) and nvJitLink (>>impl-nvjitlink). */
+   >>impl-find   Where CUDA's own files may be: NVRTC (>>impl-compile), nvJitLink (>>impl-nvjitlink)
+   and the device runtime (>>impl-link). */
 
 /* A folder, in that of an environment variable or alone; PATH names several, the toolkit's among them. */
 typedef struct gxi_folder { const char *variable, *folder; } gxi_folder;
 #if defined(_WIN32)
+#define GXI_DEVRT "cudadevrt.lib"
 static const gxi_folder gxi_folders[] = {
     { "CUDA_PATH", "\\bin\\x64" }, { "CUDA_PATH", "\\bin" }, { "CUDA_PATH", "\\lib\\x64" }, { "CUDA_HOME", "\\bin" },
     { "CUDA_HOME", "\\lib\\x64" }, { "VIRTUAL_ENV", "\\Lib\\site-packages\\nvidia\\cu13\\bin\\x86_64" },
@@ -7967,6 +7988,7 @@ static const gxi_folder gxi_folders[] = {
     { "CONDA_PREFIX", "\\Library\\bin" }, { "CONDA_PREFIX", "\\Library\\lib" }, { "PATH", "\\..\\lib\\x64" }
 };
 #else
+#define GXI_DEVRT "libcudadevrt.a"
 #define GXI_WHEELS "/nvidia/*/lib"
 static const gxi_folder gxi_folders[] = {
     { "CUDA_HOME", "/lib64" }, { "CUDA_HOME", "/lib" }, { "CUDA_PATH", "/lib64" }, { "CUDA_PATH", "/lib" },
@@ -8032,6 +8054,43 @@ static void *gxi_find(gxi_call *call, const char *name, gxi_file_use *use, gxi_t
     return used;
 }
 
+#define GXI_GET_DEVRT "install the CUDA toolkit (on Debian: `apt install nvidia-cuda-toolkit`), or `pip install " \
+    "nvidia-cuda-runtime` (for drivers of CUDA 12: nvidia-cuda-runtime-cu12), and set GPUEXEC_CUDADEVRT to its " \
+    GXI_DEVRT
+/* A copy of the path, if it is a library. */
+static void *gxi_devrt_use(gxi_call *call, const char *path, gxi_text *why) {
+    FILE *const file = fopen(path, "rb");
+    char magic[8] = "";
+    size_t n;
+    (void)call;
+    if (!file) {
+        gxi_add(why, "%s", strerror(errno));
+        return NULL;
+    }
+    n = fread(magic, 1, sizeof magic, file);
+    fclose(file);
+    if (n == sizeof magic && memcmp(magic, "!<arch>\n", n) == 0) return gxi_copy_string(path);
+    gxi_add(why, "it is not a library");
+    return NULL;
+}
+/* *out: its path, for the caller to free, or NULL, and the places in `tried`. Fails if the user named another file. */
+static gpuexec_result gxi_find_devrt(gxi_call *call, char **out, gxi_text *tried) {
+    const char *path = gxi_desc()->cudadevrt_path, *by = "gpuexec_setup_desc.cudadevrt_path";
+    gxi_text why = { 0, 0, 0, 0 };
+    gpuexec_result result = GPUEXEC_OK;
+    if (!path && (path = gxi_environment("GPUEXEC_CUDADEVRT")) != NULL)
+        by = "the environment variable GPUEXEC_CUDADEVRT";
+    *out = (char *)(path ? gxi_devrt_use(call, path, &why) : gxi_find(call, GXI_DEVRT, gxi_devrt_use, tried, &why));
+    if (path && !*out && !why.p) result = gxi_fail_memory(call, "find " GXI_DEVRT);
+    else if (path && !*out)
+        result = gxi_fail(call, GPUEXEC_FILE_ERROR, "name the library " GXI_DEVRT " by its path, or leave both unset "
+                          "to search for it", "cannot use \"%s\", named by %s: %s", path, by, why.p);
+    else if (!*out && why.p) gxi_add(tried, "%s", why.p);
+    gxi_text_free(&why);
+    return result;
+}
+
+#if !defined(GPUEXEC_NO_COMPILE)
 /* A library of the toolkit that is loaded once and stays loaded, like the driver. */
 typedef struct gxi_tool {
     const char   *is, *variable, *member, *get, *names[3];
@@ -9101,6 +9160,8 @@ struct gxi_linker {
     gxi_input *inputs;
     size_t     count, cap, given;                /* given: how many of them the state has */
     char      *name, *log;
+    int        searched;                         /* for the device runtime */
+    gxi_text   tried;                            /* where, without result */
     double     ms;
     void      *image;                            /* owned by the state or `own`; NULL before it is complete */
     size_t     bytes;
@@ -9120,6 +9181,7 @@ static void gxi_linker_free(gxi_linker *l) {
     gxi_free(l->jit.logs);
     gxi_free(l->name);
     gxi_free(l->log);
+    gxi_text_free(&l->tried);
     gxi_free(l->own);
     gxi_free(l->info);
     gxi_free(l);
@@ -9158,17 +9220,19 @@ static int gxi_link_log(gxi_text *t, const char *log) {
     return found;
 }
 static const char *gxi_link_cure(const char *what) {
-    return gxi_wants_device_runtime(what) && gxi_is_cpu_device()
-               ? "use a GPU for kernels that launch kernels: they need the device runtime, libcudadevrt.a, "
-                 "which the CPU device cannot link"
-         : gxi_wants_device_runtime(what)
-               ? "add the toolkit's libcudadevrt.a: kernels that launch kernels need the device runtime"
-         : strstr(what, "gpuexec_barrier_") ? "add kernels/gpuexec_barrier.ptx from gpuexec's repository"
+    return strstr(what, "gpuexec_barrier_") ? "add kernels/gpuexec_barrier.ptx from gpuexec's repository"
          : strstr(what, "Undefined") || strstr(what, "Unresolved")
                ? "add the input that defines it as .visible; C++ names must be the same on both sides (extern \"C\")"
          : strstr(what, "Multiple") || strstr(what, "multiply")
                ? "keep one definition and declare it .extern elsewhere (CUDA C: extern), or make it static or .weak"
          : *what ? "declare it the same way in all inputs" : NULL;
+}
+/* what: the linker's messages. */
+static GXI_COLD void gxi_fail_symbols(gxi_call *call, const gxi_linker *l, const char *what) {
+    if (l->tried.p && gxi_lacks_device_runtime(what))
+        gxi_fail(call, GPUEXEC_LINK_FAILED, GXI_GET_DEVRT, "cannot link %s: %s; this is in the device runtime, "
+                 GXI_DEVRT ", which was not found in %s", l->name, what, l->tried.p + 2);
+    else gxi_fail(call, GPUEXEC_LINK_FAILED, gxi_link_cure(what), "cannot link %s: %s", l->name, what);
 }
 /* `failed` is the input that the driver refused; NULL if it accepted all and linking failed. */
 static GXI_COLD void gxi_fail_link(gxi_call *call, int cu, const gxi_slot *slot, const gxi_input *failed) {
@@ -9181,9 +9245,7 @@ static GXI_COLD void gxi_fail_link(gxi_call *call, int cu, const gxi_slot *slot,
     for (at = log; at && *at; at += strcspn(at, "\n"), at += *at != 0) lines++;
     /* a log that is completely in the message is not printed again */
     call->log = lines && lines == found && found <= GXI_LINK_ERRORS ? NULL : log;
-    if (found)
-        gxi_fail(call, GPUEXEC_LINK_FAILED, gxi_link_cure(what.p ? what.p : ""), "cannot link %s: %s", l->name,
-                 what.p ? what.p : "");
+    if (found) gxi_fail_symbols(call, l, what.p ? what.p : "");
     else if (context && (failed || (l->own && cu == GXI_UNSUPPORTED_PTX_VERSION))) {
         gxi_image image = { l->own, l->own_bytes, GXI_PTX, l->own, 0, 0 };
         if (failed) {
@@ -9253,6 +9315,45 @@ static int gxi_link_go_on(gxi_call *call, const gxi_slot *slot, int complete, co
     cu = GXI_TRY_MAKE(l->image, cuLinkComplete, (slot->is.linker.native, &l->image, &l->bytes));
     return cu == 0 && (!l->bytes || l->bytes >= GXI_NO_LENGTH) ? gxi_note(call, GXI_MADE_NOTHING) : cu;
 }
+static gpuexec_result gxi_inputs_push(gxi_call *call, gxi_linker *l, const gxi_input *input) {
+    if (l->count == l->cap) {
+        const size_t cap = l->cap ? l->cap * 2 : 8;
+        gxi_input *more = (gxi_input *)gxi_realloc(l->inputs, cap * sizeof *more);
+        if (!more) return gxi_fail_memory(call, "add an input");
+        l->inputs = more;
+        l->cap = cap;
+    }
+    l->inputs[l->count++] = *input;
+    return GPUEXEC_OK;
+}
+/* Whether the inputs refer to the device runtime. Compressed ones hide it: then the driver's log says so. */
+static int gxi_link_launches(const gxi_linker *l) {
+    int launches = 0;
+    size_t i;
+    for (i = 0; i < l->count; i++) {
+        if (l->inputs[i].kind == GXI_LIBRARY) return 0;              /* it may be libcudadevrt.a */
+        launches |= gxi_has_device_launches(l->inputs[i].data, l->inputs[i].bytes);
+    }
+    return launches;
+}
+/* Makes libcudadevrt.a the last input, if there is one. The driver decides whether the link needs it. */
+static gpuexec_result gxi_link_add_runtime(gxi_call *call, gxi_linker *l) {
+    gxi_input input = { GXI_LIBRARY, NULL, NULL, 0 };
+    gxi_text name = { 0, 0, 0, 0 };
+    char *path;
+    l->searched = 1;
+    if (gxi_find_devrt(call, &path, &l->tried)) return gxi_failed_with();
+    if (!path) return GPUEXEC_OK;
+    gxi_text_free(&l->tried);
+    input.data = gxi_read_file(call, path, &input.bytes);
+    gxi_add(&name, "\"%s\"%c%s", path, 0, path);
+    input.name = name.p;
+    gxi_free(path);
+    if (input.data && input.name && !name.failed && gxi_inputs_push(call, l, &input) == GPUEXEC_OK) return GPUEXEC_OK;
+    if (input.data && (!input.name || name.failed)) gxi_fail_memory(call, "add an input");
+    gxi_input_free(&input);
+    return gxi_failed_with();
+}
 #if !defined(GPUEXEC_NO_COMPILE)
 static GXI_COLD void gxi_fail_nvjitlink(gxi_call *call, int code, const gxi_linker *l, const gxi_nvjitlink *n, int sm) {
     const char *const errors = n->errors ? n->errors : "", *const name = n->refused ? n->refused->name : l->name;
@@ -9261,9 +9362,7 @@ static GXI_COLD void gxi_fail_nvjitlink(gxi_call *call, int code, const gxi_link
     snprintf(by, sizeof by, "nvJitLink %d.%d", gxi.nvjitlink_version / 1000, gxi.nvjitlink_version % 1000 / 10);
     call->log = n->errors;
     if (code == GXI_NO_MEMORY) gxi_fail_memory(call, "link");
-    else if (gxi_link_log(&what, errors))
-        gxi_fail(call, GPUEXEC_LINK_FAILED, gxi_link_cure(what.p ? what.p : ""), "cannot link %s: %s", l->name,
-                 what.p ? what.p : "");
+    else if (gxi_link_log(&what, errors)) gxi_fail_symbols(call, l, what.p ? what.p : "");
     else if (code == GXI_NVJITLINK_UNRECOGNIZED_OPTION)
         gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "set that member of gpuexec_module_desc to 0, or use a newer nvJitLink",
                  "cannot link %s: %s does not have an option", l->name, by);
@@ -9301,6 +9400,7 @@ static GXI_COLD void gxi_fail_nvjitlink(gxi_call *call, int code, const gxi_link
 static gpuexec_result gxi_link_lto(gxi_call *call, const gxi_slot *slot) {
     gxi_linker *const l = slot->is.linker.info;
     const gxi_slot *const context = gxi_peek(slot->context, GXI_CONTEXT);
+    const size_t before = l->count;
     gpuexec_result result = GPUEXEC_OK;
     gxi_nvjitlink n;
     int sm, code;
@@ -9312,6 +9412,13 @@ static gpuexec_result gxi_link_lto(gxi_call *call, const gxi_slot *slot) {
     n.count = l->count;
     n.ptx = gxi_is_cpu_device();
     code = gxi_nvjitlink_link(call, &n, sm);
+    if (n.errors && !l->searched && gxi_lacks_device_runtime(n.errors)) {
+        result = gxi_link_add_runtime(call, l);
+        if (result || l->count > before) {
+            gxi_nvjitlink_free(&n);
+            return result ? result : gxi_link_lto(call, slot);       /* searched only once */
+        }
+    }
     if (code || (n.errors && strstr(n.errors, "error   :"))) {
         gxi_fail_nvjitlink(call, code, l, &n, sm);
         result = gxi_failed_with();
@@ -9360,6 +9467,7 @@ static gpuexec_result gxi_link(gxi_call *call, gxi_slot *slot, int complete) {
     if (complete && !l->count)                   /* the driver would link an empty image */
         return gxi_fail(call, GPUEXEC_LINK_FAILED, "add inputs first with gpuexec_linker_add",
                         "cannot link %s: the linker has no inputs", l->name);
+    if (complete && !l->searched && gxi_link_launches(l) && gxi_link_add_runtime(call, l)) return gxi_failed_with();
 #if !defined(GPUEXEC_NO_COMPILE)
     if (complete && (l->lto || (l->desc.nvjitlink && !gxi_is_cpu_device()))) {
         result = gxi_link_lto(call, slot);
@@ -9378,6 +9486,11 @@ static gpuexec_result gxi_link(gxi_call *call, gxi_slot *slot, int complete) {
         if (cu == 0) gxi_keep_longer(&l->log, l->jit.logs);
         l->ms = gxi_jit_ms(&l->jit);
         cut = gxi_jit_is_cut(&l->jit);
+        if (!cut && complete && !l->searched && gxi_lacks_device_runtime(l->jit.logs + l->jit.size)) {
+            const size_t before = l->count;
+            if ((result = gxi_link_add_runtime(call, l)) != GPUEXEC_OK) break;
+            cut = l->count > before;
+        }
     } while (cut);
     if (!result && (cu || (l->image && strstr(l->jit.logs + l->jit.size, "error   :")))) {
         gxi_fail_link(call, cu, slot, failed);
@@ -9458,15 +9571,8 @@ static gpuexec_result gxi_input_kind(gxi_call *call, gpuexec_input_type type, gx
 static gpuexec_result gxi_linker_take(gxi_call *call, gxi_slot *slot, const gxi_input *input) {
     gxi_linker *l = slot->is.linker.info;
     gpuexec_result result;
-    if (l->count == l->cap) {
-        const size_t cap = l->cap ? l->cap * 2 : 8;
-        gxi_input *more = (gxi_input *)gxi_realloc(l->inputs, cap * sizeof *more);
-        if (!more) return gxi_fail_memory(call, "add an input");
-        l->inputs = more;
-        l->cap = cap;
-    }
     if (input->kind == GXI_LTO && gxi_nvjitlink_begin(call, &l->desc)) return gxi_failed_with();
-    l->inputs[l->count++] = *input;
+    if ((result = gxi_inputs_push(call, l, input)) != GPUEXEC_OK) return result;
     result = gxi_link(call, slot, 0);
     if (result) l->count--;
     else if (input->kind == GXI_LTO) l->lto = 1;

@@ -735,7 +735,7 @@ static gpuexec_result fault_last(void) {
 
 /* 1 if the fault was reached */
 static int fault_run(void (*flow)(void), fault_source source, fault_manner manner, int at) {
-    gpuexec_setup_desc desc = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+    gpuexec_setup_desc desc = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
     gpuexec_result r;
     int i;
     memset(&fault, 0, sizeof fault);
@@ -990,6 +990,47 @@ FLOW(linker) {
     DO(gpuexec_linker_add(linker, GPUEXEC_INPUT_AUTO, fault_ptx, 0, NULL));
     CLEAN(gpuexec_context_close(ctx));
     (void)again;
+}
+
+/* Links a kernel that launches a kernel. The CPU device needs no library, so any archive is one. */
+FLOW(nested) {
+    static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
+        ".extern .func (.param .b64 p) __cudaCDP2GetParameterBufferV2(.param .b64 f, .param .align 4 .b8 g[12], "
+        ".param .align 4 .b8 b[12], .param .b32 s);\n"
+        ".extern .func (.param .b32 e) __cudaCDP2LaunchDeviceV2(.param .b64 p, .param .b64 s);\n"
+        ".visible .global .u32 ran;\n"
+        ".visible .entry child() { .reg .u32 %r; atom.global.add.u32 %r, [ran], 1; ret; }\n"
+        ".visible .entry parent() {\n"
+        "    .reg .b64 %f; .param .b64 f; .param .align 4 .b8 g[12]; .param .b32 s; .param .b64 p; .param .b32 e;\n"
+        "    mov.u64 %f, child; st.param.b64 [f], %f; st.param.b32 [g], 1; st.param.b32 [g+4], 1;\n"
+        "    st.param.b32 [g+8], 1; st.param.b32 [s], 0; call (p), __cudaCDP2GetParameterBufferV2, (f, g, g, s);\n"
+        "    st.param.b64 [f], 0; call (e), __cudaCDP2LaunchDeviceV2, (p, f); ret; }\n";
+    static const char archive[] =
+        "!<arch>\n//                                              23        `\ncuda_device_runtime.o/\n";
+    char path[256];
+    FILE *file;
+    gpuexec_context ctx;
+    gpuexec_linker linker;
+    gpuexec_module mod;
+    gpuexec_kernel parent;
+    unsigned ran = 0;
+    snprintf(path, sizeof path, "%s/gpuexec-fault-%ld.a", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", (long)getpid());
+    if (on_cpu_device() && (file = fopen(path, "wb")) != NULL) {
+        fwrite(archive, 1, sizeof archive - 1, file);
+        fclose(file);
+        setenv("GPUEXEC_CUDADEVRT", path, 1);
+    } else if (access("/usr/local/cuda/lib64/libcudadevrt.a", R_OK)) return;
+    MAKE(ctx, gpuexec_context_open(0, NULL));
+    MAKE(linker, gpuexec_linker_create(ctx, NULL));
+    DO(gpuexec_linker_add(linker, GPUEXEC_INPUT_AUTO, ptx, 0, "nested"));
+    MAKE(mod, gpuexec_linker_load(linker));
+    unlink(path);
+    MAKE(parent, gpuexec_kernel_get(mod, "parent"));
+    WORK(gpuexec_launch(parent, gpuexec_stream_legacy(ctx), gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
+    WORK(gpuexec_module_get_global(mod, "ran", &ran, sizeof ran));
+    EQUAL(ran, 1);
+    CLEAN(gpuexec_linker_destroy(linker));
+    CLEAN(gpuexec_context_close(ctx));
 }
 
 FLOW(memory) {

@@ -55,3 +55,10 @@ for how in 0 1 2 3; do printf "\\00$how$entry" > "$out/fatbin/made_$how"; done
     printf "$(zeros 24)\\300$(zeros 7)\\230$(zeros 31)\\001$(zeros 23)\\130\\001$(zeros 6)\\014$(zeros 31)"
     printf "$entry"; printf '.nv_fatbin\0\0'
 } > "$out/fatbin/object"
+
+# Forty calls of the device runtime (nested.c): the bytes only have to differ.
+mkdir -p "$out/nested"
+for step in 37 101 173; do
+    printf "$(awk -v step=$step 'BEGIN { for (i = 1; i < 500; i++) printf "\\%03o", i * step % 251 }')" \
+        > "$out/nested/calls_$step"
+done

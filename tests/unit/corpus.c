@@ -140,7 +140,8 @@ static int read_status(FILE *file, status *s) {
 static const char *corpus_names[128];
 static int corpus_count;
 
-static void judge(const char *name, int sm, void (*reference)(void)) {
+/* links: to the device runtime. */
+static void judge(const char *name, int sm, void (*reference)(void), int links) {
     char path[128];
     gpuexec_device_info info;
     FILE *file = fopen("tests/corpus/STATUS", "r");
@@ -163,7 +164,11 @@ static void judge(const char *name, int sm, void (*reference)(void)) {
     run.ctx = gpuexec_context_open(0, NULL);
     if (!CHECK_MADE(run.ctx) || !CHECK_OK(gpuexec_device_get_info(0, &info))) return;
     if (info.compute_capability < sm) SKIP("the device is older than the text's architecture");
-    run.mod = gpuexec_module_load_file(run.ctx, path, NULL);
+    if (links) {
+        gpuexec_linker linker = gpuexec_linker_create(run.ctx, NULL);
+        gpuexec_linker_add_file(linker, GPUEXEC_INPUT_AUTO, path);
+        run.mod = gpuexec_linker_load(linker);
+    } else run.mod = gpuexec_module_load_file(run.ctx, path, NULL);
     if (!gpuexec_ok(run.mod) && gpuexec_error_detail()->driver_result == 222)
         SKIP("the text's .version is above the driver's");
     if (!strcmp(state, "UNSUPPORTED")) {
@@ -180,15 +185,16 @@ static void judge(const char *name, int sm, void (*reference)(void)) {
     while (run.nkept) free(run.kept[--run.nkept]);
 }
 
-#define CORPUS_AS(kind, name) \
+#define CORPUS_AS(kind, name, links) \
     static void reference_##name(void); \
-    kind(name##_sm_75) { judge(#name, 75, reference_##name); } \
-    kind(name##_sm_90) { judge(#name, 90, reference_##name); } \
+    kind(name##_sm_75) { judge(#name, 75, reference_##name, links); } \
+    kind(name##_sm_90) { judge(#name, 90, reference_##name, links); } \
     __attribute__((constructor)) static void corpus_register_##name(void) { corpus_names[corpus_count++] = #name; } \
     static void reference_##name(void)
-#define CORPUS(name)         CORPUS_AS(TEST, name)
-#define CORPUS_ALONE(name)   CORPUS_AS(TEST_ALONE, name)                /* it breaks CUDA in its process */
-#define CORPUS_REFUSED(name) CORPUS_AS(TEST, name) { CHECK(0 && "a host reference: the CPU device can run it now"); }
+#define CORPUS(name)         CORPUS_AS(TEST, name, 0)
+#define CORPUS_ALONE(name)   CORPUS_AS(TEST_ALONE, name, 0)                /* it breaks CUDA in its process */
+#define CORPUS_LINKED(name)  CORPUS_AS(TEST, name, 1)
+#define CORPUS_REFUSED(name) CORPUS_AS(TEST, name, 0) { CHECK(0 && "a host reference: the CPU device can run it now"); }
 
 /* Every text has a line, and every line has its texts and its tests. */
 TEST(status_is_complete) {
@@ -1135,7 +1141,7 @@ CORPUS(malloc) {
     }
 }
 
-CORPUS_AS(TEST, debug) {
+CORPUS_AS(TEST, debug, 0) {
     int n = 10, i, k, sum[64], p[20], *o;
     gpuexec_ptr dp, out = OUT(int, 64);
     for (i = 0; i < 20; i++) p[i] = below(100);
@@ -2055,10 +2061,19 @@ CORPUS(softmax) {
     }
 }
 
+/* 64 threads add 1, the one of the other stream 2, and, after them, 4 threads of the tail launch 3 each. */
+CORPUS_LINKED(dynamic_parallelism) {
+    gpuexec_ptr p = OUT(int, 2);
+    const int zero[2] = { 0, -1 };
+    gpuexec_copy_in(run.stream, p, zero, sizeof zero);
+    LAUNCH("parent", GRID(1, 32), p);
+    EQ(0, BACK(int, p, 2)[0], 64 + 2 + 12);
+    EQ(1, BACK(int, p, 2)[1], 0);
+}
+
 /* ---------------------------------------------------------------------------------------------------------------------
    Texts that the CPU device does not support, and reports. */
 
-CORPUS_REFUSED(dynamic_parallelism)
 CORPUS_REFUSED(wmma)
 CORPUS_REFUSED(texture)
 CORPUS_REFUSED(surface)

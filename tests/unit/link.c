@@ -578,25 +578,94 @@ TEST(library_names_what_is_there_twice) {
                "'two'", "cure: keep one definition");
 }
 
-TEST(library_names_kernels_that_need_the_device_runtime) {
+/* No device runtime has the function: with libcudadevrt.a it is still missing. */
+TEST(library_names_what_is_missing_in_the_device_runtime) {
     static const char ptx[] = HEAD
-        ".extern .func (.param .b64 r) __cudaCDP2GetParameterBufferV2(.param .b64 f, .param .align 4 .b8 g[12], "
-        ".param .align 4 .b8 b[12], .param .b32 s);\n"
-        ".visible .entry parent(.param .u64 out) { .reg .b64 %d<3>; mov.u64 %d1, __cudaCDP2GetParameterBufferV2; "
-        "ld.param.u64 %d2, [out];\n"
-        "st.global.u64 [%d2], %d1; ret; }\n";
+        ".extern .func (.param .b32 r) cudaNoSuchCall();\n"
+        ".visible .entry parent(.param .u64 out) { .reg .b32 %r; .param .b32 r; call.uni (r), cudaNoSuchCall, (); "
+        "ld.param.b32 %r, [r]; @%p trap; ret; }\n";
+    static char text[sizeof ptx + 40];
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_linker  l   = gpuexec_linker_create(ctx, NULL);
-    if (gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, ptx, 0, "parent") == GPUEXEC_OK &&
-        gpuexec_ok(gpuexec_linker_load(l)) && on_cpu_device())
-        SKIP("this CPU device has a built-in device runtime");
-    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_LINK_FAILED);
-    CHECK_TEXT(gpuexec_error_text(), "__cudaCDP2GetParameterBufferV2", "libcudadevrt.a");
-    if (on_cpu_device()) {                                       /* the log has nothing else: it is reported once */
-        const char *said = strstr(gpuexec_error_text(), "Undefined reference");
-        CHECK(said != NULL && strstr(said + 1, "Undefined reference") == NULL);
-        CHECK(gpuexec_error_detail()->log == NULL);
+    snprintf(text, sizeof text, "%.*s.reg .pred %%p;%s", (int)(strstr(ptx, ".reg") - ptx), ptx, strstr(ptx, ".reg"));
+    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, text, 0, "parent.ptx"));
+    CHECK_REFUSED(gpuexec_linker_image(l, &(const void *){ NULL }, &(size_t){ 0 }), GPUEXEC_LINK_FAILED,
+                  "cannot link the image: Undefined reference to 'cudaNoSuchCall' in 'parent.ptx'");
+    if (!strstr(gpuexec_error_text(), "cure: add the input that defines it"))        /* there is a libcudadevrt.a */
+        CHECK_TEXT(gpuexec_error_text(), "this is in the device runtime, libcudadevrt.a, which was not found in "
+                   "$CUDA_HOME/lib64", "/usr/local/cuda/lib64", "/usr/lib/*-linux-gnu",
+                   "cure: install the CUDA toolkit", "pip install nvidia-cuda-runtime", "GPUEXEC_CUDADEVRT");
+}
+
+/* A library that is not CUDA's, so that the failure names it. */
+TEST_ALONE(the_library_of_the_device_runtime_is_found) {
+    static const struct { const char *variable, *value, *folder; } places[] = {
+        { "PATH", "not/absolute:%s/here/bin:/usr/bin", "here/lib64" },
+        { "CONDA_PREFIX", "%s", "targets/x86_64-linux/lib" },
+        { "VIRTUAL_ENV", "%s", "lib/python3.11/site-packages/nvidia/cuda_runtime/lib" },
+        { "VIRTUAL_ENV", "%s/[new]", "[new]/lib/python3.12/site-packages/nvidia/cu13/lib" },
+        { "CUDA_PATH", "%s", "lib" }, { "CUDA_HOME", "%s", "lib64" } };
+    static const char launches[] = HEAD
+        ".extern .func (.param .b32 r) __cudaCDP2LaunchDeviceV2(.param .b64 a, .param .b64 b);\n"
+        ".visible .entry parent() { ret; }\n";
+    char         root[] = "/tmp/gpuexec-link-XXXXXX", command[600], path[300], value[300];
+    gpuexec_context ctx;
+    size_t       i;
+    if (!on_cpu_device()) SKIP("a GPU's driver may accept such a library");
+    if (!CHECK(mkdtemp(root) != NULL)) return;
+    for (i = 0; i < sizeof places / sizeof *places; i++) unsetenv(places[i].variable);
+    setenv("PATH", "/usr/bin:/bin", 1);
+    ctx = gpuexec_context_open(0, NULL);
+    for (i = 0; i < sizeof places / sizeof *places; i++) {         /* each precedes the earlier ones */
+        gpuexec_linker l = gpuexec_linker_create(ctx, NULL);
+        snprintf(path, sizeof path, "%s/%s/libcudadevrt.a", root, places[i].folder);
+        snprintf(command, sizeof command, "mkdir -p '%s/%s' '%s/here/bin' && printf '!<arch>\\n' > '%s'", root,
+                 places[i].folder, root, path);
+        CHECK_EQ(system(command), 0);
+        snprintf(value, sizeof value, places[i].value, root);
+        setenv(places[i].variable, value, 1);
+        CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, launches, 0, "launches"));
+        CHECK(gpuexec_linker_image(l, &(const void *){ NULL }, &(size_t){ 0 }) != GPUEXEC_OK);
+        gpuexec_take_error();
+        if (i == 0) snprintf(path, sizeof path, "%s/here/bin/../lib64/libcudadevrt.a", root);
+        CHECK_TEXT(gpuexec_error_text(), path);
     }
+    snprintf(command, sizeof command, "rm -r '%s'", root);
+    CHECK_EQ(system(command), 0);
+}
+
+TEST_ALONE(the_library_of_the_device_runtime_is_named) {
+    static const char launches[] = HEAD
+        ".extern .func (.param .b32 r) __cudaCDP2LaunchDeviceV2(.param .b64 a, .param .b64 b);\n"
+        ".visible .entry parent() { ret; }\n";
+    gpuexec_setup_desc setup = { 0 };
+    gpuexec_context    ctx;
+    gpuexec_linker     l;
+    char               path[] = "/no/such/cudadevrt";
+    setenv("GPUEXEC_CUDADEVRT", "/no/such/libcudadevrt.a", 1);
+    ctx = gpuexec_context_open(0, NULL);
+    l   = gpuexec_linker_create(ctx, NULL);
+    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, part_ptx, 0, "part"));
+    CHECK_OK(gpuexec_linker_image(l, &(const void *){ NULL }, &(size_t){ 0 }));      /* does not need it */
+    l = gpuexec_linker_create(ctx, NULL);
+    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, launches, 0, "launches"));
+    CHECK_REFUSED(gpuexec_linker_image(l, &(const void *){ NULL }, &(size_t){ 0 }), GPUEXEC_FILE_ERROR,
+                  "cannot use \"/no/such/libcudadevrt.a\", named by the environment variable GPUEXEC_CUDADEVRT: ",
+                  "No such file", "cure: name the library libcudadevrt.a by its path, or leave both unset");
+    setenv("GPUEXEC_CUDADEVRT", "kernels/link_curve.ptx", 1);
+    l = gpuexec_linker_create(ctx, NULL);
+    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, launches, 0, "launches"));
+    CHECK_REFUSED(gpuexec_linker_image(l, &(const void *){ NULL }, &(size_t){ 0 }), GPUEXEC_FILE_ERROR,
+                  "\"kernels/link_curve.ptx\", named by", "it is not a library");
+    gpuexec_shutdown();
+    setup.cudadevrt_path = path;
+    CHECK_OK(gpuexec_setup(&setup));
+    memset(path, 'x', sizeof path - 1);              /* gpuexec has a copy */
+    ctx = gpuexec_context_open(0, NULL);
+    l   = gpuexec_linker_create(ctx, NULL);
+    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, launches, 0, "launches"));
+    CHECK_REFUSED(gpuexec_linker_image(l, &(const void *){ NULL }, &(size_t){ 0 }), GPUEXEC_FILE_ERROR,
+                  "cannot use \"/no/such/cudadevrt\", named by gpuexec_setup_desc.cudadevrt_path");
 }
 
 /* With a verbose log, a driver may link an incomplete program. */
@@ -706,14 +775,10 @@ TEST(what_the_cpu_device_cannot_do) {
     CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, cubin, sizeof cubin, "a.cubin"), GPUEXEC_NOT_SUPPORTED,
                   "\"a.cubin\" is a cubin, but the CPU device");
     CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, "!<arch>\nlibrary", 15, "libcudadevrt.a"),
-                  GPUEXEC_NOT_SUPPORTED, "\"libcudadevrt.a\" is a library of host objects, but has no PTX",
-                  "only on GPUs");
-    CHECK_NOT_MADE(gpuexec_module_load(ctx, ptx, 0, NULL), GPUEXEC_NOT_SUPPORTED,
-                   "the image has kernels that launch kernels", "which the CPU device does not support",
-                   "from the host");
-    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, ptx, 0, "parent"));
-    CHECK_REFUSED(gpuexec_linker_image(l, &(const void *){ NULL }, &(size_t){ 0 }), GPUEXEC_LINK_FAILED,
-                  "cudaGetParameterBufferV2", "libcudadevrt.a, which the CPU device cannot link");
+                  GPUEXEC_NOT_SUPPORTED, "\"libcudadevrt.a\" is a library of host objects, but has no PTX");
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, ptx, 0, NULL), GPUEXEC_BAD_IMAGE,
+                   "the image uses symbols that are defined elsewhere", "cudaGetParameterBufferV2",
+                   "cure: link it: gpuexec_linker_create", "which finds the device runtime and adds it");
 }
 
 TEST(library_linkers_end_with_their_context) {
@@ -860,7 +925,8 @@ TEST(kernels_of_two_files) {
 }
 
 /* Round r writes row r from the opposite end of row r - 1, which another block wrote. The kernel calls libcudadevrt.a,
-   as numba's do: CUDA's on a GPU. The CPU device has its own, and recognises CUDA's by the name of its member. */
+   as numba's do: CUDA's on a GPU. The CPU device has its own, and ignores CUDA's, which it recognises by the name of
+   its member. The second time, gpuexec finds it. */
 TEST(a_grid_synchronized_by_the_device_runtime) {
     enum { BLOCKS = 6, THREADS = 64, COLUMNS = BLOCKS * THREADS, ROWS = 20 };
     static const char kernel[] = HEAD
@@ -884,21 +950,24 @@ TEST(a_grid_synchronized_by_the_device_runtime) {
     static const char *const file = "/usr/local/cuda/lib64/libcudadevrt.a";
     const uint32_t  rounds = ROWS;
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    gpuexec_linker  l = gpuexec_linker_create(ctx, NULL);
     static uint32_t got[ROWS + 1][COLUMNS];
     gpuexec_stream  stream = gpuexec_stream_create(ctx, NULL);
     gpuexec_ptr     words = gpuexec_alloc(ctx, sizeof got);
-    int             r, c, wrong = 0;
-    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_PTX, kernel, sizeof kernel, "rows"));
-    if (on_cpu_device()) CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_LIBRARY, archive, sizeof archive - 1, "library"));
-    else if (access(file, R_OK) != 0) SKIP("no libcudadevrt.a");
-    else CHECK_OK(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, file));
-    CHECK_OK(gpuexec_fill(stream, words, 0, sizeof got));
-    CHECK_OK(gpuexec_launch_cooperative(gpuexec_kernel_get(gpuexec_linker_load(l), "rows"), stream,
-                                        gpuexec_grid(BLOCKS, THREADS, 0), GPUEXEC_ARGS(words, rounds)));
-    CHECK_OK(gpuexec_copy_out(stream, got, words, sizeof got));
-    CHECK_OK(gpuexec_stream_sync(stream));
-    for (r = 0; r <= ROWS; r++) for (c = 0; c < COLUMNS; c++) wrong += got[r][c] != (uint32_t)r;
+    int             r, c, found, wrong = 0;
+    if (!on_cpu_device() && access(file, R_OK) != 0) SKIP("no libcudadevrt.a");
+    for (found = 0; found < 2; found++) {
+        gpuexec_linker l = gpuexec_linker_create(ctx, NULL);
+        CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_PTX, kernel, sizeof kernel, "rows"));
+        if (!found && on_cpu_device())
+            CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_LIBRARY, archive, sizeof archive - 1, "library"));
+        else if (!found) CHECK_OK(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, file));
+        CHECK_OK(gpuexec_fill(stream, words, 0, sizeof got));
+        CHECK_OK(gpuexec_launch_cooperative(gpuexec_kernel_get(gpuexec_linker_load(l), "rows"), stream,
+                                            gpuexec_grid(BLOCKS, THREADS, 0), GPUEXEC_ARGS(words, rounds)));
+        CHECK_OK(gpuexec_copy_out(stream, got, words, sizeof got));
+        CHECK_OK(gpuexec_stream_sync(stream));
+        for (r = 0; r <= ROWS; r++) for (c = 0; c < COLUMNS; c++) wrong += got[r][c] != (uint32_t)r;
+    }
     CHECK_EQ(wrong, 0);
 }
 

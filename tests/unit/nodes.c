@@ -542,12 +542,8 @@ static gpuexec_kernel down(const setting *s) {
         "    setp.eq.u32 %zero, %v, 0; @!%zero sub.u32 %v, %v, 1; st.u32 [%p], %v;\n"
         "    st.param.b64 [handle], %c; st.param.b32 [value], %v;\n"
         "    call cudaGraphSetConditional, (handle, value); ret;\n}\n";
-    static const char archive[] =
-        "!<arch>\n//                                              23        `\ncuda_device_runtime.o/\n";
     gpuexec_linker linker = gpuexec_linker_create(s->ctx, NULL);
     CHECK_OK(gpuexec_linker_add(linker, GPUEXEC_INPUT_PTX, ptx, sizeof ptx, "down"));
-    if (on_cpu_device()) CHECK_OK(gpuexec_linker_add(linker, GPUEXEC_INPUT_LIBRARY, archive, sizeof archive - 1, "rt"));
-    else CHECK_OK(gpuexec_linker_add_file(linker, GPUEXEC_INPUT_AUTO, "/usr/local/cuda/lib64/libcudadevrt.a"));
     return gpuexec_kernel_get(gpuexec_linker_load(linker), "down");
 }
 /* Why conditional nodes cannot be tested here; NULL: they can. */

@@ -513,6 +513,62 @@ static int GXI_CUDA no_functions(struct CUfunc_st **f, unsigned n,
                                      (void)module;
                                      return 0;
                                  }
+/* --- a driver without its own device runtime, which names what is missing ----------------------------------------- */
+
+static struct {
+    int  (GXI_CUDA *create)(unsigned, int *, void **, void **);
+    int  (GXI_CUDA *add)(void *, int, void *, size_t, const char *, unsigned, int *, void **);
+    int  (GXI_CUDA *complete)(void *, void **, size_t *);
+    char *log;
+    int  library, completed;
+} linking;
+
+static int GXI_CUDA create_link(unsigned n, int *options, void **values, void **state) {
+    unsigned i;
+    for (i = 0; i < n; i++) if (options[i] == GXI_JIT_ERROR_LOG_BUFFER) linking.log = (char *)values[i];
+    linking.library = 0;
+    return linking.create(n, options, values, state);
+}
+static int GXI_CUDA add_to_link(void *state, int type, void *data, size_t bytes, const char *name,
+                                unsigned n, int *options, void **values) {
+    linking.library |= type == GXI_JIT_INPUT_LIBRARY;
+    return linking.add(state, type, data, bytes, name, n, options, values);
+}
+static int GXI_CUDA complete_link(void *state, void **image, size_t *bytes) {
+    linking.completed++;
+    if (linking.library) return linking.complete(state, image, bytes);
+    strcpy(linking.log, "error   : Undefined reference to 'cudaCGSynchronize' in 'rows'\n");
+    return 300;
+}
+
+TEST_ALONE(a_link_that_needs_the_device_runtime) {
+    static const char archive[] =
+        "!<arch>\n//                                              23        `\ncuda_device_runtime.o/\n";
+    char            path[] = "/tmp/gpuexec-played-XXXXXX";
+    const int       file = mkstemp(path);
+    gpuexec_context ctx;
+    gpuexec_linker  l;
+    if (!on_cpu_device()) SKIP("a GPU's driver may refuse such a library");
+    if (!CHECK(file >= 0) || !CHECK(write(file, archive, sizeof archive - 1) == (ssize_t)sizeof archive - 1)) return;
+    close(file);
+    setenv("GPUEXEC_CUDADEVRT", path, 1);
+    ctx = gpuexec_context_open(0, NULL);
+    linking.create = gxi.cu.cuLinkCreate;
+    linking.add = gxi.cu.cuLinkAddData;
+    linking.complete = gxi.cu.cuLinkComplete;
+    gxi.cu.cuLinkCreate = create_link;
+    gxi.cu.cuLinkAddData = add_to_link;
+    gxi.cu.cuLinkComplete = complete_link;
+    l = gpuexec_linker_create(ctx, NULL);
+    CHECK_OK(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, UNIT_PTX));
+    CHECK_MADE(gpuexec_linker_load(l));
+    CHECK_EQ(linking.completed, 2);                  /* without the library, and with it */
+    unlink(path);
+    l = gpuexec_linker_create(ctx, NULL);
+    CHECK_OK(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, UNIT_PTX));
+    CHECK_NOT_MADE(gpuexec_linker_load(l), GPUEXEC_FILE_ERROR, path, "named by the environment variable");
+}
+
 TEST(kernels_that_cannot_be_counted) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_module mod;

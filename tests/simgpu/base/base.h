@@ -4,6 +4,7 @@
      >>settings  settings from the environment          settings.c
      >>memory    devices, addresses and bytes           memory.c
      >>grid      a running kernel and its faults        fault.c, address.c, heap.c
+     >>nested    what kernels call to launch kernels    nested.c
 
    Other headers in this folder, for the files that need them:
 
@@ -225,6 +226,8 @@ struct sim_grid {
     uint64_t workspace;                           /* of the grid barrier: its device address, or 0 (%envreg2:1) */
     uint64_t heap;                                /* device address of its context's heap for malloc, 0 if unused */
     uint64_t id;                                  /* %gridid */
+    struct sim_op *op;                            /* that executes it */
+    unsigned depth;                               /* 0: launched by the host; else 1 more than the parent's */
     uint64_t started_ns;
     uint64_t nclusters, max_resident;             /* max_resident: clusters */
     uint64_t next_cluster;                        /* __atomic; beyond nclusters once all have begun */
@@ -264,5 +267,35 @@ bool sim_local_grow(struct sim_warp *w, uint32_t bytes); /* makes each lane's st
 void sim_heap_start(void *memory, uint64_t bytes);       /* creates an empty heap there */
 uint64_t sim_heap_take(const struct sim_grid *grid, uint64_t bytes);
 bool sim_heap_give(const struct sim_grid *grid, uint64_t address);
+
+/* ------------------------------------------------------------------------------------------------------------------
+   >>nested  The device runtime: functions that texts declare and this device provides. In the text a name begins with
+   __cudaCDP2, or with cuda in texts for its first version, and may end in _ptsz, if NULL is each thread's stream.
+   One row per function: the bytes of each argument, where C is a dim3 of 12 bytes; then those of the result. */
+#define SIM_NESTED_CALLS(X) \
+    X(GetParameterBuffer, "88:8") X(GetParameterBufferV2, "8CC4:8") X(LaunchDevice, "88CC48:4") \
+    X(LaunchDeviceV2, "88:4") X(DeviceSynchronize, ":4") \
+    X(StreamCreateWithFlags, "84:4") X(StreamDestroy, "8:4") X(StreamWaitEvent, "884:4") \
+    X(EventCreateWithFlags, "84:4") X(EventRecord, "88:4") X(EventRecordWithFlags, "884:4") X(EventDestroy, "8:4") \
+    X(GetLastError, ":4") X(PeekAtLastError, ":4") X(GetErrorName, "4:8") X(GetErrorString, "4:8") \
+    X(Malloc, "88:4") X(Free, "8:4") X(MemcpyAsync, "88848:4") X(Memcpy2DAsync, "88888848:4") \
+    X(MemsetAsync, "8488:4") X(Memset2DAsync, "884888:4") \
+    X(GetDevice, "8:4") X(GetDeviceCount, "8:4") X(DeviceGetAttribute, "844:4") X(DeviceGetLimit, "84:4") \
+    X(DeviceGetCacheConfig, "8:4") X(DeviceGetSharedMemConfig, "8:4") X(RuntimeGetVersion, "8:4") \
+    X(FuncGetAttributes, "88:4") X(OccupancyMaxActiveBlocksPerMultiprocessor, "8848:4") \
+    X(OccupancyMaxActiveBlocksPerMultiprocessorWithFlags, "88484:4")
+enum sim_nested_call {
+#define X(name, bytes) SIM_N_##name,
+    SIM_NESTED_CALLS(X)
+#undef X
+    SIM_NESTED_COUNT, SIM_NESTED_PER_THREAD = 64  /* added: _ptsz */
+};
+enum { SIM_NESTED_CELLS = 8 };                    /* arguments take one cell of 8 bytes each, a dim3 two */
+int sim_nested_find(const char *name);            /* a call; SIM_NESTED_COUNT: one that this device does not have;
+                                                     -1: not a function of the device runtime */
+const char *sim_nested_bytes(int call);           /* the row's text */
+/* The driver's: performs the call of one lane. False: it must wait, and executes the call again later. */
+extern bool (*sim_nested_run)(struct sim_warp *w, const struct sim_insn *i, int lane, unsigned call,
+                              const uint64_t *arg, uint64_t *result);
 
 #endif

@@ -57,7 +57,8 @@ enum {                                            /* insn.flags */
     SIM_I_SINK = 8192,                            /* no destination */
     SIM_I_SEEN = 16384,                           /* an access that other threads may observe: where schedule.c
                                                      stops warps. For ld, st, atom, red: the user bits are the
-                                                     space, 8 if it may write, 16 * the total bytes */
+                                                     space, 8 if it may write, 16 * the total bytes; for the
+                                                     device runtime 8 and 16 * the call */
     SIM_I_WEAK = 32768,                           /* a store that other threads may observe later */
     SIM_I_ORDERS = 65536,                         /* a barrier, fence or release: the lanes'
                                                      earlier stores are visible by then */
@@ -188,6 +189,9 @@ struct sim_block {
     uint32_t ctaid[3], in_cluster[3];             /* in_cluster: %cluster_ctaid */
     unsigned threads, nwarps, turn;
     unsigned live;                                /* threads that have not exited */
+    unsigned stream;                              /* of the device runtime: the block's NULL stream, 0: unused */
+    struct sim_own { int error; unsigned stream; } *own;               /* each thread's last error and NULL stream;
+                                                                          NULL: none has any */
     bool faulted, worked;                         /* worked: in this quantum a loop did more than spin */
     unsigned char *shared;
     uint32_t shared_bytes, shared_at;             /* shared_at: address of the first byte */

@@ -35,6 +35,9 @@ static void activate(struct sim_context *c, unsigned flags) {
     c->npeers = 0;
     c->has_printed = false;
     c->workspaces = NULL;
+    c->buffers = NULL;
+    c->nested_waiting = c->nested_events = 0;
+    c->error_texts = 0;
     c->heap = 0;
     c->cache_config = c->shared_config = 0;
     sim_link_add(&sim_contexts, &c->link, NULL);

@@ -1,7 +1,6 @@
-/* devrt.c - CUDA's device runtime library, libcudadevrt.a, as an input of cuLink. The one of CUDA is machine code for
-   GPUs; this device has its own, in PTX. It has what synchronizes a grid from a function that is linked (CUDA's headers
-   compile that inline), and what sets the value of a conditional node. Calls that launch kernels from kernels stay
-   undefined. */
+/* devrt.c - CUDA's device runtime library, libcudadevrt.a. The one of CUDA is machine code for GPUs; a link accepts it
+   and takes nothing from it. This device has its own: nested.c, and here, in PTX, what synchronizes a grid from a
+   function that is linked (CUDA's headers compile that inline), and what sets the value of a conditional node. */
 #include "driver.h"
 
 /* The archive's one member, whose name is in the table of long names: the member "//". */

@@ -14,7 +14,7 @@
      stream.c    streams: their order as edges between operations; captures.c: capturing what they are given
      event.c     events
      managed.c   managed memory: allocate, attach, prefetch, advise
-     jit.c       JIT options, kinds of images; devrt.c: the device runtime library;
+     jit.c       JIT options, kinds of images; devrt.c, nested.c: the device runtime;
                  fatbin.c: PTX inside fatbins and objects; link.c: cuLink
      module.c    modules
      function.c  functions, and how many blocks of them a multiprocessor has room for
@@ -130,6 +130,9 @@ struct sim_context {
     struct sim_workspace *workspaces;             /* of cooperative grids */
     uint64_t heap;                                /* of kernels that call malloc, created
                                                      with the first of them; 0: none yet */
+    struct sim_buffers *buffers;                  /* of parameters for kernels that kernels launch; NULL: none yet */
+    uint64_t error_texts;                         /* where kernels find them; 0: nowhere yet */
+    unsigned nested_waiting, nested_events;       /* kernels launched by kernels that have not begun; their events */
 };
 
 extern struct sim_link sim_contexts;
@@ -548,7 +551,7 @@ enum { SIM_TAIL = 24 };                           /* zeros after a file's bytes,
 int  sim_read_file(const char *path, char **text, size_t *bytes);        /* 301, or 304 where it cannot be read */
 /* devrt.c */
 bool sim_is_device_runtime(const char *archive, size_t size);            /* whether it is CUDA's libcudadevrt.a */
-extern const char sim_device_runtime[];                                  /* this device's, as PTX */
+extern const char sim_device_runtime[];                                  /* what this device has as PTX */
 /* fatbin.c: without sim_lock, or with it */
 bool sim_is_fatbin(const void *image);
 bool sim_is_wrapper(const void *image);           /* has pointers to fatbins */
@@ -613,7 +616,14 @@ int  sim_kernel_copy_set(const struct sim_work *work, const struct sim_attribute
 int  sim_kernel_get(const struct sim_work *work, unsigned id, CUlaunchAttributeValue *value);
 struct sim_function *sim_launch_function(const struct sim_op *op);
 struct sim_op *sim_launch_copy(struct sim_op *model);                    /* ready to be submitted; NULL: no memory */
+int  sim_launch_nested(struct sim_op *parent, struct sim_function *f, const unsigned grid[3], const unsigned block[3],
+                       unsigned shared, void *params, size_t bytes, struct sim_op **out);        /* [lock], released
+                                                                            meanwhile; ready to be submitted */
+int  sim_launch_blocks(const struct sim_function *f, int threads, size_t shared);        /* per multiprocessor */
 int  sim_launch(void *f, const unsigned grid[3], const unsigned block[3], unsigned shared, void *stream, void **extra);
+
+/* nested.c */
+void sim_nested_start(void);                                             /* makes it available to kernels */
 
 /* objects.c */
 int  sim_conditional_work(const CUDA_CONDITIONAL_NODE_PARAMS *params, const struct sim_graph *graph,

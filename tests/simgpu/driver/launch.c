@@ -29,6 +29,10 @@ SIM_API(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
     return active_blocks(out, f, threads, shared, flags);
 }
 
+int sim_launch_blocks(const struct sim_function *f, int threads, size_t shared) {
+    return blocks_with(f, threads, shared);
+}
+
 /* The block size with the most threads per multiprocessor; the largest of
    several. The user's function is called without sim_lock. */
 static int best_block(int *min_grid, int *best, void *handle, size_t (*shared_of)(int), size_t shared, int limit,
@@ -267,6 +271,7 @@ static void pack(const struct launch *l, const struct sim_func *f, unsigned char
 }
 
 static void release(struct sim_op *op) {
+    if (op->nested) op->end_nested(op);
     if (!op->model) free(op->data);
     if (op->workspace) give_workspace(op->workspace);
     if (op->module) sim_module_unref(op->module);
@@ -311,6 +316,7 @@ static int arm(struct sim_op *op, struct sim_context *c) {
     struct sim_grid *g = op->grid;
     if (op->kind != SIM_OP_KERNEL) return CUDA_SUCCESS;
     g->id = next_grid++;
+    g->op = op;
     op->live_tasks = (unsigned)(g->nclusters < g->max_resident ? g->nclusters : g->max_resident);
     if (!(op->tasks = calloc(op->live_tasks, sizeof *op->tasks))) return CUDA_ERROR_OUT_OF_MEMORY;
     if (!g->cooperative) return CUDA_SUCCESS;
@@ -534,6 +540,20 @@ static int launch_on(struct launch *l) {
 int sim_launch(void *f, const unsigned grid[3], const unsigned block[3], unsigned shared, void *stream, void **extra) {
     return launch_on(&(struct launch) { f, stream, { grid[0], grid[1], grid[2] }, { block[0], block[1], block[2] },
                                         shared, .extra = extra });
+}
+
+int sim_launch_nested(struct sim_op *parent, struct sim_function *f, const unsigned grid[3], const unsigned block[3],
+                      unsigned shared, void *params, size_t bytes, struct sim_op **out) {
+    struct launch l = { .grid = { grid[0], grid[1], grid[2] }, .block = { block[0], block[1], block[2] },
+                        .shared = shared, .buffer = params, .bytes = bytes };
+    int result = sim_function_need(f);
+    if (!result) result = prepare(&l, f->module->context, f, out);
+    if (result) return result;
+    (*out)->priority = parent->priority;
+    (*out)->grid->depth = parent->grid->depth + 1;
+    if (!(result = arm(*out, f->module->context))) return CUDA_SUCCESS;
+    sim_op_unref(*out);
+    return result;
 }
 
 #define SHAPE unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz

@@ -26,7 +26,8 @@ enum { HEAD = 32 };
 /* Links `count` inputs that occupy `left` bytes, each a name and a text; *whole: all of them are complete. */
 int sim_link_texts(const char *at, size_t left, uint64_t count, bool more, bool *whole, struct sim_log *errors,
                    struct sim_image **out) {
-    struct sim_input *inputs = calloc((size_t)count + 1, sizeof *inputs);
+    struct sim_input *inputs = calloc((size_t)count + 2, sizeof *inputs);
+    bool wants = false;                           /* what the device runtime has as PTX */
     int result = CUDA_ERROR_INVALID_IMAGE;
     *out = NULL;
     if (!inputs) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -35,9 +36,11 @@ int sim_link_texts(const char *at, size_t left, uint64_t count, bool more, bool 
         const char *end = left ? memchr(at, 0, left) : NULL;
         if (!(*whole = end != NULL)) break;
         *(i & 1 ? &inputs[i / 2].text : &inputs[i / 2].name) = at;
+        wants |= strstr(at, "cudaCG") || strstr(at, "cudaGraphSetConditional");
         left -= (size_t)(end + 1 - at);
         at = end + 1;
     }
+    if (wants) inputs[count++] = (struct sim_input) { "the device runtime", sim_device_runtime };
     if (*whole)
         result = sim_image_link(inputs, (unsigned)count, more, (unsigned)sim_max_ptx(),
                                 SIM_CC_MAJOR * 10 + SIM_CC_MINOR, errors, out);
@@ -140,6 +143,7 @@ static int find_texts(int type, const char *data, size_t size, const char *name,
     if (type == CU_JIT_INPUT_FATBINARY && (sim_is_fatbin(data) || sim_is_wrapper(data)))
         return sim_fatbin_texts(data, sim_is_wrapper(data) && size == OF_WRAPPER ? SIZE_MAX : size, name, log, found);
     if (type == CU_JIT_INPUT_OBJECT && sim_is_host_elf(data)) return sim_object_texts(data, size, name, log, found);
+    if (type == CU_JIT_INPUT_LIBRARY && sim_is_device_runtime(data, size)) return CUDA_SUCCESS;      /* built in */
     if (type == CU_JIT_INPUT_LIBRARY) return sim_archive_texts(data, size, name, log, found);
     sim_log_add(log, "simgpu links PTX only; input '%s' is %s\n", name,
                 type == CU_JIT_INPUT_NVVM ? "NVVM code" : "a cubin");
@@ -162,11 +166,6 @@ static int add(void *handle, int type, char *text, size_t size, const char *give
     if (!result && s->failed == CUDA_ERROR_INVALID_IMAGE) result = s->failed;
     /* accepted, as measured */
     if (type == CU_JIT_INPUT_FATBINARY && !sim_is_binary(text)) type = CU_JIT_INPUT_PTX;
-    if (type == CU_JIT_INPUT_LIBRARY && sim_is_device_runtime(text, size)) {
-        free(text);
-        if (!(text = strdup(sim_device_runtime))) return CUDA_ERROR_OUT_OF_MEMORY;
-        type = CU_JIT_INPUT_PTX;
-    }
     for (unsigned i = 0; !result && i < n; i++)   /* only those of the state */
         if ((options[i] >= CU_JIT_WALL_TIME && options[i] <= CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES)
             || options[i] == CU_JIT_TARGET_FROM_CUCONTEXT || options[i] == CU_JIT_TARGET

@@ -13,6 +13,7 @@ static void *own_symbol(const char *name) {
 }
 
 static int start(void) {
+    sim_nested_start();
     int result = own_symbol("cuInit") ? sim_devices_start() : CUDA_ERROR_OPERATING_SYSTEM;
     for (int i = 0; !result && i < sim_device_count; i++)
         if (!sim_devices[i].primary && !(sim_devices[i].primary = sim_context_new(&sim_devices[i], true, 0)))

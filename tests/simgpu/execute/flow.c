@@ -204,15 +204,16 @@ SIM_HANDLER(ret) {
     sim_warp_moved(w);
 }
 
-/* the arguments of a system function, as 64-bit values */
-static void system_arguments(struct sim_warp *w, const struct sim_callsite *site, int l, uint64_t out[5]) {
+/* the arguments of a system function, each in one cell of 64 bits or two */
+static void system_arguments(struct sim_warp *w, const struct sim_callsite *site, int l, uint64_t *out,
+                             unsigned cells) {
     const u32 *fp = (const u32 *)(const void *)(w->base[0] + w->block->code->fp);
-    for (unsigned k = 0; k < 5; k++) {
-        out[k] = 0;
-        if (k >= site->nargs) continue;
+    memset(out, 0, cells * sizeof *out);
+    for (unsigned k = 0, at = 0; k < site->nargs; k++) {
         const struct sim_pass *a = &site->args[k];
-        memcpy(&out[k], a->reg ? sim_operand_at(w, a->from) + (size_t)l * a->reg :
+        memcpy(&out[at], a->reg ? sim_operand_at(w, a->from) + (size_t)l * a->reg :
             w->local + (size_t)l * w->local_stride + fp[l] + a->from, a->size);
+        at += (a->size + 7) / 8;
     }
 }
 
@@ -227,7 +228,7 @@ SIM_HANDLER(call_vprintf) {
     const struct sim_callsite *site = &w->block->code->calls[i->imm];
     SIM_EACH_LANE(m) {
         uint64_t arg[5];
-        system_arguments(w, site, (int)l, arg);
+        system_arguments(w, site, (int)l, arg, 5);
         const int32_t n = sim_vprintf(w, i, (int)l, arg[0], arg[1]);
         if (n < 0) return;
         system_result(w, site, (int)l, &n, 4);
@@ -238,7 +239,7 @@ SIM_HANDLER(call_malloc) {
     const struct sim_callsite *site = &w->block->code->calls[i->imm];
     SIM_EACH_LANE(m) {
         uint64_t arg[5];
-        system_arguments(w, site, (int)l, arg);
+        system_arguments(w, site, (int)l, arg, 5);
         const uint64_t p = sim_heap_take(w->block->grid, arg[0]);
         system_result(w, site, (int)l, &p, 8);
     }
@@ -247,7 +248,7 @@ SIM_HANDLER(call_malloc) {
 SIM_HANDLER(call_free) {
     SIM_EACH_LANE(m) {
         uint64_t arg[5];
-        system_arguments(w, &w->block->code->calls[i->imm], (int)l, arg);
+        system_arguments(w, &w->block->code->calls[i->imm], (int)l, arg, 5);
         if (sim_heap_give(w->block->grid, arg[0])) continue;
         sim_fault_at(w, i, (int)l, SIM_F_LAUNCH_FAILED,
                      "free of 0x%llx, which malloc did not return, or which is already free",
@@ -259,9 +260,25 @@ SIM_HANDLER(call_free) {
 SIM_HANDLER(call_assertfail) {
     SIM_EACH_LANE(m) {
         uint64_t arg[5];
-        system_arguments(w, &w->block->code->calls[i->imm], (int)l, arg);
+        system_arguments(w, &w->block->code->calls[i->imm], (int)l, arg, 5);
         sim_assertfail(w, i, (int)l, arg);
     }
+}
+
+/* Lanes that must wait execute the call again. */
+SIM_HANDLER(call_nested) {
+    const struct sim_callsite *site = &w->block->code->calls[i->imm];
+    uint32_t waits = 0;
+    SIM_EACH_LANE(m) {
+        uint64_t arg[SIM_NESTED_CELLS], result = 0;
+        system_arguments(w, site, (int)l, arg, SIM_NESTED_CELLS);
+        if (!sim_nested_run(w, i, (int)l, i->flags >> SIM_I_USER >> 4, arg, &result)) waits |= 1u << l;
+        else if (site->nrets) system_result(w, site, (int)l, &result, site->rets[0].size);
+        if (w->block->faulted) return;
+    }
+    if (!waits) return;
+    sim_warp_yield(w, true);
+    sim_warp_place(w, waits, sim_pc(w, i));
 }
 
 SIM_HANDLER(trap) { sim_fault_at(w, i, __builtin_ctz(m), SIM_F_LAUNCH_FAILED, "trap"); }
@@ -311,8 +328,8 @@ CLOCK(globaltimer_hi, u32, now(CLOCK_REALTIME) >> 32)
 #define OP(n) SIM_UNTYPED(n)
 const struct sim_operation sim_flow_table[] = {
     OP(bra), OP(brx), OP(exit_lanes), OP(call_direct), OP(call_indirect), OP(ret), OP(call_vprintf),
-    OP(call_assertfail), OP(call_malloc), OP(call_free), OP(trap), OP(fence), OP(nothing), OP(sleep_lanes),
-    OP(alloca_32), OP(alloca_64), OP(activemask), OP(clock_32), OP(clock_hi), OP(clock_64),
+    OP(call_assertfail), OP(call_malloc), OP(call_free), OP(call_nested), OP(trap), OP(fence), OP(nothing),
+    OP(sleep_lanes), OP(alloca_32), OP(alloca_64), OP(activemask), OP(clock_32), OP(clock_hi), OP(clock_64),
     OP(globaltimer_64), OP(globaltimer_lo), OP(globaltimer_hi), SIM_END
 };
 #undef OP

@@ -22,16 +22,27 @@ static void pass(struct dec *d, struct sim_pass *p, const struct sim_operand *o,
     p->to = result ? frame : at;
 }
 
-/* 1 vprintf, 2 __assertfail, 3 malloc, 4 free, 0 none */
+/* 1 vprintf, 2 __assertfail, 3 malloc, 4 free, 5 the device runtime, 0 none */
+enum { NESTED = 5 };
 static int system_function(const struct sim_func *f) {
     static const char *const names[] = { "vprintf", "__assertfail", "malloc", "free" };
     for (int k = 0; k < 4 && !f->has_body; k++) if (!strcmp(f->name, names[k])) return k + 1;
-    return 0;
+    return !f->has_body && sim_nested_find(f->name) >= 0 ? NESTED : 0;
+}
+
+/* Whether the text declares it as CUDA does. */
+static bool nested_fits(const struct sim_func *f, int call) {
+    const char *bytes = call % SIM_NESTED_PER_THREAD < SIM_NESTED_COUNT ? sim_nested_bytes(call) : NULL;
+    unsigned k = 0;
+    for (; bytes && *bytes != ':'; bytes++, k++)
+        if (k >= f->nparams || f->params[k].size != (*bytes == 'C' ? 12 : (unsigned)(*bytes - '0'))) return false;
+    return bytes && k == f->nparams && f->nrets == 1 && f->rets[0].size == (unsigned)(bytes[1] - '0');
 }
 
 /* The executor's own functions take and return the types that CUDA declares:
    at most 8 bytes each, and a result of 4 (vprintf) or 8 (malloc). */
 static bool system_fits(const struct sim_func *f, int system) {
+    if (system == NESTED) return nested_fits(f, sim_nested_find(f->name));
     bool fits = f->nparams <= 5 && f->nrets <= 1 && (!f->nrets || f->rets[0].size == (system == 3 ? 8 : 4));
     for (unsigned k = 0; k < f->nparams; k++) fits &= f->params[k].size <= 8;
     return fits;
@@ -82,12 +93,15 @@ void dec_call(struct dec *d) {
     c->calls[at] = site;
     const uint32_t a = indirect ? dec_src(d, target, SIM_B64) : 0;
     static const char *const handlers[] = { "call_direct", "call_vprintf", "call_assertfail", "call_malloc",
-                                            "call_free" };
-    c->info.uses_heap |= system >= 3;
+                                            "call_free", "call_nested" };
+    const unsigned call = system == NESTED ? (unsigned)sim_nested_find(target->func->name) : 0;
+    c->info.uses_heap |= system == 3 || system == 4
+                         || (system == NESTED && (call == SIM_N_Malloc || call == SIM_N_Free));
     struct sim_insn *i = dec_emit_untyped(d, indirect ? "call_indirect" : handlers[system]);
     i->imm = at;
     i->a = a;
     if (system) i->flags = SIM_I_ORDERS;          /* it reads the thread's memory directly */
+    if (system == NESTED) i->flags |= SIM_I_SEEN | (8 | call << 4) << SIM_I_USER;
 }
 
 /* -- branches, returns, and what does little or nothing */

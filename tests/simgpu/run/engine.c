@@ -144,6 +144,7 @@ struct sim_op *sim_op_copy(struct sim_op *model) {
 
 void sim_op_unref(struct sim_op *op) {
     if (!op || --op->refs) return;
+    if (op->waiting) --*op->waiting;
     if (!op->done && op->release) op->release(op);
     if (!op->model) {
         if (op->grid) free(op->grid->params);
@@ -181,6 +182,8 @@ static void unlist(struct sim_op *op);
 static bool begin(struct sim_op *op) {
     bool broken = __atomic_load_n(&sim_sticky, __ATOMIC_RELAXED) != 0;
     op->started = true;
+    if (op->waiting) --*op->waiting;
+    op->waiting = NULL;
     if (op->by_caller && !broken) {
         if (waiters) pthread_cond_broadcast(&completed);
         return false;
@@ -240,6 +243,42 @@ static void complete(struct sim_op *op) {
         sim_op_unref(op);
     }
     if (waiters) pthread_cond_broadcast(&completed);
+}
+
+static void release_parent(struct sim_op *over) { complete(over->data); }
+
+bool sim_op_adopt(struct sim_op *parent, struct sim_op *child, bool tail) {
+    if (!parent->over) {
+        if (!parent->ended && !(parent->ended = sim_op_new(SIM_OP_MARKER))) return false;
+        if (!(parent->over = sim_op_new(SIM_OP_MARKER))) return false;
+        parent->over->data = parent;
+        parent->over->release = release_parent;
+    }
+    if (tail) {
+        sim_op_after(child, parent->tail ? parent->tail : parent->ended);
+        sim_op_unref(parent->tail);
+        parent->tail = child;
+        sim_op_ref(child);
+    } else sim_op_after(parent->ended, child);
+    return true;
+}
+
+/* Its blocks are done. A parent's children begin now at the latest. */
+static void complete_kernel(struct sim_op *op) {
+    if (!op->over) {
+        complete(op);
+        return;
+    }
+    struct sim_op *ended = op->ended, *over = op->over, *tail = op->tail;
+    op->ended = op->over = op->tail = NULL;
+    sim_op_after(over, ended);
+    sim_op_after(over, tail);
+    sim_op_submit(ended);
+    sim_op_submit(over);
+    sim_op_want(over);
+    sim_op_unref(ended);
+    sim_op_unref(tail);
+    sim_op_unref(over);
 }
 
 static void release(struct sim_op *op) { if (--op->waits == 0 && begin(op)) complete(op); }
@@ -407,7 +446,7 @@ static void finish_grid(struct sim_op *op) {
     for (struct sim_cluster *c; (c = sim_cluster_unused(op->grid)) != NULL; ) sim_cluster_free(c);
     int fault = __atomic_load_n(&op->grid->fault, __ATOMIC_ACQUIRE);
     if (fault) fail(op->grid->device, fault, op->grid->fault_text);
-    complete(op);
+    complete_kernel(op);
 }
 
 /* ---- a grid's seats, without sim_lock; spare: memory for the next cluster, or NULL ---- */

@@ -109,7 +109,8 @@ static void start_warp(struct sim_warp *w) {
 
 static void start_block(struct sim_block *b) {
     b->live = b->threads;
-    b->turn = 0;
+    b->turn = b->stream = 0;
+    if (b->own) memset(b->own, 0, b->threads * sizeof *b->own);
     memset(b->shared, 0xcd, b->shared_bytes);                  /* no kernel may rely on zeros */
     for (unsigned k = 0; k < SIM_BARS; k++) b->bars[k] = (struct sim_bar){ .all = 1 };
     for (unsigned k = 0; k < b->nwarps; k++) start_warp(&b->warps[k]);
@@ -131,6 +132,7 @@ static void free_block(struct sim_block *b) {
         free(w->saved);
     }
     free(b->delayed);
+    free(b->own);
     free(b->memory);
     free(b);
 }

@@ -117,6 +117,12 @@ struct sim_op {
                                                      having been submitted: releases ... */
     void *module, *workspace;                     /* ... the objects that a kernel holds */
     struct sim_op *model;                         /* it is a copy of this one, and shares its parameters and `staged` */
+    struct sim_op *ended, *over;                  /* KERNEL that launched others, markers: its blocks and its children
+                                                     are done, except tail launches; all are */
+    struct sim_op *tail;                          /* the last of its tail launches */
+    struct sim_nested *nested;                    /* what its blocks made with the device runtime, and what ends that */
+    void (*end_nested)(struct sim_op *op);
+    unsigned *waiting;                            /* a counter of kernels that have not begun, which counts this one */
 };
 #define SIM_PRIORITIES 6
 
@@ -130,6 +136,10 @@ void sim_op_unref(struct sim_op *op);                                    /* [loc
 void sim_op_after(struct sim_op *op, struct sim_op *before);             /* [lock] an edge; before
                                                                             may be NULL or done */
 void sim_op_submit(struct sim_op *op);                                   /* [lock] after its edges */
+bool sim_op_adopt(struct sim_op *parent, struct sim_op *child, bool tail);       /* [lock] parent is a kernel that runs,
+                                                                            and is done only when child is. tail: child
+                                                                            begins after the parent's blocks and other
+                                                                            children. false: no memory */
 bool sim_op_pending(struct sim_op *op);                                  /* [lock] not done; op may be NULL.
                                                                             Repeated queries make lazy work start */
 void sim_op_want(struct sim_op *op);                                     /* [lock] lazy work starts */

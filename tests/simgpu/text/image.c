@@ -1,16 +1,13 @@
 /* image.c - the way into the front end: texts become an image, after checks of the whole module. */
 #include "ptx.h"
 
-static void check_use(struct px *px, const struct sim_func *f, unsigned line) {
-    if (f->has_body || px_is_system(f->name)) return;
-    if (!strncmp(f->name, "cudaCDP", 7) || !strncmp(f->name, "__cudaCDP", 9))
-        px_error(px, line, "Dynamic parallelism ('%s') is not supported by this CPU device", f->name);
-    else px_fatal(px, 218, 0, "Unresolved extern function '%s'", f->name);
+static void check_use(struct px *px, const struct sim_func *f) {
+    if (!f->has_body && !px_is_provided(px, f->name)) px_fatal(px, 218, 0, "Unresolved extern function '%s'", f->name);
 }
 
-static void check_operand_uses(struct px *px, const struct sim_operand *o, unsigned n, unsigned line) {
+static void check_operand_uses(struct px *px, const struct sim_operand *o, unsigned n) {
     for (unsigned i = 0; i < n; i++)
-        if (o[i].kind == SIM_O_SYM && o[i].func) check_use(px, o[i].func, line);
+        if (o[i].kind == SIM_O_SYM && o[i].func) check_use(px, o[i].func);
 }
 
 static void finish(struct px *px) {
@@ -22,10 +19,10 @@ static void finish(struct px *px) {
     m->nfuncs = (unsigned)px->funcs.n;
     if (px->more) return;
     for (unsigned i = 0; i < m->nfuncs; i++) {
-        if (!m->funcs[i]->is_extern) check_use(px, m->funcs[i], 0);
+        if (!m->funcs[i]->is_extern) check_use(px, m->funcs[i]);
         for (unsigned k = 0; k < m->funcs[i]->ninstrs; k++) {
             const struct sim_instr *in = &m->funcs[i]->instrs[k];
-            check_operand_uses(px, in->opd, in->n, in->line);
+            check_operand_uses(px, in->opd, in->n);
         }
     }
     for (unsigned i = 0; i < m->nvars; i++) {
@@ -85,6 +82,7 @@ static int parse(const struct sim_input *inputs, unsigned n, bool merge, bool mo
     px->inputs = inputs;
     px->ninputs = n;
     px->more = more;
+    px->links = merge;
     px->epoch = 1;
     px->result = 218;
     px->store = px_store_new();

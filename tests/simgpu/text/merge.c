@@ -68,7 +68,7 @@ static bool same_params(const struct sim_var *a, unsigned na, const struct sim_v
 }
 
 static struct sim_func *func_for(struct px *px, struct sim_func *f) {
-    if (!f || (f->has_body && !f->is_weak) || (!f->has_body && px_is_system(f->name))) return f;
+    if (!f || (f->has_body && !f->is_weak) || (!f->has_body && px_is_provided(px, f->name))) return f;
     struct px_symbol *s = meaning(px, f->name);
     if (s && s->kind == PX_FUNC && same_params(f->params, f->nparams, s->func->params, s->func->nparams)
         && same_params(f->rets, f->nrets, s->func->rets, s->func->nrets)) return s->func;
@@ -119,7 +119,7 @@ void px_merge(struct px *px) {
     px->vars.n = kept;
     kept = 0;
     for (size_t i = 0; i < px->funcs.n; i++) {    /* no function without a body is used, except the executor's own */
-        bool stays = funcs[i]->has_body ? func_for(px, funcs[i]) == funcs[i] : px_is_system(funcs[i]->name);
+        bool stays = funcs[i]->has_body ? func_for(px, funcs[i]) == funcs[i] : px_is_provided(px, funcs[i]->name);
         if (stays) {
             funcs[i]->id = kept;
             funcs[kept++] = funcs[i];

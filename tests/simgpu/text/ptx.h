@@ -96,6 +96,7 @@ struct px {
     unsigned ninputs, input;                      /* `input` is the one being parsed */
     bool debug, has_debug;                        /* .target debug; debug information is present */
     bool more;                                    /* inputs may follow: a missing symbol is no error yet */
+    bool links;                                   /* the inputs are linked, also if it is one */
     int result;
     jmp_buf bail;
 
@@ -134,6 +135,7 @@ const char *px_type_name(enum sim_type t);
 int  px_special(struct px_name *name);                                /* > 0: a special register */
 char px_special_kind(struct px_name *name);                           /* of one: its letter in forms.h */
 bool px_is_system(const char *name);                                  /* a function that the executor provides */
+bool px_is_provided(const struct px *px, const char *name);           /* the same, and those of the device runtime */
 void px_require(struct px *px, unsigned line, const char *feature, unsigned sm, unsigned version);
 
 /* lex.c */

@@ -52,6 +52,11 @@ bool px_is_system(const char *name) {
     return false;
 }
 
+/* The device runtime is there for what is linked, as on a GPU. */
+bool px_is_provided(const struct px *px, const char *name) {
+    return px_is_system(name) || (px->links && sim_nested_find(name) >= 0);
+}
+
 /* ---- features ---- */
 
 void px_require(struct px *px, unsigned line, const char *feature, unsigned sm, unsigned version) {
