@@ -9006,8 +9006,9 @@ static unsigned gxi_nvjitlink_options(gxi_nvjitlink *n, int sm) {
             if (target.arch == sm && suffix != 'a' && target.suffix) suffix = target.suffix;
     }
     gxi_add(&n->options, "-arch=sm_%d%s%c", sm, suffix == 'a' ? "a" : suffix ? "f" : "", 0);
-    if (lto) gxi_add(&n->options, "-lto%c", 0), count++;
-    if (n->ptx) gxi_add(&n->options, "-ptx%c", 0), count++;
+    if (lto) gxi_add(&n->options, "-lto%c", 0);
+    if (n->ptx) gxi_add(&n->options, "-ptx%c", 0);
+    count += (unsigned)(lto + n->ptx);
     for (i = 0; i < GXI_JIT_ROWS; i++) {
         const gxi_jit_row *const row = &gxi_jit_rows[i];
         const int value = gxi_jit_value(n->desc, row);
