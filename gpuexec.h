@@ -1281,16 +1281,18 @@ typedef enum gpuexec_input_type {
     GPUEXEC_INPUT_LTO = 6                        /* LTO-IR, also in a fatbin, object or library: -dlto */
 } gpuexec_input_type;
 
-/* Creates a linker without inputs. The desc's options apply to its PTX inputs; desc.name names the linked module in
-   messages, by default "the image". cuLinkCreate. */
+/* Creates a linker without inputs. The desc's options apply to its inputs that are PTX or LTO-IR (for LTO-IR, nvJitLink
+   lacks some: GPUEXEC_NOT_SUPPORTED); desc.name names the linked module in messages, by default "the image".
+   cuLinkCreate. */
 GPUEXEC_API gpuexec_linker gpuexec_linker_create_at(const char *where, gpuexec_context context,
                                                     const gpuexec_module_desc *desc);
 
 /* Adds an input. It is copied, and may be freed afterwards. `bytes` is its length; it may be 0 for PTX that ends in
    NUL, and for cubins and fatbins. `name` is for logs and messages; NULL: "input 1" and so on. PTX is compiled during
-   this call. GPUEXEC_LINK_FAILED if the input defines a symbol that an earlier input already defines, or declares a
-   symbol differently. A failed call leaves the linker unchanged. GPUEXEC_TOO_LATE after the first gpuexec_linker_load,
-   _image or _save that succeeded. cuLinkAddData. */
+   this call, LTO-IR when the inputs are linked. GPUEXEC_LINK_FAILED if the input defines a symbol that an earlier input
+   already defines, or declares a symbol differently; GPUEXEC_NO_COMPILER for LTO-IR without nvJitLink. A failed call
+   leaves the linker unchanged. GPUEXEC_TOO_LATE after the first gpuexec_linker_load, _image or _save that succeeded.
+   cuLinkAddData. */
 GPUEXEC_API gpuexec_result gpuexec_linker_add_at(const char *where, gpuexec_linker linker, gpuexec_input_type type,
                                                  const void *data, size_t bytes, const char *name);
 
@@ -1300,8 +1302,9 @@ GPUEXEC_API gpuexec_result gpuexec_linker_add_file_at(const char *where, gpuexec
 
 /* Links the inputs, unless that has already been done, and loads the result; each call creates a separate module.
    GPUEXEC_LINK_FAILED if symbols are missing, defined twice, or do not match: the text names them, and inputs may still
-   be added. Like _image and _save, the call is refused while a failure is latched, for instance because an input could
-   not be added. cuLinkComplete, cuModuleLoadDataEx. */
+   be added. GPUEXEC_IMAGE_TOO_NEW if LTO-IR is newer than nvJitLink or the device. Like _image and _save, the call is
+   refused while a failure is latched, for instance because an input could not be added. cuLinkComplete,
+   nvJitLinkComplete, cuModuleLoadDataEx. */
 GPUEXEC_API gpuexec_module gpuexec_linker_load_at(const char *where, gpuexec_linker linker);
 
 /* Links the inputs, unless that has already been done. _image returns the linked image, for gpuexec_module_load in this
@@ -1315,8 +1318,8 @@ GPUEXEC_API gpuexec_result gpuexec_linker_save_at(const char *where, gpuexec_lin
    detailed. "" if there is none. Valid until the next call with this linker. A query. */
 GPUEXEC_API const char *gpuexec_linker_log(gpuexec_linker linker);
 
-/* Returns the milliseconds of compiling and linking that the driver reports so far; negative if the handle is not ok.
-   A query. */
+/* Returns the milliseconds of compiling and linking that the driver reports so far (nvJitLink reports none); negative
+   if the handle is not ok. A query. */
 GPUEXEC_API double gpuexec_linker_ms(gpuexec_linker linker);
 
 /* Destroys the linker and its inputs. Modules loaded from it stay loaded. cuLinkDestroy. */

@@ -337,6 +337,39 @@ TEST_ALONE(options_that_it_does_not_have) {
                    "is LTO-IR, which must be linked", "gpuexec_linker_add");
 }
 
+/* Parts of fatbins that are only for one architecture, or a family, need that architecture's name. */
+TEST(the_architecture) {
+    static const struct { int flags, target, arch; const char *option; } inputs[] = {
+        { 0, 0, 90, "-arch=sm_90" }, { 0x100000, 0, 90, "-arch=sm_90a" }, { 0x200000, 0, 90, "-arch=sm_90f" },
+        { 0x100000, 0, 75, "-arch=sm_90" }, { 0x100000, 80, 90, "-arch=sm_80" }, { 0, 0x20067, 90, "-arch=sm_103f" }
+    };
+    size_t i;
+    for (i = 0; i < sizeof inputs / sizeof *inputs; i++) {
+        unsigned char fatbin[81] = { 0x50, 0xED, 0x55, 0xBA, 1, 0, 16, 0, 64 };
+        gpuexec_module_desc desc;
+        gxi_nvjitlink n;
+        gxi_input input;
+        memset(&desc, 0, sizeof desc);
+        memset(&n, 0, sizeof n);
+        fatbin[16] = 8;
+        fatbin[20] = 64;
+        fatbin[44] = (unsigned char)inputs[i].arch;
+        fatbin[58] = (unsigned char)(inputs[i].flags >> 16);
+        desc.target = inputs[i].target;
+        input.kind = gxi_image_is(fatbin, 80);
+        input.data = (char *)fatbin;
+        input.bytes = 80;
+        CHECK_EQ(input.kind, GXI_LTO);
+        CHECK_EQ(gxi_nvjitlink_type(&input), GXI_NVJITLINK_INPUT_FATBIN);
+        n.desc = &desc;
+        n.inputs = &input;
+        n.count = 1;
+        CHECK_EQ(gxi_nvjitlink_options(&n, 90), 2);
+        CHECK_STRING(n.options.p, inputs[i].option);
+        gxi_nvjitlink_free(&n);
+    }
+}
+
 /* --- the search --------------------------------------------------------------------------------------------------- */
 
 TEST_ALONE(no_nvjitlink) {
@@ -378,6 +411,26 @@ TEST_ALONE(setup_names_both) {
     CHECK_EQ(gpuexec_nvjitlink_version(), 13000);
     CHECK_EQ(gpuexec_compiler_version(), 0);
     CHECK_TEXT(gpuexec_error_text(), "cannot use \"/no/such/nvrtc\", named by gpuexec_setup_desc.nvrtc_path");
+}
+
+/* In a Python environment, of the version of the driver, although a newer one may be installed. */
+TEST_ALONE(search_in_an_environment) {
+    char folder[] = "/tmp/gpuexec-venv-XXXXXX", command[500], path[200];
+    if (!on_cpu_device()) SKIP("needs the CPU device as an older driver");
+    if (!CHECK(mkdtemp(folder) != NULL)) return;
+    snprintf(path, sizeof path, "%s/lib/python3.99/site-packages/nvidia/nvjitlink/lib/libnvJitLink.so.12", folder);
+    snprintf(command, sizeof command, "mkdir -p %.*s && cp %s.so %s", (int)(strrchr(path, '/') - path), path,
+             PLAYED_NVJITLINK, path);
+    CHECK(system(command) == 0);
+    setenv("SIMGPU_DRIVER_VERSION", "12040", 1);
+    setenv("VIRTUAL_ENV", folder, 1);
+    unsetenv("GPUEXEC_NVJITLINK");
+    unsetenv("CUDA_HOME");
+    unsetenv("CUDA_PATH");
+    CHECK(gpuexec_nvjitlink_version() >= 12000);
+    if (strcmp(gpuexec_nvjitlink_path(), "libnvJitLink.so.12") != 0) CHECK_STRING(gpuexec_nvjitlink_path(), path);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    CHECK(system(command) == 0);
 }
 
 /* Where one is installed, the search finds it. */
