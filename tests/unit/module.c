@@ -1073,6 +1073,6 @@ TEST_ALONE(a_gpu_that_has_no_code) {
     fatbin[44] = 75;
     gxi.library = dlopen("libm.so.6", RTLD_NOW);
     CHECK_NOT_MADE(gpuexec_module_load(ctx, fatbin, sizeof fatbin, NULL), GPUEXEC_IMAGE_TOO_NEW,
-                   "has no code for device 0 (compute capability 9.0). It contains a cubin for sm_75 (for another major "
-                   "version)", "compute_90");
+                   "has no code for device 0 (compute capability 9.0). It contains a cubin for sm_75 (for another "
+                   "major version)", "compute_90");
 }
