@@ -219,11 +219,13 @@
       also need the toolkit's libcudadevrt.a. gpuexec_linker_save writes the linked cubin to a file, so that the program
       can load it next time without compiling. A cubin runs only on GPUs whose compute capability has the same major
       version and the same or a higher minor version.
-      LTO-IR (nvcc -dlto) is optimized across all inputs that contain it. It is linked by nvJitLink 12 or 13, a library
-      of the CUDA toolkit, together with the other inputs; the linker does that automatically, or, if desc.nvjitlink is
-      1, without LTO-IR. The driver's linker then only checks the inputs without LTO-IR; with desc.nvjitlink, it does
-      nothing. LTO-IR must not come from a newer toolkit than nvJitLink. On the CPU device, nvJitLink makes PTX of the
-      inputs with LTO-IR; the other inputs cannot use symbols that these define.
+      LTO-IR (nvcc -dlto) is optimized across all inputs that contain it. nvJitLink 12 or 13, a library of the CUDA
+      toolkit, links it together with the other inputs; the linker does that automatically. An input that also has code
+      for the device counts as code. The driver's linker then only checks the inputs without LTO-IR. LTO-IR must not
+      come from a newer toolkit than nvJitLink. On the CPU device, nvJitLink makes PTX of the inputs with LTO-IR; the
+      other inputs cannot use symbols that these define.
+      If desc.nvjitlink is 1, nvJitLink links inputs without LTO-IR, too, and the driver's linker does nothing. A symbol
+      that two of these define is then not an error: nvJitLink takes the first and prints a line on stderr.
       nvJitLink is searched for like NVRTC (see COMPILING): gpuexec_setup_desc.nvjitlink_path; GPUEXEC_NVJITLINK from
       the environment; libnvJitLink.so of version 13 or 12. If there is none, gpuexec_linker_add returns
       GPUEXEC_NO_COMPILER: `pip install nvidia-nvjitlink`.
@@ -9005,8 +9007,10 @@ static unsigned gxi_nvjitlink_options(gxi_nvjitlink *n, int sm) {
         gxi_targets in = gxi_targets_of(p, p + n->inputs[i].bytes);
         gxi_target target;
         lto |= n->inputs[i].kind == GXI_LTO;
-        while (n->inputs[i].kind != GXI_PTX && gxi_next_target(&in, &target))
+        while (n->inputs[i].kind != GXI_PTX && gxi_next_target(&in, &target)) {
+            lto |= target.kind == GXI_LTO;
             if (target.arch == sm && suffix != 'a' && target.suffix) suffix = target.suffix;
+        }
     }
     gxi_add(&n->options, "-arch=sm_%d%s%c", sm, suffix == 'a' ? "a" : suffix ? "f" : "", 0);
     if (lto) gxi_add(&n->options, "-lto%c", 0);
@@ -9461,9 +9465,29 @@ static gpuexec_result gxi_input_kind(gxi_call *call, gpuexec_input_type type, gx
                     input->name, gxi_image_kinds[type],
                     gxi_image_kinds[input->kind]);
 }
-static gpuexec_result gxi_linker_take(gxi_call *call, gxi_slot *slot, const gxi_input *input) {
+/* Whether the input has LTO-IR for the device, but no code. */
+static int gxi_needs_lto(const gxi_input *input, int sm) {
+    const unsigned char *const p = (const unsigned char *)input->data;
+    gxi_targets in = gxi_targets_of(p, p + input->bytes);
+    gxi_target target;
+    const char *why;
+    int lto = 0, code = 0;
+    while (gxi_next_target(&in, &target)) {
+        if (target.kind == GXI_LTO) lto |= target.arch <= sm;
+        else code |= gxi_rank(&target, sm, &why) > 0 && (target.kind == GXI_PTX || !gxi_is_cpu_device());
+    }
+    return lto && !code;
+}
+static gpuexec_result gxi_linker_take(gxi_call *call, gxi_slot *slot, gxi_input *input) {
+    const unsigned char *const p = (const unsigned char *)input->data;
     gxi_linker *l = slot->is.linker.info;
     gpuexec_result result;
+    int sm;
+    if (input->kind >= GXI_FATBIN && input->kind <= GXI_LIBRARY && gxi_fatbin_parts(p, p + input->bytes) == 3) {
+        const gxi_context *const context = gxi_context_of(gxi_peek(slot->context, GXI_CONTEXT));
+        if (gxi_capability(call, context->device, &sm)) return gxi_fail_device(call, context->ordinal);
+        if (gxi_needs_lto(input, sm)) input->kind = GXI_LTO;
+    }
     if (l->count == l->cap) {
         const size_t cap = l->cap ? l->cap * 2 : 8;
         gxi_input *more = (gxi_input *)gxi_realloc(l->inputs, cap * sizeof *more);

@@ -244,6 +244,32 @@ TEST_ALONE(played_on_request) {
     CHECK_TEXT(gpuexec_linker_log(l), "\n-lto\n2 twice.ptx\n3 kernel\n");
 }
 
+/* A fatbin with LTO-IR for an older device, and code only for others: nvJitLink links it. */
+TEST_ALONE(played_fatbin) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    unsigned char fatbin[1000] = { 0x50, 0xED, 0x55, 0xBA, 1, 0, 16 };
+    const size_t lto = sizeof played_kernel - 1, bytes = 16 + 2 * 64 + 8 + lto;
+    gpuexec_linker l;
+    int gpu;
+    setenv("GPUEXEC_NVJITLINK", PLAYED_NVJITLINK ".so", 1);
+    fatbin[8] = (unsigned char)((bytes - 16) & 0xFF), fatbin[9] = (unsigned char)((bytes - 16) >> 8);
+    fatbin[16] = 2, fatbin[20] = 64, fatbin[24] = 8, fatbin[16 + 28] = 200;      /* a cubin for sm_200 */
+    fatbin[88] = 8, fatbin[92] = 64, fatbin[88 + 28] = 50;                       /* LTO-IR for lto_50 */
+    fatbin[96] = (unsigned char)(lto & 0xFF), fatbin[97] = (unsigned char)(lto >> 8);
+    memcpy(fatbin + 152, played_kernel, lto);
+    for (gpu = 0; gpu < 2; gpu++) {
+        if (gpu) as_a_gpu();
+        l = gpuexec_linker_create(ctx, NULL);
+        CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_LTO, played_twice, sizeof played_twice - 1, "twice"));
+        CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_FATBIN, fatbin, 0, "fatbin"));
+        check_that_it_runs(ctx, gpuexec_linker_load(l), 2, 2);
+        CHECK_TEXT(gpuexec_linker_log(l), "4 fatbin\n");
+    }
+    if (!on_cpu_device()) return;                        /* a GPU's driver trusts what it reads */
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, fatbin, bytes, NULL), GPUEXEC_IMAGE_TOO_NEW,
+                   "a cubin for sm_200 (newer than the device), LTO-IR for lto_50 (to be linked by nvJitLink)");
+}
+
 TEST_ALONE(ptx_too_new) {
     gpuexec_linker l;
     if (!on_cpu_device()) SKIP("needs the CPU device as an older driver");
