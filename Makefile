@@ -141,7 +141,10 @@ FUZZ_CC = $(CC) -std=gnu99 $(UNIT_CFLAGS) $(STRICT) $(SAN_FLAGS) $(DEPEND)
 $(BUILD)/fuzz/%.o: tests/fuzz/%.c
 	@mkdir -p $(@D)
 	$(call step,compile) $(FUZZ_CC) -fPIC $(if $(FUZZ_ENGINE),-DFUZZ_ENGINE) -c $< -o $@
-$(BUILD)/fuzz/libsimgpu.so: $(SIM_OBJ) $(BUILD)/fuzz/hook.o
+$(BUILD)/fuzz/play_%.o: tests/play_%.c
+	@mkdir -p $(@D)
+	$(call step,compile) $(FUZZ_CC) -fPIC -c $< -o $@
+$(BUILD)/fuzz/libsimgpu.so: $(SIM_OBJ) $(addprefix $(BUILD)/fuzz/,hook.o play_nvrtc.o play_nvjitlink.o)
 	$(call step,link   ) $(CC) -shared $(SAN_FLAGS) -Wl,-soname,libsimgpu.so -o $@ $^ -lm -ldl -lpthread
 $(FUZZERS): %: %.o $(BUILD)/fuzz/grammar.o $(BUILD)/fuzz/$(if $(FUZZ_ENGINE),mutate,main).o | $(BUILD)/fuzz/libsimgpu.so
 	$(call step,link   ) $(CC) $(SAN_FLAGS) $(FUZZ_ENGINE) $^ -o $@ -L$(@D) -lsimgpu -Wl,-rpath,'$$ORIGIN' -ldl -lpthread

@@ -218,11 +218,13 @@
       Inputs are PTX, cubins, fatbins, and objects and libraries from nvcc, in any order. gpuexec_linker_save writes
       the linked cubin to a file, so that the program can load it next time without compiling. A cubin runs only on GPUs
       whose compute capability has the same major version and the same or a higher minor version.
-      LTO-IR (nvcc -dlto) is optimized across all inputs that contain it. It is linked by nvJitLink 12 or 13, a library
-      of the CUDA toolkit, together with the other inputs; the linker does that automatically, or, if desc.nvjitlink is
-      1, without LTO-IR. The driver's linker then only checks the inputs without LTO-IR; with desc.nvjitlink, it does
-      nothing. LTO-IR must not come from a newer toolkit than nvJitLink. On the CPU device, nvJitLink makes PTX of the
-      inputs with LTO-IR; the other inputs cannot use symbols that these define.
+      LTO-IR (nvcc -dlto) is optimized across all inputs that contain it. nvJitLink 12 or 13, a library of the CUDA
+      toolkit, links it together with the other inputs; the linker does that automatically. An input that also has code
+      for the device counts as code. The driver's linker then only checks the inputs without LTO-IR. LTO-IR must not
+      come from a newer toolkit than nvJitLink. On the CPU device, nvJitLink makes PTX of the inputs with LTO-IR; the
+      other inputs cannot use symbols that these define.
+      If desc.nvjitlink is 1, nvJitLink links inputs without LTO-IR, too, and the driver's linker does nothing. A symbol
+      that two of these define is then not an error: nvJitLink takes the first and prints a line on stderr.
       nvJitLink is searched for like NVRTC (see COMPILING): gpuexec_setup_desc.nvjitlink_path; GPUEXEC_NVJITLINK from
       the environment; libnvJitLink.so of version 13 or 12. If there is none, gpuexec_linker_add returns
       GPUEXEC_NO_COMPILER: `pip install nvidia-nvjitlink`.
@@ -295,9 +297,9 @@
           c.width_bytes = c.height = c.depth = 16;
           gpuexec_copy_3d(s, &c);
       gpuexec_copy_many makes an array of copies with one call. On an H200, 1,000 copies of 4 bytes from pinned memory
-      take a fifth of the time of 1,000 calls; between device addresses, where the driver's own batches gain nothing, a
-      kernel copies. Larger copies gain less. All copies are checked first: if one is refused, none is made, and the
-      text names it: "copies[17]".
+      take a twentieth of the time of 1,000 calls, and between device addresses a thirtieth: a kernel copies. Larger
+      copies to and from the host gain less: those of 64 KiB take two fifths of the time, with the driver's batches. All
+      copies are checked first: if one is refused, none is made, and the text names it: "copies[17]".
 
     STREAMS (>>stream) and EVENTS (>>event)
       Work on one stream runs in order; work on different streams may overlap. An event marks a point in a stream.
@@ -1292,16 +1294,18 @@ typedef enum gpuexec_input_type {
     GPUEXEC_INPUT_LTO = 6                        /* LTO-IR, also in a fatbin, object or library: -dlto */
 } gpuexec_input_type;
 
-/* Creates a linker without inputs. The desc's options apply to its PTX inputs; desc.name names the linked module in
-   messages, by default "the image". cuLinkCreate. */
+/* Creates a linker without inputs. The desc's options apply to its inputs that are PTX or LTO-IR (for LTO-IR, nvJitLink
+   lacks some: GPUEXEC_NOT_SUPPORTED); desc.name names the linked module in messages, by default "the image".
+   cuLinkCreate. */
 GPUEXEC_API gpuexec_linker gpuexec_linker_create_at(const char *where, gpuexec_context context,
                                                     const gpuexec_module_desc *desc);
 
 /* Adds an input. It is copied, and may be freed afterwards. `bytes` is its length; it may be 0 for PTX that ends in
    NUL, and for cubins and fatbins. `name` is for logs and messages; NULL: "input 1" and so on. PTX is compiled during
-   this call. GPUEXEC_LINK_FAILED if the input defines a symbol that an earlier input already defines, or declares a
-   symbol differently. A failed call leaves the linker unchanged. GPUEXEC_TOO_LATE after the first gpuexec_linker_load,
-   _image or _save that succeeded. cuLinkAddData. */
+   this call, LTO-IR when the inputs are linked. GPUEXEC_LINK_FAILED if the input defines a symbol that an earlier input
+   already defines, or declares a symbol differently; GPUEXEC_NO_COMPILER for LTO-IR without nvJitLink. A failed call
+   leaves the linker unchanged. GPUEXEC_TOO_LATE after the first gpuexec_linker_load, _image or _save that succeeded.
+   cuLinkAddData. */
 GPUEXEC_API gpuexec_result gpuexec_linker_add_at(const char *where, gpuexec_linker linker, gpuexec_input_type type,
                                                  const void *data, size_t bytes, const char *name);
 
@@ -1311,8 +1315,9 @@ GPUEXEC_API gpuexec_result gpuexec_linker_add_file_at(const char *where, gpuexec
 
 /* Links the inputs, unless that has already been done, and loads the result; each call creates a separate module.
    GPUEXEC_LINK_FAILED if symbols are missing, defined twice, or do not match: the text names them, and inputs may still
-   be added. Like _image and _save, the call is refused while a failure is latched, for instance because an input could
-   not be added. cuLinkComplete, cuModuleLoadDataEx. */
+   be added. GPUEXEC_IMAGE_TOO_NEW if LTO-IR is newer than nvJitLink or the device. Like _image and _save, the call is
+   refused while a failure is latched, for instance because an input could not be added. cuLinkComplete,
+   nvJitLinkComplete, cuModuleLoadDataEx. */
 GPUEXEC_API gpuexec_module gpuexec_linker_load_at(const char *where, gpuexec_linker linker);
 
 /* Links the inputs, unless that has already been done. _image returns the linked image, for gpuexec_module_load in this
@@ -1326,8 +1331,8 @@ GPUEXEC_API gpuexec_result gpuexec_linker_save_at(const char *where, gpuexec_lin
    detailed. "" if there is none. Valid until the next call with this linker. A query. */
 GPUEXEC_API const char *gpuexec_linker_log(gpuexec_linker linker);
 
-/* Returns the milliseconds of compiling and linking that the driver reports so far; negative if the handle is not ok.
-   A query. */
+/* Returns the milliseconds of compiling and linking that the driver reports so far (nvJitLink reports none); negative
+   if the handle is not ok. A query. */
 GPUEXEC_API double gpuexec_linker_ms(gpuexec_linker linker);
 
 /* Destroys the linker and its inputs. Modules loaded from it stay loaded. cuLinkDestroy. */
@@ -3580,7 +3585,6 @@ static inline int gxi_swap(int *p, int from, int to) {               /* 1: it wa
 #    define GXI_FENCE() __atomic_thread_fence(__ATOMIC_ACQ_REL)
 #  endif
 #  define GXI_UNLIKELY(x) __builtin_expect(!!(x), 0)
-#  define GXI_PREFETCH(p) __builtin_prefetch(p)
 #  define GXI_NOINLINE __attribute__((noinline))        /* many callers: inlining it would slow down compilation */
 #  define GXI_COLD __attribute__((noinline, cold))
 #  define GXI_HOT static inline __attribute__((always_inline))        /* the launch path */
@@ -3591,7 +3595,6 @@ static inline int gxi_swap(int *p, int from, int to) {               /* 1: it wa
 #  define GXI_STORE(p, v) (*(p) = (v))
 #  define gxi_swap(p, from, to) (InterlockedCompareExchange((volatile LONG *)(p), to, from) == (from))
 #  define GXI_UNLIKELY(x) (x)
-#  define GXI_PREFETCH(p) ((void)(p))
 #  define GXI_NOINLINE
 #  define GXI_COLD
 #  define GXI_HOT static
@@ -9061,12 +9064,15 @@ static unsigned gxi_nvjitlink_options(gxi_nvjitlink *n, int sm) {
         gxi_targets in = gxi_targets_of(p, p + n->inputs[i].bytes);
         gxi_target target;
         lto |= n->inputs[i].kind == GXI_LTO;
-        while (n->inputs[i].kind != GXI_PTX && gxi_next_target(&in, &target))
+        while (n->inputs[i].kind != GXI_PTX && gxi_next_target(&in, &target)) {
+            lto |= target.kind == GXI_LTO;
             if (target.arch == sm && suffix != 'a' && target.suffix) suffix = target.suffix;
+        }
     }
     gxi_add(&n->options, "-arch=sm_%d%s%c", sm, suffix == 'a' ? "a" : suffix ? "f" : "", 0);
-    if (lto) gxi_add(&n->options, "-lto%c", 0), count++;
-    if (n->ptx) gxi_add(&n->options, "-ptx%c", 0), count++;
+    if (lto) gxi_add(&n->options, "-lto%c", 0);
+    if (n->ptx) gxi_add(&n->options, "-ptx%c", 0);
+    count += (unsigned)(lto + n->ptx);
     for (i = 0; i < GXI_JIT_ROWS; i++) {
         const gxi_jit_row *const row = &gxi_jit_rows[i];
         const int value = gxi_jit_value(n->desc, row);
@@ -9570,9 +9576,29 @@ static gpuexec_result gxi_input_kind(gxi_call *call, gpuexec_input_type type, gx
                     input->name, gxi_image_kinds[type],
                     gxi_image_kinds[input->kind]);
 }
-static gpuexec_result gxi_linker_take(gxi_call *call, gxi_slot *slot, const gxi_input *input) {
+/* Whether the input has LTO-IR for the device, but no code. */
+static int gxi_needs_lto(const gxi_input *input, int sm) {
+    const unsigned char *const p = (const unsigned char *)input->data;
+    gxi_targets in = gxi_targets_of(p, p + input->bytes);
+    gxi_target target;
+    const char *why;
+    int lto = 0, code = 0;
+    while (gxi_next_target(&in, &target)) {
+        if (target.kind == GXI_LTO) lto |= target.arch <= sm;
+        else code |= gxi_rank(&target, sm, &why) > 0 && (target.kind == GXI_PTX || !gxi_is_cpu_device());
+    }
+    return lto && !code;
+}
+static gpuexec_result gxi_linker_take(gxi_call *call, gxi_slot *slot, gxi_input *input) {
+    const unsigned char *const p = (const unsigned char *)input->data;
     gxi_linker *l = slot->is.linker.info;
     gpuexec_result result;
+    int sm;
+    if (input->kind >= GXI_FATBIN && input->kind <= GXI_LIBRARY && gxi_fatbin_parts(p, p + input->bytes) == 3) {
+        const gxi_context *const context = gxi_context_of(gxi_peek(slot->context, GXI_CONTEXT));
+        if (gxi_capability(call, context->device, &sm)) return gxi_fail_device(call, context->ordinal);
+        if (gxi_needs_lto(input, sm)) input->kind = GXI_LTO;
+    }
     if (input->kind == GXI_LTO && gxi_nvjitlink_begin(call, &l->desc)) return gxi_failed_with();
     if ((result = gxi_inputs_push(call, l, input)) != GPUEXEC_OK) return result;
     result = gxi_link(call, slot, 0);
@@ -16387,7 +16413,6 @@ enum { GXI_BATCH_CHAINS = 8,                     /* of independent launches. An 
        GXI_BATCH_FOUND = 8,
        GXI_BATCH_FEW = 16,                       /* after so many changed launches the graph gets their arguments, which
                                                     are still in the processor's cache */
-       GXI_BATCH_LINES = 6,                      /* of 64 bytes: what a launch with few arguments takes */
        GXI_BATCH_LIKE = 8 };                     /* checks of so many earlier launches are not repeated */
 typedef struct gxi_batched {                     /* one launch */
     gxi_block        block;                      /* must be first. kinds: the words of each argument, by bits, that were
@@ -16686,15 +16711,12 @@ static void gxi_copy_value(void *to, const void *value, size_t bytes) {         
     else if (bytes == 8) memcpy(to, value, 8);
     else memcpy(to, value, bytes);
 }
-/* Gives the graph the arguments that changed, and fetches as many launches from number `next` on into the processor's
-   cache. */
-static gpuexec_result gxi_batch_change(gxi_call *call, gxi_slot *slot, int next) {
+/* Gives the graph the arguments that changed. */
+static gpuexec_result gxi_batch_change(gxi_call *call, gxi_slot *slot) {
     gxi_batch *b = gxi_batch_of(slot);
-    int i, k, cu = 0;
-    for (i = 0; i < b->nchanged; i++, next++) {
+    int i, cu = 0;
+    for (i = 0; i < b->nchanged; i++) {
         gxi_batched *l = b->changed[i];
-        for (k = 0; next < b->count && k < GXI_BATCH_LINES; k++)
-            GXI_PREFETCH((const char *)b->launches[next] + 64 * k);
         cu = gxi.cu.cuGraphExecKernelNodeSetParams(slot->is.batch.exec, l->node, &l->params);
         if (GXI_UNLIKELY(cu || gxi.trace))
             gxi_returned(call, "cuGraphExecKernelNodeSetParams", cu,
@@ -16707,12 +16729,12 @@ static gpuexec_result gxi_batch_change(gxi_call *call, gxi_slot *slot, int next)
     return cu ? gxi_fail_cu(call, NULL, "cannot set the arguments of a launch of %s, of the batch created at %s",
                             b->changed[0]->name, gxi_place(slot->where)) : GPUEXEC_OK;
 }
-static GXI_NOINLINE gpuexec_result gxi_batch_change_few(const char *where, gxi_slot *slot, int next) {
+static GXI_NOINLINE gpuexec_result gxi_batch_change_few(const char *where, gxi_slot *slot) {
     gpuexec_result result;
     gxi_scope scope;
     GXI_CALL(gpuexec_batch_set, GXI_MAKES);
     if (gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
-    result = gxi_batch_change(call, slot, next);
+    result = gxi_batch_change(call, slot);
     gxi_leave(&scope);
     return result;
 }
@@ -16729,7 +16751,7 @@ GPUEXEC_API gpuexec_result gpuexec_batch_set_at(const char *where, gpuexec_batch
     l->changed = 1;
     b->changed[b->nchanged++] = l;
     return b->nchanged < GXI_BATCH_FEW || b->ends != GXI_LOAD(&gxi.ends) ? GPUEXEC_OK
-        : gxi_batch_change_few(where, slot, launch + 1);
+        : gxi_batch_change_few(where, slot);
 }
 
 /* --- launching ---------------------------------------------------------------------------------------------------- */
@@ -16831,7 +16853,7 @@ static GXI_NOINLINE gpuexec_result gxi_batch_launch_else(const char *where, gpue
         if (!slot->is.batch.exec || b->nchanged) {
             gpuexec_result result;
             if (gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
-            result = slot->is.batch.exec ? gxi_batch_change(call, slot, b->count) : gxi_batch_make(call, slot);
+            result = slot->is.batch.exec ? gxi_batch_change(call, slot) : gxi_batch_make(call, slot);
             gxi_leave(&scope);
             if (result) return result;
         }

@@ -67,7 +67,7 @@ int nvJitLinkDestroy(handle **h) {
     return code_of("nvJitLinkDestroy");
 }
 int nvJitLinkAddData(handle *h, int type, const void *data, size_t bytes, const char *name) {
-    const char *text = (const char *)data, *top;
+    const char *text = (const char *)data, *const end = text + bytes, *top;
     const int code = code_of("nvJitLinkAddData");
     if (code) return code;
     snprintf(h->info + strlen(h->info), ROOM - strlen(h->info), "%d %s\n", type, name);
@@ -75,15 +75,18 @@ int nvJitLinkAddData(handle *h, int type, const void *data, size_t bytes, const 
         top = strstr(text, ".address_size 64\n");
         if (!top || strlen(text) + 1 != bytes) return INVALID_INPUT;
         text = top + strlen(".address_size 64\n");
-    } else text += 4;
+    } else {                                     /* also in a fatbin */
+        while (end - text >= 4 && memcmp(text, "\xED\x43\x4E\x7F", 4) != 0) text++;
+        if (end - text < 4) return INVALID_INPUT;
+        text += 4;
+    }
     if (strstr(text, "bad")) {
         snprintf(h->errors, sizeof h->errors, "ERROR 4 in nvvmAddNVVMContainerToProgram, may need newer version of "
                  "nvJitLink library\n");
         return TOO_NEW;
     }
     if (strncmp(text, ".extern", 7) == 0) text = strchr(text, '\n') + 1;       /* an earlier input defines it */
-    snprintf(h->text + strlen(h->text), ROOM - strlen(h->text), "%.*s\n", (int)(bytes - (size_t)(text -
-             (const char *)data)), text);
+    snprintf(h->text + strlen(h->text), ROOM - strlen(h->text), "%.*s\n", (int)(end - text), text);
     return 0;
 }
 #ifndef LACKS

@@ -82,6 +82,7 @@ c_standard() {
         quiet "$* $std $places: without ipc" $c $places -DGPUEXEC_NO_IPC $here/implementation.c
         quiet "$* $std $places: without compile" $c $places -DGPUEXEC_NO_COMPILE $here/implementation.c
         quiet "$* $std $places: static, without ipc" $c $places -DGPUEXEC_NO_IPC -DGPUEXEC_STATIC $here/program.c
+        quiet "$* $std $places: static, no compile" $c $places -DGPUEXEC_NO_COMPILE -DGPUEXEC_STATIC $here/program.c
     done
 }
 # Some warnings need the optimiser.
@@ -131,7 +132,7 @@ cxx_standard() {
         done
         [ -z "$MATRIX" ] || quiet "$* $std $places: static" $c $places -x c++ -DGPUEXEC_STATIC $here/program.c
         [ -z "$MATRIX$(echo $std | grep 'c++11')" ] ||
-            for part in MULTI IPC; do
+            for part in MULTI IPC COMPILE; do
                 quiet "$* $std $places: without $part" $c $places -x c++ -DGPUEXEC_NO_$part $here/implementation.c
             done
     done

@@ -13,7 +13,7 @@
 enum { CONTEXT = GXI_CONTEXT, MODULE = GXI_MODULE, KERNEL = GXI_KERNEL, STREAM = GXI_STREAM, EVENT = GXI_EVENT,
        LINKER = GXI_LINKER, PARAMS = GXI_PARAMS, PREPARED = GXI_PREPARED, BARRIER = GXI_BARRIER, GRAPH = GXI_GRAPH,
        BATCH = GXI_BATCH, POOL = GXI_POOL, IPC = GXI_IPC, KINDS = GXI_KINDS };
-enum { KEPT = 8, HOST = 1 << 16, USES = 133, ENDS = 62 };
+enum { KEPT = 8, HOST = 1 << 16, USES = 134, ENDS = 63 };
 
 static uint64_t   pool[KINDS][KEPT];                     /* handles, some of them stale;
                                                             the same for the arrays below */
@@ -35,6 +35,8 @@ static const char text[] =
 static const char other[] =
     ".version 7.0\n.target sm_70\n.address_size 64\n.extern .global .align 4 .b8 g[64];\n.extern .func missing;\n"
     ".visible .entry user() { .reg .u32 %r; ld.global.u32 %r, [g]; ret; }\n";
+
+static const char lto[] = "\xED\x43\x4E\x7F.visible .entry linked() { ret; }\n";      /* of tests/play_nvjitlink.c */
 
 static void *counting(void *user, void *p, size_t bytes) {
     (void)user;
@@ -271,6 +273,7 @@ static void use(struct fuzz_source *s) {
           images[1].bytes = (size_t)N(400);
           MAKE(MODULE, gpuexec_module_load_best(C, images, (size_t)N(4), NULL));
           break;
+    CALL: MAKE(MODULE, gpuexec_module_compile(C, N(8) ? text : "no text", NULL, NULL)); break;
     CALL: MAKE(MODULE, gpuexec_module_from_native(C, (struct CUmod_st *)native_of(s, MODULE))); break;
     CALL: NATIVE(MODULE, gpuexec_module_native(M)); break;
     CALL: FUZZ_CHECK(gpuexec_module_log(M) != NULL, "a log");
@@ -626,6 +629,7 @@ static void alone(struct fuzz_source *s) {
                                           fuzz_byte(s) % 2 ? text : other, 0, NULL));
                 break;
     CALL: RESULT(gpuexec_linker_add_file(linker_of(s), GPUEXEC_INPUT_AUTO, "/no/such.ptx")); break;
+    CALL: RESULT(gpuexec_linker_add(linker_of(s), GPUEXEC_INPUT_AUTO, lto, (size_t)N(sizeof lto), NULL)); break;
     CALL: MAKE(MODULE, gpuexec_linker_load(linker_of(s))); break;
     CALL: RESULT(gpuexec_linker_image(linker_of(s), &image, &n)); break;
     CALL: FUZZ_CHECK(gpuexec_linker_log(linker_of(s)) != NULL, "a log"); (void)gpuexec_linker_ms(linker_of(s)); break;
@@ -710,6 +714,8 @@ int LLVMFuzzerInitialize(int *count, char ***arguments) {
     setenv("SIMGPU_MEMORY", "64M", 1);
     setenv("SIMGPU_DEVICES", "2", 1);
     setenv("SIMGPU_TIMEOUT", "5", 1);
+    setenv("GPUEXEC_NVRTC", "libsimgpu.so", 1);          /* this one also plays these */
+    setenv("GPUEXEC_NVJITLINK", "libsimgpu.so", 1);
     return 0;
 }
 

@@ -1,5 +1,6 @@
 /* module.c - images, their kernels, and what is known about each kernel. */
 #include "../test.h"
+#include <dlfcn.h>
 
 static char *file_text(const char *path, size_t *bytes) {
     FILE *f = fopen(path, "rb");
@@ -1060,4 +1061,18 @@ TEST(which_image_is_better) {
             before = rank;
         }
     }
+}
+
+/* As on a GPU: what a fatbin without code for it contains. */
+TEST_ALONE(a_gpu_that_has_no_code) {
+    unsigned char fatbin[80] = { 0x50, 0xED, 0x55, 0xBA, 1, 0, 16, 0, 64 };
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    if (!on_cpu_device()) SKIP("a GPU of this architecture would load it");
+    fatbin[16] = 2;
+    fatbin[20] = 64;
+    fatbin[44] = 75;
+    gxi.library = dlopen("libm.so.6", RTLD_NOW);
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, fatbin, sizeof fatbin, NULL), GPUEXEC_IMAGE_TOO_NEW,
+                   "has no code for device 0 (compute capability 9.0). It contains a cubin for sm_75 (for another "
+                   "major version)", "compute_90");
 }

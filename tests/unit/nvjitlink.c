@@ -244,6 +244,32 @@ TEST_ALONE(played_on_request) {
     CHECK_TEXT(gpuexec_linker_log(l), "\n-lto\n2 twice.ptx\n3 kernel\n");
 }
 
+/* A fatbin with LTO-IR for an older device, and code only for others: nvJitLink links it. */
+TEST_ALONE(played_fatbin) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    unsigned char fatbin[1000] = { 0x50, 0xED, 0x55, 0xBA, 1, 0, 16 };
+    const size_t lto = sizeof played_kernel - 1, bytes = 16 + 2 * 64 + 8 + lto;
+    gpuexec_linker l;
+    int gpu;
+    setenv("GPUEXEC_NVJITLINK", PLAYED_NVJITLINK ".so", 1);
+    fatbin[8] = (unsigned char)((bytes - 16) & 0xFF), fatbin[9] = (unsigned char)((bytes - 16) >> 8);
+    fatbin[16] = 2, fatbin[20] = 64, fatbin[24] = 8, fatbin[16 + 28] = 200;      /* a cubin for sm_200 */
+    fatbin[88] = 8, fatbin[92] = 64, fatbin[88 + 28] = 50;                       /* LTO-IR for lto_50 */
+    fatbin[96] = (unsigned char)(lto & 0xFF), fatbin[97] = (unsigned char)(lto >> 8);
+    memcpy(fatbin + 152, played_kernel, lto);
+    for (gpu = 0; gpu < 2; gpu++) {
+        if (gpu) as_a_gpu();
+        l = gpuexec_linker_create(ctx, NULL);
+        CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_LTO, played_twice, sizeof played_twice - 1, "twice"));
+        CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_FATBIN, fatbin, 0, "fatbin"));
+        check_that_it_runs(ctx, gpuexec_linker_load(l), 2, 2);
+        CHECK_TEXT(gpuexec_linker_log(l), "4 fatbin\n");
+    }
+    if (!on_cpu_device()) return;                        /* a GPU's driver trusts what it reads */
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, fatbin, bytes, NULL), GPUEXEC_IMAGE_TOO_NEW,
+                   "a cubin for sm_200 (newer than the device), LTO-IR for lto_50 (to be linked by nvJitLink)");
+}
+
 TEST_ALONE(ptx_too_new) {
     gpuexec_linker l;
     if (!on_cpu_device()) SKIP("needs the CPU device as an older driver");
@@ -337,6 +363,39 @@ TEST_ALONE(options_that_it_does_not_have) {
                    "is LTO-IR, which must be linked", "gpuexec_linker_add");
 }
 
+/* Parts of fatbins that are only for one architecture, or a family, need that architecture's name. */
+TEST(the_architecture) {
+    static const struct { int flags, target, arch; const char *option; } inputs[] = {
+        { 0, 0, 90, "-arch=sm_90" }, { 0x100000, 0, 90, "-arch=sm_90a" }, { 0x200000, 0, 90, "-arch=sm_90f" },
+        { 0x100000, 0, 75, "-arch=sm_90" }, { 0x100000, 80, 90, "-arch=sm_80" }, { 0, 0x20067, 90, "-arch=sm_103f" }
+    };
+    size_t i;
+    for (i = 0; i < sizeof inputs / sizeof *inputs; i++) {
+        unsigned char fatbin[81] = { 0x50, 0xED, 0x55, 0xBA, 1, 0, 16, 0, 64 };
+        gpuexec_module_desc desc;
+        gxi_nvjitlink n;
+        gxi_input input;
+        memset(&desc, 0, sizeof desc);
+        memset(&n, 0, sizeof n);
+        fatbin[16] = 8;
+        fatbin[20] = 64;
+        fatbin[44] = (unsigned char)inputs[i].arch;
+        fatbin[58] = (unsigned char)(inputs[i].flags >> 16);
+        desc.target = inputs[i].target;
+        input.kind = gxi_image_is(fatbin, 80);
+        input.data = (char *)fatbin;
+        input.bytes = 80;
+        CHECK_EQ(input.kind, GXI_LTO);
+        CHECK_EQ(gxi_nvjitlink_type(&input), GXI_NVJITLINK_INPUT_FATBIN);
+        n.desc = &desc;
+        n.inputs = &input;
+        n.count = 1;
+        CHECK_EQ(gxi_nvjitlink_options(&n, 90), 2);
+        CHECK_STRING(n.options.p, inputs[i].option);
+        gxi_nvjitlink_free(&n);
+    }
+}
+
 /* --- the search --------------------------------------------------------------------------------------------------- */
 
 TEST_ALONE(no_nvjitlink) {
@@ -378,6 +437,26 @@ TEST_ALONE(setup_names_both) {
     CHECK_EQ(gpuexec_nvjitlink_version(), 13000);
     CHECK_EQ(gpuexec_compiler_version(), 0);
     CHECK_TEXT(gpuexec_error_text(), "cannot use \"/no/such/nvrtc\", named by gpuexec_setup_desc.nvrtc_path");
+}
+
+/* In a Python environment, of the version of the driver, although a newer one may be installed. */
+TEST_ALONE(search_in_an_environment) {
+    char folder[] = "/tmp/gpuexec-venv-XXXXXX", command[500], path[200];
+    if (!on_cpu_device()) SKIP("needs the CPU device as an older driver");
+    if (!CHECK(mkdtemp(folder) != NULL)) return;
+    snprintf(path, sizeof path, "%s/lib/python3.99/site-packages/nvidia/nvjitlink/lib/libnvJitLink.so.12", folder);
+    snprintf(command, sizeof command, "mkdir -p %.*s && cp %s.so %s", (int)(strrchr(path, '/') - path), path,
+             PLAYED_NVJITLINK, path);
+    CHECK(system(command) == 0);
+    setenv("SIMGPU_DRIVER_VERSION", "12040", 1);
+    setenv("VIRTUAL_ENV", folder, 1);
+    unsetenv("GPUEXEC_NVJITLINK");
+    unsetenv("CUDA_HOME");
+    unsetenv("CUDA_PATH");
+    CHECK(gpuexec_nvjitlink_version() >= 12000);
+    if (strcmp(gpuexec_nvjitlink_path(), "libnvJitLink.so.12") != 0) CHECK_STRING(gpuexec_nvjitlink_path(), path);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    CHECK(system(command) == 0);
 }
 
 /* Where one is installed, the search finds it. */
