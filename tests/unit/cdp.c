@@ -347,6 +347,44 @@ TEST(queries_of_the_device_runtime) {
     CHECK(words[10] >= 1);
 }
 
+/* The calls that nvcc does not make: a buffer by its size, whose launch names kernel and shape; each thread's own
+   stream. Three threads launch two blocks of four threads each, in both ways, and each of those adds 5. */
+TEST(launches_by_hand) {
+    static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
+        ".extern .func (.param .b64 r) __cudaCDP2GetParameterBuffer(.param .b64 align, .param .b64 size);\n"
+        ".extern .func (.param .b32 r) __cudaCDP2LaunchDevice(.param .b64 f, .param .b64 p, .param .align 4 .b8 g[12], "
+        ".param .align 4 .b8 b[12], .param .b32 s, .param .b64 stream);\n"
+        ".extern .func (.param .b32 r) __cudaCDP2LaunchDevice_ptsz(.param .b64 f, .param .b64 p, "
+        ".param .align 4 .b8 g[12], .param .align 4 .b8 b[12], .param .b32 s, .param .b64 stream);\n"
+        ".visible .entry add(.param .u64 at, .param .u32 n) { .reg .b64 %a; .reg .b32 %n; ld.param.u64 %a, [at];\n"
+        "ld.param.u32 %n, [n]; red.global.add.u32 [%a], %n; ret; }\n"
+        ".visible .entry hand(.param .u64 at) {\n"
+        ".reg .b64 %a, %b, %f; .reg .b32 %e; .param .b64 f; .param .b64 p; .param .align 4 .b8 g[12]; .param .b32 s;\n"
+        ".param .align 4 .b8 b[12]; .param .b64 stream; .param .b32 e;\n"
+        "ld.param.u64 %a, [at]; mov.u64 %f, add; st.param.b32 [g], 2; st.param.b32 [g+4], 1; st.param.b32 [g+8], 1;\n"
+        "st.param.b32 [b], 2; st.param.b32 [b+4], 2; st.param.b32 [b+8], 1; st.param.b32 [s], 0;\n"
+        "st.param.b64 [f], 8; st.param.b64 [stream], 12; call (p), __cudaCDP2GetParameterBuffer, (f, stream);\n"
+        "ld.param.b64 %b, [p]; st.b64 [%b], %a; st.b32 [%b+8], 5; st.param.b64 [p], %b;\n"
+        "st.param.b64 [f], %f; st.param.b64 [stream], 0; call (e), __cudaCDP2LaunchDevice, (f, p, g, b, s, stream);\n"
+        "ld.param.b32 %e, [e]; red.global.add.u32 [%a+4], %e;\n"
+        "st.param.b64 [f], 8; st.param.b64 [stream], 12; call (p), __cudaCDP2GetParameterBuffer, (f, stream);\n"
+        "ld.param.b64 %b, [p]; st.b64 [%b], %a; st.b32 [%b+8], 5; st.param.b64 [p], %b;\n"
+        "st.param.b64 [f], %f; st.param.b64 [stream], 0;\n"
+        "call (e), __cudaCDP2LaunchDevice_ptsz, (f, p, g, b, s, stream);\n"
+        "ld.param.b32 %e, [e]; red.global.add.u32 [%a+4], %e; ret; }\n";
+    char   path[] = "/tmp/gpuexec-cdp-XXXXXX";
+    int    file = mkstemp(path), opened;
+    device d;
+    if (!CHECK(file >= 0) || !CHECK(write(file, ptx, sizeof ptx - 1) == (ssize_t)sizeof ptx - 1)) return;
+    close(file);
+    opened = open_with(&d, 0, path);
+    unlink(path);
+    if (!opened) SKIP("no libcudadevrt.a");
+    run(&d, "hand", 1, 3, GPUEXEC_ARGS(d.out));
+    CHECK_EQ(words[0], 3 * 2 * 2 * 4 * 5);
+    CHECK_EQ(words[1], 0);
+}
+
 TEST(what_the_cpu_device_lacks) {
     static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
         ".extern .func (.param .b32 r) __cudaCDP2Memcpy3DAsync(.param .b64 p, .param .b64 s);\n"
