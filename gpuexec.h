@@ -8901,9 +8901,9 @@ static uint64_t gxi_load_best_of(gxi_call *call, const gxi_slot *context, gxi_ch
         gxi_text cure = { 0, 0, 0, 0 };
         gxi_add(&cure, "add PTX for an architecture that is not newer: nvcc -ptx -arch=compute_%d%s", sm < 75 ? sm : 75,
                 gxi_is_cpu_device() ? " (the CPU device executes only PTX)" : "");
-        gxi_fail(call, GPUEXEC_IMAGE_TOO_NEW, cure.p, "none of %lu images has code for device %d (compute capability "
-                 "%d.%d). %s", (unsigned long)count, gxi_context_of(context)->ordinal, sm / 10, sm % 10,
-                 refused.p ? refused.p : "");
+        gxi_fail(call, GPUEXEC_IMAGE_TOO_NEW, cure.p, "none of %lu image%s has code for device %d (compute capability "
+                 "%d.%d). %s", (unsigned long)count, count == 1 ? "" : "s", gxi_context_of(context)->ordinal, sm / 10,
+                 sm % 10, refused.p ? refused.p : "");
         gxi_text_free(&cure);
     }
     gxi_text_free(&refused);

@@ -975,6 +975,34 @@ TEST(binaries_of_nvcc_run) {
     }
 }
 
+/* Of a cubin for an older device, one for this device, and PTX, a GPU loads the second. */
+TEST(best_binary_of_nvcc) {
+    static const char *const how[] = { "-cubin -arch=sm_", "-cubin -arch=sm_", "-ptx -arch=compute_" };
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_image images[3];
+    gpuexec_kernel_info info;
+    gpuexec_device_info d;
+    gpuexec_module mod;
+    char *text[3];
+    int i;
+    if (on_cpu_device() && !getenv("TEST_ALL")) SKIP("with the CPU device only with TEST_ALL=1");
+    CHECK_OK(gpuexec_device_get_info(0, &d));
+    memset(images, 0, sizeof images);
+    for (i = 0; i < 3; i++) {
+        char file[] = "/tmp/gpuexec-binary-XXXXXX";
+        if (!nvcc_made(file, how[i], i == 1 ? d.compute_capability : 75)) SKIP("no nvcc here compiles for this device");
+        images[i].data = text[i] = file_text(file, &images[i].bytes);
+        images[i].name = how[i];
+        unlink(file);
+    }
+    mod = gpuexec_module_load_best(ctx, images, 3, NULL);
+    CHECK_MADE(mod);
+    CHECK_OK(gpuexec_kernel_get_info(gpuexec_kernel_get(mod, "saxpy"), &info));
+    CHECK_EQ(info.ptx_version, on_cpu_device() ? 75 : d.compute_capability);
+    if (d.compute_capability >= 80) CHECK_TEXT(gpuexec_module_log(mod), "sm_75 (for another major version)");
+    for (i = 0; i < 3; i++) free(text[i]);
+}
+
 TEST(binaries_of_nvcc_that_cannot_be_loaded) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_device_info d;

@@ -122,6 +122,29 @@ TEST(links_lto_ir_and_ptx) {
     check_that_it_runs(ctx, gpuexec_linker_load(l), 3, 3);
 }
 
+/* nvJitLink reports the missing device runtime, which is then found and linked; the CPU device has its own. */
+TEST(lto_ir_that_launches_kernels) {
+    static const char launches[] = "__global__ void child(int *x) { x[threadIdx.x] += 10; }\n"
+        "extern \"C\" __global__ void k(int *x) {\n    x[threadIdx.x] *= 2;\n    __syncthreads();\n"
+        "    if (threadIdx.x == 0) child<<<1, 4>>>(x);\n}\n";
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_linker l = gpuexec_linker_create(ctx, NULL);
+    gpuexec_module mod;
+    char arch[64];
+    gpuexec_device_info d;
+    NEED_BOTH();
+    CHECK_OK(gpuexec_device_get_info(0, &d));
+    snprintf(arch, sizeof arch, "--gpu-architecture=compute_%d", d.compute_capability);
+    if (!(c.kernel_bytes = lto_of(launches, arch, c.kernel))) SKIP("this NVRTC has no header of the device runtime");
+    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, c.kernel, c.kernel_bytes, "launches.ltoir"));
+    mod = gpuexec_linker_load(l);
+    if (!gpuexec_ok(mod) && strstr(gpuexec_why(mod), "was not found in")) {
+        gpuexec_take_error();
+        SKIP("no libcudadevrt.a on this machine");
+    }
+    check_that_it_runs(ctx, mod, 12, 2);
+}
+
 TEST(lto_ir_that_is_damaged) {
     gpuexec_linker l = gpuexec_linker_create(gpuexec_context_open(0, NULL), NULL);
     if (gpuexec_nvjitlink_version() < 12030) SKIP("no nvJitLink on this machine, or one that does not notice it");
