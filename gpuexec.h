@@ -16502,7 +16502,7 @@ static gxi_piece *gxi_piece_new(size_t bytes) {
         gxi.npieces--;
     }
     gxi_unlock(&gxi_tables);
-    return piece ? piece : (gxi_piece *)gxi_realloc(NULL, bytes < GXI_PIECE ? GXI_PIECE : bytes);
+    return piece ? piece : (gxi_piece *)gxi_realloc(NULL, bytes < GXI_PIECE ? (size_t)GXI_PIECE : bytes);
 }
 static void gxi_piece_free(gxi_piece *piece) {
     gxi_lock(&gxi_tables);
