@@ -1544,7 +1544,7 @@ FLOW(changes) {
     gpuexec_kernel add;
     gpuexec_kernel_info info;
     gpuexec_graph graph, clone;
-    gpuexec_node fill, kernel, copy;
+    gpuexec_node first, fill, kernel, copy;
     gpuexec_ptr p;
     memset(got, 0, sizeof got);
     memset(&info, 0, sizeof info);
@@ -1554,8 +1554,8 @@ FLOW(changes) {
     MAKE(add, gpuexec_kernel_get(mod, "add"));
     GET(p, gpuexec_alloc(ctx, sizeof got));
     MAKE(graph, gpuexec_graph_create(ctx));
-    NODE(fill, gpuexec_graph_add_empty(graph, GPUEXEC_FIRST));
-    NODE(fill, gpuexec_graph_add_fill(graph, p, 5, 4, N, GPUEXEC_AFTER(fill)));
+    NODE(first, gpuexec_graph_add_empty(graph, GPUEXEC_FIRST));
+    NODE(fill, gpuexec_graph_add_fill(graph, p, 5, 4, N, GPUEXEC_AFTER(first)));
     NODE(kernel, gpuexec_graph_add_kernel(graph, add, gpuexec_grid(1, N, 0), GPUEXEC_ARGS(p, by, count),
                                           GPUEXEC_AFTER(fill)));
     NODE(copy, gpuexec_graph_add_copy_out(graph, got, p, sizeof got, GPUEXEC_AFTER(kernel)));
