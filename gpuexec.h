@@ -266,7 +266,7 @@
 
     KEEPING CODE ON DISK (>>cache)
       gpuexec_module_compile keeps its results on disk. The next time, in any process of this user, the same call only
-      reads a file, and does not open NVRTC. For linked code, request it:
+      reads a file, and does not open NVRTC. For linked code, also by nvJitLink, request it:
           gpuexec_module_desc desc = { 0 };
           desc.cache = 1;
           gpuexec_linker linker = gpuexec_linker_create(ctx, &desc);
@@ -278,12 +278,12 @@
       exceeds gpuexec_setup_desc.cache_bytes (1 GiB), what was used least recently is removed.
       An entry is used only if everything that decides the code is the same: source, name, headers, options, folders and
       expressions, or the linked inputs; the device's compute capability; the driver's version, and path, length and
-      time of its library; the same of the NVRTC that was used, and the environment variables that decide where it is
-      searched for; and the files that the source includes, or would include in another branch of an #if: the contents
-      of the user's, and lengths and times of the toolkit's. A source that includes files by a macro, or that an option
-      such as -I points to, is compiled each time: use gpuexec_compile_desc.folders and .headers. An NVRTC that is
-      installed in addition is not noticed as long as the earlier one is unchanged; gpuexec_cache_clear removes all
-      entries. gpuexec_module_is_cached shows whether a module came from the cache.
+      time of its library; the same of the NVRTC or nvJitLink that was used, and the environment variables that decide
+      where it is searched for; and the files that the source includes, or would include in another branch of an #if:
+      the contents of the user's, and lengths and times of the toolkit's. A source that includes files by a macro, or
+      that an option such as -I points to, is compiled each time: use gpuexec_compile_desc.folders and .headers. An
+      NVRTC that is installed in addition is not noticed as long as the earlier one is unchanged; gpuexec_cache_clear
+      removes all entries. gpuexec_module_is_cached shows whether a module came from the cache.
       Several processes can use one folder at the same time, also if they are killed: entries are complete or not there,
       and damaged ones are noticed by their hash and made again. gpuexec trusts a folder and files only if they belong
       to this user and no other user can write them; so users cannot share a folder. Nothing about the cache makes a

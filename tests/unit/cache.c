@@ -588,6 +588,59 @@ TEST_ALONE(real_compiler) {
     end();
 }
 
+/* LTO-IR, played by tests/play_nvjitlink.c. */
+static void lto_child(void) {
+    static const char lto[] = "\xED\x43\x4E\x7F.visible .entry nothing() { ret; }\n";
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_module_desc d;
+    gpuexec_linker l;
+    gpuexec_module mod;
+    memset(&d, 0, sizeof d);
+    d.cache = 1;
+    l = gpuexec_linker_create(ctx, &d);
+    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_LTO, lto, sizeof lto - 1, "lto"));
+    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, kernel_text, 0, NULL));
+    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, ".version 7.0\n.target sm_70\n.address_size 64\n"
+                                ".visible .global .u32 value = 3;\n", 0, NULL));
+    mod = gpuexec_linker_load(l);
+    CHECK_MADE(gpuexec_kernel_get(mod, "nothing"));
+    CHECK_EQ(gpuexec_module_is_cached(mod), processes_hit);
+    CHECK_TEXT(gpuexec_linker_log(l), "-lto");
+}
+static int lto_in_a_process(int hit) {
+    processes_hit = hit;
+    return run_child(lto_child);
+}
+static void lto_refused(void) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_module_desc d;
+    gpuexec_linker l;
+    memset(&d, 0, sizeof d);
+    d.cache = 1;
+    l = gpuexec_linker_create(ctx, &d);
+    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_LTO, "\xED\x43\x4E\x7F.bad", 8, "lto"));
+    CHECK_NOT_MADE(gpuexec_linker_load(l), GPUEXEC_NO_COMPILER, "nvJitLinkVersion");
+}
+TEST_ALONE(lto) {
+    char library[160];
+    if (!on_cpu_device()) SKIP("a GPU does not load what the played nvJitLink makes");
+    begin();
+    snprintf(library, sizeof library, "%s/libnvJitLink.so", root);
+    copy_file(PLAYED_NVJITLINK ".so", library);
+    setenv("GPUEXEC_NVJITLINK", library, 1);
+    CHECK(lto_in_a_process(0));
+    setenv("PLAY_NVJITLINK_FAILS", "nvJitLinkVersion", 1);           /* a nvJitLink that is opened now is refused */
+    CHECK(lto_in_a_process(1));
+    CHECK(run_child(lto_refused));
+    unsetenv("PLAY_NVJITLINK_FAILS");
+    make_old(library);
+    CHECK(lto_in_a_process(0));
+    CHECK(lto_in_a_process(1));
+    setenv("GPUEXEC_NVJITLINK", PLAYED_NVJITLINK ".so", 1);
+    CHECK(lto_in_a_process(0));
+    end();
+}
+
 /* --- entries that cannot be trusted ------------------------------------------------------------------------------- */
 
 static char   entry[1 << 16];
