@@ -1368,8 +1368,8 @@ GPUEXEC_API gpuexec_result gpuexec_linker_save_at(const char *where, gpuexec_lin
    detailed. "" if there is none. Valid until the next call with this linker. A query. */
 GPUEXEC_API const char *gpuexec_linker_log(gpuexec_linker linker);
 
-/* Returns the milliseconds of compiling and linking that the driver reports so far (nvJitLink reports none); negative
-   if the handle is not ok. A query. */
+/* Returns the milliseconds of compiling and linking that the driver reports so far (nvJitLink reports none): 0 if the code
+   was on disk (>>cache), negative if the handle is not ok. A query. */
 GPUEXEC_API double gpuexec_linker_ms(gpuexec_linker linker);
 
 /* Destroys the linker and its inputs. Modules loaded from it stay loaded. cuLinkDestroy. */
