@@ -45,9 +45,10 @@
         >>object      handles and their slots
         >>ranges      the table of allocations
         >>impl-setup, impl-device, impl-context, impl-shutdown, impl-ptx, impl-image, impl-find, impl-cache,
-        >>impl-module, impl-best, impl-nvjitlink, impl-link, impl-compile, impl-memory, impl-stream, impl-current,
-        >>impl-pool, impl-managed, impl-event, impl-transfer, impl-copies, impl-launch, impl-params, impl-graph,
-        >>impl-capture, impl-nodes, impl-changes, impl-batch, impl-barrier, impl-multi, impl-ipc, impl-connection
+        >>impl-module, impl-best, impl-nvjitlink, impl-link, impl-linked, impl-compile, impl-memory, impl-stream,
+        >>impl-current, impl-pool, impl-managed, impl-event, impl-transfer, impl-copies, impl-launch, impl-params,
+        >>impl-graph, impl-capture, impl-nodes, impl-changes, impl-batch, impl-barrier, impl-multi, impl-ipc,
+        >>impl-connection
 
     --------------------------------------------------------------------------------------------------------------------
     >>start
@@ -1340,9 +1341,9 @@ GPUEXEC_API gpuexec_linker gpuexec_linker_create_at(const char *where, gpuexec_c
 /* Adds an input. It is copied, and may be freed afterwards. `bytes` is its length; it may be 0 for PTX that ends in
    NUL, and for cubins and fatbins. `name` is for logs and messages; NULL: "input 1" and so on. PTX is compiled during
    this call; LTO-IR, and with desc.cache everything, when the inputs are linked. GPUEXEC_LINK_FAILED if the input
-   defines a symbol that an earlier input already defines, or declares a symbol differently; GPUEXEC_NO_COMPILER for LTO-IR without nvJitLink. A failed call
-   leaves the linker unchanged. GPUEXEC_TOO_LATE after the first gpuexec_linker_load, _image or _save that succeeded.
-   cuLinkAddData. */
+   defines a symbol that an earlier input already defines, or declares a symbol differently; GPUEXEC_NO_COMPILER for
+   LTO-IR without nvJitLink. A failed call leaves the linker unchanged. GPUEXEC_TOO_LATE after the first
+   gpuexec_linker_load, _image or _save that succeeded. cuLinkAddData. */
 GPUEXEC_API gpuexec_result gpuexec_linker_add_at(const char *where, gpuexec_linker linker, gpuexec_input_type type,
                                                  const void *data, size_t bytes, const char *name);
 
@@ -1368,8 +1369,8 @@ GPUEXEC_API gpuexec_result gpuexec_linker_save_at(const char *where, gpuexec_lin
    detailed. "" if there is none. Valid until the next call with this linker. A query. */
 GPUEXEC_API const char *gpuexec_linker_log(gpuexec_linker linker);
 
-/* Returns the milliseconds of compiling and linking that the driver reports so far (nvJitLink reports none): 0 if the code
-   was on disk (>>cache), negative if the handle is not ok. A query. */
+/* Returns the milliseconds of compiling and linking that the driver reports so far (nvJitLink reports none): 0 if the
+   code was on disk (>>cache), negative if the handle is not ok. A query. */
 GPUEXEC_API double gpuexec_linker_ms(gpuexec_linker linker);
 
 /* Destroys the linker and its inputs. Modules loaded from it stay loaded. cuLinkDestroy. */
@@ -10584,6 +10585,9 @@ GPUEXEC_API gpuexec_result gpuexec_linker_add_file_at(const char *where, gpuexec
     data = gxi_read_file(call, path, &bytes);
     return data ? gxi_linker_give(call, slot, type, data, bytes, path) : gxi_failed_with();
 }
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-linked   Linked images: from the cache (>>impl-cache) or made now; loaded, returned and saved. */
 
 #if !defined(GPUEXEC_NO_CACHE)
 enum { GXI_LINKED_LOG, GXI_LINKED_IMAGE, GXI_LINKED_FILES, GXI_LINKED_STATE, GXI_LINKED_PARTS };
