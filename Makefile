@@ -43,11 +43,11 @@ SIMGPU   := $(BUILD)/libsimgpu.so
 SIM_OBJ  := $(patsubst tests/simgpu/%.c,$(BUILD)/simgpu/%.o,$(wildcard tests/simgpu/*/*.c))
 EXAMPLES := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
 TESTS    := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/unit/*.c))
-BENCHES  := $(addprefix $(BUILD)/bench/,launch calls pool graph batch copies start multi)
+BENCHES  := $(addprefix $(BUILD)/bench/,launch calls pool graph batch copies start cache multi)
 FIND_DEVICE := $(BUILD)/find_device
 RANDOM   := $(BUILD)/random
 FORMS    := $(BUILD)/forms
-FUZZERS  := $(addprefix $(BUILD)/fuzz/,parser executor params handles driver fatbin nested)
+FUZZERS  := $(addprefix $(BUILD)/fuzz/,parser executor params handles driver fatbin nested cache)
 
 all: simgpu examples tests
 
@@ -107,7 +107,7 @@ $(WHITE_BOX): $(BUILD)/unit/%: tests/unit/%.c
 $(BUILD)/unit/%: tests/unit/%.c $(IMPLEMENTATION)
 	@mkdir -p $(@D)
 	$(call step,compile) $(C99) -DGPUEXEC_IMPLEMENTED $< $(IMPLEMENTATION) -o $@ -lm -ldl -lpthread
-# Libraries that play NVRTC and nvJitLink, for tests/unit/nvrtc.c and nvjitlink.c; old, and lacking a function.
+# Libraries that play NVRTC and nvJitLink, for tests/unit/nvrtc.c, nvjitlink.c and cache.c; old, and lacking a function.
 PLAYED_NVRTC     := $(BUILD)/play_nvrtc.so $(BUILD)/play_nvrtc_old.so
 PLAYED_NVJITLINK := $(BUILD)/play_nvjitlink.so $(BUILD)/play_nvjitlink_old.so $(BUILD)/play_nvjitlink_lacks.so
 $(PLAYED_NVRTC): tests/play_nvrtc.c
@@ -116,10 +116,10 @@ $(PLAYED_NVRTC) $(PLAYED_NVJITLINK):
 	@mkdir -p $(@D)
 	$(call step,compile) $(C99) $(if $(findstring old,$@),-DOLD) $(if $(findstring lacks,$@),-DLACKS) -shared -fPIC \
 	    $< -o $@
-$(BUILD)/unit/nvrtc: C99 += -DPLAYED_NVRTC='"$(BUILD)/play_nvrtc"'
-$(BUILD)/unit/nvrtc: | $(PLAYED_NVRTC)
-$(BUILD)/unit/nvjitlink: C99 += -DPLAYED_NVJITLINK='"$(BUILD)/play_nvjitlink"'
-$(BUILD)/unit/nvjitlink: | $(PLAYED_NVJITLINK)
+$(BUILD)/unit/nvrtc $(BUILD)/unit/cache: C99 += -DPLAYED_NVRTC='"$(BUILD)/play_nvrtc"'
+$(BUILD)/unit/nvrtc $(BUILD)/unit/cache: | $(PLAYED_NVRTC)
+$(BUILD)/unit/nvjitlink $(BUILD)/unit/cache: C99 += -DPLAYED_NVJITLINK='"$(BUILD)/play_nvjitlink"'
+$(BUILD)/unit/nvjitlink $(BUILD)/unit/cache: | $(PLAYED_NVJITLINK)
 $(BUILD)/bench/%: tests/bench/%.c
 	@mkdir -p $(@D)
 	$(call step,compile) $(C99) $< -o $@ -ldl -lpthread

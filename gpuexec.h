@@ -16,6 +16,7 @@
         >>module      PTX, cubin and fatbin images; kernels by name
         >>link        several images linked into one module
         >>compile     CUDA C compiled at run time
+        >>cache       compiled and linked code, kept on disk
         >>memory      device and pinned memory, copies, fills
         >>copies      copies of boxes, arrays of copies
         >>stream      queues of work
@@ -43,10 +44,11 @@
         >>begin       finding and starting the driver
         >>object      handles and their slots
         >>ranges      the table of allocations
-        >>impl-setup, impl-device, impl-context, impl-shutdown, impl-ptx, impl-image, impl-find, impl-module,
-        >>impl-best, impl-nvjitlink, impl-link, impl-compile, impl-memory, impl-stream, impl-current, impl-pool,
-        >>impl-managed, impl-event, impl-transfer, impl-copies, impl-launch, impl-params, impl-graph, impl-capture,
-        >>impl-nodes, impl-changes, impl-batch, impl-barrier, impl-multi, impl-ipc, impl-connection
+        >>impl-setup, impl-device, impl-context, impl-shutdown, impl-ptx, impl-image, impl-find, impl-cache,
+        >>impl-module, impl-best, impl-nvjitlink, impl-link, impl-linked, impl-compile, impl-memory, impl-stream,
+        >>impl-current, impl-pool, impl-managed, impl-event, impl-transfer, impl-copies, impl-launch, impl-params,
+        >>impl-graph, impl-capture, impl-nodes, impl-changes, impl-batch, impl-barrier, impl-multi, impl-ipc,
+        >>impl-connection
 
     --------------------------------------------------------------------------------------------------------------------
     >>start
@@ -101,11 +103,12 @@
                                sections fail to link, or, with GPUEXEC_STATIC, to compile
       GPUEXEC_NO_IPC           the same for >>ipc
       GPUEXEC_NO_COMPILE       the same for >>compile, and for LTO-IR in >>link
+      GPUEXEC_NO_CACHE         the same for >>cache
       GPUEXEC_NO_HERE          any file: its calls do not pass the caller's file and line (smaller binaries)
 
     No macro changes the layout of a type. Run-time settings are the members of descs (structs of options, such as
     gpuexec_stream_desc) and the environment variables GPUEXEC_DRIVER, GPUEXEC_NVRTC, GPUEXEC_NVJITLINK,
-    GPUEXEC_CUDADEVRT and GPUEXEC_TRACE.
+    GPUEXEC_CUDADEVRT, GPUEXEC_CACHE and GPUEXEC_TRACE.
 
     --------------------------------------------------------------------------------------------------------------------
     >>manual
@@ -216,8 +219,9 @@
           gpuexec_module mod = gpuexec_linker_load(linker);
           gpuexec_linker_destroy(linker);
       Inputs are PTX, cubins, fatbins, and objects and libraries from nvcc, in any order. gpuexec_linker_save writes
-      the linked cubin to a file, so that the program can load it next time without compiling. A cubin runs only on GPUs
-      whose compute capability has the same major version and the same or a higher minor version.
+      the linked cubin to a file, so that the program can load it next time without compiling;
+      gpuexec_module_desc.cache does this automatically. A cubin runs only on GPUs whose compute capability has the same
+      major version and the same or a higher minor version.
       LTO-IR (nvcc -dlto) is optimized across all inputs that contain it. nvJitLink 12 or 13, a library of the CUDA
       toolkit, links it together with the other inputs; the linker does that automatically. An input that also has code
       for the device counts as code. The driver's linker then only checks the inputs without LTO-IR. LTO-IR must not
@@ -260,6 +264,31 @@
       (GPUEXEC_NO_COMPILER) lists where gpuexec searched, and how to get it: `pip install nvidia-cuda-nvrtc`, and set
       GPUEXEC_NVRTC to the library if pip installs somewhere else. A program that must also run without NVRTC loads PTX
       or a cubin instead.
+
+    KEEPING CODE ON DISK (>>cache)
+      gpuexec_module_compile keeps its results on disk. The next time, in any process of this user, the same call only
+      reads a file, and does not open NVRTC. For linked code, also by nvJitLink, request it:
+          gpuexec_module_desc desc = { 0 };
+          desc.cache = 1;
+          gpuexec_linker linker = gpuexec_linker_create(ctx, &desc);
+      Such a linker compiles and links only in gpuexec_linker_load, _image or _save, which then report the errors of all
+      inputs. PTX that gpuexec_module_load compiles is kept by the driver itself (CUDA_CACHE_PATH).
+      The folder is gpuexec_setup_desc.cache_folder; GPUEXEC_CACHE from the environment; $XDG_CACHE_HOME/gpuexec,
+      ~/.cache/gpuexec, or on Windows %LOCALAPPDATA%\gpuexec. GPUEXEC_CACHE=0 switches the cache off,
+      gpuexec_compile_desc.no_cache for one call. In a privileged process (setuid) it is always off. When the folder
+      exceeds gpuexec_setup_desc.cache_bytes (1 GiB), what was used least recently is removed.
+      An entry is used only if everything that decides the code is the same: source, name, headers, options, folders and
+      expressions, or the linked inputs; the device's compute capability; the driver's version, and path, length and
+      time of its library; the same of the NVRTC or nvJitLink that was used, and the environment variables that decide
+      where it is searched for; and the files that the source includes, or would include in another branch of an #if:
+      the contents of the user's, and lengths and times of the toolkit's. A source that includes files by a macro, or
+      that an option such as -I points to, is compiled each time: use gpuexec_compile_desc.folders and .headers. An
+      NVRTC that is installed in addition is not noticed as long as the earlier one is unchanged; gpuexec_cache_clear
+      removes all entries. gpuexec_module_is_cached shows whether a module came from the cache.
+      Several processes can use one folder at the same time, also if they are killed: entries are complete or not there,
+      and damaged ones are noticed by their hash and made again. gpuexec trusts a folder and files only if they belong
+      to this user and no other user can write them; so users cannot share a folder. Nothing about the cache makes a
+      call fail, such as a full disk: gpuexec_cache_get_info and the logger report it.
 
     MEMORY (>>memory)
       A gpuexec_ptr is a device address, the same number as a CUdeviceptr: add bytes to it, pass it to kernels. The host
@@ -857,9 +886,9 @@ typedef struct gpuexec_setup_desc {
     unsigned                 start_canary;       /* leave it 0, like end_canary. If either is not 0, the desc was not
                                                     zero-initialized, and the call fails */
     int                      ignore_environment; /* 1: ignore GPUEXEC_DRIVER, GPUEXEC_NVRTC, GPUEXEC_NVJITLINK,
-                                                    GPUEXEC_CUDADEVRT and GPUEXEC_TRACE, and search for NVRTC,
-                                                    nvJitLink and libcudadevrt.a only in the
-                                                    system's folders */
+                                                    GPUEXEC_CUDADEVRT and GPUEXEC_TRACE, search for NVRTC, nvJitLink and
+                                                    libcudadevrt.a only in the system's folders, and keep nothing on
+                                                    disk unless cache_folder is set */
     const char              *driver_path;        /* the only library to try, instead of the system's driver */
     int                      no_latch;           /* 1: failures are not latched (for programs that check every call) */
     int                      trace;              /* 1: log every driver call, except the calls that look up entry points
@@ -875,6 +904,9 @@ typedef struct gpuexec_setup_desc {
     const char              *nvrtc_path;         /* the only NVRTC library to try, for gpuexec_module_compile */
     const char              *nvjitlink_path;     /* the only nvJitLink library to try, for linkers with LTO-IR */
     const char              *cudadevrt_path;     /* the only libcudadevrt.a to try, for links that need it (>>link) */
+    const char              *cache_folder;       /* where compiled code is kept (>>cache): an absolute path; "":
+                                                    nowhere; NULL: GPUEXEC_CACHE, or the user's folder */
+    unsigned long long       cache_bytes;        /* at most so many there; 0: 1 GiB */
     unsigned                 end_canary;
 } gpuexec_setup_desc;
 
@@ -1127,6 +1159,8 @@ typedef struct gpuexec_module_desc {
     /* Only for linkers: */
     int         nvjitlink;                       /* 1: link with nvJitLink even if no input is LTO-IR, for inputs that
                                                     are newer than the driver */
+    int         cache;                           /* 1: keep the linked code on disk (>>cache); only for linkers. The
+                                                    inputs are then compiled when they are linked, not when added */
     unsigned    end_canary;
 } gpuexec_module_desc;
 
@@ -1172,6 +1206,10 @@ GPUEXEC_API const char *gpuexec_module_log(gpuexec_module module);
 /* Returns the milliseconds of compilation that the driver reports; 0 if it did not compile the image or took it from
    its cache, negative if the handle is not ok. A query. */
 GPUEXEC_API double gpuexec_module_jit_ms(gpuexec_module module);
+
+/* Returns 1 if the module's code was on disk (>>cache), 0 if it was compiled, linked or loaded, -1 if the handle is not
+   ok. A query. */
+GPUEXEC_API int gpuexec_module_is_cached(gpuexec_module module);
 
 /* Returns the threads per block that the compiler targeted if desc.threads_per_block was set; 0 if it was not; -1 if
    the handle is not ok. A query. */
@@ -1302,10 +1340,10 @@ GPUEXEC_API gpuexec_linker gpuexec_linker_create_at(const char *where, gpuexec_c
 
 /* Adds an input. It is copied, and may be freed afterwards. `bytes` is its length; it may be 0 for PTX that ends in
    NUL, and for cubins and fatbins. `name` is for logs and messages; NULL: "input 1" and so on. PTX is compiled during
-   this call, LTO-IR when the inputs are linked. GPUEXEC_LINK_FAILED if the input defines a symbol that an earlier input
-   already defines, or declares a symbol differently; GPUEXEC_NO_COMPILER for LTO-IR without nvJitLink. A failed call
-   leaves the linker unchanged. GPUEXEC_TOO_LATE after the first gpuexec_linker_load, _image or _save that succeeded.
-   cuLinkAddData. */
+   this call; LTO-IR, and with desc.cache everything, when the inputs are linked. GPUEXEC_LINK_FAILED if the input
+   defines a symbol that an earlier input already defines, or declares a symbol differently; GPUEXEC_NO_COMPILER for
+   LTO-IR without nvJitLink. A failed call leaves the linker unchanged. GPUEXEC_TOO_LATE after the first
+   gpuexec_linker_load, _image or _save that succeeded. cuLinkAddData. */
 GPUEXEC_API gpuexec_result gpuexec_linker_add_at(const char *where, gpuexec_linker linker, gpuexec_input_type type,
                                                  const void *data, size_t bytes, const char *name);
 
@@ -1331,8 +1369,8 @@ GPUEXEC_API gpuexec_result gpuexec_linker_save_at(const char *where, gpuexec_lin
    detailed. "" if there is none. Valid until the next call with this linker. A query. */
 GPUEXEC_API const char *gpuexec_linker_log(gpuexec_linker linker);
 
-/* Returns the milliseconds of compiling and linking that the driver reports so far (nvJitLink reports none); negative
-   if the handle is not ok. A query. */
+/* Returns the milliseconds of compiling and linking that the driver reports so far (nvJitLink reports none): 0 if the
+   code was on disk (>>cache), negative if the handle is not ok. A query. */
 GPUEXEC_API double gpuexec_linker_ms(gpuexec_linker linker);
 
 /* Destroys the linker and its inputs. Modules loaded from it stay loaded. cuLinkDestroy. */
@@ -1364,14 +1402,15 @@ typedef struct gpuexec_compile_desc {
     unsigned                   expression_count;
     const char                *architecture;     /* "sm_90a": a cubin; "compute_75": PTX. NULL: as the device needs */
     const gpuexec_module_desc *module;           /* how the driver loads the result; its name is ignored */
+    int                        no_cache;         /* 1: compile, even if the result is on disk (>>cache) */
     unsigned                   end_canary;
 } gpuexec_compile_desc;
 
 #if !defined(GPUEXEC_STATIC) || !defined(GPUEXEC_NO_COMPILE)
 /* Compiles CUDA C, a text that ends in NUL, and loads the result. `name` is for messages and the log; NULL:
    "source.cu". All strings may be freed afterwards. gpuexec_module_log() has the compiler's warnings, before the
-   driver's. Takes tens of milliseconds or more, each time. GPUEXEC_NO_COMPILER without NVRTC;
-   GPUEXEC_COMPILE_FAILED if the source, an option or an expression is wrong: the text has the log; otherwise as
+   driver's. Takes tens of milliseconds or more, unless the result is on disk (>>cache). GPUEXEC_NO_COMPILER without
+   NVRTC; GPUEXEC_COMPILE_FAILED if the source, an option or an expression is wrong: the text has the log; otherwise as
    gpuexec_module_load. nvrtcCompileProgram, cuModuleLoadDataEx. */
 GPUEXEC_API gpuexec_module gpuexec_module_compile_at(const char *where, gpuexec_context context, const char *source,
                                                      const char *name, const gpuexec_compile_desc *desc);
@@ -1380,6 +1419,29 @@ GPUEXEC_API gpuexec_module gpuexec_module_compile_at(const char *where, gpuexec_
    why). Both load it. Queries. nvrtcVersion. */
 GPUEXEC_API int gpuexec_compiler_version(void);
 GPUEXEC_API const char *gpuexec_compiler_path(void);
+#endif
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>cache   Compiled and linked code, kept on disk for the next time. */
+
+typedef struct gpuexec_cache_info {
+    const char        *folder;                   /* "" if the cache is off. Both texts are valid until
+                                                    gpuexec_shutdown */
+    const char        *why;                      /* why it is off, or the last thing that could not be read or kept, and
+                                                    why; "" if there was none */
+    unsigned long long entries, bytes, limit;    /* what is in the folder now, from all processes; its limit in bytes */
+    unsigned long long hits, misses;             /* look-ups of this process since its start or gpuexec_shutdown */
+    unsigned long long damaged;                  /* entries that it found damaged, and made again */
+} gpuexec_cache_info;
+
+#if !defined(GPUEXEC_STATIC) || !defined(GPUEXEC_NO_CACHE)
+/* Reports where the cache is, what it contains, and how often it helped. Does not start the library. Any thread.
+   A query. */
+GPUEXEC_API gpuexec_result gpuexec_cache_get_info_at(const char *where, gpuexec_cache_info *info);
+
+/* Removes all entries, and no other files; if the cache is off, nothing. Other processes may be using it.
+   GPUEXEC_FILE_ERROR if entries cannot be removed. Any thread. Clean-up. */
+GPUEXEC_API gpuexec_result gpuexec_cache_clear_at(const char *where);
 #endif
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -3107,6 +3169,8 @@ template <class T> GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::t
 #define gpuexec_linker_save(...)            gpuexec_linker_save_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_linker_destroy(...)         gpuexec_linker_destroy_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_module_compile(...)         gpuexec_module_compile_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_cache_get_info(...)         gpuexec_cache_get_info_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_cache_clear()               gpuexec_cache_clear_at(GPUEXEC_HERE)
 #define gpuexec_alloc(...)                  gpuexec_alloc_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_alloc_pitched(...)          gpuexec_alloc_pitched_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_free(...)                   gpuexec_free_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -3567,6 +3631,157 @@ static const char *const gxi_driver_places[] = {
     "/run/opengl-driver/lib/libcuda.so.1" /* NixOS */
 };
 #  define GXI_CPU_DEVICE_IS_FOR ""
+#endif
+
+#if !defined(GPUEXEC_NO_CACHE)
+/* --- files of the cache ------------------------------------------------------------------------------------------- */
+
+#  include <fcntl.h>
+#  include <time.h>
+#  if defined(_WIN32)
+#    include <io.h>
+#    include <sys/stat.h>
+#    include <sys/types.h>
+#    include <sys/utime.h>
+#    define GXI_OS(name) _##name
+#    define GXI_READ_FLAGS(own) (_O_RDONLY | _O_BINARY)
+#    define GXI_IS(about, kind) (((about)->st_mode & _S_IFMT) == _S_IF##kind)
+#    define GXI_CREATE_FLAGS (_O_WRONLY | _O_BINARY | _O_CREAT | _O_EXCL), (_S_IREAD | _S_IWRITE)
+#    define GXI_IO_BYTES unsigned                /* what read and write count in */
+#    define GXI_PLACES_OF_CACHE { "LOCALAPPDATA", "\\gpuexec" }
+typedef struct _stat64 gxi_stat;
+static int gxi_fstat(int file, gxi_stat *about) { return _fstat64(file, about); }
+static int gxi_stat_of(const char *path, gxi_stat *about) { return _stat64(path, about); }
+static long long gxi_stat_time(const gxi_stat *about) { return (long long)about->st_mtime * 1000000000; }
+static int gxi_folder_make(const char *path) { return _mkdir(path); }
+static int gxi_is_absolute(const char *path) { return strchr(GXI_SLASHES, path[0]) || (path[0] && path[1] == ':'); }
+/* The access lists of Windows make a user's folders private. */
+static const char *gxi_not_private(const gxi_stat *about) {
+    (void)about;
+    return NULL;
+}
+static int gxi_acts_for_another(void) { return 0; }
+static int gxi_file_rename(const char *from, const char *to) {       /* rename does not replace there */
+    return rename(from, to) == 0 || (_unlink(to) == 0 && rename(from, to) == 0) ? 0 : -1;
+}
+static int gxi_file_of(void *library, const void *function, char *out, size_t size) {
+    HMODULE module = NULL;
+    (void)library;
+    return GetModuleHandleExA(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT,
+                              (const char *)function, &module) && GetModuleFileNameA(module, out, (DWORD)size);
+}
+static void gxi_folder_read(const char *path, void (*each)(void *user, const char *name), void *user) {
+    WIN32_FIND_DATAA found;
+    char pattern[1100];
+    HANDLE handle;
+    snprintf(pattern, sizeof pattern, "%s\\*", path);
+    handle = FindFirstFileA(pattern, &found);
+    if (handle == INVALID_HANDLE_VALUE) return;
+    do each(user, found.cFileName); while (FindNextFileA(handle, &found));
+    FindClose(handle);
+}
+#  else
+#    include <dirent.h>
+#    include <sys/types.h>
+#    include <utime.h>
+#    define GXI_OS(name) name
+#    if defined(O_NOFOLLOW) && defined(O_CLOEXEC)
+#      define GXI_O_NOFOLLOW O_NOFOLLOW
+#      define GXI_O_CLOEXEC O_CLOEXEC
+#    elif defined(__O_NOFOLLOW)                  /* glibc with -std=c99 */
+#      define GXI_O_NOFOLLOW __O_NOFOLLOW
+#      define GXI_O_CLOEXEC __O_CLOEXEC
+#    else
+#      define GXI_O_NOFOLLOW 0
+#      define GXI_O_CLOEXEC 0
+#    endif
+/* a FIFO would block otherwise */
+#    define GXI_READ_FLAGS(own) (O_RDONLY | O_NONBLOCK | GXI_O_CLOEXEC | ((own) ? GXI_O_NOFOLLOW : 0))
+#    define GXI_CREATE_FLAGS (O_WRONLY | O_CREAT | O_EXCL | GXI_O_CLOEXEC), 0600
+#    define GXI_IS(about, kind) S_IS##kind((about)->st_mode)
+#    define GXI_IO_BYTES size_t
+#    define GXI_PLACES_OF_CACHE { "XDG_CACHE_HOME", "/gpuexec" }, { "HOME", "/.cache/gpuexec" }
+typedef struct stat gxi_stat;
+static int gxi_fstat(int file, gxi_stat *about) { return fstat(file, about); }
+static int gxi_stat_of(const char *path, gxi_stat *about) { return stat(path, about); }
+static long long gxi_stat_time(const gxi_stat *about) {              /* in ns */
+    const long long seconds = (long long)about->st_mtime * 1000000000;
+#    if defined(__linux__) && defined(st_mtime)
+    return seconds + (long long)about->st_mtim.tv_nsec;
+#    elif defined(__GLIBC__)                     /* with -std=c99 */
+    return seconds + (long long)about->st_mtimensec;
+#    else
+    return seconds;
+#    endif
+}
+static int gxi_folder_make(const char *path) { return mkdir(path, 0700); }
+static int gxi_is_absolute(const char *path) { return path[0] == '/'; }
+static const char *gxi_not_private(const gxi_stat *about) {
+    return about->st_uid != geteuid() ? "belongs to another user"
+        : about->st_mode & (S_IWGRP | S_IWOTH) ? "can be written by other users" : NULL;
+}
+static int gxi_acts_for_another(void) { return getuid() != geteuid() || getgid() != getegid(); }
+static int gxi_file_rename(const char *from, const char *to) { return rename(from, to); }
+/* The file that a function is in, without symbolic links; 0: not known. dladdr and realpath are looked up, in any
+   library, because <dlfcn.h> and <stdlib.h> declare them only on request. */
+static int gxi_file_of(void *library, const void *function, char *out, size_t size) {
+    struct { const char *file; void *base; const char *symbol; void *address; } info = { 0, 0, 0, 0 };     /* Dl_info */
+    union { void *p; int (*f)(const void *, void *); } address;
+    union { void *p; char *(*f)(const char *, char *); } real;
+    char *path;
+    address.p = dlsym(library, "dladdr");
+    real.p = dlsym(library, "realpath");
+    if (!address.p || !real.p || !address.f(function, &info) || !info.file) return 0;
+    path = real.f(info.file, NULL);
+    if (!path) return 0;
+    snprintf(out, size, "%s", path);
+    free(path);
+    return 1;
+}
+static void gxi_folder_read(const char *path, void (*each)(void *user, const char *name), void *user) {
+    DIR *const folder = opendir(path);
+    const struct dirent *entry;
+    if (!folder) return;
+    while ((entry = readdir(folder)) != NULL) each(user, entry->d_name);
+    closedir(folder);
+}
+#  endif
+/* Opens a regular file for reading; with `own`, only one that no other user can write, and no symbolic link. -1: *why
+   says why not, or is NULL if there is no such file. */
+static int gxi_file_open(const char *path, int own, gxi_stat *about, const char **why) {
+    const int file = GXI_OS(open)(path, GXI_READ_FLAGS(own));
+    *why = NULL;
+    if (file < 0) {
+        if (errno != ENOENT && errno != ENOTDIR) *why = errno == ELOOP ? "is a symbolic link" : strerror(errno);
+        return -1;
+    }
+    if (gxi_fstat(file, about)) *why = strerror(errno);
+    else if (!GXI_IS(about, REG)) *why = "is not a regular file";
+    else *why = own ? gxi_not_private(about) : NULL;
+    if (!*why) return file;
+    GXI_OS(close)(file);
+    return -1;
+}
+static int gxi_file_read(int file, char *to, size_t bytes) {         /* 1: exactly so many bytes */
+    while (bytes) {
+        const size_t piece = bytes < (1u << 30) ? bytes : (1u << 30);
+        const long got = (long)GXI_OS(read)(file, to, (GXI_IO_BYTES)piece);
+        if (got <= 0) return 0;
+        to += got;
+        bytes -= (size_t)got;
+    }
+    return 1;
+}
+static int gxi_file_write(int file, const char *from, size_t bytes) {
+    while (bytes) {
+        const size_t piece = bytes < (1u << 30) ? bytes : (1u << 30);
+        const long put = (long)GXI_OS(write)(file, from, (GXI_IO_BYTES)piece);
+        if (put <= 0) return 0;
+        from += put;
+        bytes -= (size_t)put;
+    }
+    return 1;
+}
 #endif
 
 #if defined(__GNUC__)
@@ -4280,6 +4495,8 @@ typedef struct gxi_state {
     unsigned            npieces;
     gxi_range          *spare;
     uint32_t            first[16];               /* by kind: lists of the objects that no other object owns */
+    const char         *cache_why;               /* the last problem of the cache, kept as a place; or NULL */
+    unsigned long long  cache_hits, cache_misses, cache_damaged;
     /* Hooks that sections below provide to sections above, each set with the first object that needs it; atomic: */
     gpuexec_result    (*close_context)(gxi_call *call, struct gxi_slot *slot);
     void              (*give_back)(gxi_thread_record *record);       /* what an ending thread used; gxi_tables held */
@@ -4320,10 +4537,15 @@ static void *gxi_system_realloc(void *user, void *p, size_t bytes) {
     free(p);
     return NULL;
 }
-static const gpuexec_setup_desc gxi_defaults = { 0, 0, 0, 0, 0, 0, 0, 0, gxi_system_realloc, 0, 0, 0, 0, 0 };
+static const gpuexec_setup_desc gxi_defaults = { 0, 0, 0, 0, 0, 0, 0, 0, gxi_system_realloc, 0, 0, 0, 0, 0, 0, 0 };
 static const gpuexec_setup_desc *gxi_desc(void) {
     const gxi_settings *settings = GXI_LOAD(&gxi.settings);
     return settings ? &settings->desc : &gxi_defaults;
+}
+
+static const char *gxi_environment(const char *variable) {           /* NULL: not set, or not to be used */
+    const char *value = gxi_desc()->ignore_environment || gxi_privileged() ? NULL : getenv(variable);
+    return value && *value ? value : NULL;
 }
 
 /* Each block begins with the settings whose allocator allocated it: a later gpuexec_setup may have set another. */
@@ -5033,6 +5255,8 @@ static void gxi_forget(void) {
     gxi.nplaces = gxi.places_cap = 0;
     memset(gxi.recent, 0, sizeof gxi.recent);
     gxi.freed_count = 0;
+    gxi.cache_why = NULL;
+    gxi.cache_hits = gxi.cache_misses = gxi.cache_damaged = 0;
     gxi.nfreed = 0;
     memset(gxi.quick, 0, sizeof gxi.quick);
     while (gxi.pieces) {
@@ -5252,12 +5476,13 @@ static GXI_COLD gpuexec_result gxi_fail_started(gxi_call *call) {
 }
 /* Earlier settings stay: calls on other threads may be reading them, and blocks of memory refer to their allocator. */
 static GXI_COLD gpuexec_result gxi_settings_new(gxi_call *call, const gpuexec_setup_desc *desc) {
-    const char *const from[] = { desc->nvrtc_path, desc->nvjitlink_path, desc->cudadevrt_path };
+    const char *const from[] = { desc->nvrtc_path, desc->nvjitlink_path, desc->cudadevrt_path,
+                                 desc->cache_folder };
     gxi_settings *settings;
-    const char **to[3];
+    const char **to[4];
     char *text;
     size_t i, n = 0;
-    for (i = 0; i < 3; i++) n += from[i] ? strlen(from[i]) + 1 : 0;
+    for (i = 0; i < 4; i++) n += from[i] ? strlen(from[i]) + 1 : 0;
     settings = (gxi_settings *)malloc(sizeof *settings + n);
     if (!settings)
         return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL,
@@ -5266,8 +5491,9 @@ static GXI_COLD gpuexec_result gxi_settings_new(gxi_call *call, const gpuexec_se
     to[0] = &settings->desc.nvrtc_path;
     to[1] = &settings->desc.nvjitlink_path;
     to[2] = &settings->desc.cudadevrt_path;
+    to[3] = &settings->desc.cache_folder;
     text = (char *)(settings + 1);
-    for (i = 0; i < 3; i++) if (from[i]) {
+    for (i = 0; i < 4; i++) if (from[i]) {
         n = strlen(from[i]) + 1;
         *to[i] = (const char *)memcpy(text, from[i], n);
         text += n;
@@ -7724,6 +7950,12 @@ static gpuexec_result gxi_check_jit(gxi_call *call, const gpuexec_module_desc *d
     if (linking && desc->prefer_binary)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set it to 0",
                         "gpuexec_module_desc.prefer_binary is set, but a linker accepts exact matches only");
+    if (!linking && desc->cache)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set it to 0: the driver itself keeps what it compiles",
+                        "gpuexec_module_desc.cache is set, but only a linker uses it");
+    if (desc->cache != 0 && desc->cache != 1)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "gpuexec_module_desc.cache is %d; it must be 0 or 1",
+                        desc->cache);
     return GPUEXEC_OK;
 }
 
@@ -8005,10 +8237,6 @@ static const gxi_folder gxi_folders[] = {
     { NULL, "/usr/local/lib/python3*/*-packages" GXI_WHEELS }, { NULL, "/usr/lib/python3*/*-packages" GXI_WHEELS }
 };
 #endif
-static const char *gxi_environment(const char *variable) {           /* NULL: not set, or not to be used */
-    const char *value = gxi_desc()->ignore_environment || gxi_privileged() ? NULL : getenv(variable);
-    return value && *value ? value : NULL;
-}
 /* Uses a file; NULL: it cannot be used, and `why` says that. */
 typedef void *gxi_file_use(gxi_call *call, const char *path, gxi_text *why);
 /* Uses the first that can be used of the files that match; of several the last in the alphabet first: cuda-13 before
@@ -8168,6 +8396,674 @@ static gpuexec_result gxi_tool_load(gxi_call *call, const gxi_tool *tool, const 
 #endif
 
 /* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-cache   Files that hold compiled and linked code. A file's name is its key: a BLAKE2b hash of everything that
+   decides its contents. No two keys collide in practice, so the inputs, which can be large, are not kept to compare
+   them. A file begins with GXI_CACHE_MAGIC, the key, and a hash of all bytes after it; then the lengths of its parts,
+   and the parts, each at a multiple of 16 and followed by NULs. It is written under another name and renamed, so no
+   reader finds half of it; what a crash of the system or the disk damages, the hash reveals. Processes take no locks:
+   if two miss at once, both write, and the second replaces the first. Nothing here fails a call. */
+
+#if !defined(GPUEXEC_NO_CACHE)
+
+/* --- BLAKE2b with 32 bytes of result (RFC 7693) ------------------------------------------------------------------- */
+
+enum { GXI_KEY = 32 };
+typedef struct gxi_hasher {
+    uint64_t      h[8], bytes;
+    size_t        used;                          /* of the block */
+    unsigned char block[128];
+} gxi_hasher;
+static const uint64_t gxi_blake_iv[8] = {
+    0x6A09E667F3BCC908u, 0xBB67AE8584CAA73Bu, 0x3C6EF372FE94F82Bu, 0xA54FF53A5F1D36F1u,
+    0x510E527FADE682D1u, 0x9B05688C2B3E6C1Fu, 0x1F83D9ABFB41BD6Bu, 0x5BE0CD19137E2179u
+};
+static uint64_t gxi_rotated(uint64_t x, int right) { return x >> right | x << (64 - right); }
+static void gxi_blake_block(gxi_hasher *s, int last) {
+    static const unsigned char order[10][16] = {
+        { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 },
+        { 14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3 },
+        { 11, 8, 12, 0, 5, 2, 15, 13, 10, 14, 3, 6, 7, 1, 9, 4 },
+        { 7, 9, 3, 1, 13, 12, 11, 14, 2, 6, 5, 10, 4, 0, 15, 8 },
+        { 9, 0, 5, 7, 2, 4, 10, 15, 14, 1, 11, 12, 6, 8, 3, 13 },
+        { 2, 12, 6, 10, 0, 11, 8, 3, 4, 13, 7, 5, 15, 14, 1, 9 },
+        { 12, 5, 1, 15, 14, 13, 4, 10, 0, 7, 6, 3, 9, 2, 8, 11 },
+        { 13, 11, 7, 14, 12, 1, 3, 9, 5, 0, 15, 4, 8, 6, 2, 10 },
+        { 6, 15, 14, 9, 11, 3, 0, 8, 12, 2, 13, 7, 1, 4, 10, 5 },
+        { 10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0 }
+    };
+    uint64_t v[16], m[16];
+    int i, round;
+    for (i = 0; i < 16; i++) {
+        v[i] = i < 8 ? s->h[i] : gxi_blake_iv[i - 8];
+        m[i] = gxi_le(s->block + 8 * i, 8);
+    }
+    v[12] ^= s->bytes;
+    if (last) v[14] = ~v[14];
+    for (round = 0; round < 12; round++) {
+        const unsigned char *const next = order[round % 10];
+#define GXI_MIX(k, a, b, c, d) \
+        v[a] += v[b] + m[next[2 * k]],     v[d] = gxi_rotated(v[d] ^ v[a], 32), \
+        v[c] += v[d],                      v[b] = gxi_rotated(v[b] ^ v[c], 24), \
+        v[a] += v[b] + m[next[2 * k + 1]], v[d] = gxi_rotated(v[d] ^ v[a], 16), \
+        v[c] += v[d],                      v[b] = gxi_rotated(v[b] ^ v[c], 63)
+        GXI_MIX(0, 0, 4, 8, 12);
+        GXI_MIX(1, 1, 5, 9, 13);
+        GXI_MIX(2, 2, 6, 10, 14);
+        GXI_MIX(3, 3, 7, 11, 15);
+        GXI_MIX(4, 0, 5, 10, 15);
+        GXI_MIX(5, 1, 6, 11, 12);
+        GXI_MIX(6, 2, 7, 8, 13);
+        GXI_MIX(7, 3, 4, 9, 14);
+#undef GXI_MIX
+    }
+    for (i = 0; i < 8; i++) s->h[i] ^= v[i] ^ v[i + 8];
+}
+static void gxi_hash_begin(gxi_hasher *s) {
+    memset(s, 0, sizeof *s);
+    memcpy(s->h, gxi_blake_iv, sizeof s->h);
+    s->h[0] ^= 0x01010000u ^ (unsigned)GXI_KEY;
+}
+static void gxi_hash_add(gxi_hasher *s, const void *data, size_t bytes) {
+    const unsigned char *from = (const unsigned char *)data;
+    while (bytes) {
+        size_t n = sizeof s->block - s->used;
+        if (!n) {                                /* the last block is mixed by gxi_hash_end */
+            gxi_blake_block(s, 0);
+            s->used = 0;
+            continue;
+        }
+        if (n > bytes) n = bytes;
+        memcpy(s->block + s->used, from, n);
+        s->used += n;
+        s->bytes += n;
+        from += n;
+        bytes -= n;
+    }
+}
+static void gxi_hash_end(gxi_hasher *s, unsigned char *out) {
+    int i;
+    memset(s->block + s->used, 0, sizeof s->block - s->used);
+    gxi_blake_block(s, 1);
+    for (i = 0; i < GXI_KEY; i++) out[i] = (unsigned char)(s->h[i / 8] >> 8 * (i % 8));
+}
+/* One item of a key, with its length, so that no two lists of items are the same bytes. */
+static void gxi_hash_item(gxi_hasher *s, const void *data, size_t bytes) {
+    unsigned char length[8];
+    int i;
+    for (i = 0; i < 8; i++) length[i] = (unsigned char)((uint64_t)bytes >> 8 * i);
+    gxi_hash_add(s, length, sizeof length);
+    gxi_hash_add(s, data, bytes);
+}
+static void gxi_hash_string(gxi_hasher *s, const char *text) {       /* NULL differs from "" */
+    gxi_hash_item(s, text ? text : "", text ? strlen(text) + 1 : 0);
+}
+/* A file that is not read: its path, length and time; "" or one that does not exist: only its path. */
+static void gxi_hash_file(gxi_hasher *s, const char *path) {
+    gxi_stat about;
+    long long of[2] = { -1, 0 };
+    if (*path && gxi_stat_of(path, &about) == 0) {
+        of[0] = (long long)about.st_size;
+        of[1] = gxi_stat_time(&about);
+    }
+    gxi_hash_string(s, path);
+    gxi_hash_item(s, of, sizeof of);
+}
+
+/* --- the folder --------------------------------------------------------------------------------------------------- */
+
+#define GXI_CACHE_MAGIC "gpuexec cache 1\n"      /* with another format, another number */
+enum { GXI_CACHE_HEAD = 16 + 2 * GXI_KEY, GXI_CACHE_NAME = 2 * GXI_KEY, GXI_CACHE_STALE = 3600 /* s */ };
+
+/* One line for the logger: a problem, or what happened, which only the trace shows. */
+static void gxi_cache_log(const gxi_call *call, gpuexec_log_level level, const char *what, const char *of) {
+    char line[1700];
+    if (!gxi.trace && (level == GPUEXEC_LOG_TRACE || !gxi_desc()->log)) return;
+    snprintf(line, sizeof line, "gpuexec: cache: %s%s  in %s%s%s\n", what, of, call->function,
+             call->where ? " at " : "", call->where ? call->where : "");
+    gxi_log_line(level, line, sizeof line);
+}
+/* Keeps for gpuexec_cache_get_info why something was not read or written, and logs it. */
+static void gxi_cache_note(const gxi_call *call, const char *format, ...) GXI_PRINTF(2);
+static void gxi_cache_note(const gxi_call *call, const char *format, ...) {
+    char text[1500];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    gxi_lock(&gxi_tables);
+    gxi.cache_why = gxi_keep_held(text);
+    gxi_unlock(&gxi_tables);
+    gxi_cache_log(call, GPUEXEC_LOG_WARNING, text, "");
+}
+static void gxi_cache_count(unsigned long long *counter) {
+    gxi_lock(&gxi_tables);
+    ++*counter;
+    gxi_unlock(&gxi_tables);
+}
+/* Why the folder cannot be trusted; NULL: it can, or does not exist yet. */
+static const char *gxi_folder_fault(const char *path) {
+    gxi_stat about;
+    if (gxi_stat_of(path, &about)) return errno == ENOENT ? NULL : strerror(errno);
+    return GXI_IS(&about, DIR) ? gxi_not_private(&about) : "is not a folder";
+}
+/* The folder's path; 0: there is no cache, and why. */
+static int gxi_cache_folder(gxi_text *folder, gxi_text *why) {
+    static const struct { const char *variable, *folder; } places[] = { GXI_PLACES_OF_CACHE };
+    const gpuexec_setup_desc *const d = gxi_desc();
+    const char *path = d->cache_folder, *by = "gpuexec_setup_desc.cache_folder", *under = "", *fault;
+    size_t i;
+    if (gxi_privileged() || gxi_acts_for_another()) {
+        gxi_add(why, "off, because the process is privileged");
+        return 0;
+    }
+    if (!path && d->ignore_environment) {
+        gxi_add(why, "off, because gpuexec_setup_desc.ignore_environment is set and .cache_folder is not");
+        return 0;
+    }
+    if (!path) path = gxi_environment(by = "GPUEXEC_CACHE");
+    if (path && (!*path || strcmp(path, "0") == 0)) {
+        gxi_add(why, "off, because %s is \"%s\"", by, path);
+        return 0;
+    }
+    for (i = 0; !path && i < sizeof places / sizeof *places; i++) {
+        path = gxi_environment(by = places[i].variable);
+        under = places[i].folder;
+        if (path && !gxi_is_absolute(path)) path = NULL;             /* the XDG specification says so */
+    }
+    if (!path) gxi_add(why, "off, because neither GPUEXEC_CACHE nor %s is set to a folder", by);
+    else if (!gxi_is_absolute(path)) gxi_add(why, "off, because %s is \"%s\", not an absolute path", by, path);
+    else {
+        gxi_add(folder, "%s%s", path, under);
+        if (folder->failed) gxi_add(why, "off, because host memory ran out");
+        else if ((fault = gxi_folder_fault(folder->p)) != NULL)
+            gxi_add(why, "off, because the folder \"%s\" %s", folder->p, fault);
+        else return 1;
+    }
+    return 0;
+}
+/* Creates it, with the folders above. */
+static void gxi_cache_make_folder(char *path) {
+    char *at;
+    for (at = path + 1; *at; at++) {
+        const char slash = *at;
+        if (!strchr(GXI_SLASHES, slash)) continue;
+        *at = 0;
+        (void)gxi_folder_make(path);
+        *at = slash;
+    }
+    (void)gxi_folder_make(path);
+}
+
+typedef struct gxi_cache_file { char name[128]; long long time; uint64_t bytes; } gxi_cache_file;
+/* The cache's files in a folder; no others are touched. */
+typedef struct gxi_cache_list {
+    const char     *folder;
+    gxi_cache_file *files;
+    size_t          count, cap;
+    uint64_t        bytes, entries;
+} gxi_cache_list;
+static void gxi_cache_path(char *out, size_t size, const char *folder, const char *name) {
+    snprintf(out, size, "%s%c%s", folder, GXI_SLASHES[sizeof GXI_SLASHES - 2], name);
+}
+static void gxi_cache_see(void *user, const char *name) {
+    gxi_cache_list *const l = (gxi_cache_list *)user;
+    const size_t hex = strspn(name, "0123456789abcdef");
+    gxi_cache_file *file;
+    char path[1200];
+    gxi_stat about;
+    if (hex != GXI_CACHE_NAME || (name[hex] && name[hex] != '.') || strlen(name) >= sizeof file->name) return;
+    gxi_cache_path(path, sizeof path, l->folder, name);
+    if (gxi_stat_of(path, &about) || !GXI_IS(&about, REG)) return;
+    if (l->count == l->cap) {
+        const size_t cap = l->cap ? 2 * l->cap : 64;
+        gxi_cache_file *const more = (gxi_cache_file *)gxi_realloc(l->files, cap * sizeof *more);
+        if (!more) return;
+        l->files = more;
+        l->cap = cap;
+    }
+    file = &l->files[l->count++];
+    memset(file, 0, sizeof *file);
+    memcpy(file->name, name, strlen(name));
+    file->time = gxi_stat_time(&about);
+    file->bytes = (uint64_t)about.st_size;
+    l->bytes += file->bytes;
+    l->entries += !name[hex];
+}
+static int gxi_cache_older(const void *a, const void *b) {
+    const gxi_cache_file *const x = (const gxi_cache_file *)a, *const y = (const gxi_cache_file *)b;
+    return (x->time > y->time) - (x->time < y->time);
+}
+/* Removes what was used least recently, until at most `limit` bytes are left (0: everything), and what a crash left.
+   Returns 0, or the errno of a file that cannot be removed. */
+static int gxi_cache_trim(const char *folder, uint64_t limit) {
+    const long long stale = ((long long)time(NULL) - GXI_CACHE_STALE) * 1000000000;
+    gxi_cache_list l;
+    size_t i;
+    int error = 0;
+    memset(&l, 0, sizeof l);
+    l.folder = folder;
+    gxi_folder_read(folder, gxi_cache_see, &l);
+    if (l.count) qsort(l.files, l.count, sizeof *l.files, gxi_cache_older);
+    for (i = 0; i < l.count; i++) {
+        char path[1200];
+        if (limit && l.bytes <= limit && (!l.files[i].name[GXI_CACHE_NAME] || l.files[i].time > stale)) continue;
+        gxi_cache_path(path, sizeof path, folder, l.files[i].name);
+        if (remove(path) == 0 || errno == ENOENT) l.bytes -= l.files[i].bytes;
+        else error = errno;
+    }
+    gxi_free(l.files);
+    return error;
+}
+static uint64_t gxi_cache_limit(void) { return gxi_desc()->cache_bytes ? gxi_desc()->cache_bytes : 1ull << 30; }
+
+/* --- entries ------------------------------------------------------------------------------------------------------ */
+
+typedef struct gxi_kept { const char *data; size_t bytes; } gxi_kept;
+typedef struct gxi_cached {
+    gxi_text      folder;
+    gxi_hasher    hash;
+    unsigned char key[GXI_KEY];
+    char          name[GXI_CACHE_NAME + 1];
+    int           ours;                          /* 0: off */
+} gxi_cached;
+
+/* The file that has an entry point. */
+static int gxi_file_of_row(const void *row, char *out, size_t size) {
+    void *function;
+    memcpy(&function, row, sizeof function);
+    return function && gxi_file_of(gxi.library, function, out, size);
+}
+#define GXI_FILE_OF(name, out) gxi_file_of_row(&gxi.cu.name, out, sizeof (out))
+/* Begins a key, with what decides the code whatever its source: 0 if there is no cache. */
+static int gxi_cached_begin(gxi_call *call, gxi_cached *e, const gxi_slot *context, const char *kind) {
+    gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0 };
+    gxi_text why = { 0, 0, 0, 0 };
+    char file[1024] = "";
+    int capability = 0;
+    memset(e, 0, sizeof *e);
+    e->ours = gxi_cache_folder(&e->folder, &why);
+    if (!e->ours) gxi_cache_log(call, GPUEXEC_LOG_TRACE, why.p ? why.p : "off", "");
+    else if (!GXI_FILE_OF(cuInit, file)) {
+        gxi_cache_note(call, "off, because the file of the driver \"%s\" is not known", gxi.library_path);
+        e->ours = 0;
+    } else e->ours = gxi_capability(&query, gxi_context_of(context)->device, &capability) == 0;
+    gxi_text_free(&why);
+    if (!e->ours) return 0;
+    gxi_hash_begin(&e->hash);
+    gxi_hash_string(&e->hash, GXI_CACHE_MAGIC);
+    gxi_hash_string(&e->hash, kind);
+    gxi_hash_item(&e->hash, &gxi.version, sizeof gxi.version);
+    gxi_hash_item(&e->hash, &capability, sizeof capability);
+    gxi_hash_file(&e->hash, file);
+    return 1;
+}
+static void gxi_cached_free(gxi_cached *e) { gxi_text_free(&e->folder); }
+static void gxi_key_end(gxi_cached *e) {
+    int i;
+    gxi_hash_end(&e->hash, e->key);
+    for (i = 0; i < GXI_KEY; i++) snprintf(e->name + 2 * i, 3, "%02x", e->key[i]);
+}
+static void gxi_cached_hash(const char *file, size_t bytes, unsigned char *out) {
+    gxi_hasher s;
+    gxi_hash_begin(&s);
+    gxi_hash_add(&s, file + GXI_CACHE_HEAD, bytes - GXI_CACHE_HEAD);
+    gxi_hash_end(&s, out);
+}
+static size_t gxi_up16(size_t n) { return (n + 15) & ~(size_t)15; }
+/* Finds the parts of a file in memory; 0: it is damaged. */
+static int gxi_cached_parse(const gxi_cached *e, const char *file, size_t bytes, gxi_kept *parts, int n) {
+    unsigned char hash[GXI_KEY];
+    size_t at = GXI_CACHE_HEAD + (size_t)n * 8;
+    int i;
+    if (bytes < at || memcmp(file, GXI_CACHE_MAGIC, 16) != 0 || memcmp(file + 16, e->key, GXI_KEY) != 0) return 0;
+    gxi_cached_hash(file, bytes, hash);
+    if (memcmp(file + 16 + GXI_KEY, hash, GXI_KEY) != 0) return 0;
+    for (i = 0; i < n; i++) {
+        const uint64_t length = gxi_le(file + GXI_CACHE_HEAD + 8 * i, 8);
+        at = gxi_up16(at);
+        if (at > bytes || length >= bytes - at || file[at + length]) return 0;       /* a NUL follows it */
+        parts[i].data = file + at;
+        parts[i].bytes = (size_t)length;
+        at += (size_t)length + 1;
+    }
+    return gxi_up16(at) == bytes;
+}
+/* Reads the entry: its memory, which holds the parts; NULL: there is none that can be used. */
+static char *gxi_cached_read(const gxi_call *call, const gxi_cached *e, gxi_kept *parts, int n) {
+    char path[1200], *data = NULL;
+    const char *why = NULL;
+    gxi_stat about;
+    int file, ok = 0;
+    gxi_cache_path(path, sizeof path, e->folder.p, e->name);
+    file = gxi_file_open(path, 1, &about, &why);
+    if (file >= 0) {
+        const uint64_t bytes = (uint64_t)about.st_size;
+        if (bytes < GXI_NO_LENGTH) data = (char *)gxi_realloc(NULL, (size_t)bytes + 1);
+        ok = data && gxi_file_read(file, data, (size_t)bytes) && gxi_cached_parse(e, data, (size_t)bytes, parts, n);
+        GXI_OS(close)(file);
+        if (data && !ok) {
+            why = "is damaged";
+            gxi_cache_count(&gxi.cache_damaged);
+        }
+    }
+    if (ok) {
+        (void)GXI_OS(utime)(path, NULL);         /* used now */
+        return data;
+    }
+    gxi_free(data);
+    if (why) gxi_cache_note(call, "the entry \"%s\" %s; it will be made again", path, why);
+    return NULL;
+}
+/* Counts a look-up. `kept`: the entry's memory, or NULL. */
+static void gxi_cached_found(const gxi_call *call, const gxi_cached *e, const char *kept) {
+    gxi_cache_count(kept ? &gxi.cache_hits : &gxi.cache_misses);
+    gxi_cache_log(call, GPUEXEC_LOG_TRACE, kept ? "hit " : "miss ", e->name);
+}
+static void gxi_cached_write(const gxi_call *call, const gxi_cached *e, const gxi_kept *parts, int n) {
+    size_t bytes = GXI_CACHE_HEAD + (size_t)n * 8;
+    char path[1200], aside[1250], *data;
+    const char *failed = NULL;
+    int i, k, file = -1;
+    for (i = 0; i < n; i++) bytes = gxi_up16(bytes) + parts[i].bytes + 1;
+    bytes = gxi_up16(bytes);
+    if (bytes > gxi_cache_limit()) {
+        gxi_cache_note(call, "an entry of %llu bytes is not kept: the limit is %llu", (unsigned long long)bytes,
+                       (unsigned long long)gxi_cache_limit());
+        return;
+    }
+    data = (char *)gxi_realloc(NULL, bytes);
+    if (!data) return;
+    memset(data, 0, bytes);
+    memcpy(data, GXI_CACHE_MAGIC, 16);
+    memcpy(data + 16, e->key, GXI_KEY);
+    bytes = GXI_CACHE_HEAD + (size_t)n * 8;
+    for (i = 0; i < n; i++) {
+        for (k = 0; k < 8; k++) data[GXI_CACHE_HEAD + 8 * i + k] = (char)((uint64_t)parts[i].bytes >> 8 * k & 0xFF);
+        bytes = gxi_up16(bytes);
+        if (parts[i].bytes) memcpy(data + bytes, parts[i].data, parts[i].bytes);
+        bytes += parts[i].bytes + 1;
+    }
+    bytes = gxi_up16(bytes);
+    gxi_cached_hash(data, bytes, (unsigned char *)data + 16 + GXI_KEY);
+    gxi_cache_make_folder(e->folder.p);
+    gxi_cache_path(path, sizeof path, e->folder.p, e->name);
+    for (i = 0; i < 100 && file < 0; i++) {      /* other threads may be writing it, too */
+        snprintf(aside, sizeof aside, "%s.%ld.%d", path, gxi_pid(), i);
+        file = GXI_OS(open)(aside, GXI_CREATE_FLAGS);
+        if (file < 0 && errno != EEXIST) break;
+    }
+    if (file < 0) failed = strerror(errno);
+    else {
+        if (!gxi_file_write(file, data, bytes)) failed = strerror(errno);
+        if (GXI_OS(close)(file) && !failed) failed = strerror(errno);
+        if (!failed && gxi_file_rename(aside, path)) failed = strerror(errno);
+        if (failed) remove(aside);
+    }
+    gxi_free(data);
+    if (failed) gxi_cache_note(call, "cannot write \"%s\": %s", path, failed);
+    else gxi_cache_trim(e->folder.p, gxi_cache_limit());
+}
+
+/* What decides where a tool is searched for. */
+static void gxi_hash_search(gxi_hasher *hash, const char *variable, const char *path) {
+    size_t i;
+    gxi_hash_string(hash, path);
+    gxi_hash_string(hash, gxi_environment(variable));
+    gxi_hash_string(hash, gxi_environment("LD_LIBRARY_PATH"));
+    for (i = 0; i < sizeof gxi_folders / sizeof *gxi_folders; i++)
+        if (gxi_folders[i].variable) gxi_hash_string(hash, gxi_environment(gxi_folders[i].variable));
+}
+
+/* --- what a source may include ------------------------------------------------------------------------------------ */
+
+/* NVRTC does not report the files that it read, and running its preprocessor would take too long. So every name after
+   #include or in __has_include counts, whatever the #ifs around it, in every folder that NVRTC might search, and all
+   that these files include. The contents of the user's files are compared at each hit; those of the toolkit's, which
+   are many, by their lengths and times: an entry lists them, and where a file could appear that NVRTC would prefer.
+   What names files in another way (a macro, an option) is not cached. */
+#if !defined(GPUEXEC_NO_COMPILE)
+enum { GXI_SCAN_FILES = 50000, GXI_SCAN_BYTES = 256 << 20 };
+typedef struct gxi_scan {
+    gxi_hasher  hash;
+    const gpuexec_compile_desc *desc;
+    const char *headers;                         /* the toolkit's folder, or "" */
+    gxi_text    paths, later;                    /* of files to read, each with its NUL. later: the toolkit's, and what
+                                                    they may include */
+    int         is_later;
+    uint64_t   *seen;                            /* a hash table of their hashes; 0: free */
+    size_t      nseen, cap;                      /* a power of 2 */
+    size_t      total;                           /* bytes read */
+    const char *why;                             /* why the files cannot be known; NULL: they can */
+} gxi_scan;
+
+static int gxi_is_under(const char *path, const char *folder) {
+    const size_t n = strlen(folder);
+    return n && strncmp(path, folder, n) == 0 && path[n] && strchr(GXI_SLASHES, path[n]);
+}
+static void gxi_scan_path(gxi_scan *s, const char *path) {
+    const uint64_t hash = gxi_hash(path, strlen(path)) | 1;
+    gxi_text *list;
+    size_t i, k;
+    if (2 * s->nseen >= s->cap) {
+        const size_t cap = s->cap ? 2 * s->cap : 256;
+        uint64_t *const more = (uint64_t *)gxi_realloc(NULL, cap * sizeof *more);
+        if (!more) {
+            s->why = "host memory ran out";
+            return;
+        }
+        memset(more, 0, cap * sizeof *more);
+        for (k = 0; k < s->cap; k++) {
+            if (!s->seen[k]) continue;
+            for (i = (size_t)(s->seen[k] >> 20) & (cap - 1); more[i]; i = (i + 1) & (cap - 1)) { }
+            more[i] = s->seen[k];
+        }
+        gxi_free(s->seen);
+        s->seen = more;
+        s->cap = cap;
+    }
+    for (i = (size_t)(hash >> 20) & (s->cap - 1); s->seen[i]; i = (i + 1) & (s->cap - 1))
+        if (s->seen[i] == hash) return;
+    s->seen[i] = hash;
+    if (++s->nseen > GXI_SCAN_FILES) s->why = "the source may include too many files";
+    list = s->is_later || gxi_is_under(path, s->headers) ? &s->later : &s->paths;
+    gxi_add(list, "%s%c", path, 0);
+    if (list->failed) s->why = "host memory ran out";
+}
+static void gxi_scan_in(gxi_scan *s, const char *folder, size_t n, const char *under, const char *name, size_t bytes) {
+    char path[2048];
+    if (strchr(GXI_SLASHES, *name)) n = 0;       /* an absolute path */
+    if (n + bytes + 8 > sizeof path) s->why = "the source includes a file whose path is too long";
+    else {
+        snprintf(path, sizeof path, "%.*s%s%s%.*s", (int)n, folder, n ? "/" : "", n ? under : "", (int)bytes, name);
+        gxi_scan_path(s, path);
+    }
+}
+/* A name that a text in the folder includes, wherever it may be. */
+static void gxi_scan_name(gxi_scan *s, const char *folder, size_t n, const char *name, size_t bytes) {
+    unsigned i;
+    gxi_scan_in(s, folder, n, "", name, bytes);
+    gxi_scan_in(s, "", 0, "", name, bytes);
+    for (i = 0; i < s->desc->folder_count; i++)
+        gxi_scan_in(s, s->desc->folders[i], strlen(s->desc->folders[i]), "", name, bytes);
+    if (!*s->headers) return;
+    gxi_scan_in(s, s->headers, strlen(s->headers), "", name, bytes);
+    gxi_scan_in(s, s->headers, strlen(s->headers), "cccl/", name, bytes);
+}
+static int gxi_is_blank(char c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f' || c == '\r'; }
+/* Whether this word follows a # (or %: or ?\?=) that begins its line. In doubt, because of comments, it does. */
+static int gxi_is_directive(const char *text, const char *at) {
+    int blank = 1, comment = 0;
+    while (at > text && gxi_is_blank(at[-1])) at--;
+    if (at - text >= 2 && memcmp(at - 2, "*/", 2) == 0) return 1;
+    if (at > text && at[-1] == '#') at--;
+    else if (at - text >= 2 && memcmp(at - 2, "%:", 2) == 0) at -= 2;
+    else if (at - text >= 3 && memcmp(at - 3, "?\?=", 3) == 0) at -= 3;
+    else return 0;
+    for (; at > text && at[-1] != '\n'; at--) {
+        blank &= gxi_is_blank(at[-1]);
+        comment |= at[-1] == '/' && at - text >= 2 && at[-2] == '*';
+    }
+    return blank || comment;
+}
+/* The names in a text, which loses its spliced lines. `lenient`: the toolkit's own, whose macros name other files of
+   it, which change only together. */
+static void gxi_scan_text(gxi_scan *s, char *text, const char *folder, size_t length, int lenient) {
+    static const char *const words[] = { "include", "import", "embed" };
+    char *from, *to;
+    size_t i;
+    for (from = to = text; *from; from++) {
+        if (from[0] == '\\' && from[1] == '\n') from++;
+        else if (from[0] == '\\' && from[1] == '\r' && from[2] == '\n') from += 2;
+        else *to++ = *from;
+    }
+    *to = 0;
+    for (i = 0; i < sizeof words / sizeof *words; i++) {
+        const char *at, *end;
+        for (at = text; !s->why && (at = strstr(at, words[i])) != NULL; at = end) {
+            const int has = at - text >= 6 && memcmp(at - 6, "__has_", 6) == 0;
+            const char *close = NULL;
+            end = at + strlen(words[i]);
+            if (!has && !gxi_is_directive(text, at)) continue;
+            while (gxi_is_blank(*end)) end++;
+            if (has) {
+                if (*end != '(') continue;       /* whether there is __has_include */
+                for (end++; gxi_is_blank(*end); ) end++;
+            }
+            if (i == 0 && (*end == '"' || *end == '<')) close = strpbrk(end + 1, *end == '"' ? "\"\n" : ">\n");
+            if (close && *close != '\n') gxi_scan_name(s, folder, length, end + 1, (size_t)(close - end - 1));
+            else if (!lenient) s->why = "the source names a file that it includes by a macro";
+        }
+    }
+}
+static size_t gxi_folder_length(const char *path) {      /* of a file's folder */
+    size_t n = strlen(path);
+    while (n && !strchr(GXI_SLASHES, path[n - 1])) n--;
+    return n ? n - 1 + (n == 1) : 0;
+}
+/* A text of the caller. */
+static void gxi_scan_given(gxi_scan *s, const char *text, const char *name) {
+    char *const copy = gxi_copy_string(text);
+    if (!copy) s->why = "host memory ran out";
+    else gxi_scan_text(s, copy, name, gxi_folder_length(name), 0);
+    gxi_free(copy);
+}
+/* The text of a file, or NULL. What cannot be opened, NVRTC cannot read. */
+static char *gxi_scan_read(gxi_scan *s, const char *path, size_t *bytes) {
+    const char *unused;
+    char *text = NULL;
+    gxi_stat about;
+    const int file = gxi_file_open(path, 0, &about, &unused);
+    if (file < 0) return NULL;
+    *bytes = (size_t)about.st_size;
+    s->total += *bytes;
+    if (s->total < GXI_SCAN_BYTES) text = (char *)gxi_realloc(NULL, *bytes + 1);
+    if (!text || !gxi_file_read(file, text, *bytes) || memchr(text, 0, *bytes)) {
+        s->why = "an included file cannot be read, or contains a NUL";
+        gxi_free(text);
+        text = NULL;
+    } else text[*bytes] = 0;
+    GXI_OS(close)(file);
+    return text;
+}
+/* The hash of NVRTC's file, the toolkit's folder, and all that the source may include. `known`: the list of the
+   toolkit's files, of that many bytes; NULL: make it, in *list. Returns why that is not possible, or NULL. */
+static const char *gxi_files_state(const gpuexec_compile_desc *d, const char *source, const char *name,
+                                   const char *file, const char *headers, const char *known, size_t n,
+                                   gxi_text *list, unsigned char *out) {
+    size_t at, bytes = 0, direct;
+    gxi_scan s;
+    unsigned i;
+    memset(&s, 0, sizeof s);
+    s.desc = d;
+    s.headers = headers;
+    gxi_hash_begin(&s.hash);
+    gxi_hash_file(&s.hash, file);
+    gxi_hash_string(&s.hash, headers);
+    gxi_scan_given(&s, source, name);
+    for (i = 0; i < d->header_count; i++) gxi_scan_given(&s, d->headers[i].text, d->headers[i].name);
+    for (at = 0; at < s.paths.n && !s.why; at += strlen(s.paths.p + at) + 1) {
+        char *const path = gxi_copy_string(s.paths.p + at);          /* the list grows */
+        char *const text = path ? gxi_scan_read(&s, path, &bytes) : NULL;
+        if (!path) s.why = "host memory ran out";
+        if (text) {
+            gxi_hash_string(&s.hash, path);
+            gxi_hash_item(&s.hash, text, bytes);
+            gxi_scan_text(&s, text, path, gxi_folder_length(path), 0);
+        }
+        gxi_free(text);
+        gxi_free(path);
+    }
+    s.is_later = 1;
+    direct = s.later.n;
+    for (at = 0; !known && at < s.later.n && !s.why; at += strlen(s.later.p + at) + 1) {
+        char *const path = gxi_copy_string(s.later.p + at);
+        char *const text = path ? gxi_scan_read(&s, path, &bytes) : NULL;
+        if (!path) s.why = "host memory ran out";
+        else if (text || at < direct || !gxi_is_under(path, headers)) gxi_add(list, "%s%c", path, 0);
+        if (text) gxi_scan_text(&s, text, path, gxi_folder_length(path), gxi_is_under(path, headers));
+        gxi_free(text);
+        gxi_free(path);
+    }
+    if (!known) {
+        if (list->failed) s.why = "host memory ran out";
+        known = list->p;
+        n = list->n;
+    }
+    for (at = 0; at < n && !s.why; at += strlen(known + at) + 1) gxi_hash_file(&s.hash, known + at);
+    gxi_text_free(&s.paths);
+    gxi_text_free(&s.later);
+    gxi_free(s.seen);
+    gxi_hash_end(&s.hash, out);
+    return s.why;
+}
+#endif
+
+/* --- the calls ---------------------------------------------------------------------------------------------------- */
+
+GPUEXEC_API gpuexec_result gpuexec_cache_get_info_at(const char *where, gpuexec_cache_info *info) {
+    gxi_text folder = { 0, 0, 0, 0 }, why = { 0, 0, 0, 0 };
+    gxi_cache_list l;
+    int on;
+    GXI_CALL(gpuexec_cache_get_info, GXI_QUERIES);
+    if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
+    memset(info, 0, sizeof *info);
+    memset(&l, 0, sizeof l);
+    on = gxi_cache_folder(&folder, &why);
+    l.folder = folder.p;
+    if (on) gxi_folder_read(folder.p, gxi_cache_see, &l);
+    gxi_lock(&gxi_tables);
+    info->folder = on ? gxi_keep_held(folder.p) : "";
+    info->why = on ? gxi.cache_why : why.p ? gxi_keep_held(why.p) : "off";
+    if (!info->folder) info->folder = "";
+    if (!info->why) info->why = "";
+    info->hits = gxi.cache_hits;
+    info->misses = gxi.cache_misses;
+    info->damaged = gxi.cache_damaged;
+    gxi_unlock(&gxi_tables);
+    info->entries = l.entries;
+    info->bytes = l.bytes;
+    info->limit = gxi_cache_limit();
+    gxi_free(l.files);
+    gxi_text_free(&folder);
+    gxi_text_free(&why);
+    return GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_cache_clear_at(const char *where) {
+    gxi_text folder = { 0, 0, 0, 0 }, why = { 0, 0, 0, 0 };
+    gpuexec_result result = GPUEXEC_OK;
+    int error = 0;
+    GXI_CALL(gpuexec_cache_clear, GXI_CLEANS);
+    if (gxi_cache_folder(&folder, &why)) error = gxi_cache_trim(folder.p, 0);
+    if (error)
+        result = gxi_fail(call, GPUEXEC_FILE_ERROR, "check the folder's access rights",
+                          "cannot remove all files of the cache in \"%s\": %s", folder.p, strerror(error));
+    gxi_text_free(&folder);
+    gxi_text_free(&why);
+    return result;
+}
+#endif /* GPUEXEC_NO_CACHE */
+
+/* ---------------------------------------------------------------------------------------------------------------------
    >>impl-module   Modules, their variables, and their kernels. */
 
 struct gxi_module {
@@ -8179,6 +9075,7 @@ struct gxi_module {
     int    threads_per_block;                    /* that the compiler targeted; 0 if not requested */
     uint64_t image_hash;                         /* gxi_hash of the image; 0 for an adopted module */
     int    device_launches;                      /* 1: kernels may launch kernels (dynamic parallelism) */
+    int    cached;                               /* 1: the code was on disk */
     gxi_text names;                              /* name expressions, each with its lowered name; all end in NUL */
     uint32_t kernels_made;                       /* list of its kernels' handles; guarded by gxi_tables */
 };
@@ -8214,7 +9111,7 @@ static int gxi_kernel_end(gxi_call *call, gxi_slot *old) {           /* the modu
     return 0;
 }
 
-static const gpuexec_module_desc gxi_module_defaults = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+static const gpuexec_module_desc gxi_module_defaults = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
 
 /* A new module of that name, without kernels; NULL: no memory. */
 static gxi_module *gxi_module_new(const char *name) {
@@ -8228,7 +9125,7 @@ static gxi_module *gxi_module_new(const char *name) {
     return NULL;
 }
 
-/* The name that a name expression has in the image; other names are the image's own. */
+/* The image's name of a name expression; other names are the image's own. */
 static const char *gxi_lowered(const gxi_module *m, const char *name) {
     const char *p = m->names.p, *end = p ? p + m->names.n : p;
     while (p < end) {
@@ -8458,6 +9355,10 @@ GPUEXEC_API const char *gpuexec_module_log(gpuexec_module module) {
 GPUEXEC_API double gpuexec_module_jit_ms(gpuexec_module module) {
     const gxi_slot *slot = gxi_queried("gpuexec_module_jit_ms", module.id, GXI_MODULE, "the module");
     return slot ? slot->is.module.info->jit_ms : -1.0;
+}
+GPUEXEC_API int gpuexec_module_is_cached(gpuexec_module module) {
+    const gxi_slot *slot = gxi_queried("gpuexec_module_is_cached", module.id, GXI_MODULE, "the module");
+    return slot ? slot->is.module.info->cached : -1;
 }
 GPUEXEC_API int gpuexec_module_threads_per_block(gpuexec_module module) {
     const gxi_slot *slot = gxi_queried("gpuexec_module_threads_per_block", module.id, GXI_MODULE, "the module");
@@ -9171,11 +10072,12 @@ struct gxi_linker {
     int        searched;                         /* for the device runtime */
     gxi_text   tried;                            /* where, without result */
     double     ms;
-    void      *image;                            /* owned by the state or `own`; NULL before it is complete */
+    void      *image;                            /* owned by the state, `own` or `kept`; NULL before it is complete */
     size_t     bytes;
     int        lto;                              /* 1: an input is LTO-IR */
     char      *own, *info;                       /* made by nvJitLink, and its log; NULL: nothing */
     size_t     own_bytes;
+    char      *kept;                             /* the cache's entry, or NULL */
 };
 
 static void gxi_input_free(gxi_input *input) {
@@ -9192,6 +10094,7 @@ static void gxi_linker_free(gxi_linker *l) {
     gxi_text_free(&l->tried);
     gxi_free(l->own);
     gxi_free(l->info);
+    gxi_free(l->kept);
     gxi_free(l);
 }
 
@@ -9516,7 +10419,7 @@ static uint64_t gxi_linker_new(gxi_call *call, gpuexec_context context, const gp
     gxi_linker *l;
     uint64_t id;
     if (gxi_check_jit(call, desc, 1) || !(owner = gxi_begin_with_context(call, context))) return 0;
-    if (desc->nvjitlink && gxi_nvjitlink_begin(call, desc)) return 0;
+    if (desc->nvjitlink && !desc->cache && gxi_nvjitlink_begin(call, desc)) return 0;
     l = (gxi_linker *)gxi_realloc(NULL, sizeof *l);
     if (l) {
         memset(l, 0, sizeof *l);
@@ -9533,7 +10436,8 @@ static uint64_t gxi_linker_new(gxi_call *call, gpuexec_context context, const gp
     made = gxi_made(owner, context.id, 0);
     made.is.linker.info = l;
     id = gxi_new(call, GXI_LINKER, &made, &gxi_context_of(owner)->first[GXI_LINKER]);
-    /* the state is created now, so that this call reports invalid options */
+    /* the state is created now, so that this call reports invalid options; with a cache, it may never be needed */
+    if (id && desc->cache) return id;
     if (id && gxi_link(call, gxi_peek(id, GXI_LINKER), 0) == GPUEXEC_OK) return id;
     if (id) gxi_end(id);
     gxi_linker_free(l);
@@ -9599,9 +10503,9 @@ static gpuexec_result gxi_linker_take(gxi_call *call, gxi_slot *slot, gxi_input 
         if (gxi_capability(call, context->device, &sm)) return gxi_fail_device(call, context->ordinal);
         if (gxi_needs_lto(input, sm)) input->kind = GXI_LTO;
     }
-    if (input->kind == GXI_LTO && gxi_nvjitlink_begin(call, &l->desc)) return gxi_failed_with();
+    if (input->kind == GXI_LTO && !l->desc.cache && gxi_nvjitlink_begin(call, &l->desc)) return gxi_failed_with();
     if ((result = gxi_inputs_push(call, l, input)) != GPUEXEC_OK) return result;
-    result = gxi_link(call, slot, 0);
+    result = l->desc.cache ? GPUEXEC_OK : gxi_link(call, slot, 0);
     if (result) l->count--;
     else if (input->kind == GXI_LTO) l->lto = 1;
     return result;
@@ -9682,11 +10586,108 @@ GPUEXEC_API gpuexec_result gpuexec_linker_add_file_at(const char *where, gpuexec
     return data ? gxi_linker_give(call, slot, type, data, bytes, path) : gxi_failed_with();
 }
 
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-linked   Linked images: from the cache (>>impl-cache) or made now; loaded, returned and saved. */
+
+#if !defined(GPUEXEC_NO_CACHE)
+enum { GXI_LINKED_LOG, GXI_LINKED_IMAGE, GXI_LINKED_FILES, GXI_LINKED_STATE, GXI_LINKED_PARTS };
+/* The state of the files that the link found itself, each path with its NUL: nvJitLink, libcudadevrt.a. */
+static void gxi_link_state(const char *files, size_t n, unsigned char *out) {
+    gxi_hasher s;
+    size_t at;
+    gxi_hash_begin(&s);
+    for (at = 0; at < n; at += strlen(files + at) + 1) gxi_hash_file(&s, files + at);
+    gxi_hash_end(&s, out);
+}
+/* Looks for the linked image on disk. 1: the linker has it. */
+static int gxi_link_look(gxi_call *call, const gxi_slot *slot, gxi_cached *e) {
+    gxi_linker *l = slot->is.linker.info;
+    const gxi_slot *context = gxi_peek(slot->context, GXI_CONTEXT);
+    unsigned char state[GXI_KEY];
+    gxi_kept part[GXI_LINKED_PARTS];
+    size_t i;
+    if (!context || !gxi_cached_begin(call, e, context, "link")) return 0;
+    for (i = 0; i < GXI_JIT_ROWS; i++) {
+        const int value = gxi_jit_value(&l->desc, &gxi_jit_rows[i]);
+        gxi_hash_item(&e->hash, &value, sizeof value);
+    }
+    for (i = 0; i < l->count; i++) {
+        gxi_hash_item(&e->hash, &l->inputs[i].kind, sizeof l->inputs[i].kind);
+        gxi_hash_string(&e->hash, gxi_input_name(&l->inputs[i]));
+        gxi_hash_item(&e->hash, l->inputs[i].data, l->inputs[i].bytes);
+    }
+    gxi_hash_item(&e->hash, &l->desc.nvjitlink, sizeof l->desc.nvjitlink);
+    if (l->lto || l->desc.nvjitlink) gxi_hash_search(&e->hash, "GPUEXEC_NVJITLINK", gxi_desc()->nvjitlink_path);
+    if (gxi_link_launches(l)) gxi_hash_search(&e->hash, "GPUEXEC_CUDADEVRT", gxi_desc()->cudadevrt_path);
+    gxi_key_end(e);
+    l->kept = gxi_cached_read(call, e, part, GXI_LINKED_PARTS);
+    if (l->kept) gxi_link_state(part[GXI_LINKED_FILES].data, part[GXI_LINKED_FILES].bytes, state);
+    if (l->kept && (!part[GXI_LINKED_IMAGE].bytes || part[GXI_LINKED_STATE].bytes != GXI_KEY ||
+                    memcmp(part[GXI_LINKED_STATE].data, state, GXI_KEY) != 0)) {
+        gxi_free(l->kept);
+        l->kept = NULL;
+    }
+    gxi_cached_found(call, e, l->kept);
+    if (!l->kept) return 0;
+    gxi_keep_longer(&l->log, part[GXI_LINKED_LOG].data);
+    l->image = l->kept + (part[GXI_LINKED_IMAGE].data - l->kept);
+    l->bytes = part[GXI_LINKED_IMAGE].bytes;
+    return 1;
+}
+/* Keeps it. `given`: so many inputs are the caller's; one after them is libcudadevrt.a. */
+static void gxi_link_keep(const gxi_call *call, const gxi_linker *l, const gxi_cached *e, size_t given) {
+    unsigned char state[GXI_KEY];
+    gxi_kept part[GXI_LINKED_PARTS];
+    gxi_text files = { 0, 0, 0, 0 };
+    char file[1024] = "";
+    if (!e->ours) return;
+#if !defined(GPUEXEC_NO_COMPILE)
+    if ((l->lto || l->desc.nvjitlink) && !GXI_FILE_OF(nvJitLinkCreate, file)) return;
+#endif
+    gxi_add(&files, "%s%c", file, 0);
+    if (l->count > given) gxi_add(&files, "%s%c", gxi_input_name(&l->inputs[given]), 0);
+    gxi_link_state(files.p, files.n, state);
+    part[GXI_LINKED_LOG].data = l->log;
+    part[GXI_LINKED_LOG].bytes = l->log ? strlen(l->log) : 0;
+    part[GXI_LINKED_IMAGE].data = (const char *)l->image;
+    part[GXI_LINKED_IMAGE].bytes = l->bytes;
+    part[GXI_LINKED_FILES].data = files.p;
+    part[GXI_LINKED_FILES].bytes = files.n;
+    part[GXI_LINKED_STATE].data = (const char *)state;
+    part[GXI_LINKED_STATE].bytes = GXI_KEY;
+    if (!files.failed) gxi_cached_write(call, e, part, GXI_LINKED_PARTS);
+    gxi_text_free(&files);
+}
+#endif
+/* With a cache: what is done without one when the linker is created and inputs are added. Then links. */
+static gpuexec_result gxi_link_late(gxi_call *call, gxi_slot *slot) {
+    const gxi_linker *l = slot->is.linker.info;
+    gpuexec_result result = GPUEXEC_OK;
+    if (l->desc.cache && (l->lto || l->desc.nvjitlink)) result = gxi_nvjitlink_begin(call, &l->desc);
+    if (!result && l->desc.cache) result = gxi_link(call, slot, 0);
+    return result ? result : gxi_link(call, slot, 1);
+}
 /* The linker with its image, NULL after a failure. */
 static gxi_linker *gxi_linked(gxi_call *call, gpuexec_linker linker) {
     gxi_slot *slot;
+    gxi_linker *l;
     if (!(slot = gxi_begin_with(call, linker.id, GXI_LINKER, "the linker"))) return NULL;
-    return slot->is.linker.info->image || gxi_link(call, slot, 1) == GPUEXEC_OK ? slot->is.linker.info : NULL;
+    l = slot->is.linker.info;
+    if (l->image) return l;
+#if !defined(GPUEXEC_NO_CACHE)
+    if (l->desc.cache && l->count) {
+        const size_t given = l->count;
+        gxi_cached e;
+        memset(&e, 0, sizeof e);
+        if (!gxi_link_look(call, slot, &e)) {
+            if (gxi_link_late(call, slot) == GPUEXEC_OK) gxi_link_keep(call, l, &e, given);
+            else l = NULL;
+        }
+        gxi_cached_free(&e);
+        return l;
+    }
+#endif
+    return gxi_link_late(call, slot) == GPUEXEC_OK ? l : NULL;
 }
 GPUEXEC_API gpuexec_module gpuexec_linker_load_at(const char *where, gpuexec_linker linker) {
     gpuexec_module handle = { 0 };
@@ -9704,6 +10705,7 @@ GPUEXEC_API gpuexec_module gpuexec_linker_load_at(const char *where, gpuexec_lin
         return handle;
     }
     m = gxi_peek(handle.id, GXI_MODULE)->is.module.info;
+    m->cached = l->kept != NULL;
     for (i = 0; i < l->count; i++) {             /* for what the image may hide: device launches, parameters */
         const gxi_input *input = &l->inputs[i];
         if (input->kind != GXI_LIBRARY && gxi_has_device_launches(input->data, input->bytes)) m->device_launches = 1;
@@ -9788,7 +10790,7 @@ static void gxi_nvrtc_find_headers(void) {
         { "CUDA_HOME", "/include" }, { "CUDA_PATH", "/include" }, { NULL, "/usr/local/cuda/include" },
         { NULL, "/opt/cuda/include" }, { NULL, "/usr/include" } };
     const char *const path = gxi.nvrtc_path;
-    size_t i, slash = strlen(path);
+    size_t i, slash = strlen(path) - 1;
     while (slash && !strchr(GXI_SLASHES, path[slash])) slash--;
     for (i = 0; i < sizeof places / sizeof *places; i++) {
         const char *const variable = places[i].variable;
@@ -9863,8 +10865,16 @@ typedef struct gxi_compilation {
     gxi_text                    ours;            /* our options, each with its NUL */
     char                       *log, *cubin, *ptx;
     size_t                      cubin_bytes, ptx_bytes;
+    int                         version;         /* of NVRTC */
+    char                       *kept;            /* the cache's entry, which then has these; or NULL */
+#if !defined(GPUEXEC_NO_CACHE)
+    gxi_cached                   entry;
+    unsigned char               state[GXI_KEY];  /* of the files read, before the compilation */
+    gxi_text                    list;            /* of those of the toolkit */
+    char                        file[1024];      /* NVRTC's */
+#endif
 } gxi_compilation;
-static const gpuexec_compile_desc gxi_compile_defaults = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+static const gpuexec_compile_desc gxi_compile_defaults = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
 
 static gpuexec_result gxi_check_strings(gxi_call *call, const char *member, const char *const *list, unsigned n) {
     unsigned i;
@@ -10059,7 +11069,7 @@ static uint64_t gxi_nvrtc_load_result(gxi_call *call, const gxi_slot *context, c
         image.bytes = c->ptx_bytes;
         image.kind = GXI_TEXT;
         image.others = 0;
-        snprintf(by, sizeof by, "compiled by NVRTC %d.%d, ", gxi.nvrtc_version / 1000, gxi.nvrtc_version % 1000 / 10);
+        snprintf(by, sizeof by, "compiled by NVRTC %d.%d, ", c->version / 1000, c->version % 1000 / 10);
         call->subject = by;
         id = gxi_module_make(call, context, desc, &image, m);
         call->subject = NULL;
@@ -10068,6 +11078,115 @@ static uint64_t gxi_nvrtc_load_result(gxi_call *call, const gxi_slot *context, c
     if (id && c->log) gxi_log_before(m, c->log);
     return id;
 }
+/* --- the cache ---------------------------------------------------------------------------------------------------- */
+
+/* An entry's name says what the caller passed. What NVRTC finds itself is in the entry, and is compared at each hit:
+   which NVRTC, the toolkit's folder, and what the source may include (gxi_files_state). */
+#if !defined(GPUEXEC_NO_CACHE)
+enum { GXI_KEPT_STATE, GXI_KEPT_FILE, GXI_KEPT_HEADERS, GXI_KEPT_VERSION, GXI_KEPT_NAMES, GXI_KEPT_LOG, GXI_KEPT_CUBIN,
+       GXI_KEPT_PTX, GXI_KEPT_LIST, GXI_KEPT_PARTS };
+/* Looks for the result of a compilation. 1: it is in *c and *names. */
+static int gxi_compile_look(gxi_call *call, const gxi_slot *context, const char *source, gxi_compilation *c,
+                            gxi_text *names) {
+    const gpuexec_compile_desc *const d = c->desc;
+    gxi_hasher *const hash = &c->entry.hash;
+    gxi_kept part[GXI_KEPT_PARTS];
+    unsigned char state[GXI_KEY];
+    unsigned i;
+    if (d->no_cache) return 0;
+    for (i = 0; i < d->option_count; i++) {
+        const char *const option = d->options[i];
+        if (gxi_starts(option, 0, "-D") || !(gxi_starts(option, 0, "-I") || gxi_starts(option, 0, "@") ||
+            strstr(option, "include") || strstr(option, "pch") || strstr(option, "time"))) continue;
+        gxi_cache_note(call, "\"%s\" is not kept: the option \"%s\" may name files; use gpuexec_compile_desc.folders "
+                       "and .headers", c->name, option);
+        return 0;
+    }
+    if (!gxi_cached_begin(call, &c->entry, context, "compile")) return 0;
+    gxi_hash_string(hash, source);
+    gxi_hash_string(hash, c->name);
+    gxi_hash_string(hash, d->architecture);
+    for (i = 0; i < d->header_count; i++) {
+        gxi_hash_string(hash, d->headers[i].name);
+        gxi_hash_string(hash, d->headers[i].text);
+    }
+    gxi_hash_string(hash, NULL);                 /* ends a list */
+    for (i = 0; i < d->option_count; i++) gxi_hash_string(hash, d->options[i]);
+    gxi_hash_string(hash, NULL);
+    for (i = 0; i < d->folder_count; i++) gxi_hash_string(hash, d->folders[i]);
+    gxi_hash_string(hash, NULL);
+    for (i = 0; i < d->expression_count; i++) gxi_hash_string(hash, d->expressions[i]);
+    gxi_hash_string(hash, NULL);
+    gxi_hash_search(hash, "GPUEXEC_NVRTC", gxi_desc()->nvrtc_path);
+    gxi_key_end(&c->entry);
+    c->kept = gxi_cached_read(call, &c->entry, part, GXI_KEPT_PARTS);
+    if (c->kept && (gxi_files_state(d, source, c->name, part[GXI_KEPT_FILE].data, part[GXI_KEPT_HEADERS].data,
+                                    part[GXI_KEPT_LIST].data, part[GXI_KEPT_LIST].bytes, NULL, state) ||
+                    part[GXI_KEPT_STATE].bytes != GXI_KEY ||
+                    memcmp(part[GXI_KEPT_STATE].data, state, GXI_KEY) != 0 ||
+                    part[GXI_KEPT_VERSION].bytes != sizeof c->version ||
+                    (names->p = (char *)gxi_realloc(NULL, part[GXI_KEPT_NAMES].bytes + 2)) == NULL)) {
+        gxi_free(c->kept);
+        c->kept = NULL;
+    }
+    gxi_cached_found(call, &c->entry, c->kept);
+    if (!c->kept) return 0;
+    names->n = part[GXI_KEPT_NAMES].bytes;
+    memcpy(names->p, part[GXI_KEPT_NAMES].data, names->n);
+    memset(names->p + names->n, 0, 2);           /* if they did not come in pairs */
+    memcpy(&c->version, part[GXI_KEPT_VERSION].data, sizeof c->version);
+    if (part[GXI_KEPT_LOG].bytes) c->log = c->kept + (part[GXI_KEPT_LOG].data - c->kept);
+    if (part[GXI_KEPT_CUBIN].bytes) c->cubin = c->kept + (part[GXI_KEPT_CUBIN].data - c->kept);
+    if (part[GXI_KEPT_PTX].bytes) c->ptx = c->kept + (part[GXI_KEPT_PTX].data - c->kept);
+    c->cubin_bytes = part[GXI_KEPT_CUBIN].bytes;
+    c->ptx_bytes = part[GXI_KEPT_PTX].bytes;
+    return 1;
+}
+/* Before the compilation: c->state is that of the files. */
+static void gxi_compile_before(const gxi_call *call, const char *source, gxi_compilation *c) {
+    const char *why = NULL;
+    if (!c->entry.ours) return;
+    if (!GXI_FILE_OF(nvrtcVersion, c->file)) why = "NVRTC's file is not known";
+    if (!why)
+        why = gxi_files_state(c->desc, source, c->name, c->file, gxi.nvrtc_headers, NULL, 0, &c->list, c->state);
+    if (why) gxi_cache_note(call, "\"%s\" is not kept: %s", c->name, why);
+    if (why) c->entry.ours = 0;
+}
+/* Keeps the result, unless a file has changed meanwhile. */
+static void gxi_compile_keep(const gxi_call *call, const char *source, const gxi_compilation *c,
+                             const gxi_text *names) {
+    gxi_kept part[GXI_KEPT_PARTS];
+    unsigned char state[GXI_KEY];
+    if (!c->entry.ours || gxi_files_state(c->desc, source, c->name, c->file, gxi.nvrtc_headers,
+                                          c->list.p ? c->list.p : "", c->list.n, NULL, state) ||
+        memcmp(state, c->state, GXI_KEY) != 0) return;
+    memset(part, 0, sizeof part);
+    part[GXI_KEPT_STATE].data = (const char *)state;
+    part[GXI_KEPT_STATE].bytes = GXI_KEY;
+    part[GXI_KEPT_FILE].data = c->file;
+    part[GXI_KEPT_FILE].bytes = strlen(c->file);
+    part[GXI_KEPT_HEADERS].data = gxi.nvrtc_headers;
+    part[GXI_KEPT_HEADERS].bytes = strlen(gxi.nvrtc_headers);
+    part[GXI_KEPT_VERSION].data = (const char *)&c->version;
+    part[GXI_KEPT_VERSION].bytes = sizeof c->version;
+    part[GXI_KEPT_NAMES].data = names->p;
+    part[GXI_KEPT_NAMES].bytes = names->n;
+    part[GXI_KEPT_LOG].data = c->log;
+    part[GXI_KEPT_LOG].bytes = c->log ? strlen(c->log) : 0;
+    part[GXI_KEPT_CUBIN].data = c->cubin;
+    part[GXI_KEPT_CUBIN].bytes = c->cubin_bytes;
+    part[GXI_KEPT_PTX].data = c->ptx;
+    part[GXI_KEPT_PTX].bytes = c->ptx_bytes;
+    part[GXI_KEPT_LIST].data = c->list.p;
+    part[GXI_KEPT_LIST].bytes = c->list.n;
+    gxi_cached_write(call, &c->entry, part, GXI_KEPT_PARTS);
+}
+#else
+#  define gxi_compile_look(call, context, source, c, names) 0
+#  define gxi_compile_before(call, source, c) ((void)0)
+#  define gxi_compile_keep(call, source, c, names) ((void)0)
+#endif
+
 static uint64_t gxi_module_compile(gxi_call *call, gpuexec_context context, const char *source, const char *name,
                                    const gpuexec_compile_desc *desc) {
     gxi_compilation c;
@@ -10075,24 +11194,39 @@ static uint64_t gxi_module_compile(gxi_call *call, gpuexec_context context, cons
     gxi_module *m;
     gxi_text title = { 0, 0, 0, 0 };
     uint64_t id = 0;
+    int compiled = 0;
     memset(&c, 0, sizeof c);
     c.desc = desc ? desc : &gxi_compile_defaults;
     c.name = name ? name : "source.cu";
     if (!(slot = gxi_begin_with_context(call, context)) || gxi_is_null(call, source, "the source") ||
-        gxi_check_compile(call, c.desc) || gxi_nvrtc_load(call)) return 0;
+        gxi_check_compile(call, c.desc)) return 0;
     gxi_add(&title, "\"%s\"", c.name);
     m = title.p ? gxi_module_new(title.p) : NULL;
     gxi_text_free(&title);
     if (!m) gxi_fail_memory(call, "compile");
-    else if (gxi_nvrtc_options(call, slot, &c) == GPUEXEC_OK &&
-             gxi_nvrtc_compile(call, source, &c, &m->names) == GPUEXEC_OK)
-        id = gxi_nvrtc_load_result(call, slot, &c, m);
+    else if (gxi_compile_look(call, slot, source, &c, &m->names)) m->cached = 1;
+    else if (gxi_nvrtc_load(call) == GPUEXEC_OK && gxi_nvrtc_options(call, slot, &c) == GPUEXEC_OK) {
+        c.version = gxi.nvrtc_version;
+        gxi_compile_before(call, source, &c);
+        if (gxi_nvrtc_compile(call, source, &c, &m->names) == GPUEXEC_OK) {
+            compiled = 1;
+            gxi_compile_keep(call, source, &c, &m->names);
+        }
+    }
+    if (m && (m->cached || compiled)) id = gxi_nvrtc_load_result(call, slot, &c, m);
     if (c.program) GXI_BESIDE(nvrtcDestroyProgram, (&c.program));
     gxi_text_free(&c.ours);
     gxi_free(c.texts);
-    gxi_free(c.log);
-    gxi_free(c.cubin);
-    gxi_free(c.ptx);
+    if (!c.kept) {
+        gxi_free(c.log);
+        gxi_free(c.cubin);
+        gxi_free(c.ptx);
+    }
+    gxi_free(c.kept);
+#if !defined(GPUEXEC_NO_CACHE)
+    gxi_cached_free(&c.entry);
+    gxi_text_free(&c.list);
+#endif
     if (!id) gxi_module_free(m);
     return id;
 }

@@ -5,6 +5,10 @@ cd "$(dirname "$0")/.." || exit 1
 build=$1
 shift
 . tests/device.sh
+# not the user's cache
+GPUEXEC_CACHE=$(mktemp -d "${TMPDIR:-/tmp}/gpuexec-examples-XXXXXX") || exit 1
+export GPUEXEC_CACHE
+trap 'rm -rf "$GPUEXEC_CACHE"' EXIT
 status=0 skipped=
 for program; do
     echo

@@ -45,6 +45,7 @@ fi
 
 build=$1
 shift
+export GPUEXEC_CACHE=0                        # no test uses the user's cache
 . tests/device.sh
 mkdir -p "$build/logs"
 rm -rf "$build"/logs/*.counts "$build"/logs/place.*

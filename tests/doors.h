@@ -16,4 +16,7 @@ uint64_t test_image_hash(gpuexec_module module, const void *image, size_t bytes)
 /* The number of an object's slot. A generation other than 0: as if so many objects had been in it. */
 unsigned test_slot(uint64_t id, unsigned generation);
 
+/* The cache's hash, BLAKE2b: 32 bytes. */
+void test_blake(const void *data, size_t bytes, unsigned char *out);
+
 #endif

@@ -8,7 +8,8 @@
    PLAY_NVRTC_FAILS=FUNCTION     this function returns PLAY_NVRTC_CODE, by default 11: NVRTC_ERROR_INTERNAL_ERROR
    PLAY_NVRTC_LOG=TEXT           the log; without it, the options, one a line
    PLAY_NVRTC_LOG_LINES=N        and N more lines of 100 bytes
-   PLAY_NVRTC_NO_CUBIN=1         makes no cubin, PLAY_NVRTC_NO_PTX=1: no PTX */
+   PLAY_NVRTC_NO_CUBIN=1         makes no cubin, PLAY_NVRTC_NO_PTX=1: no PTX
+   PLAY_NVRTC_EDITS=PATH         a file that changes while it compiles: it gets one more byte */
 #define PLAY "PLAY_NVRTC_"
 #define INTERNAL_ERROR "11"
 #include "play.h"
@@ -97,6 +98,11 @@ static int write_log(program *p, int n, const char *const *options, int bad) {
 }
 int nvrtcCompileProgram(program *p, int n, const char *const *options) {
     const int code = code_of(__func__), result = write_log(p, n, options, !strstr(p->source, ".version"));
+    FILE *edited = getenv("PLAY_NVRTC_EDITS") ? fopen(getenv("PLAY_NVRTC_EDITS"), "a") : NULL;
+    if (edited) {
+        fputc(' ', edited);
+        fclose(edited);
+    }
     return code ? code : result;
 }
 int nvrtcGetProgramLogSize(program *p, size_t *bytes) {

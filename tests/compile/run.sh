@@ -81,6 +81,9 @@ c_standard() {
         quiet "$* $std $places: static, without multi" $c $places -DGPUEXEC_NO_MULTI -DGPUEXEC_STATIC $here/program.c
         quiet "$* $std $places: without ipc" $c $places -DGPUEXEC_NO_IPC $here/implementation.c
         quiet "$* $std $places: without compile" $c $places -DGPUEXEC_NO_COMPILE $here/implementation.c
+        quiet "$* $std $places: without cache" $c $places -DGPUEXEC_NO_CACHE $here/implementation.c
+        quiet "$* $std $places: without both" $c $places -DGPUEXEC_NO_COMPILE -DGPUEXEC_NO_CACHE \
+            $here/implementation.c
         quiet "$* $std $places: static, without ipc" $c $places -DGPUEXEC_NO_IPC -DGPUEXEC_STATIC $here/program.c
         quiet "$* $std $places: static, no compile" $c $places -DGPUEXEC_NO_COMPILE -DGPUEXEC_STATIC $here/program.c
     done

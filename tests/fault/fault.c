@@ -21,12 +21,59 @@
 #ifndef _POSIX_C_SOURCE
 #  define _POSIX_C_SOURCE 200809L
 #endif
+#include <dirent.h>
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utime.h>
 static void *fault_symbol(void *library, const char *name);
 static const char *fault_hides;                        /* this symbol is then in no library */
 #define dlsym fault_symbol                             /* gpuexec.h finds the driver's cuGetProcAddress with it */
+/* What the cache does with files: the call number `at` fails, or with `all` this and all later ones. */
+static struct { int at, count, all; } fault_files;
+static int fault_file(int error) {
+    const int n = fault_files.at ? ++fault_files.count : 0;
+    if (!n || (fault_files.all ? n < fault_files.at : n != fault_files.at)) return 0;
+    errno = error;
+    return 1;
+}
+static ssize_t fault_write(int file, const void *from, size_t bytes) {
+    if (fault_file(ENOSPC)) return bytes > 1 ? write(file, from, bytes / 2) : -1;    /* a part; the next call fails */
+    return write(file, from, bytes);
+}
+static int fault_close(int file) {                     /* as on a network: written data could not be kept */
+    const int failed = fault_file(EDQUOT), closed = close(file);
+    if (failed) errno = EDQUOT;
+    return failed ? -1 : closed;
+}
+#define open(...)           (fault_file(EMFILE) ? -1 : open(__VA_ARGS__))
+#define read(...)           (fault_file(EIO) ? -1 : read(__VA_ARGS__))
+#define write               fault_write
+#define close               fault_close
+#define fstat(...)          (fault_file(EIO) ? -1 : fstat(__VA_ARGS__))
+#define stat(...)           (fault_file(EACCES) ? -1 : stat(__VA_ARGS__))
+#define mkdir(...)          (fault_file(EROFS) ? -1 : mkdir(__VA_ARGS__))
+#define rename(...)         (fault_file(EIO) ? -1 : rename(__VA_ARGS__))
+#define remove(...)         (fault_file(EROFS) ? -1 : remove(__VA_ARGS__))
+#define utime(...)          (fault_file(EROFS) ? -1 : utime(__VA_ARGS__))
+#define opendir(...)        (fault_file(EMFILE) ? NULL : opendir(__VA_ARGS__))
 #include "../test.h"
 #undef dlsym
+#undef open
+#undef read
+#undef write
+#undef close
+#undef fstat
+#undef stat
+#undef mkdir
+#undef rename
+#undef remove
+#undef utime
+#undef opendir
 #include <sys/mman.h>
 #include <sys/socket.h>
 
@@ -564,7 +611,10 @@ static const struct { const char *function; int row; } fault_tolerated[] = {
     { "module_compile", ROW_cuModuleGetFunctionCount },
     { "module_compile", ROW_cuModuleEnumerateFunctions },
     { "module_compile", ROW_cuFuncGetName },
-    { "module_compile", ALLOCATION },                    /* of the logs */
+    { "module_compile", ALLOCATION },                    /* of the logs; or the result is then not kept on disk */
+    { "module_compile", ROW_cuDeviceGetAttribute },      /* the result is then not kept */
+    { "linker_load", ROW_cuDeviceGetAttribute },
+    { "gpuexec_cache_", ALLOCATION },                    /* the information then lacks its texts, or entries */
     { "gpuexec_linker_", ALLOCATION },                   /* the log of a successful step */
     { "wait_stream", ROW_cuEventDestroy },
     { "gpuexec_shutdown", ROW_cuEventDestroy },
@@ -735,7 +785,7 @@ static gpuexec_result fault_last(void) {
 
 /* 1 if the fault was reached */
 static int fault_run(void (*flow)(void), fault_source source, fault_manner manner, int at) {
-    gpuexec_setup_desc desc = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+    gpuexec_setup_desc desc = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
     gpuexec_result r;
     int i;
     memset(&fault, 0, sizeof fault);
@@ -954,6 +1004,99 @@ FLOW(nvjitlink) { fault_nvjitlink(); }
 FLOW(nvjitlink_on_gpu) {
     fault_hides = "simgpu_thread_instructions";
     fault_nvjitlink();
+}
+
+static char fault_folder[64];                            /* a cache: empty from `begin` on, and removed at the end */
+static void fault_cache(int begin) {
+    if (begin && !fault_folder[0]) strcpy(fault_folder, "/tmp/gpuexec-fault-XXXXXX");
+    if (begin && strchr(fault_folder, 'X') && !mkdtemp(fault_folder)) abort();
+    setenv("GPUEXEC_CACHE", fault_folder, 1);
+    setenv("GPUEXEC_NVRTC", PLAYED_NVRTC, 1);
+    fault.off = 1;
+    gpuexec_cache_clear();
+    fault.off = 0;
+    if (begin) return;
+    CHECK(rmdir(fault_folder) == 0);                     /* nothing is left */
+    fault_folder[0] = 0;
+}
+FLOW(cache) {
+    gpuexec_module_desc desc;
+    gpuexec_context ctx;
+    gpuexec_linker linker;
+    gpuexec_module mod;
+    gpuexec_kernel kernel;
+    gpuexec_cache_info info;
+    int round;
+    fault_cache(1);
+    memset(&desc, 0, sizeof desc);
+    desc.cache = 1;
+    MAKE(ctx, gpuexec_context_open(0, NULL));
+    for (round = 0; round < 2; round++) {
+        MAKE(linker, gpuexec_linker_create(ctx, &desc));
+        DO(gpuexec_linker_add_file(linker, GPUEXEC_INPUT_AUTO, "kernels/link_main.ptx"));
+        DO(gpuexec_linker_add_file(linker, GPUEXEC_INPUT_AUTO, "kernels/link_curve.ptx"));
+        MAKE(mod, gpuexec_linker_load(linker));
+        if (!fault.fired) CHECK_EQ(gpuexec_module_is_cached(mod), round);
+        MAKE(kernel, gpuexec_kernel_get(mod, "draw"));
+        CLEAN(gpuexec_linker_destroy(linker));
+        CLEAN(gpuexec_module_unload(mod));
+        MAKE(mod, gpuexec_module_compile(ctx, fault_ptx, "unit.cu", NULL));
+        MAKE(kernel, gpuexec_kernel_get(mod, "add"));
+        CLEAN(gpuexec_module_unload(mod));
+        (void)kernel;
+    }
+    QUERY(gpuexec_cache_get_info(&info));
+    if (!fault.fired) CHECK(info.hits == 2 && info.misses == 2 && info.entries == 2);
+    CLEAN(gpuexec_cache_clear());
+    CLEAN(gpuexec_context_close(ctx));
+    fault_cache(0);
+}
+
+/* Each operation on a file fails once, and then this and all later ones: no call fails, and the code is right. */
+static int fault_of_files(int at, int all) {
+    gpuexec_module_desc desc;
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    int round, reached;
+    fault_cache(1);
+    memset(&desc, 0, sizeof desc);
+    desc.cache = 1;
+    fault_files.at = at;
+    fault_files.all = all;
+    fault_files.count = 0;
+    for (round = 0; round < 3; round++) {
+        gpuexec_linker linker = gpuexec_linker_create(ctx, &desc);
+        gpuexec_module mod;
+        CHECK_OK(gpuexec_linker_add(linker, GPUEXEC_INPUT_AUTO, fault_ptx, 0, NULL));
+        mod = gpuexec_linker_load(linker);
+        CHECK_MADE(gpuexec_kernel_get(mod, "add"));
+        if (!at) CHECK_EQ(gpuexec_module_is_cached(mod), round > 0);
+        mod = gpuexec_module_compile(ctx, fault_ptx, "unit.cu", NULL);
+        CHECK_MADE(gpuexec_kernel_get(mod, "add"));
+        if (!at) CHECK_EQ(gpuexec_module_is_cached(mod), round > 0);
+    }
+    reached = fault_files.count >= at;
+    fault_files.at = 0;
+    gpuexec_shutdown();
+    return reached;
+}
+TEST_ALONE(files) {
+    const char *driver = getenv("GPUEXEC_DRIVER");
+    const int stride = driver && strstr(driver, "libsimgpu") ? 1 : 5;
+    int at, all, n = 0;
+    gpuexec_cache_info info;
+    fault_read("tests/unit/unit.ptx", fault_ptx, sizeof fault_ptx);
+    fault_of_files(0, 0);
+    for (all = 0; all < 2; all++)
+        for (at = 1; fault_of_files(at, all); at += stride) {
+            n++;
+            fault_of_files(0, 0);                        /* what is left is whole */
+            fault_cache(1);
+            CHECK_OK(gpuexec_cache_get_info(&info));
+            CHECK_EQ(info.damaged, 0);
+        }
+    CHECK(n > 40 / stride);
+    fault_cache(0);
+    tally->flows++;
 }
 
 FLOW(linker) {

@@ -13,7 +13,7 @@
 enum { CONTEXT = GXI_CONTEXT, MODULE = GXI_MODULE, KERNEL = GXI_KERNEL, STREAM = GXI_STREAM, EVENT = GXI_EVENT,
        LINKER = GXI_LINKER, PARAMS = GXI_PARAMS, PREPARED = GXI_PREPARED, BARRIER = GXI_BARRIER, GRAPH = GXI_GRAPH,
        BATCH = GXI_BATCH, POOL = GXI_POOL, IPC = GXI_IPC, KINDS = GXI_KINDS };
-enum { KEPT = 8, HOST = 1 << 16, USES = 134, ENDS = 63 };
+enum { KEPT = 8, HOST = 1 << 16, USES = 134, ENDS = 66 };
 
 static uint64_t   pool[KINDS][KEPT];                     /* handles, some of them stale;
                                                             the same for the arrays below */
@@ -278,6 +278,7 @@ static void use(struct fuzz_source *s) {
     CALL: NATIVE(MODULE, gpuexec_module_native(M)); break;
     CALL: FUZZ_CHECK(gpuexec_module_log(M) != NULL, "a log");
           (void)gpuexec_module_jit_ms(M);
+          (void)gpuexec_module_is_cached(M);
           (void)gpuexec_module_threads_per_block(M);
           break;
     CALL: (void)gpuexec_module_kernel_count(M); (void)gpuexec_module_kernel_name(M, N(5) - 1); break;
@@ -602,7 +603,9 @@ static void alone(struct fuzz_source *s) {
     const unsigned char value[64] = { 1, 2, 3 };
     gpuexec_launch_desc attributes = { .start_canary = 0 };
     gpuexec_batch_desc batch_desc = { .start_canary = 0 };
+    gpuexec_module_desc cached = { .start_canary = 0 };
     gpuexec_batch_info batch;
+    gpuexec_cache_info cache;
     gpuexec_ipc_message message;
     struct arguments a;
     const void *image;
@@ -634,6 +637,11 @@ static void alone(struct fuzz_source *s) {
     CALL: RESULT(gpuexec_linker_image(linker_of(s), &image, &n)); break;
     CALL: FUZZ_CHECK(gpuexec_linker_log(linker_of(s)) != NULL, "a log"); (void)gpuexec_linker_ms(linker_of(s)); break;
     CALL: RESULT(gpuexec_linker_destroy(linker_of(s))); break;
+    CALL: cached.cache = 1;
+          MAKE(LINKER, gpuexec_linker_create(C, &cached));
+          break;
+    CALL: RESULT(gpuexec_cache_get_info(fuzz_byte(s) % 4 ? &cache : NULL)); break;
+    CALL: RESULT(gpuexec_cache_clear()); break;
     CALL: MAKE(PARAMS, gpuexec_params_create()); break;
     CALL: CALL: RESULT(gpuexec_params_add(params_of(s), (gpuexec_type)(fuzz_byte(s) % 70), value)); break;
     CALL: RESULT(gpuexec_params_add_struct(params_of(s), host, fuzz_number(s) % HOST, fuzz_number(s))); break;
@@ -707,10 +715,19 @@ static void *run(void *data) {
     return NULL;
 }
 
+static char folder[] = "/tmp/gpuexec-fuzz-XXXXXX";       /* of the cache */
+static void end(void) {
+    gpuexec_cache_clear();
+    rmdir(folder);
+}
+
 int LLVMFuzzerInitialize(int *count, char ***arguments) {
     (void)count;
     (void)arguments;
     simgpu_take_this();
+    FUZZ_CHECK(mkdtemp(folder), "a folder");
+    setenv("GPUEXEC_CACHE", folder, 1);
+    atexit(end);
     setenv("SIMGPU_MEMORY", "64M", 1);
     setenv("SIMGPU_DEVICES", "2", 1);
     setenv("SIMGPU_TIMEOUT", "5", 1);

@@ -11,7 +11,7 @@ bytes() { # SEED HOW-MANY, after the earlier output
         }
     }'
 }
-for harness in executor params handles driver; do
+for harness in executor params handles driver cache; do
     mkdir -p "$out/$harness"
     for seed in 1 2 3 4 5 6 7 8 9 10 11 12; do
         case $harness in executor) first= ;; params) first="\\00$((seed % 8))" ;; *) first="\\00$((seed % 4))" ;; esac
