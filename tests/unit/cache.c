@@ -641,6 +641,36 @@ TEST_ALONE(lto) {
     end();
 }
 
+/* libcudadevrt.a, which the linker adds for kernels that launch kernels. */
+static void launching_child(void) {
+    static const char text[] = "// cudaLaunchDevice\n" PTX;
+    gpuexec_module_desc d;
+    gpuexec_linker l;
+    gpuexec_module mod;
+    memset(&d, 0, sizeof d);
+    d.cache = 1;
+    l = gpuexec_linker_create(gpuexec_context_open(0, NULL), &d);
+    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, text, 0, NULL));
+    mod = gpuexec_linker_load(l);
+    CHECK_MADE(gpuexec_kernel_get(mod, "nothing"));
+    CHECK_EQ(gpuexec_module_is_cached(mod), processes_hit);
+}
+TEST_ALONE(device_runtime) {
+    char library[160];
+    int i;
+    if (access("/usr/local/cuda/lib64/libcudadevrt.a", R_OK)) SKIP("no libcudadevrt.a in /usr/local/cuda");
+    begin();
+    snprintf(library, sizeof library, "%s/libcudadevrt.a", root);
+    copy_file("/usr/local/cuda/lib64/libcudadevrt.a", library);
+    setenv("GPUEXEC_CUDADEVRT", library, 1);
+    for (i = 0; i < 4; i++) {
+        processes_hit = i % 2;
+        CHECK(run_child(launching_child));
+        if (i == 1) make_old(library);
+    }
+    end();
+}
+
 /* --- entries that cannot be trusted ------------------------------------------------------------------------------- */
 
 static char   entry[1 << 16];
