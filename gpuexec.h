@@ -239,7 +239,9 @@
       NVRTC below. The CPU device needs no file. Parent and child share global and constant memory. Shared and local
       memory belong to one block and one thread: pass a child neither's address. What a parent wrote before a launch is
       visible to the child; the parent never sees what its children write (only kernels in cudaStreamTailLaunch, later
-      work on the host's stream and the host do). examples/quicksort_cdp.c sorts in this way.
+      work on the host's stream and the host do). examples/quicksort_cdp.c sorts in this way. On an H200 with CUDA
+      13.0, cudaMemsetAsync in a kernel returns cudaSuccess but writes nothing, and the end of a graph does not wait for
+      what its kernels launch.
 
     COMPILING (>>compile)
       NVRTC, the compiler of the CUDA toolkit as a library, compiles CUDA C while the program runs:

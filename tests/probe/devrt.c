@@ -88,8 +88,6 @@ static void devrt(void) {
     PROBE("instantiate", cu.instantiate(&exec, graph, 0));
     PROBE("launch_graph", cu.graph_launch(exec, stream));
     PROBE("sync_graph", cu.stream_sync(stream));
-    cu.to_host(words, memory[0], sizeof words);
-    SHOW("graph_words", 0, 0, 2);
 }
 
 static void devrt_pending(void) {

@@ -139,33 +139,31 @@ extern "C" __global__ void errors(unsigned *out)
 {
     cudaStream_t s = (cudaStream_t)0x1234;
     cudaEvent_t e;
-    if (threadIdx.x) {                           /* each thread has its own last error */
-        __syncthreads();
-        out[30] = cudaGetLastError();
-        return;
+    if (threadIdx.x == 0) {
+        out[0] = cudaStreamCreateWithFlags(&s, 0);           /* only non-blocking ones */
+        out[1] = cudaPeekAtLastError();
+        out[2] = cudaGetLastError();
+        out[3] = cudaGetLastError();                         /* taken */
+        cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);
+        out[4] = cudaEventCreateWithFlags(&e, cudaEventDefault);             /* only without timing */
+        cudaEventCreateWithFlags(&e, cudaEventDisableTiming);
+        out[5] = cudaEventRecord(e, cudaStreamTailLaunch);
+        out[6] = cudaStreamWaitEvent(cudaStreamFireAndForget, e, 0);
+        cudaGetLastError();
+        add<<<1, 4096>>>(out + 31, 1);                       /* too many threads */
+        out[7] = cudaGetLastError();
+        add<<<0, 1>>>(out + 31, 1);
+        out[8] = cudaGetLastError();
+        add<<<1, 1, 1 << 20>>>(out + 31, 1);                 /* too much shared memory */
+        out[9] = cudaGetLastError();
+        add<<<1, 1, 0, s>>>(out + 31, 100);                  /* nothing is wrong with this */
+        out[10] = cudaGetLastError();
+        out[11] = cudaStreamDestroy(s) | cudaEventDestroy(e);
+        out[12] = cudaGetErrorName(cudaErrorInvalidValue)[9];        /* cudaErrorI */
+        out[13] = cudaGetErrorString(cudaErrorInvalidValue)[0];      /* invalid argument */
     }
-    out[0] = cudaStreamCreateWithFlags(&s, 0);           /* only non-blocking ones */
-    out[1] = cudaPeekAtLastError();
-    out[2] = cudaGetLastError();
-    out[3] = cudaGetLastError();                         /* taken */
-    cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);
-    out[4] = cudaEventCreateWithFlags(&e, cudaEventDefault);             /* only without timing */
-    cudaEventCreateWithFlags(&e, cudaEventDisableTiming);
-    out[5] = cudaEventRecord(e, cudaStreamTailLaunch);
-    out[6] = cudaStreamWaitEvent(cudaStreamFireAndForget, e, 0);
-    cudaGetLastError();
-    add<<<1, 4096>>>(out + 31, 1);                       /* too many threads */
-    out[7] = cudaGetLastError();
-    add<<<0, 1>>>(out + 31, 1);
-    out[8] = cudaGetLastError();
-    add<<<1, 1, 1 << 20>>>(out + 31, 1);                 /* too much shared memory */
-    out[9] = cudaGetLastError();
-    add<<<1, 1, 0, s>>>(out + 31, 100);                  /* nothing is wrong with this */
-    out[10] = cudaGetLastError();
-    out[11] = cudaStreamDestroy(s) | cudaEventDestroy(e);
-    out[12] = cudaGetErrorName(cudaErrorInvalidValue)[9];        /* cudaErrorI */
-    out[13] = cudaGetErrorString(cudaErrorInvalidValue)[0];      /* invalid argument */
     __syncthreads();
+    if (threadIdx.x) out[30] = cudaGetLastError();       /* each thread has its own */
 }
 
 extern "C" __global__ void special(unsigned *out)

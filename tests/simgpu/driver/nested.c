@@ -175,7 +175,7 @@ static uint64_t handle_of(const struct call *c, uint64_t tag, unsigned index) {
 
 /* A stream that has an order. NULL is the block's, or the thread's. */
 static int find_stream(struct call *c, uint64_t handle, struct item **out) {
-    if (handle > 2) return (*out = find_item(c, &c->own->streams, STREAM, handle)) ? OK : INVALID_HANDLE;
+    if (handle > 2) return (*out = find_item(c, &c->own->streams, STREAM, handle)) ? OK : INVALID_VALUE;
     struct sim_own *own = thread_of(c);
     const bool per_thread = handle == 2 || (!handle && c->per_thread);
     unsigned *index = per_thread ? (own ? &own->stream : NULL) : &c->w->block->stream;
@@ -217,7 +217,8 @@ static void dimensions(const uint64_t *arg, unsigned out[3]) { memcpy(out, arg, 
 
 static int take(struct call *c, uint64_t bytes, struct buffer **out, uint64_t *address) {
     if (c->grid->depth >= DEEPEST) return TOO_DEEP;
-    if (c->context->nested_waiting >= c->context->limits[CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT]) return TOO_MANY;
+    if (c->context->nested_waiting + 1 >= c->context->limits[CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT])
+        return TOO_MANY;                          /* one fewer than the limit, as measured */
     if (!(*out = take_buffer(c->context, c->op, bytes, address))) return NO_MEMORY;
     c->context->nested_waiting++;
     c->own->unused++;
@@ -255,7 +256,7 @@ static bool shares_private(const struct call *c, const struct sim_function *f, c
             const bool shared = value - SIM_WINDOW_SHARED - b->shared_at < b->shared_bytes,
                        local = value - SIM_WINDOW_LOCAL - SIM_LOCAL_BASE < c->w->local_stride - SIM_LOCAL_BASE;
             if (!(shared || (local && c->w->local_stride))) continue;
-            sim_fault_at(c->w, c->i, c->lane, SIM_F_ILLEGAL_ADDRESS,
+            sim_fault_at(c->w, c->i, c->lane, SIM_F_INVALID_ADDRESS_SPACE,
                          "parameter %u of kernel %.40s, launched here, is an address in the parent's %s memory, which "
                          "a child cannot access", i, f->func->name, shared ? "shared" : "local");
             return true;
