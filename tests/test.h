@@ -435,7 +435,7 @@ int main(int argc, char **argv) {
     test **link, *t;
     (void)argc;
     setvbuf(stdout, NULL, _IOLBF, 0);            /* a test that crashes has said what failed before */
-    setenv("GPUEXEC_CACHE", "0", 0);             /* no test uses the user's cache */
+    setenv("GPUEXEC_CACHE", "0", 1);             /* no test uses the user's cache */
     *test_kinds[0].last = test_kinds[1].first;
     link = test_kinds[1].first ? test_kinds[1].last : test_kinds[0].last;
     *link = test_kinds[2].first;
