@@ -92,7 +92,7 @@ int main(int argc, char **argv) {
             snprintf(source, sizeof source, "#define %s%s", edits[edit % 4], strchr(SOURCE, '\n'));
             write_file(FILE_NAME, source, strlen(source), "");
         }
-        while (!reread(text, sizeof text)) nanosleep(&moment, NULL);                 /* until somebody edits it */
+        while (!reread(text, sizeof text)) nanosleep(&moment, NULL);                 /* until the file changes */
         gpuexec_module next = gpuexec_module_compile(ctx, text, FILE_NAME, NULL);
         gpuexec_kernel draw = gpuexec_kernel_get(next, "draw");
         if (gpuexec_ok(draw)) {
