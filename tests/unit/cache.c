@@ -458,7 +458,7 @@ TEST_ALONE(included_files) {
 TEST_ALONE(ways_to_include) {
     static const char *const ways[] = {
         "#include \"w.h\"", "#include <w.h>", "  #  include \"w.h\"", "#include\"w.h\"", "%:include <w.h>",
-        "?" "?=include <w.h>", "#inc\\\nlude <w.h>", "#\\\r\ninclude <w.h>", "#/**/include <w.h>",
+        "\?\?=include <w.h>", "#inc\\\nlude <w.h>", "#\\\r\ninclude <w.h>", "#/**/include <w.h>",
         "/* a */ # /* b */ include <w.h>", "\t#include <w.h> // c", "#if __has_include(<w.h>)",
         "#if __has_include ( \"w.h\" )", "#if 0\n#include <w.h>",
         "#ifdef __has_include\n#if defined(__has_include) && __has_include(\"w.h\")"
