@@ -254,15 +254,18 @@ static int in_a_process(int value, int hit) {
     return run_child(child_links);
 }
 TEST_ALONE(another_process) {
-    char copy[128];
+    const char *const before = getenv("SIMGPU_DRIVER_VERSION");
+    char copy[128], version[16];
     begin();
     CHECK(in_a_process(5, 0));
     CHECK(in_a_process(5, 1));
     if (on_cpu_device()) {                               /* another version of the driver */
-        setenv("SIMGPU_DRIVER_VERSION", "12040", 1);
+        snprintf(version, sizeof version, "%s", before ? before : "");
+        setenv("SIMGPU_DRIVER_VERSION", "12030", 1);
         CHECK(in_a_process(5, 0));
         CHECK(in_a_process(5, 1));
-        unsetenv("SIMGPU_DRIVER_VERSION");
+        if (before) setenv("SIMGPU_DRIVER_VERSION", version, 1);
+        else unsetenv("SIMGPU_DRIVER_VERSION");
         CHECK(in_a_process(5, 1));
         snprintf(copy, sizeof copy, "%s/libsimgpu.so", root);        /* the same driver, but another file */
         copy_file(getenv("GPUEXEC_DRIVER"), copy);
