@@ -494,6 +494,6 @@ TEST_ALONE(search) {
     CHECK_RESULT(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, played_twice, sizeof played_twice - 1, NULL),
                  GPUEXEC_NO_COMPILER);
     CHECK_TEXT(gpuexec_error_text(), "no nvJitLink was found", "libnvJitLink.so.13, libnvJitLink.so.12 in the system's",
-               "$CUDA_HOME/lib64 (", "/usr/local/cuda/lib64", "pip install nvidia-nvjitlink", "GPUEXEC_NVJITLINK");
+               "$CUDA_HOME/lib64", "/usr/local/cuda/lib64", "pip install nvidia-nvjitlink", "GPUEXEC_NVJITLINK");
     gpuexec_take_error();
 }
