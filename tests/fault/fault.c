@@ -1008,8 +1008,7 @@ FLOW(nvjitlink_on_gpu) {
 
 static char fault_folder[64];                            /* a cache: empty from `begin` on, and removed at the end */
 static void fault_cache(int begin) {
-    if (begin && !fault_folder[0]) strcpy(fault_folder, "/tmp/gpuexec-fault-XXXXXX");
-    if (begin && strchr(fault_folder, 'X') && !mkdtemp(fault_folder)) abort();
+    if (begin && !fault_folder[0] && !mkdtemp(strcpy(fault_folder, "/tmp/gpuexec-fault-XXXXXX"))) abort();
     setenv("GPUEXEC_CACHE", fault_folder, 1);
     setenv("GPUEXEC_NVRTC", PLAYED_NVRTC, 1);
     fault.off = 1;
@@ -1089,7 +1088,7 @@ TEST_ALONE(files) {
     for (all = 0; all < 2; all++)
         for (at = 1; fault_of_files(at, all); at += stride) {
             n++;
-            fault_of_files(0, 0);                        /* what is left is whole */
+            fault_of_files(0, 0);                        /* the entries left are complete */
             fault_cache(1);
             CHECK_OK(gpuexec_cache_get_info(&info));
             CHECK_EQ(info.damaged, 0);
@@ -1144,10 +1143,12 @@ FLOW(nested) {
         ".visible .global .u32 ran;\n"
         ".visible .entry child() { .reg .u32 %r; atom.global.add.u32 %r, [ran], 1; ret; }\n"
         ".visible .entry parent() {\n"
-        "    .reg .b64 %f; .param .b64 f; .param .align 4 .b8 g[12]; .param .b32 s; .param .b64 p; .param .b32 e;\n"
-        "    mov.u64 %f, child; st.param.b64 [f], %f; st.param.b32 [g], 1; st.param.b32 [g+4], 1;\n"
-        "    st.param.b32 [g+8], 1; st.param.b32 [s], 0; call (p), __cudaCDP2GetParameterBufferV2, (f, g, g, s);\n"
-        "    st.param.b64 [f], 0; call (e), __cudaCDP2LaunchDeviceV2, (p, f); ret; }\n";
+        "    .reg .b64 %f, %b; .param .b64 f; .param .align 4 .b8 g[12]; .param .align 4 .b8 b[12]; .param .b32 s;\n"
+        "    .param .b64 p; .param .b64 q; .param .b64 t; .param .b32 e; mov.u64 %f, child; st.param.b64 [f], %f;\n"
+        "    st.param.b32 [g], 1; st.param.b32 [g+4], 1; st.param.b32 [g+8], 1; st.param.b32 [s], 0;\n"
+        "    st.param.b32 [b], 1; st.param.b32 [b+4], 1; st.param.b32 [b+8], 1;\n"
+        "    call (p), __cudaCDP2GetParameterBufferV2, (f, g, b, s); ld.param.b64 %b, [p];\n"
+        "    st.param.b64 [q], %b; st.param.b64 [t], 0; call (e), __cudaCDP2LaunchDeviceV2, (q, t); ret; }\n";
     static const char archive[] =
         "!<arch>\n//                                              23        `\ncuda_device_runtime.o/\n";
     char path[256];
