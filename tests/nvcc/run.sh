@@ -132,16 +132,23 @@ for sm in 75 80 90 none speed size balance default several; do
     passed=$((passed + ${1:-0})) failed=$((failed + ${2:-1})) skipped=$((skipped + ${3:-0}))
 done
 
-# The corpus's PTX as fatbins, in every compression mode.
+# The corpus's PTX as fatbins, in every compression mode, and on a GPU as cubins.
 fatbinary=$(dirname "$nvcc")/fatbinary
-for mode in none speed size balance default; do
+cubins=
+! has_gpu || cubins=cubin
+for mode in none speed size balance default $cubins; do
     folder=$out/corpus_$mode
     mkdir -p "$folder/tests/corpus/ptx"
     ln -s "$root/kernels" "$folder/kernels"
     for file in tests/* tests/corpus/*; do
         [ $file = tests/corpus ] || [ $file = tests/corpus/ptx ] || ln -s "$root/$file" "$folder/$file"
     done
-    for file in tests/corpus/ptx/*.ptx; do
+    [ $mode != cubin ] || {
+        for file in tests/corpus/ptx/*.ptx; do echo "-cubin -arch=native $file -o $folder/$file"; done |
+            xargs -P "$(nproc)" -L 1 "$nvcc" >"$out/log" 2>&1 ||
+            { echo "failed: nvcc -cubin"; cat "$out/log"; failed=$((failed + 1)); }
+    }
+    [ $mode = cubin ] || for file in tests/corpus/ptx/*.ptx; do
         sm=${file##*.sm_}
         "$fatbinary" --create="$folder/$file" -64 --compress-mode=$mode --image3=kind=ptx,sm=${sm%.ptx},file="$file" ||
             failed=$((failed + 1))
@@ -150,7 +157,7 @@ for mode in none speed size balance default; do
     line=$(tail -n 1 "$out/log")
     set -- $(printf '%s\n' "$line" |
              sed -n 's/^suite corpus: \([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p')
-    [ "${2:-1}" -eq 0 ] || { echo "corpus as fatbins, $mode:"; sed 's/^/    /' "$out/log"; }
+    [ "${2:-1}" -eq 0 ] || { echo "corpus, $mode:"; sed 's/^/    /' "$out/log"; }
     passed=$((passed + ${1:-0})) failed=$((failed + ${2:-1})) skipped=$((skipped + ${3:-0}))
 done
 echo "suite nvcc: $passed passed, $failed failed, $skipped skipped"

@@ -1061,7 +1061,7 @@ static void wait_us(long us) {
 }
 TEST_ALONE(killed) {
     const int rounds = getenv("TEST_ALL") ? 200 : on_cpu_device() ? 25 : 5;
-    uint32_t random = 18;
+    uint32_t random = 18, most_us = on_cpu_device() ? 5000 : 300000;         /* a link takes longer on a GPU */
     int i, found = 0;
     begin();
     for (i = 0; i < rounds; i++) {
@@ -1081,14 +1081,15 @@ TEST_ALONE(killed) {
             }
         }
         CHECK(read(ready[0], &byte, 1) == 1);
-        wait_us(test_random(&random) % (on_cpu_device() ? 5000 : 300000));       /* a link takes longer on a GPU */
+        wait_us(test_random(&random) % most_us);
         kill(child, SIGKILL);
         CHECK(waitpid(child, &status, 0) == child && WIFSIGNALED(status));
         close(ready[0]);
         close(ready[1]);
         files(folder, whole, &found);
         CHECK(run_child(child_whole));
+        if (!found && most_us < 5000000) most_us *= 2;   /* a slow machine */
     }
-    if (!found) printf("    no entry outlived a process: this machine is slow\n");
+    CHECK(found > 0);
     end();
 }
