@@ -256,7 +256,7 @@
       The code is a cubin for the context's device. If the driver does not accept that (the CPU device executes only
       PTX), the PTX of the same compilation is loaded. For a device that is newer than NVRTC, it is PTX from the
       beginning. A source that does not compile is GPUEXEC_COMPILE_FAILED, and the text has NVRTC's whole log.
-      The source can include the files that desc.headers contains, files in desc.include_folders, and the toolkit's
+      The source can include the files that desc.headers contains, files in desc.folders, and the toolkit's
       headers (cuda_fp16.h), if a toolkit or the package nvidia-cuda-runtime is installed. NVRTC has no host headers:
       <stdio.h> and <vector> are not available, printf is built in.
       NVRTC is loaded with the first compilation. It is the first of these that can be loaded:
@@ -10676,7 +10676,7 @@ static void gxi_link_keep(const gxi_call *call, const gxi_linker *l, const gxi_c
     gxi_text_free(&files);
 }
 #endif
-/* With a cache: what is done without one when the linker is created and inputs are added. Then links. */
+/* Links. With a cache, the driver's linker is created only now, and gets the inputs: a hit needs neither. */
 static gpuexec_result gxi_link_late(gxi_call *call, gxi_slot *slot) {
     const gxi_linker *l = slot->is.linker.info;
     gpuexec_result result = GPUEXEC_OK;

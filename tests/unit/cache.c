@@ -449,7 +449,7 @@ TEST_ALONE(included_files) {
     CHECK_EQ(compiled(PTX, &d), 0);
     unsetenv("PLAY_NVRTC_EDITS");
     MISS_THEN_HIT(PTX);
-    write_file(edited, "a\0b", 3);                       /* what is after it is not searched */
+    write_file(edited, "a\0b", 3);                       /* not cached: the search for #include ends there */
     CHECK_EQ(compiled(PTX, &d), 0);
     CHECK_EQ(compiled(PTX, &d), 0);
     CHECK_TEXT(info().why, "contains a NUL");

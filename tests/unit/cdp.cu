@@ -140,7 +140,7 @@ extern "C" __global__ void errors(unsigned *out)
     cudaStream_t s = (cudaStream_t)0x1234;
     cudaEvent_t e;
     if (threadIdx.x == 0) {
-        out[0] = cudaStreamCreateWithFlags(&s, 0);           /* only non-blocking ones */
+        out[0] = cudaStreamCreateWithFlags(&s, 0);           /* the flags are 0 */
         out[1] = cudaPeekAtLastError();
         out[2] = cudaGetLastError();
         out[3] = cudaGetLastError();                         /* taken */

@@ -328,7 +328,7 @@ static bool synchronize(struct call *c) {
 /* ---- streams and events ---- */
 
 static int make_stream(struct call *c) {
-    if (c->arg[1] != NON_BLOCKING) return INVALID_VALUE;
+    if (c->arg[1] & ~(uint64_t)NON_BLOCKING) return INVALID_VALUE;       /* as on an H200: 0 makes the same stream */
     const unsigned index = new_item(&c->own->streams, block_of(c));
     return index ? put64(c, c->arg[0], handle_of(c, STREAM, index)) : NO_MEMORY;
 }
@@ -541,7 +541,7 @@ static int perform(struct call *c, unsigned call, uint64_t *result) {
     case SIM_N_DeviceGetLimit: return limit(c);
     case SIM_N_DeviceGetCacheConfig: return put32(c, a[0], (int)c->context->cache_config);
     case SIM_N_DeviceGetSharedMemConfig: return put32(c, a[0], (int)c->context->shared_config);
-    case SIM_N_RuntimeGetVersion: return put32(c, a[0], sim_settings.driver_version);
+    case SIM_N_RuntimeGetVersion: return put32(c, a[0], 6000);               /* as on an H200 */
     case SIM_N_FuncGetAttributes: return attributes(c);
     case SIM_N_OccupancyMaxActiveBlocksPerMultiprocessor: return occupancy(c, 0);
     case SIM_N_OccupancyMaxActiveBlocksPerMultiprocessorWithFlags: return occupancy(c, (unsigned)a[4]);
