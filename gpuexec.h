@@ -15493,7 +15493,7 @@ static void *gxi_argument_place(gxi_call *call, const gxi_block *b, const char *
         gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "pass a variable of exactly the parameter's type, and its sizeof",
                  "argument %d (counted from 0) of %s has %u byte%s, but %llu were passed", index, name, b->sizes[index],
                  gxi_s(b->sizes[index]), (unsigned long long)bytes);
-    else return b->data + gxi_block_offset(b, (unsigned)index);
+    else return (void *)(uintptr_t)b->addresses[index];
     return NULL;
 }
 static void *gxi_prepared_place(gxi_call *call, gpuexec_prepared prepared, int index, size_t bytes) {
@@ -17565,19 +17565,25 @@ enum { GXI_BATCH_CHAINS = 8,                     /* of independent launches. An 
        GXI_BATCH_FEW = 16,                       /* after so many changed launches the graph gets their arguments, which
                                                     are still in the processor's cache */
        GXI_BATCH_LIKE = 8 };                     /* checks of so many earlier launches are not repeated */
-typedef struct gxi_batched {                     /* one launch */
-    gxi_block        block;                      /* must be first. kinds: the words of each argument, by bits, that were
-                                                    addresses of gpuexec's memory */
+typedef struct gxi_batched {                     /* one launch: what changing its arguments needs, and little else, so
+                                                    that it and the arguments lie in three lines of the cache */
+    gxi_kernel_node  params;                     /* the node's; params.params: the addresses of the arguments */
+    struct CUgraphNode_st *node;
+    unsigned short  *sizes;                      /* of the arguments; then, for each, the words that were addresses of
+                                                    gpuexec's memory, by bits */
+    unsigned         count;                      /* of the arguments */
+    int              changed;
+} gxi_batched;
+typedef struct gxi_batch_launch {                /* the rest of it */
     uint64_t         kernel;                     /* handle id */
     const char      *name;                       /* of the kernel, for when it is closed */
     gpuexec_dims     dims;
     gpuexec_launch_desc desc;
-    struct CUgraphNode_st *node;
-    gxi_kernel_node  params;                     /* the node's */
-    int              plain, changed, after_all;  /* plain: desc is all zero; after_all: after gpuexec_batch_barrier */
-} gxi_batched;
+    int              plain, after_all;           /* plain: desc is all zero; after_all: after gpuexec_batch_barrier */
+} gxi_batch_launch;
 struct gxi_batch {
     gxi_batched    **launches, **changed;        /* changed: those whose arguments differ from the graph's */
+    gxi_batch_launch *rest;                      /* of the launches */
     int              count, cap, nchanged, after_all;        /* after_all: for the next launch */
     gpuexec_batch_order order;
     struct CUgraph_st *graph;                    /* NULL: not made */
@@ -17679,6 +17685,7 @@ static int gxi_batch_end(gxi_call *call, gxi_slot *old) {
     const int cu = gxi_batch_unmake(call, old, old->adopted);
     gxi_batch_empty(b);
     gxi_free(b->launches);
+    gxi_free(b->rest);
     gxi_free(b->changed);
     gxi_free(b);
     return cu;
@@ -17702,19 +17709,20 @@ static int gxi_batch_is_memory(gxi_batch *b, unsigned argument, uint64_t address
 }
 /* Notes which words of an argument are addresses of gpuexec's memory. */
 static void gxi_batch_note(gxi_batch *b, gxi_batched *l, unsigned argument) {
+    unsigned short *const words = &l->sizes[l->count + argument];
     uint64_t word;
     unsigned i;
-    l->block.kinds[argument] = 0;
-    for (i = 0; i < GXI_BATCH_WORDS && (i + 1) * sizeof word <= l->block.sizes[argument]; i++) {
-        memcpy(&word, (const char *)l->block.addresses[argument] + i * sizeof word, sizeof word);
-        if (gxi_batch_is_memory(b, argument, word)) l->block.kinds[argument] |= (unsigned short)(1u << i);
+    *words = 0;
+    for (i = 0; i < GXI_BATCH_WORDS && (i + 1) * sizeof word <= l->sizes[argument]; i++) {
+        memcpy(&word, (const char *)l->params.params[argument] + i * sizeof word, sizeof word);
+        if (gxi_batch_is_memory(b, argument, word)) *words |= (unsigned short)(1u << i);
     }
 }
 /* A launch among the last ones with the same kernel and dims, whose checks hold for another; NULL: there is none. */
-static const gxi_batched *gxi_batch_like(const gxi_batch *b, uint64_t kernel, const gpuexec_dims *dims) {
+static const gxi_batch_launch *gxi_batch_like(const gxi_batch *b, uint64_t kernel, const gpuexec_dims *dims) {
     int i;
     for (i = b->count; i > 0 && i > b->count - GXI_BATCH_LIKE; i--) {
-        const gxi_batched *l = b->launches[i - 1];
+        const gxi_batch_launch *l = &b->rest[i - 1];
         if (l->kernel == kernel && memcmp(&l->dims, dims, sizeof *dims) == 0 && !l->desc.cooperative &&
             !gxi_cluster(&l->desc, 0)) return l;
     }
@@ -17744,10 +17752,14 @@ static GXI_COLD gpuexec_result gxi_batch_check(gxi_call *call, const gxi_slot *s
 static int gxi_batch_grow(gxi_batch *b) {
     const int cap = b->cap ? 2 * b->cap : 64;
     gxi_batched **launches, **changed;
+    gxi_batch_launch *rest;
     if (b->count < b->cap) return 1;
     launches = (gxi_batched **)gxi_realloc(b->launches, (size_t)cap * sizeof *launches);
     if (!launches) return 0;
     b->launches = launches;
+    rest = (gxi_batch_launch *)gxi_realloc(b->rest, (size_t)cap * sizeof *rest);
+    if (!rest) return 0;
+    b->rest = rest;
     changed = (gxi_batched **)gxi_realloc(b->changed, (size_t)cap * sizeof *changed);
     if (!changed) return 0;
     b->changed = changed;
@@ -17767,41 +17779,53 @@ static void *gxi_batch_room(gxi_batch *b, size_t bytes) {
     b->piece_used += gxi_up(bytes, 16);
     return room;
 }
+/* The driver copies the values: the alignment is only for the copies here. */
+static size_t gxi_value_alignment(size_t bytes) { return bytes >= 8 ? 8 : bytes >= 4 ? 4 : 1; }
 static gxi_batched *gxi_batched_new(gxi_call *call, gxi_batch *b, const gxi_slot *k, const gpuexec_dims *dims,
                                     const gpuexec_launch_desc *desc, const gpuexec_args *args, const char *name) {
+    const unsigned n = args->count;
+    const size_t head = sizeof(gxi_batched) + n * (sizeof(void *) + 2 * sizeof(short));
     const unsigned short *sizes;
+    gxi_batch_launch *rest;
     gxi_batched *l;
-    size_t space = 0;
-    void *room;
+    size_t at = head;
     unsigned i;
     if (!gxi_sizes_of_args(call, k, args, &sizes)) return NULL;
-    for (i = 0; i < args->count; i++) space += gxi_up(sizes[i], 16);
-    room = name && gxi_batch_grow(b) ? gxi_batch_room(b, gxi_block_bytes(sizeof *l, args->count, space)) : NULL;
-    if (!room) {
+    for (i = 0; i < n; i++) at = gxi_up(at, gxi_value_alignment(sizes[i])) + sizes[i];
+    l = name && gxi_batch_grow(b) ? (gxi_batched *)gxi_batch_room(b, at) : NULL;
+    if (!l) {
         gxi_fail_memory(call, "add a launch to the batch");
         return NULL;
     }
-    l = (gxi_batched *)(void *)gxi_block_at(room, sizeof *l, args->count, space);
-    for (i = 0; i < args->count; i++) {
-        gxi_block_add(&l->block, args->addresses[i], sizes[i], 16, GPUEXEC_NO_TYPE);
+    memset(l, 0, sizeof *l);
+    l->count = n;
+    gxi_kernel_params(&l->params, k, dims, (const void **)(void *)(l + 1));
+    l->sizes = (unsigned short *)(void *)(l->params.params + n);
+    for (i = 0, at = head; i < n; i++) {
+        at = gxi_up(at, gxi_value_alignment(sizes[i]));
+        l->params.params[i] = (char *)l + at;
+        l->sizes[i] = sizes[i];
+        memcpy((char *)l + at, args->addresses[i], sizes[i]);
+        at += sizes[i];
         gxi_batch_note(b, l, i);
     }
-    l->kernel = k->id;
-    l->name = name;
-    l->dims = *dims;
-    gxi_kernel_params(&l->params, k, dims, l->block.addresses);
-    if (desc) l->desc = *desc;
-    l->after_all = b->after_all || !b->count;
-    l->desc.programmatic = (l->desc.programmatic || b->order == GPUEXEC_BATCH_PROGRAMMATIC) && !l->after_all &&
-        GXI_HAS(cuGraphAddDependencies);
-    l->plain = !desc && !l->desc.programmatic;
+    rest = &b->rest[b->count];
+    memset(rest, 0, sizeof *rest);
+    rest->kernel = k->id;
+    rest->name = name;
+    rest->dims = *dims;
+    if (desc) rest->desc = *desc;
+    rest->after_all = b->after_all || !b->count;
+    rest->desc.programmatic = (rest->desc.programmatic || b->order == GPUEXEC_BATCH_PROGRAMMATIC) &&
+        !rest->after_all && GXI_HAS(cuGraphAddDependencies);
+    rest->plain = !desc && !rest->desc.programmatic;
     return l;
 }
 static int gxi_batch_add(gxi_call *call, gpuexec_batch batch, gpuexec_kernel kernel, gpuexec_dims dims,
                          const gpuexec_launch_desc *desc, const gpuexec_args *args) {
     gxi_slot *slot = gxi_begin_with(call, batch.id, GXI_BATCH, "the batch");
     const gxi_slot *k = gxi_peek(kernel.id, GXI_KERNEL);
-    const gxi_batched *like = NULL;
+    const gxi_batch_launch *like = NULL;
     gxi_batched *l = NULL;
     gxi_batch *b;
     if (!slot) return -1;
@@ -17840,9 +17864,19 @@ GPUEXEC_API gpuexec_result gpuexec_batch_barrier_at(const char *where, gpuexec_b
     gxi_batch_of(slot)->after_all = 1;
     return GPUEXEC_OK;
 }
+/* The arguments of a launch. */
+static gxi_block gxi_batched_block(const gxi_batched *l) {
+    gxi_block block;
+    memset(&block, 0, sizeof block);
+    block.addresses = (const void **)(void *)l->params.params;
+    block.sizes = l->sizes;
+    block.kinds = l->sizes + l->count;
+    block.count = l->count;
+    return block;
+}
 static GXI_COLD gpuexec_result gxi_batch_set_fails(const char *where, gpuexec_batch batch, int launch, int index,
                                                    size_t bytes) {
-    const gxi_batched *l;
+    gxi_block block;
     GXI_CALL(gpuexec_batch_set, GXI_MAKES);
     const gxi_slot *slot = gxi_find_batch(call, batch);
     if (!slot) return gxi_failed_with();
@@ -17850,9 +17884,9 @@ static GXI_COLD gpuexec_result gxi_batch_set_fails(const char *where, gpuexec_ba
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass the number that gpuexec_batch_add returned",
                         "there is no launch %d: the batch created at %s has %d", launch, gxi_place(slot->where),
                         gxi_batch_of(slot)->count);
-    l = gxi_batch_of(slot)->launches[launch];
+    block = gxi_batched_block(gxi_batch_of(slot)->launches[launch]);
     gxi_name_batched(call, slot, launch);
-    if (gxi_argument_place(call, &l->block, l->name, index, bytes))
+    if (gxi_argument_place(call, &block, gxi_batch_of(slot)->rest[launch].name, index, bytes))
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the address of the value of argument %d (counted from 0) is NULL",
                  index);
     return gxi_failed_with();
@@ -17865,7 +17899,7 @@ static void gxi_copy_value(void *to, const void *value, size_t bytes) {         
 /* Gives the graph the arguments that changed. */
 static gpuexec_result gxi_batch_change(gxi_call *call, gxi_slot *slot) {
     gxi_batch *b = gxi_batch_of(slot);
-    int i, cu = 0;
+    int i, n = 0, cu = 0;
     for (i = 0; i < b->nchanged; i++) {
         gxi_batched *l = b->changed[i];
         cu = gxi.cu.cuGraphExecKernelNodeSetParams(slot->is.batch.exec, l->node, &l->params);
@@ -17877,8 +17911,10 @@ static gpuexec_result gxi_batch_change(gxi_call *call, gxi_slot *slot) {
     }
     b->nchanged -= i;
     memmove(b->changed, b->changed + i, (size_t)b->nchanged * sizeof *b->changed);
-    return cu ? gxi_fail_cu(call, NULL, "cannot set the arguments of a launch of %s, of the batch created at %s",
-                            b->changed[0]->name, gxi_place(slot->where)) : GPUEXEC_OK;
+    if (!cu) return GPUEXEC_OK;
+    while (b->launches[n] != b->changed[0]) n++;
+    return gxi_fail_cu(call, NULL, "cannot set the arguments of launch %d, of %s, of the batch created at %s", n,
+                       b->rest[n].name, gxi_place(slot->where));
 }
 static GXI_NOINLINE gpuexec_result gxi_batch_change_few(const char *where, gxi_slot *slot) {
     gpuexec_result result;
@@ -17894,9 +17930,9 @@ GPUEXEC_API gpuexec_result gpuexec_batch_set_at(const char *where, gpuexec_batch
     gxi_slot *slot = gxi_peek_inline(batch.id, GXI_BATCH);
     gxi_batch *b = slot ? gxi_batch_of(slot) : NULL;
     gxi_batched *l = b && (unsigned)launch < (unsigned)b->count ? b->launches[launch] : NULL;
-    if (!l || (unsigned)index >= l->block.count || bytes != l->block.sizes[index] || !value)
+    if (!l || (unsigned)index >= l->count || bytes != l->sizes[index] || !value)
         return gxi_batch_set_fails(where, batch, launch, index, bytes);
-    gxi_copy_value((void *)(uintptr_t)l->block.addresses[index], value, bytes);
+    gxi_copy_value(l->params.params[index], value, bytes);
     if (bytes >= sizeof(uint64_t)) gxi_batch_note(b, l, (unsigned)index);
     if (!b->graph || l->changed) return GPUEXEC_OK;
     l->changed = 1;
@@ -17909,14 +17945,14 @@ GPUEXEC_API gpuexec_result gpuexec_batch_set_at(const char *where, gpuexec_batch
 
 static GXI_COLD gpuexec_result gxi_fail_batched(gxi_call *call, const gxi_slot *slot, int number, int argument,
                                                 uint64_t address) {
-    const gxi_batched *l = gxi_batch_of(slot)->launches[number];
+    const char *name = gxi_batch_of(slot)->rest[number].name;
     gxi_name_batched(call, slot, number);
     if (argument < 0)
         return gxi_fail(call, GPUEXEC_STALE_HANDLE, "call gpuexec_batch_clear, then add the launches again, with the "
-                        "kernels of the module loaded now", "%s is stale: its module was unloaded", l->name);
+                        "kernels of the module loaded now", "%s is stale: its module was unloaded", name);
     return gxi_fail(call, GPUEXEC_STALE_HANDLE, "keep memory until the batch's last launch, or change the argument "
                     "with gpuexec_batch_set", "argument %d (counted from 0) of %s is the address 0x%llx, whose memory "
-                    "has been freed since", argument, l->name, (unsigned long long)address);
+                    "has been freed since", argument, name, (unsigned long long)address);
 }
 /* Whether all kernels and all memory of the batch are still there. */
 static GXI_NOINLINE gpuexec_result gxi_batch_lives(gxi_call *call, const gxi_slot *slot) {
@@ -17926,16 +17962,16 @@ static GXI_NOINLINE gpuexec_result gxi_batch_lives(gxi_call *call, const gxi_slo
     unsigned argument, i;
     int n;
     for (n = 0; n < b->count && b->ends != ends; n++) {
-        if (b->launches[n]->kernel != last && !gxi_peek(b->launches[n]->kernel, GXI_KERNEL))
+        if (b->rest[n].kernel != last && !gxi_peek(b->rest[n].kernel, GXI_KERNEL))
             return gxi_fail_batched(call, slot, n, -1, 0);
-        last = b->launches[n]->kernel;
+        last = b->rest[n].kernel;
     }
     for (n = 0; n < b->count && b->frees != frees; n++) {
-        const gxi_block *block = &b->launches[n]->block;
-        for (argument = 0; argument < block->count; argument++) {
-            for (i = 0; block->kinds[argument] >> i; i++) {
-                memcpy(&word, (const char *)block->addresses[argument] + i * sizeof word, sizeof word);
-                if (block->kinds[argument] >> i & 1 && !gxi_batch_is_memory(b, argument, word))
+        const gxi_block block = gxi_batched_block(b->launches[n]);
+        for (argument = 0; argument < block.count; argument++) {
+            for (i = 0; block.kinds[argument] >> i; i++) {
+                memcpy(&word, (const char *)block.addresses[argument] + i * sizeof word, sizeof word);
+                if (block.kinds[argument] >> i & 1 && !gxi_batch_is_memory(b, argument, word))
                     return gxi_fail_batched(call, slot, n, (int)argument, word);
             }
         }
@@ -17953,13 +17989,14 @@ static gpuexec_result gxi_batch_make(gxi_call *call, gxi_slot *slot) {
     int i, cu = GXI_TRY_MAKE(b->graph, cuGraphCreate, (&b->graph, 0));
     for (i = 0; i < b->count && cu == 0; i++, n++) {
         gxi_batched *l = b->launches[i];
-        if (l->after_all) {
+        const gxi_batch_launch *rest = &b->rest[i];
+        if (rest->after_all) {
             nbefore = n < chains ? n : chains;
             memcpy(before, ends, nbefore * sizeof *ends);
             n = 0;
         }
         cu = gxi_kernel_node_add(call, b->graph, n < chains ? before : &ends[n % chains], n < chains ? nbefore : 1,
-                                 &l->params, &l->dims, l->plain ? NULL : &l->desc, &l->node);
+                                 &l->params, &rest->dims, rest->plain ? NULL : &rest->desc, &l->node);
         ends[n % chains] = l->node;
     }
     if (cu && i) gxi_name_batched(call, slot, i - 1);
@@ -17976,11 +18013,12 @@ static gpuexec_result gxi_batch_single(const char *where, const gxi_batch *b, gp
     gpuexec_result result = GPUEXEC_OK;
     int i;
     for (i = 0; i < b->count && !result; i++) {
-        const gxi_batched *l = b->launches[i];
-        const gpuexec_args args = gxi_block_args(&l->block);
+        const gxi_batch_launch *rest = &b->rest[i];
+        const gxi_block block = gxi_batched_block(b->launches[i]);
+        const gpuexec_args args = gxi_block_args(&block);
         gpuexec_kernel kernel;
-        kernel.id = l->kernel;
-        result = gxi_launch_else("gpuexec_batch_launch", where, kernel, stream, &l->dims, &args, -1, &l->desc);
+        kernel.id = rest->kernel;
+        result = gxi_launch_else("gpuexec_batch_launch", where, kernel, stream, &rest->dims, &args, -1, &rest->desc);
     }
     return result;
 }
