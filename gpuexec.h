@@ -17562,7 +17562,7 @@ enum { GXI_BATCH_CHAINS = 8,                     /* of independent launches. An 
        GXI_BATCH_WORDS = 16,                     /* of an argument: those that may be addresses */
        GXI_PIECE = 16384, GXI_PIECE_HEAD = 16, GXI_PIECES = 64,      /* see gxi_piece_new */
        GXI_BATCH_FOUND = 8,
-       GXI_BATCH_FEW = 16,                       /* after so many changed launches the graph gets their arguments, which
+       GXI_BATCH_FEW = 64,                       /* after so many changed launches the graph gets their arguments, which
                                                     are still in the processor's cache */
        GXI_BATCH_LIKE = 8 };                     /* checks of so many earlier launches are not repeated */
 typedef struct gxi_batched {                     /* one launch: what changing its arguments needs, and little else, so

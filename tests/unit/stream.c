@@ -76,8 +76,8 @@ TEST(the_legacy_stream_waits_for_blocking_streams) {
     CHECK_OK(add_to(&s, legacy, 3));
     CHECK_OK(gpuexec_copy_out(legacy, s.host, s.data, BYTES));
     test_sleep_ms(10);
-    CHECK_RESULT(gpuexec_stream_query(legacy), GPUEXEC_NOT_READY);
     CHECK_EQ(s.host[0], 0);
+    CHECK_RESULT(gpuexec_stream_query(legacy), GPUEXEC_NOT_READY);
     gate_open(s.gate);
     CHECK_OK(gpuexec_stream_sync(legacy));
     CHECK_EQ(s.host[0], 5);
@@ -120,8 +120,8 @@ TEST(a_stream_waits_for_an_event_of_another) {
     CHECK_OK(gpuexec_stream_wait_event(b, done));
     CHECK_OK(gpuexec_copy_out(b, s.host, s.data, BYTES));
     test_sleep_ms(10);
-    CHECK_RESULT(gpuexec_stream_query(b), GPUEXEC_NOT_READY);
     CHECK_EQ(s.host[0], 0);
+    CHECK_RESULT(gpuexec_stream_query(b), GPUEXEC_NOT_READY);
     gate_open(s.gate);
     CHECK_OK(gpuexec_stream_sync(b));
     CHECK_EQ(s.host[0], 10);
