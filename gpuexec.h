@@ -17891,11 +17891,6 @@ static GXI_COLD gpuexec_result gxi_batch_set_fails(const char *where, gpuexec_ba
                  index);
     return gxi_failed_with();
 }
-static void gxi_copy_value(void *to, const void *value, size_t bytes) {          /* 4 or 8 bytes without a call */
-    if (bytes == 4) memcpy(to, value, 4);
-    else if (bytes == 8) memcpy(to, value, 8);
-    else memcpy(to, value, bytes);
-}
 /* Gives the graph the arguments that changed. */
 static gpuexec_result gxi_batch_change(gxi_call *call, gxi_slot *slot) {
     gxi_batch *b = gxi_batch_of(slot);
@@ -17925,6 +17920,21 @@ static GXI_NOINLINE gpuexec_result gxi_batch_change_few(const char *where, gxi_s
     gxi_leave(&scope);
     return result;
 }
+/* An argument of the launch has changed. */
+GXI_HOT gpuexec_result gxi_batch_changed(const char *where, gxi_slot *slot, gxi_batched *l) {
+    gxi_batch *b = gxi_batch_of(slot);
+    if (!b->graph || l->changed) return GPUEXEC_OK;
+    l->changed = 1;
+    b->changed[b->nchanged++] = l;
+    return b->nchanged < GXI_BATCH_FEW || b->ends != GXI_LOAD(&gxi.ends) ? GPUEXEC_OK
+        : gxi_batch_change_few(where, slot);
+}
+static GXI_NOINLINE gpuexec_result gxi_batch_set_any(const char *where, gxi_slot *slot, gxi_batched *l, unsigned index,
+                                                     const void *value) {
+    memcpy(l->params.params[index], value, l->sizes[index]);
+    gxi_batch_note(gxi_batch_of(slot), l, index);
+    return gxi_batch_changed(where, slot, l);
+}
 GPUEXEC_API gpuexec_result gpuexec_batch_set_at(const char *where, gpuexec_batch batch, int launch, int index,
                                                 const void *value, size_t bytes) {
     gxi_slot *slot = gxi_peek_inline(batch.id, GXI_BATCH);
@@ -17932,13 +17942,9 @@ GPUEXEC_API gpuexec_result gpuexec_batch_set_at(const char *where, gpuexec_batch
     gxi_batched *l = b && (unsigned)launch < (unsigned)b->count ? b->launches[launch] : NULL;
     if (!l || (unsigned)index >= l->count || bytes != l->sizes[index] || !value)
         return gxi_batch_set_fails(where, batch, launch, index, bytes);
-    gxi_copy_value(l->params.params[index], value, bytes);
-    if (bytes >= sizeof(uint64_t)) gxi_batch_note(b, l, (unsigned)index);
-    if (!b->graph || l->changed) return GPUEXEC_OK;
-    l->changed = 1;
-    b->changed[b->nchanged++] = l;
-    return b->nchanged < GXI_BATCH_FEW || b->ends != GXI_LOAD(&gxi.ends) ? GPUEXEC_OK
-        : gxi_batch_change_few(where, slot);
+    if (bytes != 4) return gxi_batch_set_any(where, slot, l, (unsigned)index, value);
+    memcpy(l->params.params[index], value, 4);           /* without a call; it is no address */
+    return gxi_batch_changed(where, slot, l);
 }
 
 /* --- launching ---------------------------------------------------------------------------------------------------- */
