@@ -859,7 +859,7 @@ TEST(prepared_with_attributes) {
     CHECK_NOT_MADE(gpuexec_prepare_with(t.kernel, t.stream, gpuexec_grid(1, 1, 0), &dirty, GPUEXEC_ARGS(t.data)),
                    GPUEXEC_BAD_ARGUMENT, "gpuexec_launch_desc");
     desc.memory_sync_domain = 7;
-    if (gpuexec_driver_version() < 11080) {
+    if (gpuexec_driver_version() < 11060) {
         CHECK_NOT_MADE(gpuexec_prepare_with(t.kernel, t.stream, gpuexec_grid(1, 1, 0), &desc, GPUEXEC_ARGS(t.data)),
                        GPUEXEC_OLD_DRIVER, "11.8");
     } else {
