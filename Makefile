@@ -100,6 +100,11 @@ $(IMPLEMENTATION): tests/implementation.c
 $(BUILD)/examples/%: examples/%.c $(IMPLEMENTATION)
 	@mkdir -p $(@D)
 	$(call step,compile) $(C99) -DGPUEXEC_IMPLEMENTED $< $(IMPLEMENTATION) -o $@ -ldl -lpthread
+# mpi_jacobi uses MPI if the machine has one; a sanitizer would report MPI itself.
+ifeq ($(SAN_FLAGS)$(shell echo '\#include <mpi.h>' | mpicc -E -x c - >/dev/null 2>&1 || echo without),)
+$(BUILD)/examples/mpi_jacobi: override private CC := OMPI_CC='$(CC)' MPICH_CC='$(CC)' mpicc
+$(BUILD)/examples/mpi_jacobi: override private CFLAGS += -DWITH_MPI
+endif
 WHITE_BOX := $(patsubst %,$(BUILD)/unit/%,memory module nvjitlink played)
 $(WHITE_BOX): $(BUILD)/unit/%: tests/unit/%.c
 	@mkdir -p $(@D)

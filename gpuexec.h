@@ -629,6 +629,50 @@
       launches that wait for each other, do not allocate, free, load or synchronize on any thread: such calls can wait
       for the running kernels.
 
+    FROM ONE GPU TO A CLUSTER
+      Take the first of these that is enough. Each one needs more code than the one before, and can fail in more ways.
+
+      - One GPU: several streams, batches and graphs (OVERLAPPING WORK) often give what a second GPU would.
+      - Several GPUs of one process (MANY DEVICES): the data or the work is too large for one. The program has a
+        context, a module and a stream for each device, and divides its data. gpuexec copies between the devices, and
+        launches kernels that wait for each other. An error in a kernel on any device ends the work on all of them.
+      - A process per GPU: one thread cannot feed all GPUs, a fault must stay in one process, or the program will grow
+        beyond one machine. Now something starts the processes, and data moves in messages. gpuexec_ipc shares memory
+        among processes of one machine without a copy (BETWEEN PROCESSES), but has no sums over all of them; MPI has.
+      - A cluster: the same program over MPI, started on several machines.
+
+      With MPI each process opens the device of its number on its machine (the rank in the communicator that
+      MPI_Comm_split_type makes with MPI_COMM_TYPE_SHARED, modulo gpuexec_device_count()). The rules:
+
+      - MPI does not know streams. Call gpuexec_stream_sync before MPI reads what the stream computed or still uses;
+        enqueue what uses a received message after MPI has received it. Meanwhile, compute on another stream.
+      - Pass device pointers only to a CUDA-aware MPI (MPIX_Query_cuda_support() in Open MPI), and push the context
+        before: MPI uses the current one. Otherwise send pinned memory, and let the stream copy. MPI calls the system's
+        driver: the CPU device's memory cannot be sent.
+      - If gpuexec fails on one rank, print the text and call MPI_Abort: the others would wait for its messages forever.
+      - Call gpuexec_shutdown after MPI_Finalize: until then, MPI may use the context.
+
+      NCCL's collective operations, such as sums over all GPUs of one process or of many, are enqueued on a stream like
+      a kernel, and need no wait:
+          ncclAllReduce((void *)from, (void *)to, n, ncclFloat, ncclSum, comm, gpuexec_stream_native(s));
+      Open the devices with gpuexec_context_open, since NCCL uses their primary contexts. A thread that enqueues for
+      several devices encloses these calls in ncclGroupStart and ncclGroupEnd. NCCL returns its own errors; gpuexec does
+      not latch them. If a sum needs many small steps, or a kernel needs it at once, let the kernels of a multi-device
+      launch add.
+
+      What happens when a process dies:
+
+      - One process: the driver ends its work on all devices. If only a device fails, see MANY DEVICES.
+      - gpuexec_ipc: gpuexec_ipc_receive, _send and _wait return GPUEXEC_PEER_GONE; streams that wait for its events
+        wait forever.
+      - MPI: mpirun prints the rank and the signal, ends all other ranks, and returns a code other than 0 (Open MPI 4.1
+        and 5.0: within 2 s, also of ranks that wait in MPI or for a stream). No rank gets an error to handle: write
+        checkpoints.
+      - NCCL: kernels that wait for the dead process can spin forever. Poll ncclCommGetAsyncError, set a limit for the
+        time, then call ncclCommAbort; under mpirun, the ranks are ended first.
+      In gpuexec's repository, examples/multi_device_jacobi.c and mpi_jacobi.c solve the same problem with one process
+      and with many, ipc_ring.c shares memory, nccl_allreduce.c adds.
+
     IN A PLUGIN, which gets its context and stream from the host program
       Open: call gpuexec_context_from_native (or _attach, if the host may release its context first) and
       gpuexec_stream_from_native, load the module, and get the kernels. Run: enqueue on the host's stream, with the

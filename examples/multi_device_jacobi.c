@@ -8,15 +8,16 @@
 
     Prints, on two CPU devices:
         128 x 128 cells on 2 devices, halo rows in device memory: 2180 iterations in 462.3 ms
+        largest change of a cell: 0.0240268707 after 10, ... 9.97185707e-05 after 2180 iterations
         bit for bit the same as on the CPU; wrote jacobi.svg
 */
 #include "example.h"
 #define GPUEXEC_IMPLEMENTATION
 #include "../gpuexec.h"
+#include "jacobi.h"
 #include "picture.h"
 
-enum { MOST = 32, THREADS = 256, ROWS = 64 /* per block */, ITERATIONS = 5000, EVERY = 10,
-       CHECKS = ITERATIONS / EVERY };
+enum { MOST = 32, THREADS = 256, ROWS = 64 /* per block */ };
 typedef struct slab {                            /* the same as jacobi_slab in kernels/jacobi.cu */
     gpuexec_ptr barrier, cells, above, below, to_above, to_below, change, changes;
     int         width, rows, iterations, every;
@@ -24,11 +25,10 @@ typedef struct slab {                            /* the same as jacobi_slab in k
 } slab;
 
 static int             direct;
-static const float     enough = 1e-4f;
 static slab            part[MOST];
 static gpuexec_context ctx[MOST];
 static gpuexec_stream  stream[MOST];
-static float           change[CHECKS], change_on_cpu[CHECKS];
+static float           change[JACOBI_CHECKS];
 static const float *const curves[] = { change };
 
 /* Zeroed memory that all devices can write: on device i with peer access, otherwise on the host. */
@@ -38,24 +38,6 @@ static gpuexec_ptr shared_zeros(int i, size_t bytes) {
     if (host) memset(host, 0, bytes);
     else gpuexec_fill(stream[i], p, 0, bytes);
     return p;
-}
-
-/* The same on the CPU. Returns the number of iterations k; the result is in grid[k % 2]. Multiplying by 0.25 is exact,
-   so it does not matter whether the compiler fuses that multiplication with the subtraction. */
-static int on_cpu(float *grid[2], int rows, int width) {
-    int k = 0, x, y;
-    while (k < ITERATIONS) {
-        const float *from = grid[k % 2];
-        float       *to = grid[++k % 2], most = 0.0f, by;
-        for (y = 1; y <= rows; y++)
-            for (x = y * width + 1; x < (y + 1) * width - 1; x++) {
-                to[x] = 0.25f * ((from[x - width] + from[x + width]) + (from[x - 1] + from[x + 1]));
-                by = to[x] > from[x] ? to[x] - from[x] : from[x] - to[x];
-                if (by > most) most = by;
-            }
-        if (k % EVERY == 0 && (change_on_cpu[k / EVERY - 1] = most) <= enough) break;
-    }
-    return k;
 }
 
 /* How many devices, from device 0 on, are identical: a multi-device launch requires that. */
@@ -72,10 +54,11 @@ int main(int argc, char **argv) {
     static gpuexec_device_launch launch[MOST];
     static const void          *argument[MOST];
     static const unsigned short size = sizeof(slab);
-    static float               *grid[3], *cpu, *plate;
+    static jacobi_solution      cpu;
+    static float               *plate;
     const int          count = identical_devices(), n = argc > 1 ? atoi(argv[1]) : 128, width = n + 2;
     const size_t       row = (size_t)width * sizeof(float);
-    int                i, k, iterations, most, blocks = n / (count + !count) / ROWS + 1, wrong = 0;
+    int                i, k, most, blocks = n / (count + !count) / ROWS + 1;
     gpuexec_multi_desc desc = { 0 };
     gpuexec_event      t0, t1;
     gpuexec_ptr        changes;
@@ -88,16 +71,8 @@ int main(int argc, char **argv) {
         fprintf(stderr, "%d rows on %d devices: use %d to 16384 rows\n", n, count, count);
         return 1;
     }
-    for (i = 0; i < 3; i++) {                                  /* cold edges all around, then the hot one on the left */
-        grid[i] = (float *)calloc((size_t)width, row);
-        if (!grid[i]) {
-            perror("the plate");
-            return 1;
-        }
-        for (k = 1; k <= n; k++) grid[i][k * width] = 1.0f;
-    }
-    iterations = on_cpu(grid, n, width);                       /* the reference; the devices start from grid[2] */
-    cpu = grid[iterations % 2], plate = grid[2];
+    plate = jacobi_plate(n, 0, width);
+    cpu = jacobi_on_cpu(n);
 
     for (i = 0; i < count; i++) {
         ctx[i] = gpuexec_context_open(i, NULL);
@@ -116,7 +91,8 @@ int main(int argc, char **argv) {
         const int   first = n * i / count, rows = n * (i + 1) / count - first;
         const gpuexec_ptr halo = shared_zeros(i, 4 * row), cells = gpuexec_alloc(ctx[i], 2 * (size_t)rows * row);
         const slab  s = { gpuexec_barrier_address(desc.barrier, (unsigned)i), cells, halo, halo + 2 * row, 0, 0,
-                          gpuexec_alloc(ctx[i], sizeof change), changes, width, rows, ITERATIONS, EVERY, enough };
+                          gpuexec_alloc(ctx[i], sizeof change), changes, width, rows,
+                          JACOBI_ITERATIONS, JACOBI_EVERY, jacobi_enough };
         part[i] = s;
         if (i > 0) part[i].to_above = part[i - 1].below, part[i - 1].to_below = part[i].above;
         for (k = 0; k < 2; k++) gpuexec_copy_in(stream[i], cells + (size_t)(k * rows) * row,
@@ -132,23 +108,20 @@ int main(int argc, char **argv) {
     gpuexec_copy_out(stream[0], change, part[0].change, sizeof change);
     for (i = 0; i < count; i++)
         gpuexec_copy_out(stream[i], plate + (n * i / count + 1) * width,
-                         part[i].cells + (size_t)(iterations % 2 * part[i].rows) * row, (size_t)part[i].rows * row);
+                         part[i].cells + (size_t)(cpu.iterations % 2 * part[i].rows) * row,
+                         (size_t)part[i].rows * row);
     for (i = 0; i < count; i++) if (gpuexec_stream_sync(stream[i]) != GPUEXEC_OK) {
         fputs(gpuexec_error_text(), stderr);
         return 1;
     }
     printf("%d x %d cells on %d device%s, halo rows in %s memory: %d iterations in %.1f ms\n", n, n, count,
-           count > 1 ? "s" : "", direct ? "device" : "host", iterations, gpuexec_event_elapsed_ms(t0, t1));
+           count > 1 ? "s" : "", direct ? "device" : "host", cpu.iterations, gpuexec_event_elapsed_ms(t0, t1));
     gpuexec_shutdown();
 
-    for (i = 0; i < width * width; i++) wrong += memcmp(&plate[i], &cpu[i], sizeof *cpu) != 0;
-    for (i = 0; i < CHECKS; i++) wrong += memcmp(&change[i], &change_on_cpu[i], sizeof *change) != 0;
-    if (wrong) {
-        printf("%d cells and changes differ from the CPU's\n", wrong);
-        return 1;
-    }
+    if (!jacobi_same(&cpu, n, plate, change)) return 1;
     if (!picture_curves("jacobi.svg", "Jacobi's method: how much the cells still change", "iterations",
-                        "largest change of a cell", curves, NULL, 1, iterations / EVERY, EVERY)) return 1;
+                        "largest change of a cell", curves, NULL, 1, cpu.iterations / JACOBI_EVERY, JACOBI_EVERY))
+        return 1;
     printf("bit for bit the same as on the CPU; wrote jacobi.svg\n");
     return 0;
 }

@@ -115,4 +115,10 @@ for folder; do
         grep -c '' <"$out/newer") newer$(
         sed -n 's/^PFN_/ /p' "$out/newer" | sort -u | tr -d '\n')"
 done
+for folder in "$@" "${CUDA_HOME:-/usr/local/cuda}/include" /usr/include; do
+    [ ! -f "$folder/nccl.h" ] || [ ! -f "$folder/cuda_runtime.h" ] || break
+    folder=
+done
+if [ -n "$folder" ]; then good 9 $cxx -std=c++11 -isystem "$folder" -fsyntax-only $here/nccl.cpp
+else                      echo "  skipped: no nccl.h on this machine"; skipped=$((skipped + 1)); fi
 finish

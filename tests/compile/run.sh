@@ -355,7 +355,10 @@ parts() {
         echo windows_runs
         echo windows_optimised -O2
         for example in examples/*.c; do
-            case $example in *plugin.c|*device_info.c|*ipc_ring.c) ;; *) echo windows_example $example ;; esac
+            case $example in
+                *plugin.c|*device_info.c|*ipc_ring.c|*nccl_allreduce.c) ;;
+                *) echo windows_example $example ;;
+            esac
         done
         for std in c99 c11 c17 gnu99 gnu17; do echo windows_c $std; done
         ! have $mingw-g++ || for std in c++11 c++14 c++17 c++20; do echo windows_cxx $std; done

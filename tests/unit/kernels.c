@@ -681,6 +681,38 @@ TEST(jacobi) {
     }
 }
 
+/* Rows 1, 3, 5 ... of a grid; with and without the largest change. */
+TEST(jacobi_step) {
+    enum { rows = 9, width = 300 };
+    setting s = set_up("kernels/jacobi_step.ptx", NULL, 0);
+    gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "jacobi_step");
+    static float from[rows][width], got[rows][width], to[rows][width];
+    gpuexec_ptr a = gpuexec_alloc(s.ctx, sizeof from), b = gpuexec_alloc(s.ctx, sizeof to), change = 0;
+    gpuexec_ptr most = gpuexec_alloc(s.ctx, sizeof(float));
+    int x, y, w = width, first = 1, step = 2, round;
+    uint32_t seed = 41;
+    for (round = 0; round < 2; round++, change = most) {
+        float largest = 0, got_largest = -1;
+        for (y = 0; y < rows; y++) for (x = 0; x < width; x++) from[y][x] = random_float(&seed);
+        memset(to, 0, sizeof to);
+        gpuexec_copy_in(s.stream, a, from, sizeof from);
+        gpuexec_fill(s.stream, b, 0, sizeof to);
+        gpuexec_fill(s.stream, most, 0, sizeof(float));
+        CHECK_OK(gpuexec_launch(fn, s.stream, gpuexec_grid(rows / 2, 96, 0),
+                                GPUEXEC_ARGS(a, b, change, w, first, step)));
+        gpuexec_copy_out(s.stream, got, b, sizeof got);
+        gpuexec_copy_out(s.stream, &got_largest, most, sizeof(float));
+        CHECK_OK(gpuexec_stream_sync(s.stream));
+        for (y = 1; y < rows - 1; y += 2)
+            for (x = 1; x < width - 1; x++) {
+                to[y][x] = 0.25f * ((from[y - 1][x] + from[y + 1][x]) + (from[y][x - 1] + from[y][x + 1]));
+                if (round == 1) largest = fmaxf(largest, fabsf(to[y][x] - from[y][x]));
+            }
+        CHECK(memcmp(got, to, sizeof to) == 0);
+        CHECK(memcmp(&got_largest, &largest, sizeof largest) == 0);
+    }
+}
+
 /* ---- x*y+z in every rounding, where the product and z nearly cancel ---- */
 
 enum { NEAREST, TOWARD_ZERO, DOWN, UP };
