@@ -41,10 +41,9 @@ static void must(gpuexec_result r) {
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* MPI calls the system's driver, which does not know the addresses of another one, such as the CPU device. */
 static int mpi_is_cuda_aware(void) {
 #if defined(MPIX_CUDA_AWARE_SUPPORT) && MPIX_CUDA_AWARE_SUPPORT
-    return MPIX_Query_cuda_support() && strstr(gpuexec_driver_path(), "libcuda.so") != NULL;
+    return MPIX_Query_cuda_support();
 #else
     return 0;
 #endif
@@ -56,7 +55,8 @@ int main(int argc, char **argv) {
     static float    change[JACOBI_CHECKS];
     const int       n = argc > 1 ? atoi(argv[1]) : 128, width = n + 2, one = 1, two = 2;
     const size_t    row = (size_t)width * sizeof(float);
-    int             i, k, local, devices, device, direct, same = 1;
+    const char     *memory;
+    int             i, k, local, devices, device, nvidia, direct, same = 1;
     double          began;
     gpuexec_context ctx;
     gpuexec_stream  outer, inner;
@@ -76,7 +76,15 @@ int main(int argc, char **argv) {
     ctx = gpuexec_context_open(device = devices > 0 ? local % devices : 0, NULL);
     outer = gpuexec_stream_create(ctx, NULL), inner = gpuexec_stream_create(ctx, NULL);
     step = gpuexec_kernel_get(gpuexec_module_load_file(ctx, example_ptx("jacobi_step.ptx"), NULL), "jacobi_step");
-    direct = argc > 2 ? strcmp(argv[2], "device") == 0 : mpi_is_cuda_aware();
+    /* MPI calls the system's driver, which does not know the addresses of another one, such as the CPU device */
+    nvidia = strstr(gpuexec_driver_path(), "libcuda.so") != NULL;
+    memory = argc > 2 ? argv[2] : nvidia && mpi_is_cuda_aware() ? "device" : "host";
+    direct = strcmp(memory, "device") == 0;
+    if (direct ? !nvidia : strcmp(memory, "host") != 0) {
+        if (rank == 0) fprintf(stderr, "\"%s\" memory: MPI can send \"host\" memory, and with NVIDIA's driver \"device\" "
+                               "memory; this driver is %s\n", memory, gpuexec_driver_path());
+        return MPI_Finalize(), 1;
+    }
     must(gpuexec_context_push(ctx));                                     /* a CUDA-aware MPI uses the current context */
 
     const int first = rows_before(rank, n), rows = rows_before(rank + 1, n) - first, span = rows - 1;

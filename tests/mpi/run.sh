@@ -71,6 +71,10 @@ done
 ranks 4 3
 [ $? -ne 0 ] && grep -q '3 rows on 4 ranks: use 4 to' log
 check $? "fewer rows than ranks are refused" log
+[ -n "${gpus:-}" ] && wrong=pinned || wrong=device
+ranks 2 $cells $wrong
+[ $? -ne 0 ] && grep -q "\"$wrong\" memory: MPI can send" log
+check $? "$wrong memory is refused" log
 limited 60 mpirun -n 1 ./mpi_jacobi $cells : -n 1 env GPUEXEC_DRIVER=/nowhere ./mpi_jacobi $cells >log 2>&1 </dev/null
 code=$?
 [ $code -ne 0 ] && [ $code -ne 124 ] && grep -q 'rank 1: .*gpuexec_context_open' log && grep -q '/nowhere' log
