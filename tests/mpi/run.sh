@@ -73,7 +73,7 @@ ranks 4 3
 check $? "fewer rows than ranks are refused" log
 [ -n "${gpus:-}" ] && wrong=pinned || wrong=device
 ranks 2 $cells $wrong
-[ $? -ne 0 ] && grep -q "\"$wrong\" memory: MPI can send" log
+[ $? -ne 0 ] && grep -q "$wrong memory: MPI can send" log
 check $? "$wrong memory is refused" log
 limited 60 mpirun -n 1 ./mpi_jacobi $cells : -n 1 env GPUEXEC_DRIVER=/nowhere ./mpi_jacobi $cells >log 2>&1 </dev/null
 code=$?
