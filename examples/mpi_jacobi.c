@@ -81,8 +81,8 @@ int main(int argc, char **argv) {
     memory = argc > 2 ? argv[2] : nvidia && mpi_is_cuda_aware() ? "device" : "host";
     direct = strcmp(memory, "device") == 0;
     if (direct ? !nvidia : strcmp(memory, "host") != 0) {
-        if (rank == 0) fprintf(stderr, "%s memory: MPI can send host memory, and with NVIDIA's driver device memory; this "
-                               "driver is %s\n", memory, gpuexec_driver_path());
+        if (rank == 0) fprintf(stderr, "%s memory: MPI can send host memory, and with NVIDIA's driver device memory; "
+                               "this driver is %s\n", memory, gpuexec_driver_path());
         return MPI_Finalize(), 1;
     }
     must(gpuexec_context_push(ctx));                                     /* a CUDA-aware MPI uses the current context */
