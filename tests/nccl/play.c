@@ -12,8 +12,8 @@ static struct { unsigned long long from, to; size_t count; communicator *comm; v
 static int queued, devices, grouped;
 
 /* An entry point of the driver that the program uses. */
-static int (*driver(const char *name))(void) {
-    int (*f)(void);
+static void (*driver(const char *name))(void) {
+    void (*f)(void);
     void *const symbol = dlsym(dlopen(getenv("GPUEXEC_DRIVER"), RTLD_NOW), name);
     if (!symbol) abort();
     memcpy(&f, &symbol, sizeof f);
