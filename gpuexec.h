@@ -665,9 +665,9 @@
       - One process: the driver ends its work on all devices. If only a device fails, see MANY DEVICES.
       - gpuexec_ipc: gpuexec_ipc_receive, _send and _wait return GPUEXEC_PEER_GONE; streams that wait for its events
         wait forever.
-      - MPI: mpirun prints the rank and the signal, ends all other ranks, also those that wait in MPI or for a stream,
-        and returns a code other than 0 (Open MPI 4.1 and 5.0, MPICH 5.0: within 2 s). No rank gets an error to handle:
-        write checkpoints.
+      - MPI: mpirun ends all other ranks, also those that wait in MPI or for a stream, prints which rank died by which
+        signal, and returns a code other than 0 (Open MPI 4.1 and 5.0, MPICH 5.0: within 2 s). No rank gets an error
+        to handle: write checkpoints. If a rank dies in MPI_Init, Open MPI 5.0 may only return the code.
       - NCCL: kernels that wait for the dead process can spin forever. Poll ncclCommGetAsyncError, set a limit for the
         time, then call ncclCommAbort; under mpirun, the ranks are ended first.
       In gpuexec's repository, examples/multi_device_jacobi.c and mpi_jacobi.c solve the same problem with one process

@@ -103,8 +103,9 @@ kill_one() {
         [ $tries -lt 50 ] || { left="$left $pid"; kill -9 "$pid"; }
     done
     ok=wrong
+    # Open MPI 5 does not print the signal of a rank killed in MPI_Init, but returns it, plus 128.
     [ $killed -eq 0 ] && [ $code -ne 0 ] && [ $code -ne 124 ] && [ -z "$left" ] &&
-        grep -qi 'signal:\{0,1\} 9' "$1/log" && ok="ok $took"
+        { [ $code -eq 137 ] || grep -qi 'signal:\{0,1\} 9' "$1/log"; } && ok="ok $took"
     echo "$ok: a rank killed after $delay s: mpirun returned $code within $took s${left:+, and left$left}" >"$1/said"
 }
 rounds=$(if [ -n "${TEST_ALL:-}" ]; then seq 20; else seq 4; fi)
