@@ -109,8 +109,8 @@ static double peer_3(int count) { return peer_burst(&peers[3], count); }
 
 /* most: the bound of its ratio to the way with the number `to`, 0 for none */
 typedef struct way { const char *name; burst_function burst; double most; unsigned to; } way;
-/* list: `count` ways; with room for two more, those of the peers, unless peer_of is NONE. What disturbs the caches of the
-   processor, such as cuMemAlloc and other processes, must not stand beside what is compared closely. */
+/* list: `count` ways; with room for two more, those of the peers, unless peer_of is NONE. cuMemAlloc and other processes
+   disturb the processor's caches: they must not be in the table of what is compared closely. */
 static void table(const char *title, const char *to, way *list, unsigned count, unsigned peer_of, int calls) {
     static const burst_function bursts_of[] = { peer_0, peer_1, peer_2, peer_3 };
     burst_function functions[MOST_WAYS];
@@ -170,7 +170,7 @@ int main(void) {
     printf("\n## Memory in stream order\n\nmicroseconds of the calling thread; %u rounds of %u bursts, interleaved; "
            "Python's libraries in separate processes\n", rounds, bursts);
     table("64 KiB, allocated and freed", "the driver's calls", ours_pairs, 3, NONE, 100);
-    table("64 KiB, from a pool of its own", "the driver's calls", own_pairs, 3, NONE, 100);
+    table("64 KiB, a pool of gpuexec_pool_create", "the driver's calls", own_pairs, 3, NONE, 100);
     table("64 KiB, others", "gpuexec", others, 2, 0, 100);
     check(gpuexec_pool_trim(pool, 0));
     if (!smoke()) bytes = 32 << 20;
