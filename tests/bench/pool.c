@@ -109,8 +109,8 @@ static double peer_3(int count) { return peer_burst(&peers[3], count); }
 
 /* most: the bound of its ratio to the way with the number `to`, 0 for none */
 typedef struct way { const char *name; burst_function burst; double most; unsigned to; } way;
-/* list: `count` ways; with room for two more, those of the peers, unless peer_of is NONE. cuMemAlloc and other processes
-   disturb the processor's caches: they must not be in the table of what is compared closely. */
+/* list: `count` ways; with room for two more, those of the peers, unless peer_of is NONE. cuMemAlloc and other
+   processes disturb the processor's caches: they must not be in the table of what is compared closely. */
 static void table(const char *title, const char *to, way *list, unsigned count, unsigned peer_of, int calls) {
     static const burst_function bursts_of[] = { peer_0, peer_1, peer_2, peer_3 };
     burst_function functions[MOST_WAYS];
