@@ -615,7 +615,9 @@
       Contexts on several devices can be open at the same time, and any thread may use all of them.
       gpuexec_stream_wait_event and gpuexec_stream_wait_stream order streams of different devices. gpuexec_copy and
       gpuexec_copy_peer copy between devices. After gpuexec_peer_enable, kernels can read and write the other device's
-      memory, if the hardware supports it.
+      memory, if the hardware supports it: gpuexec_topology_text shows which pairs do, gpuexec_device_get_link reports
+      one. Before kernels use atomics on another device's memory, check gpuexec_device_link.native_atomics: without
+      them, let only one device write to each word.
       gpuexec_launch_multi_device starts one cooperative grid on each device. The grids run at the same time and may
       wait for each other at a gpuexec_barrier. Create contexts, modules, kernels and streams for all devices before the
       first launch: with lazy loading, loading a kernel can wait for a kernel that is already spinning at the barrier.
@@ -1027,6 +1029,27 @@ GPUEXEC_API gpuexec_result gpuexec_device_get_attribute_at(const char *where, in
 
 /* Returns 1 if kernels on `device` can access the memory of `peer`, else 0. cuDeviceCanAccessPeer. */
 GPUEXEC_API int gpuexec_device_can_access_peer(int device, int peer);
+
+typedef struct gpuexec_device_link {             /* how kernels on one device reach the memory of another */
+    int access;                                  /* 1: they can access it after gpuexec_peer_enable. 0: they cannot, and
+                                                    copies go through the host; the other members are then 0 */
+    int rank;                                    /* the driver's order of the links by performance: 0 is the best */
+    int native_atomics;                          /* 1: all atomics work on it, as over NVLink. 0: an atomic there is not
+                                                    atomic for other devices, as over PCIe; loads, stores and fences of
+                                                    .sys scope work, and so does gpuexec_barrier */
+    int partial_atomics;                         /* 1: some atomics do; cuDeviceGetP2PAtomicCapabilities lists them */
+    int array_access;                            /* 1: also the CUDA arrays there */
+} gpuexec_device_link;
+
+/* Fills *link, for kernels on device `from` and memory of device `to`. If both are the same device, everything is
+   accessible. Numbers that the driver does not report are 0. GPUEXEC_NO_DEVICE if there is no such device.
+   cuDeviceCanAccessPeer, cuDeviceGetP2PAttribute. */
+GPUEXEC_API gpuexec_result gpuexec_device_get_link_at(const char *where, int from, int to, gpuexec_device_link *link);
+
+/* Writes the links between all devices into text[bytes], as a matrix and its legend: PCIe or NVLink, as their atomics
+   show it (the driver does not report it), and the rank. Returns the length of the whole text, as snprintf does; 0 if
+   it fails. */
+GPUEXEC_API size_t gpuexec_topology_text(char *text, size_t bytes);
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>context   A context holds modules, memory, streams and events on one device. */
@@ -3177,6 +3200,7 @@ template <class T> GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::t
 #define gpuexec_driver_check(...)           gpuexec_driver_check_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_device_get_info(...)        gpuexec_device_get_info_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_device_get_attribute(...)   gpuexec_device_get_attribute_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_device_get_link(...)        gpuexec_device_get_link_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_context_open(...)           gpuexec_context_open_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_context_create(...)         gpuexec_context_create_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_context_from_native(...)    gpuexec_context_from_native_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -3981,6 +4005,7 @@ typedef struct gxi_update {                      /* CUgraphExecUpdateResultInfo 
     ROW(REQUIRED, cuDeviceGetPCIBusId,        4010, (char *id, int size, int device)) \
     ROW(OPTIONAL, cuDeviceGetUuid,           11040, (unsigned char uuid[16], int device)) \
     ROW(REQUIRED, cuDeviceCanAccessPeer,      4000, (int *can, int device, int peer)) \
+    ROW(REQUIRED, cuDeviceGetP2PAttribute,    8000, (int *value, int attribute, int device, int peer)) \
     ROW(REQUIRED, cuDevicePrimaryCtxRetain,   7000, (struct CUctx_st **context, int device)) \
     ROW(REQUIRED, cuDevicePrimaryCtxRelease, 11000, (int device)) \
     ROW(REQUIRED, cuDevicePrimaryCtxSetFlags,11000, (int device, unsigned flags)) \
@@ -4329,6 +4354,8 @@ enum {
     GXI_DEV_ASYNC_ENGINE_COUNT = 40, GXI_DEV_COMPUTE_CAPABILITY_MAJOR = 75, GXI_DEV_COMPUTE_CAPABILITY_MINOR = 76,
     GXI_DEV_COOPERATIVE_LAUNCH = 95, GXI_DEV_COOPERATIVE_MULTI_DEVICE_LAUNCH = 96,
     GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97, GXI_DEV_MEMORY_POOLS_SUPPORTED = 115, GXI_DEV_CLUSTER_LAUNCH = 120,
+    GXI_P2P_PERFORMANCE_RANK = 1, GXI_P2P_NATIVE_ATOMIC_SUPPORTED = 3, GXI_P2P_CUDA_ARRAY_ACCESS_SUPPORTED = 4,
+    GXI_P2P_ONLY_PARTIAL_NATIVE_ATOMIC_SUPPORTED = 5,
     GXI_DEV_MANAGED_MEMORY = 83, GXI_DEV_CONCURRENT_MANAGED_ACCESS = 89, GXI_DEV_MEMPOOL_SUPPORTED_HANDLE_TYPES = 119,
 
     GXI_STREAM_CAPTURE_MODE_GLOBAL = 0, GXI_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1, GXI_STREAM_CAPTURE_MODE_RELAXED = 2,
@@ -6681,6 +6708,14 @@ static GXI_NOINLINE int gxi_is_null(gxi_call *call, const void *p, const char *i
 static GXI_COLD gpuexec_result gxi_fail_memory(gxi_call *call, const char *cannot) {
     return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot %s", cannot);
 }
+/* Ends a call that returns a text in the caller's memory: its length, 0 after a failure. */
+static GXI_COLD size_t gxi_text_give(gxi_call *call, gxi_text *t, char *text, size_t bytes) {
+    const size_t n = t->failed ? 0 : t->n;
+    if (t->failed) gxi_fail_memory(call, "write the text");
+    else if (text && bytes) snprintf(text, bytes, "%s", t->p);
+    gxi_text_free(t);
+    return n;
+}
 /* The result of a call that creates something: its id, or that of a failed handle. */
 static GXI_NOINLINE uint64_t gxi_or_failed(uint64_t id, unsigned kind) { return id ? id : gxi_failed_id(kind); }
 
@@ -6708,15 +6743,18 @@ static gpuexec_result gxi_device(gxi_call *call, int ordinal, int *device) {
                     gxi_indices(indices, count < 0 ? 0 : (unsigned)count));
 }
 
-GPUEXEC_API int gpuexec_device_count(void) {
-    int count = 0, cu;
-    GXI_CALL_NO_PLACE(gpuexec_device_count, GXI_QUERIES);
-    if (gxi_begin(call)) return 0;
-    cu = GXI_TRY(cuDeviceGetCount, (&count));
+static int gxi_count(gxi_call *call) {           /* the number of devices; -1 after a failure */
+    int count = 0, cu = GXI_TRY(cuDeviceGetCount, (&count));
     if (cu == 0 && (count < 0 || count > GXI_MOST_DEVICES)) cu = gxi_note(call, GXI_MADE_NOTHING);
     if (cu == 0) return count;
     gxi_fail_cu(call, NULL, "cannot query the number of devices");
-    return 0;
+    return -1;
+}
+GPUEXEC_API int gpuexec_device_count(void) {
+    int count;
+    GXI_CALL_NO_PLACE(gpuexec_device_count, GXI_QUERIES);
+    count = gxi_begin(call) ? 0 : gxi_count(call);
+    return count < 0 ? 0 : count;
 }
 /* *value is 0 after a failure. */
 static int gxi_attribute(gxi_call *call, int device, int attribute, int *value) {
@@ -6814,6 +6852,61 @@ GPUEXEC_API int gpuexec_device_can_access_peer(int ordinal, int peer_ordinal) {
     if (gxi_begin(call) || gxi_device(call, ordinal, &device) || gxi_device(call, peer_ordinal, &peer)) return 0;
     can = gxi_can_access(call, device, peer, ordinal, peer_ordinal);
     return can < 0 ? 0 : can;
+}
+static gpuexec_result gxi_device_link(gxi_call *call, int from, int to, gpuexec_device_link *link) {
+    static const int attributes[] = { GXI_P2P_PERFORMANCE_RANK, GXI_P2P_NATIVE_ATOMIC_SUPPORTED,
+                                      GXI_P2P_ONLY_PARTIAL_NATIVE_ATOMIC_SUPPORTED,
+                                      GXI_P2P_CUDA_ARRAY_ACCESS_SUPPORTED };
+    const gpuexec_device_link none = { 0, 0, 0, 0, 0 }, own = { 1, 0, 1, 0, 1 };
+    int device = 0, peer = 0, can, cu, i, *const values[] = { &link->rank, &link->native_atomics,
+                                                              &link->partial_atomics, &link->array_access };
+    *link = none;
+    if (gxi_device(call, from, &device) || gxi_device(call, to, &peer)) return gxi_failed_with();
+    if (device == peer) *link = own;
+    if (device == peer || (can = gxi_can_access(call, device, peer, from, to)) == 0) return GPUEXEC_OK;
+    if (can < 0) return gxi_failed_with();
+    for (i = 0; i < 4; i++) {
+        cu = GXI_TRY(cuDeviceGetP2PAttribute, (values[i], attributes[i], device, peer));
+        if (cu) *values[i] = 0;
+        if (cu && cu != GXI_INVALID_VALUE) {     /* an older driver does not know the attribute */
+            *link = none;
+            return gxi_fail_cu(call, NULL, "cannot query the link from device %d to device %d", from, to);
+        }
+    }
+    link->access = 1;
+    return GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_device_get_link_at(const char *where, int from, int to, gpuexec_device_link *link) {
+    GXI_CALL(gpuexec_device_get_link, GXI_QUERIES);
+    if (gxi_is_null(call, link, "link")) return GPUEXEC_BAD_ARGUMENT;
+    return gxi_begin(call) ? gxi_failed_with() : gxi_device_link(call, from, to, link);
+}
+GPUEXEC_API size_t gpuexec_topology_text(char *text, size_t bytes) {
+    gxi_text t = { 0, 0, 0, 0 };
+    gpuexec_device_link link;
+    int count, i, k;
+    GXI_CALL_NO_PLACE(gpuexec_topology_text, GXI_QUERIES);
+    if (text && bytes) *text = 0;
+    if (gxi_begin(call) || (count = gxi_count(call)) < 0) return 0;
+    gxi_add(&t, "    ");
+    for (k = 0; k < count; k++) gxi_add(&t, " %10d", k);
+    for (i = 0; i < count; i++) {
+        gxi_add(&t, "\n%4d", i);
+        for (k = 0; k < count; k++) {
+            char is[64];
+            if (gxi_device_link(call, i, k, &link)) {
+                gxi_text_free(&t);
+                return 0;
+            }
+            snprintf(is, sizeof is, "%s %d%s%s", link.native_atomics ? "NVLink" : "PCIe", link.rank,
+                     link.partial_atomics ? "s" : "", link.array_access ? "a" : "");
+            gxi_add(&t, " %10s", i == k ? "-" : link.access ? is : "no");
+        }
+    }
+    gxi_add(&t, "\nRows: devices whose kernels access memory of the columns' devices. The number is the link's rank: "
+            "0 is the fastest.\nNVLink: with all atomics; PCIe: without, or with some of them (s). The driver reports "
+            "atomics, not the link's name.\na: also CUDA arrays. no: only copies, through the host.\n");
+    return gxi_text_give(call, &t, text, bytes);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -7176,7 +7269,6 @@ GPUEXEC_API size_t gpuexec_context_stack_text(char *text, size_t bytes) {
     struct CUctx_st *current;
     gxi_text t = { 0, 0, 0, 0 };
     unsigned depth, i;
-    size_t n;
     GXI_CALL_NO_PLACE(gpuexec_context_stack_text, GXI_QUERIES);
     if (text && bytes) *text = 0;
     if (gxi_begin(call) || gxi_current(call, &current)) return 0;
@@ -7197,15 +7289,7 @@ GPUEXEC_API size_t gpuexec_context_stack_text(char *text, size_t bytes) {
         if (p->below && (!i || p->below != p[-1].native))
             gxi_add(&t, "context %p, not pushed through gpuexec\n", (void *)p->below);
     }
-    if (t.failed) {
-        gxi_text_free(&t);
-        gxi_fail_memory(call, "write the text");
-        return 0;
-    }
-    if (text && bytes) snprintf(text, bytes, "%s", t.p);
-    n = t.n;
-    gxi_text_free(&t);
-    return n;
+    return gxi_text_give(call, &t, text, bytes);
 }
 GPUEXEC_API int gpuexec_context_is_current(gpuexec_context context) {
     struct CUctx_st *current;

@@ -1,7 +1,7 @@
 /*  cc examples/device_info.c -o device_info && ./device_info
 
-    Lists what the machine has: the driver, each device with its limits and free memory, and which devices can access
-    each other's memory.
+    Lists what the machine has: the driver, each device with its limits and free memory, and the links between them:
+    which devices can access each other's memory, and how.
 
     Prints, on the CPU device:
         driver: CUDA 13.0, /home/me/gpuexec/build/libsimgpu.so
@@ -12,6 +12,7 @@
 #define GPUEXEC_IMPLEMENTATION
 #include "../gpuexec.h"
 #include <stdio.h>
+#include <stdlib.h>
 
 static int failed(void) {
     fputs(gpuexec_error_text(), stderr);
@@ -51,15 +52,11 @@ int main(void) {
     }
 
     if (count > 1) {
-        printf("kernels on a device (row) can access the memory of a device (column):\n     ");
-        for (j = 0; j < count; j++) printf("%4d", j);
-        printf("\n");
-        for (i = 0; i < count; i++) {
-            printf("%4d:", i);
-            for (j = 0; j < count; j++)
-                printf("%4s", i == j ? "-" : gpuexec_device_can_access_peer(i, j) ? "yes" : "no");
-            printf("\n");
-        }
+        const size_t length = gpuexec_topology_text(NULL, 0) + 1;
+        char        *text = (char *)malloc(length);
+        if (length == 1 || !text || gpuexec_topology_text(text, length) == 0) return failed();
+        printf("links between the devices:\n%s", text);
+        free(text);
     }
     gpuexec_shutdown();
     return 0;

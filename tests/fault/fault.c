@@ -90,6 +90,7 @@ static int fault_close(int file) {                     /* as on a network: writt
 #define PASS_cuDeviceGetPCIBusId (id, size, device)
 #define PASS_cuDeviceGetUuid (uuid, device)
 #define PASS_cuDeviceCanAccessPeer (can, device, peer)
+#define PASS_cuDeviceGetP2PAttribute (value, attribute, device, peer)
 #define PASS_cuDevicePrimaryCtxRetain (context, device)
 #define PASS_cuDevicePrimaryCtxRelease (device)
 #define PASS_cuDevicePrimaryCtxSetFlags (device, flags)
@@ -870,11 +871,17 @@ static void fault_read(const char *path, char *to, size_t size) {
 
 FLOW(device) {
     gpuexec_device_info info;
+    gpuexec_device_link link;
+    char text[4000];
+    size_t length;
     int n, value = 0;
     READ(n, gpuexec_device_count(), n > 0);
     QUERY(gpuexec_device_get_info(0, &info));
     QUERY(gpuexec_device_get_attribute(0, 16, &value));
     if (n > 1) READ(value, gpuexec_device_can_access_peer(0, n - 1), value || !fault_reach(n - 1));
+    QUERY(gpuexec_device_get_link(0, fault_devices() - 1, &link));
+    EQUAL(link.access, fault_devices() == 1 || fault_reach(fault_devices() - 1));
+    READ(length, gpuexec_topology_text(text, sizeof text), length > 0);
     EQUAL(info.warp_size, 32);
     READ(n, gpuexec_driver_version(), n >= 11040);
 }

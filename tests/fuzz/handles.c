@@ -205,6 +205,7 @@ static struct CUctx_st *context_native(struct fuzz_source *s) {
 static void use(struct fuzz_source *s) {
     static const char *const names[] = { "nothing", "add", "fault", "user", "", "g", "no such thing" };
     gpuexec_device_info device;
+    gpuexec_device_link link;
     gpuexec_kernel_info kernel;
     gpuexec_stream_info stream;
     gpuexec_pointer_info pointer;
@@ -503,6 +504,8 @@ static void use(struct fuzz_source *s) {
     CALL: RESULT(gpuexec_device_get_info(N(4) - 1, &device));
           RESULT(gpuexec_device_get_attribute(N(4) - 1, N(200), &x));
           (void)gpuexec_device_can_access_peer(N(4) - 1, N(4) - 1);
+          RESULT(gpuexec_device_get_link(N(4) - 1, N(4) - 1, &link));
+          FAILS(== 0, gpuexec_topology_text(line, fuzz_byte(s)));
           break;
     CALL: RESULT(gpuexec_take_error()); break;
     CALL: RESULT(gpuexec_setup(NULL)); break;

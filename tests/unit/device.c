@@ -93,6 +93,102 @@ TEST(peers) {
     CHECK_OK(gpuexec_take_error());
 }
 
+/* ---- links between devices ---- */
+
+TEST_MULTI(links) {
+    const int count = gpuexec_device_count();
+    gpuexec_device_link link;
+    char text[20000], shorter[20], number[32];
+    int a, b;
+    size_t n;
+    for (a = 0; a < count; a++)
+        for (b = 0; b < count; b++) {
+            memset(&link, 0xff, sizeof link);
+            CHECK_OK(gpuexec_device_get_link(a, b, &link));
+            CHECK_EQ(link.access, a == b || gpuexec_device_can_access_peer(a, b));
+            CHECK(link.rank >= 0 && (a != b || link.rank == 0));
+            CHECK(link.native_atomics == 0 || link.native_atomics == link.access);
+            CHECK(link.array_access == 0 || link.array_access == link.access);
+        }
+    n = gpuexec_topology_text(text, sizeof text);
+    CHECK_EQ(n, strlen(text));
+    CHECK_TEXT(text, "NVLink: with all atomics");
+    snprintf(number, sizeof number, "\n%4d ", count - 1);
+    CHECK_TEXT(text, number);
+    CHECK_EQ(gpuexec_topology_text(NULL, 0), n);
+    CHECK_EQ(gpuexec_topology_text(shorter, sizeof shorter), n);
+    CHECK_EQ(strlen(shorter), sizeof shorter - 1);
+    CHECK_RESULT(gpuexec_device_get_link(0, 0, NULL), GPUEXEC_BAD_ARGUMENT);
+    CHECK_RESULT(gpuexec_device_get_link(0, count, &link), GPUEXEC_NO_DEVICE);
+    CHECK_RESULT(gpuexec_device_get_link(-1, 0, &link), GPUEXEC_NO_DEVICE);
+    CHECK_TEXT(gpuexec_error_text(), "gpuexec_device_get_link: there is no device -1");
+    CHECK_OK(gpuexec_take_error());
+}
+
+/* The text of the CPU device's topologies, without its legend. */
+static void topology(const char *peers, const char *matrix) {
+    char text[2000], *end;
+    setenv("SIMGPU_DEVICES", "3", 1);
+    setenv("SIMGPU_PEERS", peers, 1);
+    if (!on_cpu_device()) SKIP("only the CPU device has topologies to choose from");
+    CHECK(gpuexec_topology_text(text, sizeof text) > 0);
+    if ((end = strstr(text, "\nRows: ")) != NULL) *end = 0;
+    CHECK_STRING(text, matrix);
+}
+#define ROWS(a, b, c) "              0          1          2\n   0" a "\n   1" b "\n   2" c
+#define SELF "          -"
+#define NO   "         no"
+#define PCIE "     PCIe 1"
+#define NVL  "   NVLink 0"
+TEST_ALONE_MULTI(topology_all)   { topology("all",   ROWS(SELF NVL NVL, NVL SELF NVL, NVL NVL SELF)); }
+TEST_ALONE_MULTI(topology_none)  { topology("none",  ROWS(SELF NO NO, NO SELF NO, NO NO SELF)); }
+TEST_ALONE_MULTI(topology_pairs) { topology("pairs", ROWS(SELF NVL NO, NVL SELF NO, NO NO SELF)); }
+TEST_ALONE_MULTI(topology_pcie)  { topology("pcie",  ROWS(SELF PCIE PCIE, PCIE SELF PCIE, PCIE PCIE SELF)); }
+TEST_ALONE_MULTI(topology_mixed) { topology("mixed", ROWS(SELF NVL PCIE, NVL SELF PCIE, PCIE PCIE SELF)); }
+
+/* Links that no available machine has: some atomics, CUDA arrays; a driver that does not know an attribute; failures. */
+static int link_values[6], link_fails;               /* by attribute; -1: not known */
+static int can_access(int *can, int from, int to) {
+    *can = link_values[2];
+    return from == to;
+}
+static int p2p_attribute(int *value, int attribute, int from, int to) {
+    if (link_fails || from == to) return link_fails ? link_fails : 101;
+    if (link_values[attribute] < 0) return 1;
+    *value = link_values[attribute];
+    return 0;
+}
+TEST_MULTI(links_that_are_played) {
+    static const struct { int values[6]; const char *cell; gpuexec_device_link link; } rows[] = {
+        { { 0, 3, 1, 0, 1, 1 },   " PCIe 3sa", { 1, 3, 0, 1, 1 } },
+        { { 0, 1, 1, 0, 0, 1 },   " PCIe 1s",  { 1, 1, 0, 1, 0 } },
+        { { 0, 0, 1, 1, 1, 0 },   " NVLink 0a", { 1, 0, 1, 0, 1 } },
+        { { 0, 2, 1, 1, -1, -1 }, " NVLink 2", { 1, 2, 1, 0, 0 } },
+        { { 0, 7, 0, 1, 1, 1 },   " no",       { 0, 0, 0, 0, 0 } }
+    };
+    gpuexec_device_link link;
+    char text[20000];
+    size_t i;
+    if (gpuexec_device_count() < 2) SKIP("needs 2 devices");
+    test_replace("cuDeviceCanAccessPeer", (test_function)can_access);
+    test_replace("cuDeviceGetP2PAttribute", (test_function)p2p_attribute);
+    for (i = 0; i < sizeof rows / sizeof *rows; i++) {
+        memcpy(link_values, rows[i].values, sizeof link_values);
+        CHECK_OK(gpuexec_device_get_link(0, 1, &link));
+        CHECK(memcmp(&link, &rows[i].link, sizeof link) == 0);
+        CHECK(gpuexec_topology_text(text, sizeof text) > 0);
+        CHECK_TEXT(text, rows[i].cell);
+    }
+    link_values[2] = 1;
+    link_fails = 999;
+    CHECK_RESULT(gpuexec_device_get_link(0, 1, &link), GPUEXEC_DRIVER_ERROR);
+    CHECK_TEXT(gpuexec_error_text(), "cannot query the link from device 0 to device 1", "cuDeviceGetP2PAttribute");
+    CHECK_EQ(link.access, 0);
+    CHECK_EQ(gpuexec_topology_text(text, sizeof text), 0);
+    CHECK_STRING(text, "");
+    CHECK_OK(gpuexec_take_error());
+}
+
 /* ---- CUDA_VISIBLE_DEVICES ---- */
 
 enum { MOST = 8 };

@@ -359,6 +359,31 @@ TEST_MULTI(through_host) {
     works(devices_here(), GPUEXEC_MULTI_FASTEST, 1);
 }
 
+/* Four devices with links of other kinds. The barrier needs peer access between all of them, but no atomics over the
+   links; without peer access it works through host memory. */
+static const char *on_topology(const char *peers, int direct) {
+    party p;
+    setenv("SIMGPU_DEVICES", "4", 1);
+    setenv("SIMGPU_PEERS", peers, 1);
+    if (!on_cpu_device()) return "only the CPU device has topologies to choose from";
+    if (!gather(&p, 4, NULL)) return NULL;
+    CHECK_EQ(gpuexec_barrier_is_direct(p.barrier), direct);
+    works(4, GPUEXEC_MULTI_FASTEST, 0);
+    return NULL;
+}
+TEST_ALONE_MULTI(on_pcie) {
+    const char *why = on_topology("pcie", 1);
+    if (why) SKIP(why);
+}
+TEST_ALONE_MULTI(on_nvlink_and_pcie) {
+    const char *why = on_topology("mixed", 1);
+    if (why) SKIP(why);
+}
+TEST_ALONE_MULTI(in_pairs_without_a_link_between_them) {
+    const char *why = on_topology("pairs", 0);
+    if (why) SKIP(why);
+}
+
 TEST_MULTI(by_the_driver)     {
     int can = 0;
     NEEDS(2);

@@ -34,7 +34,7 @@ struct sim_settings {                             /* from the environment, read 
     int driver_version, threads;
     bool trace, verbose, count;
     bool eager;                                   /* CUDA_MODULE_LOADING */
-    enum { SIM_PEERS_ALL, SIM_PEERS_NONE, SIM_PEERS_PAIRS } peers;       /* which devices can reach each other */
+    enum sim_peering { SIM_NO_ACCESS, SIM_PCIE, SIM_NVLINK } in_pair, others;   /* 0 and 1, 2 and 3, ...; the rest */
     uint64_t timeout_ns;                          /* of a kernel; 0: no limit */
     uint64_t schedule;                            /* seed of the adversary; 0: no adversary */
     uint64_t lazy_ns;                             /* how long streams hold back work that no thread waits for, or 0 */

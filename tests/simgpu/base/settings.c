@@ -4,7 +4,12 @@
 #include <strings.h>
 #include <unistd.h>
 
-struct sim_settings sim_settings = { .driver_version = 13000, .threads = 1 };
+struct sim_settings sim_settings = { .driver_version = 13000, .threads = 1, .in_pair = SIM_NVLINK,
+                                     .others = SIM_NVLINK };
+static const struct { const char *name; enum sim_peering in_pair, others; } topologies[] = {
+    { "all", SIM_NVLINK, SIM_NVLINK }, { "none", SIM_NO_ACCESS, SIM_NO_ACCESS },
+    { "pairs", SIM_NVLINK, SIM_NO_ACCESS }, { "pcie", SIM_PCIE, SIM_PCIE }, { "mixed", SIM_NVLINK, SIM_PCIE }
+};
 
 static bool env_on(const char *name) {
     const char *v = getenv(name);
@@ -27,8 +32,10 @@ void sim_settings_read(void) {
     if (seed) sim_settings.schedule = strtoull(seed, NULL, 0);
     if (lazy && atoi(lazy) > 0) sim_settings.lazy_ns = (uint64_t)(atoi(lazy) > 1 ? atoi(lazy) : 100) * 1000000u;
     if (limit) sim_settings.timeout_ns = (uint64_t)(atof(limit) * 1e9);
-    if (peers && !strcmp(peers, "none")) sim_settings.peers = SIM_PEERS_NONE;
-    else if (peers && !strcmp(peers, "pairs")) sim_settings.peers = SIM_PEERS_PAIRS;
-    else if (peers && *peers && strcmp(peers, "all"))
-        fprintf(stderr, "simgpu: SIMGPU_PEERS=%s is not all, none or pairs; using all\n", peers);
+    if (peers && *peers) {
+        size_t i = 0, n = sizeof topologies / sizeof *topologies;
+        while (i < n && strcmp(peers, topologies[i].name)) i++;
+        if (i < n) sim_settings.in_pair = topologies[i].in_pair, sim_settings.others = topologies[i].others;
+        else fprintf(stderr, "simgpu: SIMGPU_PEERS=%s is not all, none, pairs, pcie or mixed; using all\n", peers);
+    }
 }

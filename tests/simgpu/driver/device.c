@@ -234,10 +234,11 @@ SIM_API(cuDeviceGetByPCIBusId, (CUdevice *device, const char *text), (device, te
     return CUDA_ERROR_INVALID_DEVICE;
 }
 
-bool sim_peers(const struct sim_device *a, const struct sim_device *b) {
-    if (a == b || sim_settings.peers == SIM_PEERS_NONE) return false;
-    return sim_settings.peers == SIM_PEERS_ALL || a->number / 2 == b->number / 2;
+static enum sim_peering link_of(const struct sim_device *a, const struct sim_device *b) {
+    if (a == b) return SIM_NO_ACCESS;
+    return a->number / 2 == b->number / 2 ? sim_settings.in_pair : sim_settings.others;
 }
+bool sim_peers(const struct sim_device *a, const struct sim_device *b) { return link_of(a, b) != SIM_NO_ACCESS; }
 
 SIM_API(cuDeviceCanAccessPeer, (int *can, CUdevice device, CUdevice peer), (can, device, peer), SIM_INIT) {
     if (!can) return CUDA_ERROR_INVALID_VALUE;
@@ -251,7 +252,9 @@ SIM_API(cuDeviceGetP2PAttribute, (int *value, int attribute, CUdevice a, CUdevic
     enum { RANK = 1, ACCESS, ATOMICS, ARRAYS, PARTIAL_ATOMICS };
     if (!device_at(a) || !device_at(b) || a == b) return CUDA_ERROR_INVALID_DEVICE;
     if (!value || attribute < RANK || attribute > PARTIAL_ATOMICS) return CUDA_ERROR_INVALID_VALUE;
-    *value = (attribute == ACCESS || attribute == ATOMICS) && sim_peers(&sim_devices[a], &sim_devices[b]);
+    const enum sim_peering link = link_of(&sim_devices[a], &sim_devices[b]);
+    *value = attribute == RANK ? SIM_NVLINK - link : attribute == ACCESS ? link != SIM_NO_ACCESS
+           : attribute == ATOMICS && link == SIM_NVLINK;
     return CUDA_SUCCESS;
 }
 
