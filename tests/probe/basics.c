@@ -287,10 +287,33 @@ static void peer(void) {
     PROBE("disable", cu.disable_peer(context[1]));
 }
 
+static void links(void) {
+    static const char *const names[] = { "rank", "access", "atomics", "arrays", "some_atomics", "attribute_6" };
+    int i, value = 0, other = 0;
+    open_all();
+    for (i = 0; i < 6; i++) {
+        int result;
+        value = other = -7;
+        result = cu.link(&value, i + 1, 0, 1);
+        cu.link(&other, i + 1, 1, 0);
+        answer(names[i], "%d: %d %d", result, value, other);
+    }
+    PROBE("attribute_0", cu.link(&value, 0, 0, 1));
+    PROBE("attribute_-1", cu.link(&value, -1, 0, 1));
+    PROBE("to_null", cu.link(NULL, 1, 0, 1));
+    PROBE("self", cu.link(&value, 1, 0, 0));
+    PROBE("self_to_null", cu.link(NULL, 1, 0, 0));
+    PROBE("self_attribute_0", cu.link(&value, 0, 0, 0));
+    PROBE("of_99", cu.link(&value, 1, 0, 99));
+    PROBE("of_99_to_null", cu.link(NULL, 1, 99, 0));
+    PROBE("attribute_0_of_99", cu.link(&value, 0, 99, 0));
+}
+
 const group basic_groups[] = {
     { "preinit", preinit, 1 }, { "noctx", noctx, 1 }, { "ctx", contexts, 1 }, { "mem", mem, 1 },
     { "launch", launches, 1 }, { "short_extra", short_extra, 1 }, { "event", event, 1 }, { "module", modules, 1 },
     { "illegal_address", illegal_address, 1 }, { "misaligned", misaligned, 1 }, { "trap", trap, 1 },
     { "shared_outside", shared_outside, 1 }, { "peer_self", peer_self, 1 }, { "peer", peer, 2 },
+    { "links", links, 2 },
     { NULL, NULL, 0 }
 };

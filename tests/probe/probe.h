@@ -75,7 +75,8 @@ enum { MAX_DYNAMIC = 8, CARVEOUT = 9 };              /* CUfunction_attribute */
     X(name, "cuDeviceGetName", (char *, int, int)) \
     X(attribute, "cuDeviceGetAttribute", (int *, int, int)) X(total, "cuDeviceTotalMem_v2", (size_t *, int)) \
     X(bus, "cuDeviceGetPCIBusId", (char *, int, int)) X(uuid, "cuDeviceGetUuid_v2", (unsigned char *, int)) \
-    X(can_access, "cuDeviceCanAccessPeer", (int *, int, int)) X(retain, "cuDevicePrimaryCtxRetain", (void **, int)) \
+    X(can_access, "cuDeviceCanAccessPeer", (int *, int, int)) \
+    X(link, "cuDeviceGetP2PAttribute", (int *, int, int, int)) X(retain, "cuDevicePrimaryCtxRetain", (void **, int)) \
     X(release, "cuDevicePrimaryCtxRelease_v2", (int)) X(reset, "cuDevicePrimaryCtxReset_v2", (int)) \
     X(primary_flags, "cuDevicePrimaryCtxSetFlags_v2", (int, unsigned)) \
     X(primary_state, "cuDevicePrimaryCtxGetState", (int, unsigned *, int *)) \
