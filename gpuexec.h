@@ -699,7 +699,7 @@
       A destructor can close any handle: clean-up calls accept handles that were never created, are stale, or failed.
       Names such as gpuexec_stream_destroy are macros; as a template argument, use gpuexec_stream_destroy_at. In that
       case, compile with -fvisibility=hidden; otherwise g++ warns about a class that is more visible than its template
-      arguments. Compare handles with ==.
+      arguments. Compare handles with ==. gpuexec_values holds arguments of launches that are stored.
 
     THREADS
       Unless its comment says otherwise, a function may be called from any thread at any time, even concurrently on the
@@ -1036,7 +1036,7 @@ typedef struct gpuexec_device_link {             /* how kernels on one device re
     int rank;                                    /* the driver's order of the links by performance: 0 is the best */
     int native_atomics;                          /* 1: all atomics work on it, as over NVLink. 0: an atomic there is not
                                                     atomic for other devices, as over PCIe; loads, stores and fences of
-                                                    .sys scope work, and so does gpuexec_barrier */
+                                                    .sys scope work, also those of gpuexec_barrier */
     int partial_atomics;                         /* 1: some atomics do; cuDeviceGetP2PAtomicCapabilities lists them */
     int array_access;                            /* 1: also the CUDA arrays there */
 } gpuexec_device_link;
@@ -2792,8 +2792,8 @@ typedef struct gpuexec_device_launch {           /* the launch on one device */
     gpuexec_stream stream;
     gpuexec_dims   dims;
     gpuexec_args   args;                         /* from gpuexec_params_args, or your own arrays. Do not use
-                                                    GPUEXEC_ARGS in a loop: its arrays end with the loop's block. Do not
-                                                    use it in C++: there it is only the values */
+                                                    GPUEXEC_ARGS in a loop: its arrays end with the loop's block. In
+                                                    C++: from a gpuexec_values */
 } gpuexec_device_launch;
 
 typedef enum gpuexec_multi_way {
@@ -3063,8 +3063,8 @@ template <class T> constexpr unsigned short gxi_type_of() {
 }
 template <class T> GXI_INLINE const void *gxi_argument_address(const T &value) {
     static_assert(__is_trivially_copyable(T), "kernel arguments must be trivially copyable");
-    static_assert(!gxi_is_handle<T>::value, "a gpuexec handle cannot be a kernel argument, nor can a gpuexec_args be "
-                                            "mixed with values");
+    static_assert(!gxi_is_handle<T>::value, "a gpuexec handle cannot be a kernel argument, nor can a gpuexec_args or "
+                                            "gpuexec_values be mixed with values");
     static_assert(!gxi_is_desc<T>::value, "functions whose names end in _with take a gpuexec_launch_desc");
     static_assert(gxi_is_desc<T>::value || !gxi_is_pointer<T>::value,
                   "a C++ pointer is a host address: kernels take gpuexec_ptr (cast pointers that hold device "
@@ -3087,6 +3087,48 @@ template <class... T> struct gxi_values {
         return made;
     }
 };
+
+/* Copies of argument values, for launches whose gpuexec_args must be stored, such as a gpuexec_device_launch's:
+       gpuexec_values<gpuexec_ptr, int> values[devices];
+       for (i = 0; i < devices; i++) {
+           values[i] = gpuexec_values_of(x[i], 2 * n);
+           launches[i].args = values[i].args();
+       }
+   What args() returns is valid until the object is assigned to, moved or destroyed. */
+template <class... T> struct gxi_held {
+    GXI_INLINE void list(const void **) const {}
+};
+template <class First, class... Rest> struct gxi_held<First, Rest...> {
+    First first;
+    gxi_held<Rest...> rest;
+    GXI_INLINE gxi_held() : first(), rest() {}
+    GXI_INLINE explicit gxi_held(const First &one, const Rest &...others) : first(one), rest(others...) {}
+    GXI_INLINE void list(const void **to) const {
+        *to = gxi_argument_address(first);
+        rest.list(to + 1);
+    }
+};
+template <class... T> class gpuexec_values {
+    gxi_held<T...> held;
+    const void *addresses[sizeof...(T) + 1];
+    unsigned short sizes[2 * sizeof...(T) + 1];
+public:
+    GXI_INLINE gpuexec_values() : held(), addresses(), sizes{ sizeof(T)..., gxi_type_of<T>()..., 0 } {}
+    GXI_INLINE explicit gpuexec_values(const T &...values)
+        : held(values...), addresses(), sizes{ sizeof(T)..., gxi_type_of<T>()..., 0 } {
+        static_assert(sizeof...(T) >= 1 && sizeof...(T) <= 64, "a launch takes at most 64 kernel arguments");
+    }
+    GXI_INLINE gpuexec_args args() & {
+        gpuexec_args made = { addresses, sizes, static_cast<unsigned>(sizeof...(T)), 1, { 0 } };
+        held.list(addresses);
+        return made;
+    }
+};
+template <class... T> struct gxi_is_handle<gpuexec_values<T...>> : gxi_true {};
+template <class... T> GXI_INLINE gpuexec_values<T...> gpuexec_values_of(const T &...values) {
+    return gpuexec_values<T...>(values...);
+}
+
 template <class... T>
 GXI_INLINE gpuexec_result gpuexec_launch_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
                                             gpuexec_dims dims, const T &...values) {

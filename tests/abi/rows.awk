@@ -6,8 +6,8 @@
 # Constants of gpuexec.h have CUDA's names with a shorter prefix, or another name if that would be unclear or clash with
 # a gpuexec_result.
 BEGIN {
-    n = split("FUNC_ FUNC_ATTRIBUTE_ DEV_ DEVICE_ATTRIBUTE_ P2P_ DEVICE_P2P_ATTRIBUTE_ POINTER_ POINTER_ATTRIBUTE_ JIT_ JIT_ " \
-              "STREAM_ STREAM_ GRAPH_NODE_ GRAPH_NODE_ GRAPH_COND_ GRAPH_COND_ GRAPH_KERNEL_ GRAPH_KERNEL_ " \
+    n = split("FUNC_ FUNC_ATTRIBUTE_ DEV_ DEVICE_ATTRIBUTE_ P2P_ DEVICE_P2P_ATTRIBUTE_ " \
+              "POINTER_ POINTER_ATTRIBUTE_ JIT_ JIT_ STREAM_ STREAM_ GRAPH_NODE_ GRAPH_NODE_ GRAPH_COND_ GRAPH_COND_ GRAPH_KERNEL_ GRAPH_KERNEL_ " \
               "GRAPH_DEPENDENCY_ GRAPH_DEPENDENCY_ EVENT_ EVENT_ MEMHOSTALLOC_ MEMHOSTALLOC_ " \
               "MEMORYTYPE_ MEMORYTYPE_ MEMCPY_ MEMCPY_ MEM_ MEM_ MEMPOOL_ MEMPOOL_ IPC_ IPC_", word, " ")
     for (i = 1; i < n; i += 2) { prefix[++prefixes] = word[i]; full[prefixes] = word[i + 1] }

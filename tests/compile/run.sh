@@ -166,6 +166,7 @@ cxx_warnings() {
         $c -Wold-style-cast -Wuseless-cast -Wzero-as-null-pointer-constant -DGPUEXEC_IMPLEMENTATION $here/values.cpp
     quiet "$*: static" $c -x c++ -DGPUEXEC_STATIC $here/program.c
     quiet "$*: no exceptions, no rtti" $c -fno-exceptions -fno-rtti -DGPUEXEC_IMPLEMENTATION $here/values.cpp
+    refused "$*: arguments of values that are gone" 'args' $c -DMISUSE $here/values.cpp
     for where in CUDA_FIRST CUDA_LAST; do quiet "$*: cuda.h's types, $where" $c -x c++ -D$where $here/cuda_types.c; done
 }
 

@@ -25,6 +25,42 @@ void check(bool ok, int line) {
     std::printf("values.cpp:%d is wrong; %s", line, gpuexec_error_text());
     std::exit(1);
 }
+
+// One launch over several devices, whose arguments are made in a loop.
+void several_devices() {
+    const int all = gpuexec_device_count(), n = all < 4 ? all : 4;
+    gpuexec_device_launch launches[4] = {};
+    gpuexec_values<gpuexec_ptr, unsigned, double, pair> values[4], copy;
+    gpuexec_ptr out[4] = {};
+    for (int i = 0; i < n; i++) {
+        const gpuexec_context ctx = gpuexec_context_open(i, nullptr);
+        out[i] = gpuexec_alloc(ctx, sizeof(result));
+        launches[i].kernel = gpuexec_kernel_get(gpuexec_module_load(ctx, ptx, 0, nullptr), "put");
+        launches[i].stream = gpuexec_stream_create(ctx, nullptr);
+        launches[i].dims = gpuexec_grid(1, 1, 0);
+        values[i] = gpuexec_values_of(out[i], 10u + static_cast<unsigned>(i), 0.5 * i, pair{ i, 8.0f });
+        launches[i].args = values[i].args();
+    }
+    check(gpuexec_launch_multi_device(launches, static_cast<unsigned>(n), nullptr) == GPUEXEC_OK, __LINE__);
+    for (int i = 0; i < n; i++) {
+        result got = {};
+        gpuexec_copy_out(launches[i].stream, &got, out[i], sizeof got);
+        check(gpuexec_stream_sync(launches[i].stream) == GPUEXEC_OK, __LINE__);
+        check(got.a == 10u + static_cast<unsigned>(i) && got.c.x == i && got.c.y > 7.9f, __LINE__);
+        check(got.b > 0.5 * i - 0.1 && got.b < 0.5 * i + 0.1, __LINE__);
+    }
+    copy = values[0];                                               // the arguments of a copy are the copy's
+    values[0] = gpuexec_values_of(out[0], 99u, 1.0, pair{ 9, 9.0f });
+    result got = {};
+    check(gpuexec_launch(launches[0].kernel, launches[0].stream, launches[0].dims, copy.args()) == GPUEXEC_OK, __LINE__);
+    gpuexec_copy_out(launches[0].stream, &got, out[0], sizeof got);
+    check(gpuexec_stream_sync(launches[0].stream) == GPUEXEC_OK && got.a == 10 && got.c.x == 0, __LINE__);
+    gpuexec_values<gpuexec_ptr, float, double, pair> wrong = gpuexec_values_of(out[0], 1.0f, 1.0, pair{ 9, 9.0f });
+    launches[0].args = wrong.args();
+    check(gpuexec_launch_multi_device(launches, 1, nullptr) == GPUEXEC_BAD_PARAMETERS, __LINE__);
+    check(std::strstr(gpuexec_error_text(), "argument 1 (counted from 0) of kernel \"put\" is a float"), __LINE__);
+    gpuexec_take_error();
+}
 }
 
 int main() {
@@ -122,5 +158,10 @@ int main() {
     struct { float value; } bits = { 5.0f };                                                     // the other way round
     check(gpuexec_launch(fn, s, one, out, bits, b, c) == GPUEXEC_OK, __LINE__);
     check(gpuexec_stream_sync(s) == GPUEXEC_OK, __LINE__);
+#ifdef MISUSE                                                                   // must not compile
+    gpuexec_args dangles = gpuexec_values_of(out, five).args();
+    check(gpuexec_launch(fn, s, one, dangles) == GPUEXEC_OK, __LINE__);
+#endif
+    several_devices();
     gpuexec_shutdown();
 }

@@ -140,10 +140,10 @@ static void topology(const char *peers, const char *matrix) {
 #define NO   "         no"
 #define PCIE "     PCIe 1"
 #define NVL  "   NVLink 0"
-TEST_ALONE_MULTI(topology_all)   { topology("all",   ROWS(SELF NVL NVL, NVL SELF NVL, NVL NVL SELF)); }
-TEST_ALONE_MULTI(topology_none)  { topology("none",  ROWS(SELF NO NO, NO SELF NO, NO NO SELF)); }
+TEST_ALONE_MULTI(topology_all)   { topology("all", ROWS(SELF NVL NVL, NVL SELF NVL, NVL NVL SELF)); }
+TEST_ALONE_MULTI(topology_none)  { topology("none", ROWS(SELF NO NO, NO SELF NO, NO NO SELF)); }
 TEST_ALONE_MULTI(topology_pairs) { topology("pairs", ROWS(SELF NVL NO, NVL SELF NO, NO NO SELF)); }
-TEST_ALONE_MULTI(topology_pcie)  { topology("pcie",  ROWS(SELF PCIE PCIE, PCIE SELF PCIE, PCIE PCIE SELF)); }
+TEST_ALONE_MULTI(topology_pcie)  { topology("pcie", ROWS(SELF PCIE PCIE, PCIE SELF PCIE, PCIE PCIE SELF)); }
 TEST_ALONE_MULTI(topology_mixed) { topology("mixed", ROWS(SELF NVL PCIE, NVL SELF PCIE, PCIE PCIE SELF)); }
 
 /* Links that no available machine has: some atomics, CUDA arrays; a driver that does not know an attribute; failures. */
