@@ -52,7 +52,8 @@ void several_devices() {
     copy = values[0];                                               // the arguments of a copy are the copy's
     values[0] = gpuexec_values_of(out[0], 99u, 1.0, pair{ 9, 9.0f });
     result got = {};
-    check(gpuexec_launch(launches[0].kernel, launches[0].stream, launches[0].dims, copy.args()) == GPUEXEC_OK, __LINE__);
+    const gpuexec_device_launch &first = launches[0];
+    check(gpuexec_launch(first.kernel, first.stream, first.dims, copy.args()) == GPUEXEC_OK, __LINE__);
     gpuexec_copy_out(launches[0].stream, &got, out[0], sizeof got);
     check(gpuexec_stream_sync(launches[0].stream) == GPUEXEC_OK && got.a == 10 && got.c.x == 0, __LINE__);
     gpuexec_values<gpuexec_ptr, float, double, pair> wrong = gpuexec_values_of(out[0], 1.0f, 1.0, pair{ 9, 9.0f });

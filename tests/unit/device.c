@@ -140,13 +140,13 @@ static void topology(const char *peers, const char *matrix) {
 #define NO   "         no"
 #define PCIE "     PCIe 1"
 #define NVL  "   NVLink 0"
-TEST_ALONE_MULTI(topology_all)   { topology("all", ROWS(SELF NVL NVL, NVL SELF NVL, NVL NVL SELF)); }
-TEST_ALONE_MULTI(topology_none)  { topology("none", ROWS(SELF NO NO, NO SELF NO, NO NO SELF)); }
+TEST_ALONE_MULTI(topology_all) { topology("all", ROWS(SELF NVL NVL, NVL SELF NVL, NVL NVL SELF)); }
+TEST_ALONE_MULTI(topology_none) { topology("none", ROWS(SELF NO NO, NO SELF NO, NO NO SELF)); }
 TEST_ALONE_MULTI(topology_pairs) { topology("pairs", ROWS(SELF NVL NO, NVL SELF NO, NO NO SELF)); }
-TEST_ALONE_MULTI(topology_pcie)  { topology("pcie", ROWS(SELF PCIE PCIE, PCIE SELF PCIE, PCIE PCIE SELF)); }
+TEST_ALONE_MULTI(topology_pcie) { topology("pcie", ROWS(SELF PCIE PCIE, PCIE SELF PCIE, PCIE PCIE SELF)); }
 TEST_ALONE_MULTI(topology_mixed) { topology("mixed", ROWS(SELF NVL PCIE, NVL SELF PCIE, PCIE PCIE SELF)); }
 
-/* Links that no available machine has: some atomics, CUDA arrays; a driver that does not know an attribute; failures. */
+/* Links that no available machine has: some atomics, CUDA arrays; a driver that knows no attribute 5; failures. */
 static int link_values[6], link_fails;               /* by attribute; -1: not known */
 static int can_access(int *can, int from, int to) {
     *can = link_values[2];
