@@ -14,10 +14,11 @@
 #include "example.h"
 #define GPUEXEC_IMPLEMENTATION
 #include "../gpuexec.h"
+#include "devices.h"
 #include "jacobi.h"
 #include "picture.h"
 
-enum { MOST = 32, THREADS = 256, ROWS = 64 /* per block */ };
+enum { THREADS = 256, ROWS = 64 /* per block */ };
 typedef struct slab {                            /* the same as jacobi_slab in kernels/jacobi.cu */
     gpuexec_ptr barrier, cells, above, below, to_above, to_below, change, changes;
     int         width, rows, iterations, every;
@@ -31,32 +32,13 @@ static gpuexec_stream  stream[MOST];
 static float           change[JACOBI_CHECKS];
 static const float *const curves[] = { change };
 
-/* Zeroed memory that all devices can write: on device i with peer access, otherwise on the host. */
-static gpuexec_ptr shared_zeros(int i, size_t bytes) {
-    void       *host = direct ? NULL : gpuexec_alloc_pinned(ctx[i], bytes);
-    gpuexec_ptr p = direct ? gpuexec_alloc(ctx[i], bytes) : gpuexec_pinned_address(host);
-    if (host) memset(host, 0, bytes);
-    else gpuexec_fill(stream[i], p, 0, bytes);
-    return p;
-}
-
-/* How many devices, from device 0 on, are identical: a multi-device launch requires that. */
-static int identical_devices(void) {
-    const int           devices = gpuexec_device_count();
-    gpuexec_device_info first, other;
-    int                 i;
-    for (i = 0; i < devices && i < MOST && gpuexec_device_get_info(i, i ? &other : &first) == GPUEXEC_OK; i++)
-        if (i && (strcmp(first.name, other.name) != 0 || first.multiprocessors != other.multiprocessors)) break;
-    return i;
-}
-
 int main(int argc, char **argv) {
     static gpuexec_device_launch launch[MOST];
     static const void          *argument[MOST];
     static const unsigned short size = sizeof(slab);
     static jacobi_solution      cpu;
     static float               *plate;
-    const int          count = identical_devices(), n = argc > 1 ? atoi(argv[1]) : 128, width = n + 2;
+    const int          count = identical_devices(MOST), n = argc > 1 ? atoi(argv[1]) : 128, width = n + 2;
     const size_t       row = (size_t)width * sizeof(float);
     int                i, k, most, blocks = n / (count + !count) / ROWS + 1;
     gpuexec_multi_desc desc = { 0 };
@@ -85,11 +67,12 @@ int main(int argc, char **argv) {
     /* creating the barrier also enables peer access, if the devices support it */
     desc.barrier = gpuexec_barrier_create(ctx, (unsigned)count, NULL);
     direct = gpuexec_barrier_is_direct(desc.barrier);
-    changes = shared_zeros(0, (size_t)count * sizeof change);
+    changes = shared_zeros(ctx[0], direct, (size_t)count * sizeof change);
     most = gpuexec_kernel_cooperative_blocks(launch[0].kernel, THREADS, 0);
     for (i = 0; i < count; i++) {                              /* one slab of rows for each device */
         const int   first = n * i / count, rows = n * (i + 1) / count - first;
-        const gpuexec_ptr halo = shared_zeros(i, 4 * row), cells = gpuexec_alloc(ctx[i], 2 * (size_t)rows * row);
+        const gpuexec_ptr halo = shared_zeros(ctx[i], direct, 4 * row),
+                          cells = gpuexec_alloc(ctx[i], 2 * (size_t)rows * row);
         const slab  s = { gpuexec_barrier_address(desc.barrier, (unsigned)i), cells, halo, halo + 2 * row, 0, 0,
                           gpuexec_alloc(ctx[i], sizeof change), changes, width, rows,
                           JACOBI_ITERATIONS, JACOBI_EVERY, jacobi_enough };
