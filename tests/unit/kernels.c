@@ -713,6 +713,68 @@ TEST(jacobi_step) {
     }
 }
 
+/* On one device; the example multi_device_cg uses several. One block, several rows per block, more blocks than rows; to
+   the end, and with an early stop. */
+TEST(conjugate_gradient) {
+    enum { rows = 7, width = 37, cells = (rows + 2) * width, iterations = 400 };
+    typedef struct {
+        gpuexec_ptr barrier, x, q, r, p, above, below, to_above, to_below, parts[32], curve, done;
+        int width, rows, iterations;
+        double enough;
+    } slab;
+    setting s = set_up("kernels/conjugate_gradient.ptx", NULL, 0);
+    gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "conjugate_gradient");
+    gpuexec_barrier barrier = gpuexec_barrier_create(&s.ctx, 1, NULL);
+    const size_t bytes = rows * width * sizeof(double);
+    static double b[cells], x[cells];
+    static float curve[iterations];
+    uint32_t seed = 41;
+    int round, i, k, done;
+    for (k = 1; k <= rows; k++) for (i = 1; i < width - 1; i++) b[k * width + i] = (double)random_float(&seed);
+    for (round = 0; round < 3; round++) {
+        const double enough = round == 1 ? 1e-3 : 1e-12;
+        double left = 0, all = 0;
+        gpuexec_device_launch launch = { fn, s.stream, gpuexec_grid(round == 0 ? 1 : round == 1 ? 3 : 10, 256, 0),
+                                         GPUEXEC_NO_ARGS };
+        const void *argument[1];
+        slab a;
+        memset(&a, 0, sizeof a);
+        a.barrier = gpuexec_barrier_address(barrier, 0);
+        a.x = gpuexec_alloc(s.ctx, bytes);
+        a.q = gpuexec_alloc(s.ctx, bytes);
+        a.r = gpuexec_alloc(s.ctx, bytes);
+        a.p = gpuexec_alloc(s.ctx, 2 * sizeof b);
+        a.above = gpuexec_alloc(s.ctx, width * sizeof(double));
+        a.below = gpuexec_alloc(s.ctx, width * sizeof(double));
+        a.parts[0] = gpuexec_alloc(s.ctx, 2 * 10 * sizeof(double));
+        a.curve = gpuexec_alloc(s.ctx, sizeof curve);
+        a.done = gpuexec_alloc(s.ctx, sizeof done);
+        a.width = width, a.rows = rows, a.iterations = iterations, a.enough = enough;
+        gpuexec_fill(s.stream, a.x, 0, bytes);
+        gpuexec_fill(s.stream, a.p, 0, 2 * sizeof b);
+        gpuexec_fill(s.stream, a.above, 0, width * sizeof(double));
+        gpuexec_fill(s.stream, a.below, 0, width * sizeof(double));
+        gpuexec_copy_in(s.stream, a.r, b + width, bytes);
+        argument[0] = &a;
+        launch.args.addresses = argument;
+        launch.args.count = 1;
+        CHECK_OK(gpuexec_launch_multi_device(&launch, 1, NULL));
+        memset(x, 0, sizeof x);
+        gpuexec_copy_out(s.stream, x + width, a.x, bytes);
+        gpuexec_copy_out(s.stream, curve, a.curve, sizeof curve);
+        gpuexec_copy_out(s.stream, &done, a.done, sizeof done);
+        CHECK_OK(gpuexec_stream_sync(s.stream));
+        for (k = 1; k <= rows; k++) for (i = k * width + 1; i < (k + 1) * width - 1; i++) {
+            const double d = b[i] - (4 * x[i] - x[i - width] - x[i + width] - x[i - 1] - x[i + 1]);
+            left += d * d;
+            all += b[i] * b[i];
+        }
+        CHECK(sqrt(left / all) < 2 * enough);                    /* what it computes equals what is left */
+        if (!CHECK(done > 1 && done < iterations)) return;
+        CHECK((double)curve[done - 1] <= enough && (double)curve[done - 2] > enough);
+    }
+}
+
 /* ---- x*y+z in every rounding, where the product and z nearly cancel ---- */
 
 enum { NEAREST, TOWARD_ZERO, DOWN, UP };

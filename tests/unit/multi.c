@@ -392,6 +392,99 @@ TEST_MULTI(by_the_driver)     {
     works(devices_here(), GPUEXEC_MULTI_DRIVER, 0);
 }
 
+/* --- kernels/exchange.cu, with sizes that are no multiple of anything -------------------------------------------- */
+
+enum { KERNEL_DEVICES = 32, WORDS = 1027 };
+typedef struct all_to_all_data {
+    gpuexec_ptr barrier, parts, received[KERNEL_DEVICES], back[KERNEL_DEVICES];
+    unsigned long long n;
+} all_to_all_data;
+typedef struct all_reduce_data {
+    gpuexec_ptr barrier, in[KERNEL_DEVICES], out[KERNEL_DEVICES];
+    unsigned long long n;
+    int rounds;
+} all_reduce_data;
+
+/* Memory for WORDS words of each device that all devices can access, filled with 0xff. */
+static gpuexec_ptr words_of(party *p, unsigned i) {
+    const size_t bytes = (size_t)p->n * WORDS * 4;
+    void *host = gpuexec_barrier_is_direct(p->barrier) ? NULL : gpuexec_alloc_pinned(p->context[i], bytes);
+    gpuexec_ptr d = host ? gpuexec_pinned_address(host) : gpuexec_alloc(p->context[i], bytes);
+    if (host) memset(host, 0xff, bytes);
+    else CHECK_OK(gpuexec_fill_now(p->context[i], d, 0xff, bytes));
+    return d;
+}
+static void launch_exchange(party *p, const char *name, void *data, size_t size, unsigned blocks) {
+    gpuexec_device_launch list[MOST];
+    gpuexec_multi_desc desc = { 0, GPUEXEC_MULTI_FASTEST, 0, 0, { 0 }, NULL, 0 };
+    const void *argument[MOST];
+    unsigned i;
+    memset(list, 0, sizeof list);
+    desc.barrier = p->barrier;
+    for (i = 0; i < p->n; i++) {
+        argument[i] = (char *)data + i * size;
+        list[i].kernel = gpuexec_kernel_get(gpuexec_module_load_file(p->context[i], "kernels/exchange.ptx", NULL), name);
+        list[i].stream = p->stream[i];
+        list[i].dims = gpuexec_grid(blocks, THREADS, 0);
+        list[i].args.addresses = &argument[i];
+        list[i].args.count = 1;
+    }
+    CHECK_OK(gpuexec_launch_multi_device(list, p->n, &desc));
+    for (i = 0; i < p->n; i++) CHECK_OK(gpuexec_stream_sync(p->stream[i]));
+}
+static void exchange(unsigned n, int host_memory) {
+    static const unsigned sizes[] = { 0, 1, 3, 4, 1024, WORDS };
+    static uint32_t parts[MOST][MOST * WORDS], got[MOST * WORDS];
+    static float numbers[MOST][WORDS], sums[WORDS], got_sums[WORDS + 1];
+    gpuexec_barrier_desc barrier = { 0, 0, 0, 0 };
+    all_to_all_data to_all[MOST];
+    all_reduce_data sum[MOST];
+    uint32_t seed = 7;
+    unsigned i, j, k, round;
+    party p;
+    barrier.host_memory = host_memory;
+    if (!gather(&p, n, &barrier)) return;
+    memset(to_all, 0, sizeof to_all);
+    memset(sum, 0, sizeof sum);
+    for (i = 0; i < n; i++) {
+        for (k = 0; k < MOST * WORDS; k++) parts[i][k] = test_random(&seed);
+        for (k = 0; k < WORDS; k++) numbers[i][k] = (float)(test_random(&seed) % 1000);
+    }
+    for (round = 0; round < sizeof sizes / sizeof *sizes; round++) {
+        const unsigned words = sizes[round], blocks = round % 2 ? 1 : BLOCKS;
+        memset(sums, 0, sizeof sums);
+        for (i = 0; i < n; i++) {
+            to_all[0].received[i] = words_of(&p, i);
+            to_all[0].back[i] = words_of(&p, i);
+            sum[0].in[i] = words_of(&p, i);
+            sum[0].out[i] = words_of(&p, i);
+            gpuexec_copy_in(p.stream[i], sum[0].in[i], numbers[i], words * 4);
+            for (k = 0; k < words; k++) sums[k] += numbers[i][k];
+        }
+        for (i = 0; i < n; i++) {
+            to_all[i] = to_all[0];
+            sum[i] = sum[0];
+            to_all[i].barrier = sum[i].barrier = gpuexec_barrier_address(p.barrier, i);
+            to_all[i].parts = gpuexec_alloc(p.context[i], sizeof parts[i]);
+            gpuexec_copy_in(p.stream[i], to_all[i].parts, parts[i], sizeof parts[i]);
+            to_all[i].n = sum[i].n = words;
+            sum[i].rounds = 2;
+        }
+        launch_exchange(&p, "all_to_all", to_all, sizeof *to_all, blocks);
+        launch_exchange(&p, "all_reduce", sum, sizeof *sum, blocks);
+        for (i = 0; i < n; i++) {
+            CHECK_OK(gpuexec_copy_out_now(p.context[i], got, to_all[0].received[i], (size_t)n * words * 4));
+            for (j = 0; j < n; j++) CHECK(memcmp(got + j * words, parts[j] + i * words, words * 4) == 0);
+            CHECK_OK(gpuexec_copy_out_now(p.context[i], got, to_all[0].back[i], (size_t)n * words * 4));
+            CHECK(memcmp(got, parts[i], (size_t)n * words * 4) == 0);
+            CHECK_OK(gpuexec_copy_out_now(p.context[i], got_sums, sum[0].out[i], words * 4));
+            CHECK(memcmp(got_sums, sums, words * 4) == 0);
+        }
+    }
+}
+TEST_MULTI(exchange_of_all_devices) { exchange(devices_here(), 0); }
+TEST_MULTI(exchange_through_host_memory) { exchange(devices_here(), 1); }
+
 /* --- the rules, each violated once -------------------------------------------------------------------------------- */
 
 typedef struct driver_params {                       /* CUDA_LAUNCH_PARAMS */
