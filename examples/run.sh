@@ -27,5 +27,5 @@ echo
 [ -z "$skipped" ] || echo "skipped:$skipped"
 [ $status -ne 0 ] ||
     echo "all examples ran with correct results; pictures in $build: mandelbrot.png, volume.png," \
-        "jacobi.svg, pools.svg, batch.svg"
+        "jacobi.svg, cg.svg, pools.svg, batch.svg"
 exit $status

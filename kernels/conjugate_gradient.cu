@@ -16,7 +16,7 @@ struct cg_slab {
     double *above, *below;                         // [width], r next to the slab, which the neighbours write
     double *to_above, *to_below;                   // [width], the neighbours' below and above; NULL at the edges
     double *parts[MOST];                           // [2][devices][blocks], of each device
-    float  *curve;                                 // [iterations + 1]: |r| / |b| after each iteration, of the first device
+    float  *curve;                                 // [iterations]: |r| / |b| after each one, of the first device
     int    *done;                                  // [1], how many iterations, of the first device
     int     width, rows, iterations;
     double  enough;                                // stop when |r| / |b| is not larger

@@ -4,12 +4,12 @@
 // send them back, so that `back` on each device must be what it had in `parts`.
 //
 // all_reduce: each device has n floats, and gets their sum over all devices. Each device adds up one slice of all the
-// inputs, and writes it to all outputs: (count - 1) / count of the data come over the links, and as many leave. Only one
-// device computes each sum, so all devices have the same bits.
+// inputs, and writes it to all outputs: (count - 1) / count of the data come over links, and as many leave. Each sum
+// is computed once, so all devices have the same bits.
 
 #include "gpuexec_barrier.cuh"
 
-enum { MOST = 32 };                                // the examples multi_device_exchange and _reduce have these structs, too
+enum { MOST = 32 };                                // examples/multi_device_exchange.c and _reduce.c: the same structs
 struct all_to_all_data {
     const gpuexec_barrier_device *barrier;
     const unsigned *parts;                         // [devices][n]

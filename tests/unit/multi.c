@@ -423,7 +423,8 @@ static void launch_exchange(party *p, const char *name, void *data, size_t size,
     desc.barrier = p->barrier;
     for (i = 0; i < p->n; i++) {
         argument[i] = (char *)data + i * size;
-        list[i].kernel = gpuexec_kernel_get(gpuexec_module_load_file(p->context[i], "kernels/exchange.ptx", NULL), name);
+        list[i].kernel = gpuexec_kernel_get(gpuexec_module_load_file(p->context[i], "kernels/exchange.ptx", NULL),
+                                            name);
         list[i].stream = p->stream[i];
         list[i].dims = gpuexec_grid(blocks, THREADS, 0);
         list[i].args.addresses = &argument[i];
