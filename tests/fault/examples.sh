@@ -13,7 +13,7 @@ trap 'rm -rf "$out"' EXIT
 passed=0 failed=0 skipped=0 faults=0 survived=0
 for program; do
     case $program in /*) ;; *) program=$PWD/$program ;; esac
-    case $program in *jacobi) size=16 ;; *) size= ;; esac
+    case $program in *jacobi | *_cg) size=16 ;; *_exchange | *_reduce) size=4096 ;; *) size= ;; esac
     (cd "$out" && SIMGPU_TRACE=1 timeout 60 "$program" $size 2>&1 >/dev/null </dev/null
      echo $? > exit) |
         sed -n 's/^simgpu: \(cu[A-Za-z0-9]*\)[_v2]* -> 0 .*/\1/p' | grep -v 'cuGetProcAddress\|cuGetError' | sort |
