@@ -7606,7 +7606,11 @@ GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
     if (GXI_LOAD(&gxi.started)) {
         if (gxi_desc()->report_leaks) gxi_report_leaks();
         while ((slot = gxi_first(&gxi.first[GXI_CONTEXT])) != NULL) gxi_context_close(call, slot);
-        while ((slot = gxi_first(&gxi.first[GXI_LIBRARY])) != NULL) gxi_destroy(call, slot);
+        while ((slot = gxi_first(&gxi.first[GXI_LIBRARY])) != NULL) {
+            const char *made_at = slot->where;
+            if (gxi_destroy(call, slot)) gxi_fail_cu(call, NULL, "cannot unload a library created at %s",
+                                                     gxi_place(made_at));
+        }
     }
     while ((slot = gxi_first(&gxi.first[GXI_PARAMS])) != NULL) gxi_destroy(call, slot);              /* no context */
     while ((slot = gxi_first(&gxi.first[GXI_IPC])) != NULL) gxi_destroy(call, slot);

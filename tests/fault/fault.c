@@ -120,6 +120,16 @@ static int fault_close(int file) {                     /* as on a network: writt
 #define PASS_cuModuleEnumerateFunctions (functions, n, module)
 #define PASS_cuFuncGetName (name, function)
 #define PASS_cuFuncGetParamInfo (function, index, offset, size)
+#define PASS_cuLibraryLoadData (library, image, options, values, n, library_options, library_values, library_n)
+#define PASS_cuLibraryUnload (library)
+#define PASS_cuLibraryGetModule (module, library)
+#define PASS_cuLibraryGetKernelCount (count, library)
+#define PASS_cuLibraryEnumerateKernels (kernels, n, library)
+#define PASS_cuKernelGetName (name, kernel)
+#define PASS_cuKernelGetFunction (function, kernel)
+#define PASS_cuModuleGetLoadingMode (mode)
+#define PASS_cuFuncLoad (function)
+#define PASS_cuFuncIsLoaded (state, function)
 #define PASS_cuFuncGetAttribute (value, attribute, function)
 #define PASS_cuFuncSetAttribute (function, attribute, value)
 #define PASS_cuOccupancyMaxActiveBlocksPerMultiprocessor (blocks, function, threads, shared)
@@ -288,7 +298,7 @@ static const char *const fault_manners[2][3] = {
     { "an allocation fails once", "an allocation fails, and the flow goes on", "no memory, permanently" }
 };
 
-enum { FAULT_OBJECTS = 13, GRAPHS = 9 };
+enum { FAULT_OBJECTS = 14, GRAPHS = 9 };
 static struct {
     fault_source source;
     fault_manner manner;
@@ -338,12 +348,13 @@ static const struct { unsigned char row; signed char change; unsigned char objec
     { ROW_cuMemPoolCreate, 1, 11 }, { ROW_cuMemPoolDestroy, -1, 11 },
     { ROW_cuStreamBeginCapture, 1, 8 }, { ROW_cuStreamEndCapture, -1, 8 }, { ROW_cuGraphDestroy, -1, GRAPHS },
     { ROW_cuGraphCreate, 1, GRAPHS }, { ROW_cuGraphClone, 1, GRAPHS }, { ROW_cuGraphAddMemAllocNode, 1, 6 },
-    { ROW_cuGraphInstantiateWithFlags, 1, 10 }, { ROW_cuGraphExecDestroy, -1, 10 }
+    { ROW_cuGraphInstantiateWithFlags, 1, 10 }, { ROW_cuGraphExecDestroy, -1, 10 },
+    { ROW_cuLibraryLoadData, 1, 13 }, { ROW_cuLibraryUnload, -1, 13 }
     };
 static const char *const fault_object_names[FAULT_OBJECTS] = {
     "retains of primary contexts", "counts of contexts", "modules", "link states", "streams", "events",
     "pieces of device memory", "pieces of page-locked memory", "captures", "graphs", "instantiated graphs",
-    "memory pools", "pieces of imported memory"
+    "memory pools", "pieces of imported memory", "libraries"
 };
 static int fault_change(int row) {                       /* an index of fault_objects, or -1 */
     int i = (int)(sizeof fault_objects / sizeof *fault_objects);
@@ -598,6 +609,19 @@ static const struct { const char *function; int row; } fault_tolerated[] = {
     { "load", ROW_cuModuleGetFunctionCount },            /* the kernels' names are then unknown, which is allowed */
     { "load", ROW_cuModuleEnumerateFunctions },
     { "load", ROW_cuFuncGetName },
+    { "load", ROW_cuLibraryGetKernelCount },
+    { "load", ROW_cuLibraryEnumerateKernels },
+    { "load", ROW_cuKernelGetName },
+    { "library_module", ROW_cuModuleGetFunctionCount },
+    { "library_module", ROW_cuModuleEnumerateFunctions },
+    { "library_module", ROW_cuFuncGetName },
+    { "library_module", ALLOCATION },                    /* of the log, the names, or the text's parameters */
+    { "library_from_native", ROW_cuLibraryGetKernelCount },
+    { "library_from_native", ROW_cuLibraryEnumerateKernels },
+    { "library_from_native", ROW_cuKernelGetName },
+    { "library_from_native", ALLOCATION },
+    { "library_unload", ALLOCATION },                    /* it is then not postponed */
+    { "kernel_from_native", ROW_cuKernelGetFunction },   /* it is then taken for a CUfunction */
     { "module_from_native", ROW_cuModuleGetFunctionCount },
     { "module_from_native", ROW_cuModuleEnumerateFunctions },
     { "from_native", ROW_cuFuncGetName },
@@ -959,6 +983,50 @@ FLOW(module) {
     CLEAN(gpuexec_module_unload(adopted));
     CLEAN(gpuexec_module_unload(mod));
     CLEAN(gpuexec_module_unload(file));
+    CLEAN(gpuexec_context_close(ctx));
+}
+
+FLOW(library) {
+    gpuexec_context ctx, other;
+    gpuexec_library library, file, adopted;
+    gpuexec_library_info info;
+    gpuexec_module mod, second, of_file, of_adopted;
+    gpuexec_kernel bump, same;
+    gpuexec_stream s;
+    uint32_t value = 0;
+    int n;
+    const char *name;
+    MAKE(library, gpuexec_library_load(fault_ptx, 0, NULL));
+    MAKE(file, gpuexec_library_load_file("tests/unit/unit.ptx", NULL));
+    MAKE(ctx, gpuexec_context_open(0, NULL));
+    MAKE(other, gpuexec_context_create(0, NULL));
+    MAKE(mod, gpuexec_library_module(library, ctx));
+    MAKE(second, gpuexec_library_module(library, other));
+    MAKE(of_file, gpuexec_library_module(file, ctx));
+    QUERY(gpuexec_library_get_info(library, &info));
+    if (fault_whole()) CHECK_EQ(info.modules, 2);
+    READ(name, gpuexec_library_kernel_name(library, 0), name != NULL || fault.fired);
+    MAKE(bump, gpuexec_kernel_get(mod, "bump"));
+    (void)of_file;
+    READ(n, gpuexec_loads_lazily(), n >= 0);
+    READ(n, gpuexec_kernel_is_loaded(bump), n >= 0);
+    DO(gpuexec_kernel_load(bump));
+    MAKE(same, gpuexec_kernel_from_native(ctx, gpuexec_kernel_native(bump)));
+    MAKE(s, gpuexec_stream_create(ctx, NULL));
+    WORK(gpuexec_launch(same, s, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
+    WAIT(gpuexec_stream_sync(s));
+    WORK(gpuexec_module_get_global(mod, "counter", &value, sizeof value));
+    EQUAL(value, 49);
+    WORK(gpuexec_module_get_global(second, "counter", &value, sizeof value));
+    EQUAL(value, 40);
+    if (gpuexec_library_native(library)) {
+        MAKE(adopted, gpuexec_library_from_native(gpuexec_library_native(library)));
+        MAKE(of_adopted, gpuexec_library_module(adopted, ctx));
+        (void)of_adopted;
+        CLEAN(gpuexec_library_unload(adopted));
+    }
+    CLEAN(gpuexec_context_close(other));
+    CLEAN(gpuexec_library_unload(library));
     CLEAN(gpuexec_context_close(ctx));
 }
 
@@ -1995,6 +2063,7 @@ FLOW(refused) {
     gpuexec_module mod;
     gpuexec_kernel add;
     gpuexec_linker linker;
+    gpuexec_library library;
     gpuexec_prepared ready;
     gpuexec_ptr p = 1;
     uint32_t n = 1;
@@ -2005,6 +2074,7 @@ FLOW(refused) {
     MAKE(mod, gpuexec_module_load(ctx, fault_ptx, 0, NULL));
     MAKE(add, gpuexec_kernel_get(mod, "add"));
     MAKE(linker, gpuexec_linker_create(ctx, NULL));
+    MAKE(library, gpuexec_library_load(fault_ptx, 0, NULL));
     REFUSED(GXI_MAKES, fault_of(gpuexec_context_open(99, NULL)));
     REFUSED(GXI_MAKES, fault_of(gpuexec_module_load(ctx, ".version 7.0 nonsense", 0, NULL)));
     REFUSED(GXI_MAKES, fault_of(gpuexec_module_load_file(ctx, "no/such/file", NULL)));
@@ -2028,6 +2098,7 @@ FLOW(refused) {
     WORK(gpuexec_capture_begin(s, NULL));
     CLEAN(gpuexec_free(p));
     CLEAN(gpuexec_module_unload(mod));
+    CLEAN(gpuexec_library_unload(library));
     CLEAN(gpuexec_linker_destroy(linker));
     REFUSED(GXI_CLEANS, gpuexec_context_close(ctx));     /* it ends the capture, and frees */
 }

@@ -1,5 +1,6 @@
-/* library_raw.c - libraries and kernels of the driver API, which need no context. tests/probe compares their results with
-   an H200's; here is what they do: kernels in several contexts, from several threads, of files and linked images. */
+/* library_raw.c - libraries and kernels of the driver API, which need no context. tests/probe compares their results
+   with an H200's; here is what they do: kernels in several contexts, from several threads, of files and linked
+   images. */
 #include "../test.h"
 
 enum { INVALID_PTX = 218, CONTEXT_IS_DESTROYED = 709, INVALID_HANDLE = 400, NOT_SUPPORTED = 801, MAX_DYNAMIC = 8 };
