@@ -284,7 +284,7 @@ static void use(struct fuzz_source *s) {
           (void)gpuexec_module_threads_per_block(M);
           break;
     CALL: (void)gpuexec_module_kernel_count(M); (void)gpuexec_module_kernel_name(M, N(5) - 1); break;
-    CALL: MAKE(LIBRARY, gpuexec_library_load(text, (size_t)N(2) * (size_t)N(800), NULL)); break;
+    CALL: MAKE(LIBRARY, gpuexec_library_load(text, (size_t)N(2) * (size_t)N(sizeof text), NULL)); break;
     CALL: CALL: MAKE(MODULE, gpuexec_library_module(library_of(s), C)); break;
     CALL: NATIVE(LIBRARY, gpuexec_library_native(library_of(s)));
           MAKE(LIBRARY, gpuexec_library_from_native((struct CUlib_st *)native_of(s, LIBRARY)));
