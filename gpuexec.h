@@ -212,6 +212,20 @@
       _get_global copy synchronously. To change a variable between two launches on a stream, enqueue the copy there:
           gpuexec_copy_in(s, gpuexec_module_global(mod, "table", NULL), table, sizeof table);
 
+    LIBRARIES (>>library)
+      A module belongs to one context. A library holds one image for all contexts and devices:
+          gpuexec_library lib = gpuexec_library_load_file("saxpy.ptx", NULL);
+          gpuexec_module  mod = gpuexec_library_module(lib, ctx);            // for any context, on any thread
+      Its modules and kernels are like any others: they go into launches, graphs, batches and multi-device launches. In
+      each context, they have separate variables and settings; only __managed__ variables may be the same on all devices
+      (CUDA documents this for libraries). For different GPUs, use PTX or a fatbin. Drivers for CUDA 12.0 and later load
+      the image once (cuLibrary); with older ones, gpuexec loads a copy of it into each context that needs it:
+      gpuexec_library_info.context_free says which. A library that does not compile, or has no code for a device, is an
+      error of gpuexec_library_module.
+      The end of the context, or gpuexec_library_unload, closes the module. A library outlives contexts: in a new one,
+      its variables have their initial values.
+      Drivers can load code lazily: gpuexec_loads_lazily(). gpuexec_kernel_get and gpuexec_kernel_load load a kernel.
+
     LINKING (>>link)
       Device code in several files, compiled with nvcc -rdc=true (or PTX with .extern and .visible), becomes one module:
           gpuexec_linker linker = gpuexec_linker_create(ctx, NULL);
