@@ -10110,27 +10110,34 @@ static uint64_t gxi_module_of(uint64_t library, uint64_t context, int *count) {
     gxi_unlock(&gxi_tables);
     return id;
 }
+/* Keeps the first of several failures for the text. */
+static void gxi_keep_failure(gxi_call *first, const gxi_call *call, int cu) {
+    if (!cu || first->cu) return;
+    *first = *call;
+    first->cu = cu;
+}
 static int gxi_library_end(gxi_call *call, gxi_slot *old) {
-    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, count, cu = 0, other;
-    gxi_call failed = *call;                     /* at the first failure */
+    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, count;
+    gxi_call first = *call;
     gxi_scope scope;
     gxi_slot *m;
     uint64_t id;
+    first.cu = 0;
     while ((id = gxi_module_of(old->id, 0, &count)) != 0 && (m = gxi_peek(id, GXI_MODULE)) != NULL) {
         const gxi_slot *const context = gxi_peek(m->context, GXI_CONTEXT);
         memset(&scope, 0, sizeof scope);
         if (context && gxi_context_is_gone(call, context)) m->adopted = 1;
-        else if ((other = gxi_enter_cu(call, m->cu_context, &scope)) != 0 && !cu) failed = *call, cu = other;
-        if ((other = gxi_destroy(call, m)) != 0 && !cu) failed = *call, cu = other;
+        else gxi_keep_failure(&first, call, gxi_enter_cu(call, m->cu_context, &scope));
+        gxi_keep_failure(&first, call, gxi_destroy(call, m));
         gxi_leave(&scope);
     }
     gxi_exchange_mode(&mode);
-    if (old->is.library.native && !old->adopted && (other = GXI_TRY(cuLibraryUnload, (old->is.library.native))) != 0 &&
-        !cu) failed = *call, cu = other;
+    if (old->is.library.native && !old->adopted)
+        gxi_keep_failure(&first, call, GXI_TRY(cuLibraryUnload, (old->is.library.native)));
     gxi_exchange_mode(&mode);
     gxi_library_free(old->is.library.info);
-    if (cu) *call = failed;
-    return cu;
+    if (first.cu) *call = first;
+    return first.cu;
 }
 
 static gxi_library *gxi_library_new(gxi_call *call, const char *name) {
