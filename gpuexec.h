@@ -9255,7 +9255,7 @@ struct gxi_module {
     uint64_t image_hash;                         /* gxi_hash of the image; 0 for an adopted module */
     int    device_launches;                      /* 1: kernels may launch kernels (dynamic parallelism) */
     int    cached;                               /* 1: the code was on disk */
-    int    kept;                                 /* 1: it belongs to a CUlibrary, and is unloaded with that */
+    int    kept;                                 /* 1: it belongs to a CUlibrary, and is unloaded with that; 2: now */
     gxi_text names;                              /* name expressions, each with its lowered name; all end in NUL */
     uint32_t kernels_made;                       /* list of its kernels' handles; guarded by gxi_tables */
 };
@@ -9280,7 +9280,8 @@ static int gxi_module_end(gxi_call *call, gxi_slot *old) {
     gxi_slot *kernel;
     int cu;
     for (; (kernel = gxi_first(&old->is.module.info->kernels_made)) != NULL; gxi_destroy(call, kernel))
-        if (!old->adopted && GXI_LOAD(&gxi.graphs_lose)) GXI_LOAD(&gxi.graphs_lose)(call, NULL, kernel);
+        if (!old->adopted && old->is.module.info->kept != 1 && GXI_LOAD(&gxi.graphs_lose))
+            GXI_LOAD(&gxi.graphs_lose)(call, NULL, kernel);
     cu = old->adopted || old->is.module.info->kept ? 0 : GXI_TRY(cuModuleUnload, (old->is.module.native));
     gxi_module_free(old->is.module.info);
     return cu;
@@ -10128,6 +10129,7 @@ static int gxi_library_end(gxi_call *call, gxi_slot *old) {
         memset(&scope, 0, sizeof scope);
         if (context && gxi_context_is_gone(call, context)) m->adopted = 1;
         else gxi_keep_failure(&first, call, gxi_enter_cu(call, m->cu_context, &scope));
+        if (m->is.module.info->kept) m->is.module.info->kept = 2;
         gxi_keep_failure(&first, call, gxi_destroy(call, m));
         gxi_leave(&scope);
     }

@@ -204,14 +204,23 @@ TEST_BOTH(two_handles_of_a_context) {
     gpuexec_library library = unit_library();
     gpuexec_context a = gpuexec_context_open(0, NULL), b = gpuexec_context_open(0, NULL);
     gpuexec_module  of_a = gpuexec_library_module(library, a), of_b = gpuexec_library_module(library, b);
+    gpuexec_stream  s = gpuexec_stream_create(b, NULL);
+    gpuexec_graph   graph = { 0 };
     uint32_t        value = 7;
     CHECK(!gpuexec_same(of_a, of_b));
+    CHECK_MADE(gpuexec_kernel_get(of_a, "bump"));
+    GPUEXEC_CAPTURE(s, &graph)
+        gpuexec_launch(gpuexec_kernel_get(of_b, "bump"), s, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS);
     CHECK((gpuexec_module_native(of_a) == gpuexec_module_native(of_b)) == has_libraries());
     CHECK_OK(gpuexec_module_set_global(of_a, "counter", &value, sizeof value));
     CHECK_EQ(counter(of_b), has_libraries() ? 7 : 40);
     CHECK_OK(gpuexec_context_close(a));
     CHECK_EQ(counter(of_b), has_libraries() ? 7 : 40);
+    CHECK_OK(gpuexec_graph_launch(graph, s));            /* its kernel is still there */
+    CHECK_OK(gpuexec_stream_sync(s));
+    CHECK_EQ(counter(of_b), has_libraries() ? 16 : 49);
     CHECK_OK(gpuexec_library_unload(library));
+    CHECK_REFUSED(gpuexec_graph_launch(graph, s), GPUEXEC_STALE_HANDLE, "kernel \"bump\"");
 }
 
 /* The settings of a kernel are those of one context. */
