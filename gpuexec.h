@@ -271,6 +271,7 @@
       The code is a cubin for the context's device. If the driver does not accept that (the CPU device executes only
       PTX), the PTX of the same compilation is loaded. For a device that is newer than NVRTC, it is PTX from the
       beginning. A source that does not compile is GPUEXEC_COMPILE_FAILED, and the text has NVRTC's whole log.
+      Kernels that launch kernels need the option "-rdc=true", and are linked with the device runtime (see LINKING).
       The source can include the files that desc.headers contains, files in desc.folders, and the toolkit's
       headers (cuda_fp16.h), if a toolkit or the package nvidia-cuda-runtime is installed. NVRTC has no host headers:
       <stdio.h> and <vector> are not available, printf is built in.
@@ -1536,7 +1537,7 @@ typedef struct gpuexec_compile_desc {
    "source.cu". All strings may be freed afterwards. gpuexec_module_log() has the compiler's warnings, before the
    driver's. Takes tens of milliseconds or more, unless the result is on disk (>>cache). GPUEXEC_NO_COMPILER without
    NVRTC; GPUEXEC_COMPILE_FAILED if the source, an option or an expression is wrong: the text has the log; otherwise as
-   gpuexec_module_load. nvrtcCompileProgram, cuModuleLoadDataEx. */
+   gpuexec_module_load, and, if kernels launch kernels, gpuexec_linker_load. nvrtcCompileProgram, cuModuleLoadDataEx. */
 GPUEXEC_API gpuexec_module gpuexec_module_compile_at(const char *where, gpuexec_context context, const char *source,
                                                      const char *name, const gpuexec_compile_desc *desc);
 
@@ -11230,22 +11231,19 @@ static gxi_linker *gxi_linked(gxi_call *call, gpuexec_linker linker) {
 #endif
     return gxi_link_late(call, slot) == GPUEXEC_OK ? l : NULL;
 }
-GPUEXEC_API gpuexec_module gpuexec_linker_load_at(const char *where, gpuexec_linker linker) {
-    gpuexec_module handle = { 0 };
+/* 0 after a failure. */
+static uint64_t gxi_linker_load(gxi_call *call, gpuexec_linker linker) {
     const gpuexec_module_desc desc = gxi_module_defaults;            /* already compiled: no options */
     gxi_text ptx = { 0, 0, 0, 0 };
     gxi_module *m;
     gxi_linker *l;
     int all_ptx = 1;
+    uint64_t id;
     size_t i;
-    GXI_CALL(gpuexec_linker_load, GXI_WORKS);                        /* refused if an input failed and is missing */
-    if ((l = gxi_linked(call, linker)) != NULL)
-        handle.id = gxi_load(call, gxi_peek(linker.id, GXI_LINKER)->context, l->image, l->bytes, &desc, l->name);
-    if (!handle.id) {
-        handle.id = gxi_failed_id(GXI_MODULE);
-        return handle;
-    }
-    m = gxi_peek(handle.id, GXI_MODULE)->is.module.info;
+    if (!(l = gxi_linked(call, linker))) return 0;
+    id = gxi_load(call, gxi_peek(linker.id, GXI_LINKER)->context, l->image, l->bytes, &desc, l->name);
+    if (!id) return 0;
+    m = gxi_peek(id, GXI_MODULE)->is.module.info;
     m->cached = l->kept != NULL;
     for (i = 0; i < l->count; i++) {             /* for what the image may hide: device launches, parameters */
         const gxi_input *input = &l->inputs[i];
@@ -11262,6 +11260,12 @@ GPUEXEC_API gpuexec_module gpuexec_linker_load_at(const char *where, gpuexec_lin
         m->ptx = ptx.p;
     }
     if (m->nkernels < 0 && all_ptx) gxi_list_ptx_kernels(m, m->ptx ? m->ptx : "");       /* drivers before CUDA 12.4 */
+    return id;
+}
+GPUEXEC_API gpuexec_module gpuexec_linker_load_at(const char *where, gpuexec_linker linker) {
+    gpuexec_module handle;
+    GXI_CALL(gpuexec_linker_load, GXI_WORKS);                        /* refused if an input failed and is missing */
+    handle.id = gxi_or_failed(gxi_linker_load(call, linker), GXI_MODULE);
     return handle;
 }
 GPUEXEC_API gpuexec_result gpuexec_linker_image_at(const char *where, gpuexec_linker linker, const void **image,
@@ -11553,6 +11557,8 @@ static GXI_COLD void gxi_fail_compile(gxi_call *call, const gxi_compilation *c) 
     else if (strstr(log, "__nv_name_map") && strstr(log, "name expression"))
         cure = "correct gpuexec_compile_desc.expressions: each is the name of a kernel, or & and that of a variable, "
                "in this source";
+    else if (strstr(log, "runtime APIs are not declared") || strstr(log, "separate compilation"))
+        cure = "add \"-rdc=true\" to gpuexec_compile_desc.options: kernels that launch kernels need it";
     else if (strstr(log, "builtins"))
         cure = "keep libnvrtc-builtins.so of the same version in the folder of libnvrtc.so";
     else if (call->cu == GXI_NVRTC_COMPILATION) cure = "fix the errors in the log";
@@ -11619,6 +11625,40 @@ static uint64_t gxi_nvrtc_load_result(gxi_call *call, const gxi_slot *context, c
     if (id && c->log) gxi_log_before(m, c->log);
     return id;
 }
+/* The same for code that calls the device runtime: links them. Frees *m, unless it fails. */
+static uint64_t gxi_nvrtc_link_result(gxi_call *call, const gxi_slot *context, const gxi_compilation *c,
+                                      gxi_module *m) {
+    const int cubin = c->cubin && (!c->ptx || !gxi_is_cpu_device());
+    gpuexec_module_desc desc = c->desc->module ? *c->desc->module : gxi_module_defaults;
+    gpuexec_context in = { 0 };
+    gpuexec_linker linker;
+    gxi_call own = *call;                        /* keeps a failure's driver call for the text */
+    gxi_module *linked;
+    gxi_scope scope;
+    gxi_slot *slot;
+    uint64_t id = 0;
+    desc.name = c->name;
+    desc.prefer_binary = 0;                      /* only of fatbins */
+    desc.cache = !c->desc->no_cache;
+    in.id = context->id;
+    if (!(linker.id = gxi_linker_new(call, in, &desc)) || !(slot = gxi_peek(linker.id, GXI_LINKER))) return 0;
+    if (gxi_linker_add(call, slot, GPUEXEC_INPUT_AUTO, cubin ? c->cubin : c->ptx, cubin ? c->cubin_bytes : c->ptx_bytes,
+                       c->name, "the compiled code") == GPUEXEC_OK)
+        id = gxi_linker_load(call, linker);
+    if (gxi_enter(&own, context->cu_context, &scope) == GPUEXEC_OK) {
+        gxi_destroy(&own, slot);
+        gxi_leave(&scope);
+    }
+    if (!id) return 0;
+    linked = gxi_peek(id, GXI_MODULE)->is.module.info;
+    linked->names = m->names;
+    linked->cached &= m->cached;
+    if (c->log) gxi_log_before(linked, c->log);
+    memset(&m->names, 0, sizeof m->names);
+    gxi_module_free(m);
+    return id;
+}
+
 /* --- the cache ---------------------------------------------------------------------------------------------------- */
 
 /* An entry's name says what the caller passed. What NVRTC finds itself is in the entry, and is compared at each hit:
@@ -11754,7 +11794,10 @@ static uint64_t gxi_module_compile(gxi_call *call, gpuexec_context context, cons
             gxi_compile_keep(call, source, &c, &m->names);
         }
     }
-    if (m && (m->cached || compiled)) id = gxi_nvrtc_load_result(call, slot, &c, m);
+    if (m && (m->cached || compiled))
+        id = (c.ptx && gxi_has_device_launches(c.ptx, c.ptx_bytes)) ||
+            (c.cubin && gxi_has_device_launches(c.cubin, c.cubin_bytes))
+            ? gxi_nvrtc_link_result(call, slot, &c, m) : gxi_nvrtc_load_result(call, slot, &c, m);
     if (c.program) GXI_BESIDE(nvrtcDestroyProgram, (&c.program));
     gxi_text_free(&c.ours);
     gxi_free(c.texts);
