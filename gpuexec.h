@@ -11641,14 +11641,14 @@ static uint64_t gxi_nvrtc_link_result(gxi_call *call, const gxi_slot *context, c
     desc.prefer_binary = 0;                      /* only of fatbins */
     desc.cache = !c->desc->no_cache;
     in.id = context->id;
-    if (!(linker.id = gxi_linker_new(call, in, &desc)) || !(slot = gxi_peek(linker.id, GXI_LINKER))) return 0;
-    if (gxi_linker_add(call, slot, GPUEXEC_INPUT_AUTO, cubin ? c->cubin : c->ptx, cubin ? c->cubin_bytes : c->ptx_bytes,
-                       c->name, "the compiled code") == GPUEXEC_OK)
-        id = gxi_linker_load(call, linker);
-    if (gxi_enter(&own, context->cu_context, &scope) == GPUEXEC_OK) {
+    if (gxi_enter(call, context->cu_context, &scope)) return 0;
+    if ((linker.id = gxi_linker_new(call, in, &desc)) != 0 && (slot = gxi_peek(linker.id, GXI_LINKER)) != NULL) {
+        if (gxi_linker_add(call, slot, GPUEXEC_INPUT_AUTO, cubin ? c->cubin : c->ptx,
+                           cubin ? c->cubin_bytes : c->ptx_bytes, c->name, "the compiled code") == GPUEXEC_OK)
+            id = gxi_linker_load(call, linker);
         gxi_destroy(&own, slot);
-        gxi_leave(&scope);
     }
+    gxi_leave(&scope);
     if (!id) return 0;
     linked = gxi_peek(id, GXI_MODULE)->is.module.info;
     linked->names = m->names;
