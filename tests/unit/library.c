@@ -432,7 +432,11 @@ static void loaded(const char *version, const char *mode, int lazy, int is_loade
     CHECK_FAILED((gpuexec_result)(gpuexec_kernel_is_loaded(add) < 0 ? GPUEXEC_STALE_HANDLE : GPUEXEC_OK),
                  GPUEXEC_STALE_HANDLE, "the kernel is stale");
 }
-TEST_ALONE(code_is_loaded_lazily) { loaded(NULL, "LAZY", 1, 1); }
+TEST_ALONE(code_is_loaded_lazily) {
+    CHECK(setenv("CUDA_MODULE_LOADING", "LAZY", 1) == 0);
+    if (gpuexec_driver_version() < 12040) SKIP("needs a driver for CUDA 12.4");
+    loaded(NULL, "LAZY", 1, 1);
+}
 TEST_ALONE(code_is_loaded_eagerly) { loaded(NULL, "EAGER", 0, 1); }
 TEST_ALONE(an_older_driver_loads_lazily) {
     if (!on_cpu_device()) SKIP("needs a driver older than CUDA 12.4");
