@@ -14,6 +14,7 @@
         >>device      the GPUs of the machine
         >>context     opening a device, adopting another library's context
         >>module      PTX, cubin and fatbin images; kernels by name
+        >>library     one image for all contexts; when code is loaded
         >>link        several images linked into one module
         >>compile     CUDA C compiled at run time
         >>cache       compiled and linked code, kept on disk
@@ -45,10 +46,10 @@
         >>object      handles and their slots
         >>ranges      the table of allocations
         >>impl-setup, impl-device, impl-context, impl-shutdown, impl-ptx, impl-image, impl-find, impl-cache,
-        >>impl-module, impl-best, impl-nvjitlink, impl-link, impl-linked, impl-compile, impl-memory, impl-stream,
-        >>impl-current, impl-pool, impl-managed, impl-event, impl-transfer, impl-copies, impl-launch, impl-params,
-        >>impl-graph, impl-capture, impl-nodes, impl-changes, impl-batch, impl-barrier, impl-multi, impl-ipc,
-        >>impl-connection
+        >>impl-module, impl-kernel, impl-best, impl-library, impl-nvjitlink, impl-link, impl-linked, impl-compile,
+        >>impl-memory, impl-stream, impl-current, impl-pool, impl-managed, impl-event, impl-transfer, impl-copies,
+        >>impl-launch, impl-params, impl-graph, impl-capture, impl-nodes, impl-changes, impl-batch, impl-barrier,
+        >>impl-multi, impl-ipc, impl-connection
 
     --------------------------------------------------------------------------------------------------------------------
     >>start
@@ -211,6 +212,20 @@
       _get_global copy synchronously. To change a variable between two launches on a stream, enqueue the copy there:
           gpuexec_copy_in(s, gpuexec_module_global(mod, "table", NULL), table, sizeof table);
 
+    LIBRARIES (>>library)
+      A module belongs to one context. A library holds one image for all contexts and devices:
+          gpuexec_library lib = gpuexec_library_load_file("saxpy.ptx", NULL);
+          gpuexec_module  mod = gpuexec_library_module(lib, ctx);            // for any context, on any thread
+      Its modules and kernels are like any others: they go into launches, graphs, batches and multi-device launches. In
+      each context, they have separate variables and settings; only __managed__ variables may be the same on all devices
+      (CUDA documents this for libraries). For different GPUs, use PTX or a fatbin. Drivers for CUDA 12.0 and later load
+      the image once (cuLibrary); with older ones, gpuexec loads a copy of it into each context that needs it:
+      gpuexec_library_info.context_free says which. A library that does not compile, or has no code for a device, is an
+      error of gpuexec_library_module.
+      The end of the context, or gpuexec_library_unload, closes the module. A library outlives contexts: in a new one,
+      its variables have their initial values.
+      Drivers can load code lazily: gpuexec_loads_lazily(). gpuexec_kernel_get and gpuexec_kernel_load load a kernel.
+
     LINKING (>>link)
       Device code in several files, compiled with nvcc -rdc=true (or PTX with .extern and .visible), becomes one module:
           gpuexec_linker linker = gpuexec_linker_create(ctx, NULL);
@@ -256,6 +271,7 @@
       The code is a cubin for the context's device. If the driver does not accept that (the CPU device executes only
       PTX), the PTX of the same compilation is loaded. For a device that is newer than NVRTC, it is PTX from the
       beginning. A source that does not compile is GPUEXEC_COMPILE_FAILED, and the text has NVRTC's whole log.
+      Kernels that launch kernels need the option "-rdc=true", and are linked with the device runtime (see LINKING).
       The source can include the files that desc.headers contains, files in desc.folders, and the toolkit's
       headers (cuda_fp16.h), if a toolkit or the package nvidia-cuda-runtime is installed. NVRTC has no host headers:
       <stdio.h> and <vector> are not available, printf is built in.
@@ -776,6 +792,7 @@ extern "C" {
 /* CUDA's own tags, so that this header works without cuda.h, or together with cuda.h, included before or after it. */
 struct CUctx_st;
 struct CUmod_st;
+struct CUlib_st;
 struct CUfunc_st;
 struct CUstream_st;
 struct CUevent_st;
@@ -844,6 +861,7 @@ typedef enum gpuexec_result {
    all others, even after its object is destroyed. */
 typedef struct gpuexec_context { unsigned long long id; } gpuexec_context;
 typedef struct gpuexec_module  { unsigned long long id; } gpuexec_module;
+typedef struct gpuexec_library { unsigned long long id; } gpuexec_library;
 typedef struct gpuexec_kernel  { unsigned long long id; } gpuexec_kernel;
 typedef struct gpuexec_stream  { unsigned long long id; } gpuexec_stream;
 typedef struct gpuexec_event   { unsigned long long id; } gpuexec_event;
@@ -1303,16 +1321,17 @@ GPUEXEC_API gpuexec_result gpuexec_module_set_global_at(const char *where, gpuex
 GPUEXEC_API gpuexec_result gpuexec_module_get_global_at(const char *where, gpuexec_module module, const char *name,
                                                         void *to, size_t bytes);
 
-/* Unloads the module and closes the handles of its kernels; an adopted module is not unloaded. The driver waits for
-   running kernels of the module (measured on an H200). cuModuleUnload. */
+/* Unloads the module and closes the handles of its kernels; an adopted module is not unloaded, and one of a library is
+   refused. The driver waits for running kernels of the module (measured on an H200). cuModuleUnload. */
 GPUEXEC_API gpuexec_result gpuexec_module_unload_at(const char *where, gpuexec_module module);
 
 /* Returns the kernel of that name, which is valid as long as its module; a second call returns the same handle.
    GPUEXEC_NOT_FOUND if there is none. cuModuleGetFunction. */
 GPUEXEC_API gpuexec_kernel gpuexec_kernel_get_at(const char *where, gpuexec_module module, const char *name);
 
-/* Adopts a CUfunction of that context. Its owner must not unload the CUfunction's module before the handle is closed.
-   cuFuncGetName, cuFuncGetParamInfo. */
+/* Adopts a CUfunction of that context, or a CUkernel (cast to CUfunction, as for launches): its function there. Its
+   owner must not unload its module or library before the handle is closed. cuKernelGetFunction, cuFuncGetName,
+   cuFuncGetParamInfo. */
 GPUEXEC_API gpuexec_kernel gpuexec_kernel_from_native_at(const char *where, gpuexec_context context,
                                                          struct CUfunc_st *native);
 
@@ -1389,6 +1408,67 @@ GPUEXEC_API int gpuexec_kernel_occupancy(gpuexec_kernel kernel, unsigned block_t
    if it fails. *blocks, unless NULL, receives the smallest grid that then fills the device. A query.
    cuOccupancyMaxPotentialBlockSize. */
 GPUEXEC_API int gpuexec_kernel_best_block(gpuexec_kernel kernel, size_t shared_bytes, int *blocks);
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>library   One image for all contexts, and when code is loaded. */
+
+/* Loads an image from memory without a context, for any number of contexts and devices; arguments as for
+   gpuexec_module_load. The library keeps a copy of the image. What is wrong with its code is a failure of
+   gpuexec_library_module. Any thread. cuLibraryLoadData, in drivers for CUDA 12.0 or later; with older ones,
+   gpuexec_library_module loads the copy into each context. */
+GPUEXEC_API gpuexec_library gpuexec_library_load_at(const char *where, const void *image, size_t bytes,
+                                                    const gpuexec_module_desc *desc);
+
+/* The same from a file, as gpuexec_module_load_file. */
+GPUEXEC_API gpuexec_library gpuexec_library_load_file_at(const char *where, const char *path,
+                                                         const gpuexec_module_desc *desc);
+
+/* Returns the library's module in a context: created by the first call for that handle of the context, and the same
+   handle after that, on every thread. The module is like any other, but cannot be unloaded alone: it is closed with the
+   library or the context. Fails as gpuexec_module_load does; the text names the device. Like gpuexec_kernel_get, the
+   first call can wait for running work. cuLibraryGetModule; before CUDA 12.0 cuModuleLoadDataEx. */
+GPUEXEC_API gpuexec_module gpuexec_library_module_at(const char *where, gpuexec_library library,
+                                                     gpuexec_context context);
+
+typedef struct gpuexec_library_info {
+    int context_free;                            /* 1: the driver loaded it once, and the handles of one CUcontext share
+                                                    its variables; 0: the driver has no libraries, and each handle of a
+                                                    context has a separate module */
+    int kernel_count;                            /* -1 if not known, as for gpuexec_module_kernel_count */
+    int modules;                                 /* how many contexts have its module now */
+} gpuexec_library_info;
+
+/* Reads what is known about a library without a context. A query. */
+GPUEXEC_API gpuexec_result gpuexec_library_get_info_at(const char *where, gpuexec_library library,
+                                                       gpuexec_library_info *info);
+
+/* Returns the name of a kernel, from 0 to kernel_count - 1; otherwise NULL. Valid as long as the library. A query.
+   cuLibraryEnumerateKernels, or the PTX text. */
+GPUEXEC_API const char *gpuexec_library_kernel_name(gpuexec_library library, int index);
+
+/* Returns the CUlibrary (a cudaLibrary_t is the same); NULL if the handle is not ok, and with a driver that has no
+   libraries. A query. */
+GPUEXEC_API struct CUlib_st *gpuexec_library_native(gpuexec_library library);
+
+/* Adopts a CUlibrary. Its owner must not unload it before the handle is closed. GPUEXEC_OLD_DRIVER before CUDA 12.0. */
+GPUEXEC_API gpuexec_library gpuexec_library_from_native_at(const char *where, struct CUlib_st *native);
+
+/* Closes the library's modules and their kernels in all contexts, and unloads it, unless it was adopted. The driver
+   waits for running kernels of the library (measured on an H200). During a capture this happens when no capture is open
+   any more. gpuexec_shutdown unloads what is left. cuLibraryUnload. */
+GPUEXEC_API gpuexec_result gpuexec_library_unload_at(const char *where, gpuexec_library library);
+
+/* Returns 1 if the driver loads a kernel's code when it is needed (CUDA_MODULE_LOADING=LAZY, on Linux the default since
+   CUDA 12.2), 0 if it loads it together with the module; -1 if it fails. A query. cuModuleGetLoadingMode. */
+GPUEXEC_API int gpuexec_loads_lazily(void);
+
+/* Returns 1 if the kernel's code is on the device, 0 if not, -1 if it fails. On an H200, gpuexec_kernel_get loads it.
+   GPUEXEC_OLD_DRIVER if the driver loads lazily and is older than CUDA 12.4. A query. cuFuncIsLoaded. */
+GPUEXEC_API int gpuexec_kernel_is_loaded(gpuexec_kernel kernel);
+
+/* Loads the kernel's code now, so that no launch has to, which could wait for running work. GPUEXEC_OLD_DRIVER as
+   above. cuFuncLoad. */
+GPUEXEC_API gpuexec_result gpuexec_kernel_load_at(const char *where, gpuexec_kernel kernel);
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>link   Several images linked into one module. Only one thread at a time may use a linker. */
@@ -1480,7 +1560,7 @@ typedef struct gpuexec_compile_desc {
    "source.cu". All strings may be freed afterwards. gpuexec_module_log() has the compiler's warnings, before the
    driver's. Takes tens of milliseconds or more, unless the result is on disk (>>cache). GPUEXEC_NO_COMPILER without
    NVRTC; GPUEXEC_COMPILE_FAILED if the source, an option or an expression is wrong: the text has the log; otherwise as
-   gpuexec_module_load. nvrtcCompileProgram, cuModuleLoadDataEx. */
+   gpuexec_module_load, and, if kernels launch kernels, gpuexec_linker_load. nvrtcCompileProgram, cuModuleLoadDataEx. */
 GPUEXEC_API gpuexec_module gpuexec_module_compile_at(const char *where, gpuexec_context context, const char *source,
                                                      const char *name, const gpuexec_compile_desc *desc);
 
@@ -2433,7 +2513,7 @@ typedef struct gpuexec_capture_desc {
        allocate, register, load, create, open       as usual, in each mode
        gpuexec_graph_add_*, gpuexec_node_*          as usual, in each mode
        gpuexec_ipc_*                                as usual; streams that capture cannot wait for imported events
-       free, unregister, gpuexec_module_unload      happens when no capture is open any more
+       free, unregister, unload                     happens when no capture is open any more
        gpuexec_context_close                        ends the captures of its streams without a graph, and fails
 
    The same holds for streams that another library captures, if they were adopted with gpuexec_stream_from_native; but
@@ -3019,6 +3099,7 @@ template <class T> struct gxi_is_handle : gxi_false {};
 template <> struct gxi_is_handle<gpuexec_node> : gxi_true {};
 template <> struct gxi_is_handle<gpuexec_context> : gxi_true {};
 template <> struct gxi_is_handle<gpuexec_module> : gxi_true {};
+template <> struct gxi_is_handle<gpuexec_library> : gxi_true {};
 template <> struct gxi_is_handle<gpuexec_kernel> : gxi_true {};
 template <> struct gxi_is_handle<gpuexec_stream> : gxi_true {};
 template <> struct gxi_is_handle<gpuexec_event> : gxi_true {};
@@ -3273,6 +3354,13 @@ template <class T> GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::t
 #define gpuexec_kernel_get_info(...)        gpuexec_kernel_get_info_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_kernel_set_carveout(...)    gpuexec_kernel_set_carveout_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_kernel_set_cache(...)       gpuexec_kernel_set_cache_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_library_load(...)           gpuexec_library_load_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_library_load_file(...)      gpuexec_library_load_file_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_library_module(...)         gpuexec_library_module_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_library_get_info(...)       gpuexec_library_get_info_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_library_from_native(...)    gpuexec_library_from_native_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_library_unload(...)         gpuexec_library_unload_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_kernel_load(...)            gpuexec_kernel_load_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_linker_create(...)          gpuexec_linker_create_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_linker_add(...)             gpuexec_linker_add_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_linker_add_file(...)        gpuexec_linker_add_file_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -4085,6 +4173,18 @@ typedef struct gxi_update {                      /* CUgraphExecUpdateResultInfo 
     ROW(OPTIONAL, cuFuncGetName,             12030, (const char **name, struct CUfunc_st *function)) \
     ROW(OPTIONAL, cuFuncGetParamInfo,        12040, \
         (struct CUfunc_st *function, size_t index, size_t *offset, size_t *size)) \
+    ROW(OPTIONAL, cuLibraryLoadData,         12000, \
+        (struct CUlib_st **library, const void *image, int *options, void **values, unsigned n, \
+         int *library_options, void **library_values, unsigned library_n)) \
+    ROW(OPTIONAL, cuLibraryUnload,           12000, (struct CUlib_st *library)) \
+    ROW(OPTIONAL, cuLibraryGetModule,        12000, (struct CUmod_st **module, struct CUlib_st *library)) \
+    ROW(OPTIONAL, cuLibraryGetKernelCount,   12040, (unsigned *count, struct CUlib_st *library)) \
+    ROW(OPTIONAL, cuLibraryEnumerateKernels, 12040, (void **kernels, unsigned n, struct CUlib_st *library)) \
+    ROW(OPTIONAL, cuKernelGetName,           12030, (const char **name, void *kernel)) \
+    ROW(OPTIONAL, cuKernelGetFunction,       12000, (struct CUfunc_st **function, void *kernel)) \
+    ROW(OPTIONAL, cuModuleGetLoadingMode,    11070, (int *mode)) \
+    ROW(OPTIONAL, cuFuncLoad,                12040, (struct CUfunc_st *function)) \
+    ROW(OPTIONAL, cuFuncIsLoaded,            12040, (int *state, struct CUfunc_st *function)) \
     ROW(REQUIRED, cuFuncGetAttribute,         2020, (int *value, int attribute, struct CUfunc_st *function)) \
     ROW(REQUIRED, cuFuncSetAttribute,         9000, (struct CUfunc_st *function, int attribute, int value)) \
     ROW(REQUIRED, cuFuncSetCacheConfig,       3000, (struct CUfunc_st *function, int config)) \
@@ -4376,7 +4476,8 @@ enum {
     GXI_JIT_CACHE_MODE = 14, GXI_JIT_POSITION_INDEPENDENT_CODE = 30, GXI_JIT_MIN_CTA_PER_SM = 31,
     GXI_JIT_MAX_THREADS_PER_BLOCK = 32, GXI_JIT_OVERRIDE_DIRECTIVE_VALUES = 33, GXI_JIT_SPLIT_COMPILE = 34,
     GXI_JIT_THREADS_PER_BLOCK = 1, GXI_JIT_INPUT_CUBIN = 0, GXI_JIT_INPUT_PTX = 1, GXI_JIT_INPUT_FATBINARY = 2,
-    GXI_JIT_INPUT_OBJECT = 3, GXI_JIT_INPUT_LIBRARY = 4,
+    GXI_JIT_INPUT_OBJECT = 3, GXI_JIT_INPUT_LIBRARY = 4, GXI_LIBRARY_BINARY_IS_PRESERVED = 1,
+    GXI_MODULE_LAZY_LOADING = 2,
 
     GXI_FUNC_MAX_THREADS_PER_BLOCK = 0, GXI_FUNC_SHARED_SIZE_BYTES = 1, GXI_FUNC_CONST_SIZE_BYTES = 2,
     GXI_FUNC_LOCAL_SIZE_BYTES = 3, GXI_FUNC_NUM_REGS = 4, GXI_FUNC_PTX_VERSION = 5,
@@ -5713,7 +5814,8 @@ static GXI_NOINLINE gpuexec_result gxi_check_desc(gxi_call *call, const char *na
     ROW(GRAPH,    graph,    "a graph",           1) \
     ROW(BATCH,    batch,    "a batch",           1) \
     ROW(POOL,     pool,     "a pool",            6) \
-    ROW(IPC,      ipc,      "a connection",      0)
+    ROW(IPC,      ipc,      "a connection",      0) \
+    ROW(LIBRARY,  library,  "a library",         0)
 enum { GXI_NOTHING,
 #define GXI_ROW(KIND, member, name, turn) GXI_##KIND,
        GXI_KIND_ROWS(GXI_ROW)
@@ -5730,6 +5832,7 @@ typedef struct gxi_barrier gxi_barrier;
 typedef struct gxi_graph gxi_graph;
 typedef struct gxi_batch gxi_batch;
 typedef struct gxi_ipc gxi_ipc;
+typedef struct gxi_library gxi_library;
 typedef struct gxi_slot {                        /* 64 bytes */
     uint64_t         id;                         /* atomic; 0 when free */
     struct CUctx_st *cu_context;
@@ -5738,7 +5841,7 @@ typedef struct gxi_slot {                        /* 64 bytes */
     union {                                      /* by kind */
         unsigned next_free;                      /* of a free slot: index + 1 of the next one, 0 none */
         struct { gxi_context *info; } context;
-        struct { struct CUmod_st *native; gxi_module *info; } module;
+        struct { struct CUmod_st *native; gxi_module *info; uint64_t library; /* a handle id; 0: none */ } module;
         struct { struct CUfunc_st *native; gxi_kernel *info; const unsigned short *sizes; } kernel;
         /* last: atomic */
         struct { struct CUstream_st *native; const char *last_where; uint64_t last_kernel; } stream;
@@ -5752,6 +5855,7 @@ typedef struct gxi_slot {                        /* 64 bytes */
         struct { struct CUgraphExec_st *exec; gxi_batch *info; } batch;       /* exec: NULL until it is launched */
         struct { void *native; uint64_t most; int device; unsigned is; } pool;     /* see GXI_POOL_OWN */
         struct { gxi_ipc *info; } ipc;
+        struct { struct CUlib_st *native; gxi_library *info; } library;         /* native: NULL before CUDA 12.0 */
     } is;
     union {
             uint32_t     shared_limit;           /* of a kernel: dynamic shared bytes accepted so far (high-water mark
@@ -6086,6 +6190,7 @@ static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsi
                     "%s is stale: %s", is,
                     kind == GXI_KERNEL    ? "its module was unloaded or its context was closed"
                     : kind == GXI_CONTEXT ? "the context was closed"
+                    : kind == GXI_LIBRARY ? "it was unloaded"
                     : kind == GXI_PARAMS  ? "it was destroyed"
                                           : "it was destroyed, or its context was closed");
 }
@@ -6758,6 +6863,10 @@ static GXI_COLD size_t gxi_text_give(gxi_call *call, gxi_text *t, char *text, si
     gxi_text_free(t);
     return n;
 }
+static GXI_COLD gpuexec_result gxi_fail_old(gxi_call *call, const char *cure, const char *what, int version) {
+    return gxi_fail(call, GPUEXEC_OLD_DRIVER, cure, "%s a driver for CUDA %d.%d or later; this driver supports CUDA "
+                    "%d.%d", what, version / 1000, version % 1000 / 10, gxi.version / 1000, gxi.version % 1000 / 10);
+}
 /* The result of a call that creates something: its id, or that of a failed handle. */
 static GXI_NOINLINE uint64_t gxi_or_failed(uint64_t id, unsigned kind) { return id ? id : gxi_failed_id(kind); }
 
@@ -6993,13 +7102,17 @@ static gpuexec_result gxi_destroy_handle(gxi_call *call, uint64_t id, unsigned k
     int cu;
     if (gxi_was_never_made(id, kind)) return GPUEXEC_OK;
     if (!(slot = gxi_get(call, id, kind, is))) return gxi_failed_with();
-    if (kind == GXI_MODULE && GXI_LOAD(&gxi.captures) && GXI_LOAD(&gxi.postpone)(call, NULL, id))
-        return GPUEXEC_OK;
+    if (kind == GXI_MODULE && slot->is.module.library)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "unload the library: gpuexec_library_unload",
+                        "the module belongs to a library: it is closed with that, or with its context");
+    if ((kind == GXI_MODULE || kind == GXI_LIBRARY) && GXI_LOAD(&gxi.captures) &&
+        GXI_LOAD(&gxi.postpone)(call, NULL, id)) return GPUEXEC_OK;
     if ((kind == GXI_MODULE || kind == GXI_LINKER) && gxi_enter(call, slot->cu_context, &scope))
         return gxi_failed_with();
     cu = gxi_destroy(call, slot);
     gxi_leave(&scope);
-    return cu ? gxi_fail_cu(call, NULL, "cannot %s %s", kind == GXI_MODULE ? "unload" : "destroy", is)
+    return cu ? gxi_fail_cu(call, NULL, "cannot %s %s",
+                            kind == GXI_MODULE || kind == GXI_LIBRARY ? "unload" : "destroy", is)
         : GPUEXEC_OK;
 }
 
@@ -7605,9 +7718,10 @@ static void gxi_report_leaks(void) {
     for (kind = 1; kind < GXI_KINDS; kind++) for (index = 0; index < gxi.slots; index++) {
         const gxi_slot *slot = gxi_slot_at(index);
         if (!slot->id || gxi_kind_of(slot->id) != kind) continue;
-        /* kernels are closed with their module; default streams, own stream and own pool with the context */
+        /* kernels are closed with their module, modules with their library; default streams, own stream and own pool
+           with the context */
         if (kind == GXI_KERNEL || slot->legacy || (kind == GXI_STREAM && gxi_is_own_stream(slot)) ||
-            (kind == GXI_POOL && slot->adopted)) continue;
+            (kind == GXI_POOL && slot->adopted) || (kind == GXI_MODULE && slot->is.module.library)) continue;
         snprintf(line, sizeof line, "gpuexec: leak: %s, created at %s\n", gxi_kinds[kind].name, gxi_place(slot->where));
         gxi_log_line(GPUEXEC_LOG_WARNING, line, sizeof line);
     }
@@ -7633,6 +7747,11 @@ GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
     if (GXI_LOAD(&gxi.started)) {
         if (gxi_desc()->report_leaks) gxi_report_leaks();
         while ((slot = gxi_first(&gxi.first[GXI_CONTEXT])) != NULL) gxi_context_close(call, slot);
+        while ((slot = gxi_first(&gxi.first[GXI_LIBRARY])) != NULL) {
+            const char *made_at = slot->where;
+            if (gxi_destroy(call, slot)) gxi_fail_cu(call, NULL, "cannot unload a library created at %s",
+                                                     gxi_place(made_at));
+        }
     }
     while ((slot = gxi_first(&gxi.first[GXI_PARAMS])) != NULL) gxi_destroy(call, slot);              /* no context */
     while ((slot = gxi_first(&gxi.first[GXI_IPC])) != NULL) gxi_destroy(call, slot);
@@ -7817,7 +7936,7 @@ static uint64_t gxi_le(const void *p, unsigned bytes) {              /* a little
 static uint64_t gxi_sum(uint64_t a, uint64_t b) { return a + b < a ? UINT64_MAX : a + b; }
 
 /* The values up to GXI_LTO equal gpuexec_input_type's. */
-typedef enum gxi_image_kind { GXI_TEXT, GXI_PTX, GXI_CUBIN, GXI_FATBIN, GXI_OBJECT, GXI_LIBRARY, GXI_LTO,
+typedef enum gxi_image_kind { GXI_TEXT, GXI_PTX, GXI_CUBIN, GXI_FATBIN, GXI_OBJECT, GXI_ARCHIVE, GXI_LTO,
                               GXI_HOST_ELF } gxi_image_kind;
 static const char *const gxi_image_kinds[] = { "unknown", "PTX text", "a cubin",
                                                "a fatbin", "a host object", "a library of host objects", "LTO-IR",
@@ -7914,7 +8033,7 @@ static gxi_image_kind gxi_image_is(const void *image, size_t n) {
         parts = gxi_fatbin_parts(p, end);
         return parts == 0 ? GXI_HOST_ELF : parts == 2 ? GXI_LTO : GXI_OBJECT;
     }
-    if (gxi_starts(p, n, "!<arch>\n")) return gxi_fatbin_parts(p, end) == 2 ? GXI_LTO : GXI_LIBRARY;
+    if (gxi_starts(p, n, "!<arch>\n")) return gxi_fatbin_parts(p, end) == 2 ? GXI_LTO : GXI_ARCHIVE;
     if (gxi_starts(p, n, GXI_FATBIN_MAGIC)) {
         if (!n && gxi_image_bytes(p) < GXI_NO_LENGTH) end = p + gxi_image_bytes(p);
         return gxi_fatbin_parts(p, end) == 2 ? GXI_LTO : GXI_FATBIN;
@@ -8061,7 +8180,7 @@ static gpuexec_result gxi_image_of(gxi_call *call, const void *data, size_t byte
     image->kind = gxi_image_is(data, bytes);
     image->ptx = NULL;
     if (gxi_check_image(call, name, data, &image->bytes, image->kind)) return gxi_failed_with();
-    if (image->kind == GXI_OBJECT || image->kind == GXI_LIBRARY)
+    if (image->kind == GXI_OBJECT || image->kind == GXI_ARCHIVE)
         return gxi_fail(call, GPUEXEC_BAD_IMAGE, "link it: gpuexec_linker_add_file accepts it unchanged",
                         "%s is %s, which must be linked before loading", name, gxi_image_kinds[image->kind]);
     is_text = image->kind == GXI_TEXT && gxi_is_text((const char *)data, bytes);
@@ -8244,7 +8363,7 @@ static GXI_COLD int gxi_fail_cpu_device(gxi_call *call, int cu, const char *name
         gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
                  kind == GXI_CUBIN
                      ? "use the PTX: nvcc -ptx -arch=compute_75 (for linking, also -rdc=true)"
-                 : kind == GXI_LIBRARY
+                 : kind == GXI_ARCHIVE
                      ? "compile it with PTX: nvcc -rdc=true -gencode arch=compute_75,code=compute_75"
                      : "compile it with PTX for this device: nvcc -gencode arch=compute_75,code=compute_75",
                  "%s is %s, but %sthe CPU device executes only PTX, not machine code. It contains %s", name,
@@ -9251,7 +9370,7 @@ GPUEXEC_API gpuexec_result gpuexec_cache_clear_at(const char *where) {
 #endif /* GPUEXEC_NO_CACHE */
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-module   Modules, their variables, and their kernels. */
+   >>impl-module   Modules and their variables. */
 
 struct gxi_module {
     char  *name, *log;
@@ -9263,6 +9382,7 @@ struct gxi_module {
     uint64_t image_hash;                         /* gxi_hash of the image; 0 for an adopted module */
     int    device_launches;                      /* 1: kernels may launch kernels (dynamic parallelism) */
     int    cached;                               /* 1: the code was on disk */
+    int    kept;                                 /* 1: it belongs to a CUlibrary, and is unloaded with that; 2: now */
     gxi_text names;                              /* name expressions, each with its lowered name; all end in NUL */
     uint32_t kernels_made;                       /* list of its kernels' handles; guarded by gxi_tables */
 };
@@ -9287,8 +9407,9 @@ static int gxi_module_end(gxi_call *call, gxi_slot *old) {
     gxi_slot *kernel;
     int cu;
     for (; (kernel = gxi_first(&old->is.module.info->kernels_made)) != NULL; gxi_destroy(call, kernel))
-        if (!old->adopted && GXI_LOAD(&gxi.graphs_lose)) GXI_LOAD(&gxi.graphs_lose)(call, NULL, kernel);
-    cu = old->adopted ? 0 : GXI_TRY(cuModuleUnload, (old->is.module.native));
+        if (!old->adopted && old->is.module.info->kept != 1 && GXI_LOAD(&gxi.graphs_lose))
+            GXI_LOAD(&gxi.graphs_lose)(call, NULL, kernel);
+    cu = old->adopted || old->is.module.info->kept ? 0 : GXI_TRY(cuModuleUnload, (old->is.module.native));
     gxi_module_free(old->is.module.info);
     return cu;
 }
@@ -9381,53 +9502,72 @@ static void gxi_list_ptx_kernels(gxi_module *m, const char *ptx) {
         m->kernels[m->nkernels++] = copy;
     }
 }
-/* Lists the kernels' names, from the driver or from the text. Not knowing them is no failure. */
+/* Lists the names of the kernels of a module or library, from the driver or from the text. Not knowing them is no
+   failure. A library that does not compile has no kernels. */
 enum { GXI_MOST_KERNELS = 1 << 20 };             /* a larger count is invalid */
-static void gxi_list_kernels(const gxi_call *call, struct CUmod_st *module, gxi_module *m, const char *ptx) {
-    struct CUfunc_st **functions;
+static void gxi_list_kernels(const gxi_call *call, struct CUmod_st *module, struct CUlib_st *library, gxi_module *m,
+                             const char *ptx) {
+    void **kernels;
     unsigned count = 0, i;
-    if (!GXI_HAS(cuModuleGetFunctionCount) || !GXI_HAS(cuModuleEnumerateFunctions) || !GXI_HAS(cuFuncGetName)) {
+    if (library ? !GXI_HAS(cuLibraryGetKernelCount) || !GXI_HAS(cuLibraryEnumerateKernels) || !GXI_HAS(cuKernelGetName)
+        : !GXI_HAS(cuModuleGetFunctionCount) || !GXI_HAS(cuModuleEnumerateFunctions) || !GXI_HAS(cuFuncGetName)) {
         if (ptx) gxi_list_ptx_kernels(m, ptx);
         return;
     }
-    if (GXI_BESIDE(cuModuleGetFunctionCount, (&count, module)) || count > GXI_MOST_KERNELS) return;
-    functions = (struct CUfunc_st **)gxi_realloc(NULL, (count + 1) * sizeof *functions);
+    if ((library ? GXI_BESIDE(cuLibraryGetKernelCount, (&count, library))
+         : GXI_BESIDE(cuModuleGetFunctionCount, (&count, module))) || count > GXI_MOST_KERNELS) return;
+    if (library && count == 0) {
+        if (ptx) gxi_list_ptx_kernels(m, ptx);
+        return;
+    }
+    kernels = (void **)gxi_realloc(NULL, (count + 1) * sizeof *kernels);
     m->kernels = (char **)gxi_realloc(NULL, (count + 1) * sizeof *m->kernels);
-    if (functions) memset(functions, 0, (count + 1) * sizeof *functions);
-    if (functions && m->kernels &&
-        (count == 0 || GXI_BESIDE(cuModuleEnumerateFunctions, (functions, count, module)) == 0)) {
+    if (kernels) memset(kernels, 0, (count + 1) * sizeof *kernels);
+    if (kernels && m->kernels &&
+        (count == 0 || (library ? GXI_BESIDE(cuLibraryEnumerateKernels, (kernels, count, library))
+         : GXI_BESIDE(cuModuleEnumerateFunctions, ((struct CUfunc_st **)(void *)kernels, count, module))) == 0)) {
         m->nkernels = 0;
         for (i = 0; i < count; i++) {
             const char *name = NULL;
-            if (!functions[i] || GXI_BESIDE(cuFuncGetName, (&name, functions[i])) || !name) break;
+            if (!kernels[i] || (library ? GXI_BESIDE(cuKernelGetName, (&name, kernels[i]))
+                : GXI_BESIDE(cuFuncGetName, (&name, (struct CUfunc_st *)kernels[i]))) || !name) break;
             if ((m->kernels[i] = gxi_copy_string(name)) == NULL) break;
             m->nkernels++;
         }
         if (i < count) gxi_forget_kernels(m);
     }
-    gxi_free(functions);
+    gxi_free(kernels);
 }
 
-/* Creates the module in the current context, with what the image says about its kernels; 0 after a failure, or if it
-   was refused. */
-static uint64_t gxi_module_make(gxi_call *call, const gxi_slot *context, const gpuexec_module_desc *desc,
-                                gxi_image *image, gxi_module *m) {
-    struct CUmod_st *const native = gxi_compile(call, context, desc, image, m);
+/* What the image says about the module's kernels. */
+static void gxi_module_study(const gxi_call *call, struct CUmod_st *native, const gxi_image *image, gxi_module *m) {
     const size_t bytes = image->ptx && image->kind != GXI_CUBIN ? strlen(image->ptx) : image->bytes;
     gxi_text signatures = { 0, 0, 0, 0 };
-    gxi_slot made;
-    uint64_t id;
-    if (!native) return 0;
-    gxi_list_kernels(call, native, m, image->ptx);
+    gxi_list_kernels(call, native, NULL, m, image->ptx);
+    if (!image->data) return;                    /* of an adopted library */
     m->image_hash = gxi_hash(image->data, bytes);
     m->device_launches = gxi_has_device_launches(image->data, bytes);
     if (image->ptx) gxi_ptx_signatures(&signatures, image->ptx);
     if (signatures.failed) gxi_text_free(&signatures);               /* then they are not known; not a failure */
     m->ptx = signatures.p;
-    made = gxi_made(context, context->id, 0);
+}
+/* Its handle; library: to which it belongs, or 0. 0 after a failure. */
+static uint64_t gxi_module_add(gxi_call *call, const gxi_slot *context, struct CUmod_st *native, gxi_module *m,
+                               uint64_t library, int adopted) {
+    gxi_slot made = gxi_made(context, context->id, adopted);
     made.is.module.native = native;
     made.is.module.info = m;
-    id = gxi_new(call, GXI_MODULE, &made, &gxi_context_of(context)->first[GXI_MODULE]);
+    made.is.module.library = library;
+    return gxi_new(call, GXI_MODULE, &made, &gxi_context_of(context)->first[GXI_MODULE]);
+}
+/* Creates the module in the current context; 0 after a failure, or if it was refused. */
+static uint64_t gxi_module_make(gxi_call *call, const gxi_slot *context, const gpuexec_module_desc *desc,
+                                gxi_image *image, gxi_module *m) {
+    struct CUmod_st *const native = gxi_compile(call, context, desc, image, m);
+    uint64_t id;
+    if (!native) return 0;
+    gxi_module_study(call, native, image, m);
+    id = gxi_module_add(call, context, native, m, 0, 0);
     if (!id) GXI_BESIDE(cuModuleUnload, (native));
     return id;
 }
@@ -9502,7 +9642,7 @@ GPUEXEC_API gpuexec_module gpuexec_module_load_file_at(const char *where, gpuexe
 }
 
 static uint64_t gxi_module_adopt(gxi_call *call, gpuexec_context context, struct CUmod_st *native) {
-    gxi_slot *slot, made;
+    gxi_slot *slot;
     gxi_module *m;
     uint64_t id;
     if (!(slot = gxi_begin_with_context(call, context))) return 0;
@@ -9511,11 +9651,8 @@ static uint64_t gxi_module_adopt(gxi_call *call, gpuexec_context context, struct
         gxi_fail_memory(call, "create a module");
         return 0;
     }
-    gxi_list_kernels(call, native, m, NULL);
-    made = gxi_made(slot, context.id, 1);
-    made.is.module.native = native;
-    made.is.module.info = m;
-    id = gxi_new(call, GXI_MODULE, &made, &gxi_context_of(slot)->first[GXI_MODULE]);
+    gxi_list_kernels(call, native, NULL, m, NULL);
+    id = gxi_module_add(call, slot, native, m, 0, 1);
     if (!id) gxi_module_free(m);
     return id;
 }
@@ -9625,7 +9762,8 @@ GPUEXEC_API gpuexec_result gpuexec_module_unload_at(const char *where, gpuexec_m
     return gxi_destroy_handle(call, module.id, GXI_MODULE, "the module");
 }
 
-/* --- kernels ------------------------------------------------------------------------------------------------------ */
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-kernel   Kernels: their handles, parameters and attributes. */
 
 /* Enough for 4 KiB of one-byte parameters; a launch with more parameters is not checked. */
 enum { GXI_MAX_PARAMETERS = 4096 };
@@ -9780,11 +9918,16 @@ GPUEXEC_API gpuexec_kernel gpuexec_kernel_from_native_at(const char *where, gpue
     gpuexec_kernel handle = { 0 };
     gxi_slot *slot;
     const char *name = NULL;
+    gxi_scope scope;
     GXI_CALL(gpuexec_kernel_from_native, GXI_MAKES);
     slot = gxi_begin_with_context(call, context);
-    if (slot && !gxi_is_null(call, native, "the CUfunction")) {
+    if (slot && !gxi_is_null(call, native, "the CUfunction") && !gxi_enter(call, slot->cu_context, &scope)) {
+        struct CUfunc_st *function = NULL;
+        if (GXI_HAS(cuKernelGetFunction) && GXI_BESIDE(cuKernelGetFunction, (&function, native)) == 0 && function)
+            native = function;
         if (GXI_HAS(cuFuncGetName)) GXI_BESIDE(cuFuncGetName, (&name, native));
         handle.id = gxi_kernel_new(call, slot, native, name ? name : GXI_ADOPTED_NAME, NULL);
+        gxi_leave(&scope);
     }
     handle.id = gxi_or_failed(handle.id, GXI_KERNEL);
     return handle;
@@ -10051,6 +10194,344 @@ GPUEXEC_API gpuexec_module gpuexec_module_load_best_at(const char *where, gpuexe
     GXI_CALL(gpuexec_module_load_best, GXI_MAKES);
     handle.id = gxi_or_failed(gxi_load_best(call, context, images, count, desc), GXI_MODULE);
     return handle;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-library   A library is the driver's CUlibrary or, before CUDA 12.0, a copy of the image that is loaded into
+   each context. Its modules belong to their contexts. Measured on an H200: cuLibraryLoadData accepts any image; what is
+   wrong with it is the result of the calls that look something up. The log is written by the load. cuModuleUnload
+   refuses the CUmodule of a library; its CUfunctions are those of cuKernelGetFunction. A CUkernel can be launched, but
+   is not accepted by cuFunc*. */
+
+struct gxi_library {
+    gxi_image           image;
+    char               *copy;                    /* of the image: the driver keeps none. NULL: adopted */
+    gpuexec_module_desc desc;                    /* without its name */
+    gxi_jit             jit;                     /* the driver may write into it until the library is unloaded */
+    gxi_module         *about;                   /* name and kernels */
+};
+
+static int gxi_has_libraries(void) {
+    return GXI_HAS(cuLibraryLoadData) && GXI_HAS(cuLibraryGetModule) && GXI_HAS(cuLibraryUnload);
+}
+static void gxi_library_free(gxi_library *l) {
+    if (!l) return;
+    gxi_module_free(l->about);
+    gxi_free(l->copy);
+    gxi_free(l->jit.logs);
+    gxi_free(l);
+}
+/* The module of the library in that context, or with 0 in any; 0 if there is none. *count: how many there are. */
+static uint64_t gxi_module_of(uint64_t library, uint64_t context, int *count) {
+    const gxi_slot *c, *m;
+    uint64_t id = 0;
+    *count = 0;
+    gxi_lock(&gxi_tables);
+    for (c = gxi_first_held(&gxi.first[GXI_CONTEXT]); c; c = gxi_next_held(c)) {
+        if (context && c->id != context) continue;
+        for (m = gxi_first_held(&gxi_context_of(c)->first[GXI_MODULE]); m; m = gxi_next_held(m)) {
+            if (m->is.module.library != library) continue;
+            id = m->id;
+            ++*count;
+        }
+    }
+    gxi_unlock(&gxi_tables);
+    return id;
+}
+/* Keeps the first of several failures for the text. */
+static void gxi_keep_failure(gxi_call *first, const gxi_call *call, int cu) {
+    if (!cu || first->cu) return;
+    *first = *call;
+    first->cu = cu;
+}
+static int gxi_library_end(gxi_call *call, gxi_slot *old) {
+    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, count;
+    gxi_call first = *call;
+    gxi_scope scope;
+    gxi_slot *m;
+    uint64_t id;
+    first.cu = 0;
+    while ((id = gxi_module_of(old->id, 0, &count)) != 0 && (m = gxi_peek(id, GXI_MODULE)) != NULL) {
+        const gxi_slot *const context = gxi_peek(m->context, GXI_CONTEXT);
+        memset(&scope, 0, sizeof scope);
+        if (context && gxi_context_is_gone(call, context)) m->adopted = 1;
+        else gxi_keep_failure(&first, call, gxi_enter_cu(call, m->cu_context, &scope));
+        if (m->is.module.info->kept) m->is.module.info->kept = 2;
+        gxi_keep_failure(&first, call, gxi_destroy(call, m));
+        gxi_leave(&scope);
+    }
+    gxi_exchange_mode(&mode);
+    if (old->is.library.native && !old->adopted)
+        gxi_keep_failure(&first, call, GXI_TRY(cuLibraryUnload, (old->is.library.native)));
+    gxi_exchange_mode(&mode);
+    gxi_library_free(old->is.library.info);
+    if (first.cu) *call = first;
+    return first.cu;
+}
+
+static gxi_library *gxi_library_new(gxi_call *call, const char *name) {
+    gxi_library *l = (gxi_library *)gxi_realloc(NULL, sizeof *l);
+    if (l) {
+        memset(l, 0, sizeof *l);
+        l->about = gxi_module_new(name);
+    }
+    if (l && l->about) return l;
+    gxi_free(l);
+    gxi_fail_memory(call, "create a library");
+    return NULL;
+}
+static uint64_t gxi_library_add(gxi_call *call, gxi_library *l, struct CUlib_st *native, int adopted) {
+    gxi_slot made;
+    memset(&made, 0, sizeof made);
+    made.adopted = adopted != 0;
+    made.is.library.native = native;
+    made.is.library.info = l;
+    return gxi_new(call, GXI_LIBRARY, &made, &gxi.first[GXI_LIBRARY]);
+}
+
+/* Copies the image, with a NUL after it. */
+static gpuexec_result gxi_library_copy(gxi_call *call, gxi_library *l, const void *data, size_t bytes) {
+    gxi_image *const image = &l->image;
+    if (gxi_image_of(call, data, bytes, l->about->name, image, &l->copy)) return gxi_failed_with();
+    if (!image->bytes)
+        image->bytes = gxi_starts(data, 0, "SIMLINK2") ? (size_t)gxi_le((const char *)data + 8, 8)
+            : strlen((const char *)data);
+    if (!l->copy && (l->copy = (char *)gxi_realloc(NULL, image->bytes + 1)) != NULL) {
+        memcpy(l->copy, data, image->bytes);
+        l->copy[image->bytes] = 0;
+    }
+    if (!l->copy) return gxi_fail_memory(call, "load a library");
+    image->data = l->copy;
+    if (image->ptx) image->ptx = l->copy;
+    return GPUEXEC_OK;
+}
+/* Loads the copy; NULL after a failure. */
+static struct CUlib_st *gxi_library_start(gxi_call *call, gxi_library *l) {
+    int option = GXI_LIBRARY_BINARY_IS_PRESERVED, cut, cu, mode;
+    struct CUlib_st *native = NULL;
+    char *cure, *log;
+    do {
+        void *preserved = l;                     /* any value but 0 */
+        native = NULL;
+        if (gxi_jit_make(call, &l->jit, &l->desc)) return NULL;
+        mode = GXI_STREAM_CAPTURE_MODE_RELAXED;
+        gxi_exchange_mode(&mode);
+        cu = GXI_TRY_MAKE(native, cuLibraryLoadData, (&native, l->copy, l->jit.options, l->jit.values, l->jit.n,
+                                                      &option, &preserved, 1));
+        gxi_jit_end_logs(&l->jit);
+        cut = gxi_jit_is_cut(&l->jit);
+        if (cu == 0 && cut) GXI_BESIDE(cuLibraryUnload, (native));
+        gxi_exchange_mode(&mode);
+    } while (cut);
+    if (cu == 0) return native;
+    cure = gxi_jit_cure(cu, &l->desc);
+    call->log = log = gxi_jit_log(&l->jit);
+    gxi_fail_cu(call, cure, "cannot load %s", l->about->name);
+    call->log = NULL;
+    gxi_free(log);
+    gxi_free(cure);
+    return NULL;
+}
+static uint64_t gxi_library_load(gxi_call *call, const void *data, size_t bytes, const gpuexec_module_desc *desc,
+                                 const char *name) {
+    gxi_text quoted = { 0, 0, 0, 0 };
+    struct CUlib_st *native = NULL;
+    gxi_library *l;
+    uint64_t id = 0;
+    if (!desc) desc = &gxi_module_defaults;
+    if (gxi_check_jit(call, desc, 0) || gxi_begin(call)) return 0;
+    if (desc->name) gxi_add(&quoted, "\"%s\"", desc->name);
+    l = gxi_library_new(call, quoted.p ? quoted.p : name);
+    gxi_text_free(&quoted);
+    if (!l) return 0;
+    l->desc = *desc;
+    l->desc.name = NULL;
+    if (gxi_library_copy(call, l, data, bytes) == GPUEXEC_OK &&
+        (!gxi_has_libraries() || (native = gxi_library_start(call, l)) != NULL)) {
+        if (native) gxi_list_kernels(call, NULL, native, l->about, l->image.ptx);
+        else if (l->image.ptx) gxi_list_ptx_kernels(l->about, l->image.ptx);
+        id = gxi_library_add(call, l, native, 0);
+        if (!id && native) GXI_BESIDE(cuLibraryUnload, (native));
+    }
+    if (!id) gxi_library_free(l);
+    return id;
+}
+GPUEXEC_API gpuexec_library gpuexec_library_load_at(const char *where, const void *image, size_t bytes,
+                                                    const gpuexec_module_desc *desc) {
+    GXI_CALL(gpuexec_library_load, GXI_MAKES);
+    gpuexec_library handle;
+    if (image) image = gxi_unwrap(image, &bytes);
+    handle.id = gxi_or_failed(gxi_library_load(call, image, bytes, desc, "the image"), GXI_LIBRARY);
+    return handle;
+}
+GPUEXEC_API gpuexec_library gpuexec_library_load_file_at(const char *where, const char *path,
+                                                         const gpuexec_module_desc *desc) {
+    gpuexec_library handle = { 0 };
+    gxi_text name = { 0, 0, 0, 0 };
+    size_t bytes = 0;
+    char *data;
+    GXI_CALL(gpuexec_library_load_file, GXI_MAKES);
+    if (!gxi_is_null(call, path, "the path") && gxi_begin(call) == GPUEXEC_OK &&
+        (data = gxi_read_file(call, path, &bytes)) != NULL) {
+        gxi_add(&name, "\"%s\"", path);
+        handle.id = gxi_library_load(call, data, bytes, desc, name.p ? name.p : "the file");
+        gxi_text_free(&name);
+        gxi_free(data);
+    }
+    handle.id = gxi_or_failed(handle.id, GXI_LIBRARY);
+    return handle;
+}
+GPUEXEC_API gpuexec_library gpuexec_library_from_native_at(const char *where, struct CUlib_st *native) {
+    gpuexec_library handle = { 0 };
+    gxi_library *l;
+    GXI_CALL(gpuexec_library_from_native, GXI_MAKES);
+    if (gxi_begin(call) || gxi_is_null(call, native, "the CUlibrary")) {}
+    else if (!gxi_has_libraries())
+        gxi_fail_old(call, "install a newer NVIDIA driver", "libraries without a context need", 12000);
+    else if ((l = gxi_library_new(call, "an adopted library")) != NULL) {
+        gxi_list_kernels(call, NULL, native, l->about, NULL);
+        if (!(handle.id = gxi_library_add(call, l, native, 1))) gxi_library_free(l);
+    }
+    handle.id = gxi_or_failed(handle.id, GXI_LIBRARY);
+    return handle;
+}
+
+static gxi_slot *gxi_begin_with_library(gxi_call *call, gpuexec_library library) {
+    return gxi_begin_with(call, library.id, GXI_LIBRARY, "the library");
+}
+/* The CUmodule in the current context; NULL after a failure. */
+static struct CUmod_st *gxi_library_native_module(gxi_call *call, const gxi_slot *library, const gxi_slot *context,
+                                                  gxi_module *m) {
+    const gxi_library *const l = library->is.library.info;
+    struct CUmod_st *native = NULL;
+    gxi_image image = l->image;
+    unsigned i;
+    char *log;
+    int cu;
+    if (!library->is.library.native) return gxi_compile(call, context, &l->desc, &image, m);
+    cu = GXI_TRY_MAKE(native, cuLibraryGetModule, (&native, library->is.library.native));
+    m->kept = 1;
+    if (cu == 0 && l->jit.logs) {
+        m->log = gxi_copy_string(l->jit.logs);
+        m->jit_ms = gxi_jit_ms(&l->jit);
+        for (i = 0; i < l->jit.n; i++)
+            if (l->jit.options[i] == GXI_JIT_THREADS_PER_BLOCK)
+                m->threads_per_block = (int)(uintptr_t)l->jit.values[i];
+    }
+    if (cu == 0) return native;
+    call->log = log = l->jit.logs ? gxi_jit_log(&l->jit) : NULL;
+    gxi_fail_load(call, cu, context, &l->desc, m->name, &image);
+    call->log = NULL;
+    gxi_free(log);
+    return NULL;
+}
+/* Without a lock while the driver works, so that threads can load for several devices at once. If two load for one
+   context, the second uses the first one's module. */
+static uint64_t gxi_library_module(gxi_call *call, gpuexec_library library, gpuexec_context context) {
+    static gxi_mutex adding = GXI_MUTEX_INIT;
+    const gxi_slot *slot, *c;
+    struct CUmod_st *native;
+    uint64_t id, mine = 0;
+    gxi_scope scope;
+    gxi_module *m;
+    int count;
+    if (!(slot = gxi_begin_with_library(call, library)) ||
+        !(c = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return 0;
+    if ((id = gxi_module_of(slot->id, c->id, &count)) != 0) return id;
+    if (!(m = gxi_module_new(slot->is.library.info->about->name))) {
+        gxi_fail_memory(call, "create a module");
+        return 0;
+    }
+    if (gxi_enter(call, c->cu_context, &scope) == GPUEXEC_OK) {
+        if ((native = gxi_library_native_module(call, slot, c, m)) != NULL) {
+            gxi_module_study(call, native, &slot->is.library.info->image, m);
+            gxi_lock(&adding);
+            if (!(id = gxi_module_of(slot->id, c->id, &count)))
+                id = mine = gxi_module_add(call, c, native, m, slot->id, slot->adopted);
+            gxi_unlock(&adding);
+            if (!mine && !m->kept) GXI_BESIDE(cuModuleUnload, (native));
+        }
+        gxi_leave(&scope);
+    }
+    if (!mine) gxi_module_free(m);
+    return id;
+}
+GPUEXEC_API gpuexec_module gpuexec_library_module_at(const char *where, gpuexec_library library,
+                                                     gpuexec_context context) {
+    gpuexec_module handle;
+    GXI_CALL(gpuexec_library_module, GXI_MAKES);
+    handle.id = gxi_or_failed(gxi_library_module(call, library, context), GXI_MODULE);
+    return handle;
+}
+
+GPUEXEC_API gpuexec_result gpuexec_library_get_info_at(const char *where, gpuexec_library library,
+                                                       gpuexec_library_info *info) {
+    const gxi_slot *slot;
+    GXI_CALL(gpuexec_library_get_info, GXI_QUERIES);
+    if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
+    memset(info, 0, sizeof *info);
+    if (!(slot = gxi_get(call, library.id, GXI_LIBRARY, "the library"))) return gxi_failed_with();
+    info->context_free = slot->is.library.native != NULL;
+    info->kernel_count = slot->is.library.info->about->nkernels;
+    gxi_module_of(slot->id, 0, &info->modules);
+    return GPUEXEC_OK;
+}
+GPUEXEC_API const char *gpuexec_library_kernel_name(gpuexec_library library, int index) {
+    const gxi_slot *slot = gxi_queried("gpuexec_library_kernel_name", library.id, GXI_LIBRARY, "the library");
+    const gxi_module *const m = slot ? slot->is.library.info->about : NULL;
+    return m && index >= 0 && index < m->nkernels ? m->kernels[index] : NULL;
+}
+GPUEXEC_API struct CUlib_st *gpuexec_library_native(gpuexec_library library) {
+    const gxi_slot *slot = gxi_queried("gpuexec_library_native", library.id, GXI_LIBRARY, "the library");
+    return slot ? slot->is.library.native : NULL;
+}
+GPUEXEC_API gpuexec_result gpuexec_library_unload_at(const char *where, gpuexec_library library) {
+    GXI_CALL(gpuexec_library_unload, GXI_CLEANS);
+    return gxi_destroy_handle(call, library.id, GXI_LIBRARY, "the library");
+}
+
+/* --- when code is loaded ------------------------------------------------------------------------------------------ */
+
+static int gxi_loads_lazily(gxi_call *call) {
+    int mode = 0;                                /* before CUDA 11.7, no driver loads lazily */
+    if (!GXI_HAS(cuModuleGetLoadingMode) || GXI_TRY(cuModuleGetLoadingMode, (&mode)) == 0)
+        return mode == GXI_MODULE_LAZY_LOADING;
+    gxi_fail_cu(call, NULL, "cannot query when the driver loads code");
+    return -1;
+}
+GPUEXEC_API int gpuexec_loads_lazily(void) {
+    GXI_CALL_NO_PLACE(gpuexec_loads_lazily, GXI_QUERIES);
+    return gxi_begin(call) ? -1 : gxi_loads_lazily(call);
+}
+/* Whether the kernel is loaded, which with `load` it then is; -1 after a failure. */
+static int gxi_kernel_loaded(gxi_call *call, gpuexec_kernel kernel, int load) {
+    gxi_slot *const slot = gxi_find_kernel(call, kernel);
+    gxi_scope scope;
+    int cu, state = 1, lazy;
+    if (!slot) return -1;
+    if (!GXI_HAS(cuFuncLoad) || !GXI_HAS(cuFuncIsLoaded)) {
+        lazy = gxi_loads_lazily(call);
+        if (lazy > 0)
+            gxi_fail_old(call, "install a newer NVIDIA driver, or set CUDA_MODULE_LOADING=EAGER in the environment",
+                         "to load a kernel, or to query whether it is loaded, needs", 12040);
+        return lazy ? -1 : 1;
+    }
+    if (gxi_enter(call, slot->cu_context, &scope)) return -1;
+    cu = load ? GXI_TRY(cuFuncLoad, (slot->is.kernel.native))
+        : GXI_TRY(cuFuncIsLoaded, (&state, slot->is.kernel.native));
+    gxi_leave(&scope);
+    if (cu == 0) return state != 0;
+    gxi_fail_cu(call, NULL, load ? "cannot load %s" : "cannot query whether %s is loaded",
+                slot->is.kernel.info->title);
+    return -1;
+}
+GPUEXEC_API int gpuexec_kernel_is_loaded(gpuexec_kernel kernel) {
+    GXI_CALL_NO_PLACE(gpuexec_kernel_is_loaded, GXI_QUERIES);
+    return gxi_kernel_loaded(call, kernel, 0);
+}
+GPUEXEC_API gpuexec_result gpuexec_kernel_load_at(const char *where, gpuexec_kernel kernel) {
+    GXI_CALL(gpuexec_kernel_load, GXI_MAKES);
+    return gxi_kernel_loaded(call, kernel, 1) < 0 ? gxi_failed_with() : GPUEXEC_OK;
 }
 
 #if !defined(GPUEXEC_NO_COMPILE)
@@ -10429,14 +10910,14 @@ static int gxi_link_launches(const gxi_linker *l) {
     int launches = 0;
     size_t i;
     for (i = 0; i < l->count; i++) {
-        if (l->inputs[i].kind == GXI_LIBRARY) return 0;              /* it may be libcudadevrt.a */
+        if (l->inputs[i].kind == GXI_ARCHIVE) return 0;              /* it may be libcudadevrt.a */
         launches |= gxi_has_device_launches(l->inputs[i].data, l->inputs[i].bytes);
     }
     return launches;
 }
 /* Makes libcudadevrt.a the last input, if there is one. The driver decides whether the link needs it. */
 static gpuexec_result gxi_link_add_runtime(gxi_call *call, gxi_linker *l) {
-    gxi_input input = { GXI_LIBRARY, NULL, NULL, 0 };
+    gxi_input input = { GXI_ARCHIVE, NULL, NULL, 0 };
     gxi_text name = { 0, 0, 0, 0 };
     char *path;
     l->searched = 1;
@@ -10685,7 +11166,7 @@ static gpuexec_result gxi_linker_take(gxi_call *call, gxi_slot *slot, gxi_input 
     gxi_linker *l = slot->is.linker.info;
     gpuexec_result result;
     int sm;
-    if (input->kind >= GXI_FATBIN && input->kind <= GXI_LIBRARY && gxi_fatbin_parts(p, p + input->bytes) == 3) {
+    if (input->kind >= GXI_FATBIN && input->kind <= GXI_ARCHIVE && gxi_fatbin_parts(p, p + input->bytes) == 3) {
         const gxi_context *const context = gxi_context_of(gxi_peek(slot->context, GXI_CONTEXT));
         if (gxi_capability(call, context->device, &sm)) return gxi_fail_device(call, context->ordinal);
         if (gxi_needs_lto(input, sm)) input->kind = GXI_LTO;
@@ -10876,26 +11357,23 @@ static gxi_linker *gxi_linked(gxi_call *call, gpuexec_linker linker) {
 #endif
     return gxi_link_late(call, slot) == GPUEXEC_OK ? l : NULL;
 }
-GPUEXEC_API gpuexec_module gpuexec_linker_load_at(const char *where, gpuexec_linker linker) {
-    gpuexec_module handle = { 0 };
+/* 0 after a failure. */
+static uint64_t gxi_linker_load(gxi_call *call, gpuexec_linker linker) {
     const gpuexec_module_desc desc = gxi_module_defaults;            /* already compiled: no options */
     gxi_text ptx = { 0, 0, 0, 0 };
     gxi_module *m;
     gxi_linker *l;
     int all_ptx = 1;
+    uint64_t id;
     size_t i;
-    GXI_CALL(gpuexec_linker_load, GXI_WORKS);                        /* refused if an input failed and is missing */
-    if ((l = gxi_linked(call, linker)) != NULL)
-        handle.id = gxi_load(call, gxi_peek(linker.id, GXI_LINKER)->context, l->image, l->bytes, &desc, l->name);
-    if (!handle.id) {
-        handle.id = gxi_failed_id(GXI_MODULE);
-        return handle;
-    }
-    m = gxi_peek(handle.id, GXI_MODULE)->is.module.info;
+    if (!(l = gxi_linked(call, linker))) return 0;
+    id = gxi_load(call, gxi_peek(linker.id, GXI_LINKER)->context, l->image, l->bytes, &desc, l->name);
+    if (!id) return 0;
+    m = gxi_peek(id, GXI_MODULE)->is.module.info;
     m->cached = l->kept != NULL;
     for (i = 0; i < l->count; i++) {             /* for what the image may hide: device launches, parameters */
         const gxi_input *input = &l->inputs[i];
-        if (input->kind != GXI_LIBRARY && gxi_has_device_launches(input->data, input->bytes)) m->device_launches = 1;
+        if (input->kind != GXI_ARCHIVE && gxi_has_device_launches(input->data, input->bytes)) m->device_launches = 1;
         if (input->kind == GXI_PTX) gxi_ptx_signatures(&ptx, input->data);
         else all_ptx = 0;
     }
@@ -10908,6 +11386,12 @@ GPUEXEC_API gpuexec_module gpuexec_linker_load_at(const char *where, gpuexec_lin
         m->ptx = ptx.p;
     }
     if (m->nkernels < 0 && all_ptx) gxi_list_ptx_kernels(m, m->ptx ? m->ptx : "");       /* drivers before CUDA 12.4 */
+    return id;
+}
+GPUEXEC_API gpuexec_module gpuexec_linker_load_at(const char *where, gpuexec_linker linker) {
+    gpuexec_module handle;
+    GXI_CALL(gpuexec_linker_load, GXI_WORKS);                        /* refused if an input failed and is missing */
+    handle.id = gxi_or_failed(gxi_linker_load(call, linker), GXI_MODULE);
     return handle;
 }
 GPUEXEC_API gpuexec_result gpuexec_linker_image_at(const char *where, gpuexec_linker linker, const void **image,
@@ -11199,6 +11683,8 @@ static GXI_COLD void gxi_fail_compile(gxi_call *call, const gxi_compilation *c) 
     else if (strstr(log, "__nv_name_map") && strstr(log, "name expression"))
         cure = "correct gpuexec_compile_desc.expressions: each is the name of a kernel, or & and that of a variable, "
                "in this source";
+    else if (strstr(log, "runtime APIs are not declared") || strstr(log, "separate compilation"))
+        cure = "add \"-rdc=true\" to gpuexec_compile_desc.options: kernels that launch kernels need it";
     else if (strstr(log, "builtins"))
         cure = "keep libnvrtc-builtins.so of the same version in the folder of libnvrtc.so";
     else if (call->cu == GXI_NVRTC_COMPILATION) cure = "fix the errors in the log";
@@ -11265,6 +11751,40 @@ static uint64_t gxi_nvrtc_load_result(gxi_call *call, const gxi_slot *context, c
     if (id && c->log) gxi_log_before(m, c->log);
     return id;
 }
+/* The same for code that calls the device runtime: links them. Frees *m, unless it fails. */
+static uint64_t gxi_nvrtc_link_result(gxi_call *call, const gxi_slot *context, const gxi_compilation *c,
+                                      gxi_module *m) {
+    const int cubin = c->cubin && (!c->ptx || !gxi_is_cpu_device());
+    gpuexec_module_desc desc = c->desc->module ? *c->desc->module : gxi_module_defaults;
+    gpuexec_context in = { 0 };
+    gpuexec_linker linker;
+    gxi_call own = *call;                        /* keeps a failure's driver call for the text */
+    gxi_module *linked;
+    gxi_scope scope;
+    gxi_slot *slot;
+    uint64_t id = 0;
+    desc.name = c->name;
+    desc.prefer_binary = 0;                      /* only of fatbins */
+    desc.cache = !c->desc->no_cache;
+    in.id = context->id;
+    if (gxi_enter(call, context->cu_context, &scope)) return 0;
+    if ((linker.id = gxi_linker_new(call, in, &desc)) != 0 && (slot = gxi_peek(linker.id, GXI_LINKER)) != NULL) {
+        if (gxi_linker_add(call, slot, GPUEXEC_INPUT_AUTO, cubin ? c->cubin : c->ptx,
+                           cubin ? c->cubin_bytes : c->ptx_bytes, c->name, "the compiled code") == GPUEXEC_OK)
+            id = gxi_linker_load(call, linker);
+        gxi_destroy(&own, slot);
+    }
+    gxi_leave(&scope);
+    if (!id) return 0;
+    linked = gxi_peek(id, GXI_MODULE)->is.module.info;
+    linked->names = m->names;
+    linked->cached &= m->cached;
+    if (c->log) gxi_log_before(linked, c->log);
+    memset(&m->names, 0, sizeof m->names);
+    gxi_module_free(m);
+    return id;
+}
+
 /* --- the cache ---------------------------------------------------------------------------------------------------- */
 
 /* An entry's name says what the caller passed. What NVRTC finds itself is in the entry, and is compared at each hit:
@@ -11400,7 +11920,10 @@ static uint64_t gxi_module_compile(gxi_call *call, gpuexec_context context, cons
             gxi_compile_keep(call, source, &c, &m->names);
         }
     }
-    if (m && (m->cached || compiled)) id = gxi_nvrtc_load_result(call, slot, &c, m);
+    if (m && (m->cached || compiled))
+        id = (c.ptx && gxi_has_device_launches(c.ptx, c.ptx_bytes)) ||
+            (c.cubin && gxi_has_device_launches(c.cubin, c.cubin_bytes))
+            ? gxi_nvrtc_link_result(call, slot, &c, m) : gxi_nvrtc_load_result(call, slot, &c, m);
     if (c.program) GXI_BESIDE(nvrtcDestroyProgram, (&c.program));
     gxi_text_free(&c.ours);
     gxi_free(c.texts);
@@ -12635,10 +13158,6 @@ static int gxi_pool_leave(gxi_call *call, gxi_context *info) {
         if (gxi_context_of(other)->pool == pool) pool = NULL;
     gxi_unlock(&gxi_tables);
     return pool ? GXI_TRY(cuMemPoolDestroy, (pool)) : 0;
-}
-static gpuexec_result gxi_fail_old(gxi_call *call, const char *cure, const char *what, int version) {
-    return gxi_fail(call, GPUEXEC_OLD_DRIVER, cure, "%s a driver for CUDA %d.%d or later; this driver supports CUDA "
-                    "%d.%d", what, version / 1000, version % 1000 / 10, gxi.version / 1000, gxi.version % 1000 / 10);
 }
 /* Fails if the device has no memory pools. */
 static gpuexec_result gxi_need_pools(gxi_call *call, const gxi_context *info) {
@@ -16465,7 +16984,7 @@ typedef struct gxi_capture {
 /* A free or an unload that waits until no capture is open. */
 typedef struct gxi_postponed {
     gxi_range            range;                  /* no longer in the table of allocations */
-    uint64_t             module, context;        /* module: a handle id; 0: memory */
+    uint64_t             module, context;        /* module: also a library; 0: memory. context: 0 of a library */
     const char          *where;
     struct gxi_postponed *next;
 } gxi_postponed;
@@ -16478,17 +16997,20 @@ static gpuexec_result gxi_do_postponed(const gxi_call *caller, uint64_t context)
     for (;;) {
         gxi_postponed **at = &gxi.postponed, *p;
         const gxi_slot *slot;
+        gpuexec_library library;
         gpuexec_module module;
         gxi_scope scope;
         gxi_lock(&gxi_tables);
-        while ((p = *at) != NULL && gxi.captures && p->context != context) at = &p->next;
+        while ((p = *at) != NULL && gxi.captures && (p->context != context || !context)) at = &p->next;
         if (p) *at = p->next;
         gxi_unlock(&gxi_tables);
         if (!p) return result;
         slot = gxi_peek(p->context, GXI_CONTEXT);
-        module.id = p->module;
+        library.id = module.id = p->module;
         own.where = p->where;
-        if (!slot || gxi_context_is_gone(call, slot)) {}             /* with its objects */
+        if (gxi_kind_of(p->module) == GXI_LIBRARY) {
+            if (gxi_peek(p->module, GXI_LIBRARY)) gpuexec_library_unload_at(p->where, library);
+        } else if (!slot || gxi_context_is_gone(call, slot)) {}      /* with its objects */
         else if (p->module) {
             if (p->context != context && gxi_peek(p->module, GXI_MODULE)) gpuexec_module_unload_at(p->where, module);
         } else if (gxi_enter(call, slot->cu_context, &scope)) result = gxi_failed_with();

@@ -121,6 +121,16 @@ static int fault_close(int file) {                     /* as on a network: writt
 #define PASS_cuModuleEnumerateFunctions (functions, n, module)
 #define PASS_cuFuncGetName (name, function)
 #define PASS_cuFuncGetParamInfo (function, index, offset, size)
+#define PASS_cuLibraryLoadData (library, image, options, values, n, library_options, library_values, library_n)
+#define PASS_cuLibraryUnload (library)
+#define PASS_cuLibraryGetModule (module, library)
+#define PASS_cuLibraryGetKernelCount (count, library)
+#define PASS_cuLibraryEnumerateKernels (kernels, n, library)
+#define PASS_cuKernelGetName (name, kernel)
+#define PASS_cuKernelGetFunction (function, kernel)
+#define PASS_cuModuleGetLoadingMode (mode)
+#define PASS_cuFuncLoad (function)
+#define PASS_cuFuncIsLoaded (state, function)
 #define PASS_cuFuncGetAttribute (value, attribute, function)
 #define PASS_cuFuncSetAttribute (function, attribute, value)
 #define PASS_cuOccupancyMaxActiveBlocksPerMultiprocessor (blocks, function, threads, shared)
@@ -289,7 +299,7 @@ static const char *const fault_manners[2][3] = {
     { "an allocation fails once", "an allocation fails, and the flow goes on", "no memory, permanently" }
 };
 
-enum { FAULT_OBJECTS = 13, GRAPHS = 9 };
+enum { FAULT_OBJECTS = 14, GRAPHS = 9 };
 static struct {
     fault_source source;
     fault_manner manner;
@@ -339,12 +349,13 @@ static const struct { unsigned char row; signed char change; unsigned char objec
     { ROW_cuMemPoolCreate, 1, 11 }, { ROW_cuMemPoolDestroy, -1, 11 },
     { ROW_cuStreamBeginCapture, 1, 8 }, { ROW_cuStreamEndCapture, -1, 8 }, { ROW_cuGraphDestroy, -1, GRAPHS },
     { ROW_cuGraphCreate, 1, GRAPHS }, { ROW_cuGraphClone, 1, GRAPHS }, { ROW_cuGraphAddMemAllocNode, 1, 6 },
-    { ROW_cuGraphInstantiateWithFlags, 1, 10 }, { ROW_cuGraphExecDestroy, -1, 10 }
+    { ROW_cuGraphInstantiateWithFlags, 1, 10 }, { ROW_cuGraphExecDestroy, -1, 10 },
+    { ROW_cuLibraryLoadData, 1, 13 }, { ROW_cuLibraryUnload, -1, 13 }
     };
 static const char *const fault_object_names[FAULT_OBJECTS] = {
     "retains of primary contexts", "counts of contexts", "modules", "link states", "streams", "events",
     "pieces of device memory", "pieces of page-locked memory", "captures", "graphs", "instantiated graphs",
-    "memory pools", "pieces of imported memory"
+    "memory pools", "pieces of imported memory", "libraries"
 };
 static int fault_change(int row) {                       /* an index of fault_objects, or -1 */
     int i = (int)(sizeof fault_objects / sizeof *fault_objects);
@@ -599,6 +610,19 @@ static const struct { const char *function; int row; } fault_tolerated[] = {
     { "load", ROW_cuModuleGetFunctionCount },            /* the kernels' names are then unknown, which is allowed */
     { "load", ROW_cuModuleEnumerateFunctions },
     { "load", ROW_cuFuncGetName },
+    { "load", ROW_cuLibraryGetKernelCount },
+    { "load", ROW_cuLibraryEnumerateKernels },
+    { "load", ROW_cuKernelGetName },
+    { "library_module", ROW_cuModuleGetFunctionCount },
+    { "library_module", ROW_cuModuleEnumerateFunctions },
+    { "library_module", ROW_cuFuncGetName },
+    { "library_module", ALLOCATION },                    /* of the log, the names, or the text's parameters */
+    { "library_from_native", ROW_cuLibraryGetKernelCount },
+    { "library_from_native", ROW_cuLibraryEnumerateKernels },
+    { "library_from_native", ROW_cuKernelGetName },
+    { "library_from_native", ALLOCATION },
+    { "library_unload", ALLOCATION },                    /* it is then not postponed */
+    { "kernel_from_native", ROW_cuKernelGetFunction },   /* it is then taken for a CUfunction */
     { "module_from_native", ROW_cuModuleGetFunctionCount },
     { "module_from_native", ROW_cuModuleEnumerateFunctions },
     { "from_native", ROW_cuFuncGetName },
@@ -606,13 +630,14 @@ static const struct { const char *function; int row; } fault_tolerated[] = {
     { "module_compile", ROW_nvrtcGetProgramLogSize },    /* the module is then without the compiler's log */
     { "module_compile", ROW_nvrtcGetProgramLog },
     { "module_compile", ROW_nvrtcDestroyProgram },
+    { "module_compile", ROW_cuLinkDestroy },
     { "gpuexec_linker_load", ROW_nvJitLinkGetInfoLogSize },
     { "gpuexec_linker_load", ROW_nvJitLinkGetInfoLog },
     { "gpuexec_linker_load", ROW_nvJitLinkDestroy },
     { "module_compile", ROW_cuModuleGetFunctionCount },
     { "module_compile", ROW_cuModuleEnumerateFunctions },
     { "module_compile", ROW_cuFuncGetName },
-    { "module_compile", ALLOCATION },                    /* of the logs; or the result is then not kept on disk */
+    { "module_compile", ALLOCATION },                    /* see FLOW(compile); or the result is not kept on disk */
     { "module_compile", ROW_cuDeviceGetAttribute },      /* the result is then not kept */
     { "linker_load", ROW_cuDeviceGetAttribute },
     { "gpuexec_cache_", ALLOCATION },                    /* the information then lacks its texts, or entries */
@@ -969,27 +994,121 @@ FLOW(module) {
     CLEAN(gpuexec_context_close(ctx));
 }
 
-/* With the library of tests/play_nvrtc.c, which run.sh builds. */
-FLOW(compile) {
-    const char *const names[] = { "nothing" };
-    gpuexec_compile_desc desc;
-    gpuexec_context ctx;
-    gpuexec_module mod;
-    gpuexec_kernel kernel;
-    memset(&desc, 0, sizeof desc);
-    desc.expressions = names, desc.expression_count = 1;
-    setenv("GPUEXEC_NVRTC", PLAYED_NVRTC, 1);
+FLOW(library) {
+    gpuexec_context ctx, other;
+    gpuexec_library library, file, adopted;
+    gpuexec_library_info info;
+    gpuexec_module mod, second, of_file, of_adopted;
+    gpuexec_kernel bump, same;
+    gpuexec_stream s;
+    uint32_t value = 0;
+    int n;
+    const char *name;
+    MAKE(library, gpuexec_library_load(fault_ptx, 0, NULL));
+    MAKE(file, gpuexec_library_load_file("tests/unit/unit.ptx", NULL));
     MAKE(ctx, gpuexec_context_open(0, NULL));
-    MAKE(mod, gpuexec_module_compile(ctx, fault_ptx, "unit.cu", &desc));
-    MAKE(kernel, gpuexec_kernel_get(mod, "nothing"));
-    (void)kernel;
-    CLEAN(gpuexec_module_unload(mod));
+    MAKE(other, gpuexec_context_create(0, NULL));
+    MAKE(mod, gpuexec_library_module(library, ctx));
+    MAKE(second, gpuexec_library_module(library, other));
+    MAKE(of_file, gpuexec_library_module(file, ctx));
+    QUERY(gpuexec_library_get_info(library, &info));
+    if (fault_whole()) CHECK_EQ(info.modules, 2);
+    READ(name, gpuexec_library_kernel_name(library, 0), name != NULL || fault.fired);
+    MAKE(bump, gpuexec_kernel_get(mod, "bump"));
+    (void)of_file;
+    READ(n, gpuexec_loads_lazily(), n >= 0);
+    READ(n, gpuexec_kernel_is_loaded(bump), n >= 0);
+    DO(gpuexec_kernel_load(bump));
+    MAKE(same, gpuexec_kernel_from_native(ctx, gpuexec_kernel_native(bump)));
+    MAKE(s, gpuexec_stream_create(ctx, NULL));
+    WORK(gpuexec_launch(same, s, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
+    WAIT(gpuexec_stream_sync(s));
+    WORK(gpuexec_module_get_global(mod, "counter", &value, sizeof value));
+    EQUAL(value, 49);
+    WORK(gpuexec_module_get_global(second, "counter", &value, sizeof value));
+    EQUAL(value, 40);
+    if (gpuexec_library_native(library)) {
+        MAKE(adopted, gpuexec_library_from_native(gpuexec_library_native(library)));
+        MAKE(of_adopted, gpuexec_library_module(adopted, ctx));
+        (void)of_adopted;
+        CLEAN(gpuexec_library_unload(adopted));
+    }
+    CLEAN(gpuexec_context_close(other));
+    CLEAN(gpuexec_library_unload(library));
     CLEAN(gpuexec_context_close(ctx));
 }
 
+static const char fault_nested[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
+    ".extern .func (.param .b64 p) __cudaCDP2GetParameterBufferV2(.param .b64 f, .param .align 4 .b8 g[12], "
+    ".param .align 4 .b8 b[12], .param .b32 s);\n"
+    ".extern .func (.param .b32 e) __cudaCDP2LaunchDeviceV2(.param .b64 p, .param .b64 s);\n"
+    ".visible .global .u32 ran;\n"
+    ".visible .entry child() { .reg .u32 %r; atom.global.add.u32 %r, [ran], 1; ret; }\n"
+    ".visible .entry parent() {\n"
+    "    .reg .b64 %f, %b; .param .b64 f; .param .align 4 .b8 g[12]; .param .align 4 .b8 b[12]; .param .b32 s;\n"
+    "    .param .b64 p; .param .b64 q; .param .b64 t; .param .b32 e; mov.u64 %f, child; st.param.b64 [f], %f;\n"
+    "    st.param.b32 [g], 1; st.param.b32 [g+4], 1; st.param.b32 [g+8], 1; st.param.b32 [s], 0;\n"
+    "    st.param.b32 [b], 1; st.param.b32 [b+4], 1; st.param.b32 [b+8], 1;\n"
+    "    call (p), __cudaCDP2GetParameterBufferV2, (f, g, b, s); ld.param.b64 %b, [p];\n"
+    "    st.param.b64 [q], %b; st.param.b64 [t], 0; call (e), __cudaCDP2LaunchDeviceV2, (q, t); ret; }\n";
+static char fault_devrt[256];                            /* a libcudadevrt.a for the CPU device */
+/* 0: this machine has none. */
+static int fault_devrt_begin(void) {
+    static const char archive[] =
+        "!<arch>\n//                                              23        `\ncuda_device_runtime.o/\n";
+    FILE *file;
+    if (!on_cpu_device()) return access("/usr/local/cuda/lib64/libcudadevrt.a", R_OK) == 0;
+    snprintf(fault_devrt, sizeof fault_devrt, "%s/gpuexec-fault-%ld.a", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp",
+             (long)getpid());
+    if ((file = fopen(fault_devrt, "wb")) == NULL) abort();
+    fwrite(archive, 1, sizeof archive - 1, file);
+    fclose(file);
+    setenv("GPUEXEC_CUDADEVRT", fault_devrt, 1);
+    return 1;
+}
+static void fault_devrt_end(void) {
+    if (fault_devrt[0]) unlink(fault_devrt);
+}
+
+/* With the library of tests/play_nvrtc.c, which run.sh builds. A failed allocation may cost what the module can do
+   without: the kernels' names, their parameters, the log, and no more than one of these. */
+FLOW(compile) {
+    const char *const names[] = { "no<th>ing" };         /* played NVRTC calls it nothing */
+    gpuexec_compile_desc desc;
+    gpuexec_context ctx;
+    gpuexec_module mod, nested;
+    gpuexec_kernel kernel, add;
+    const int devrt = fault_devrt_begin();
+    unsigned ran = 0;
+    memset(&desc, 0, sizeof desc);
+    desc.expressions = names, desc.expression_count = 1;
+    desc.no_cache = 1;
+    setenv("GPUEXEC_NVRTC", PLAYED_NVRTC, 1);
+    MAKE(ctx, gpuexec_context_open(0, NULL));
+    MAKE(mod, gpuexec_module_compile(ctx, fault_ptx, "unit.cu", &desc));
+    MAKE(kernel, gpuexec_kernel_get(mod, "no<th>ing"));
+    MAKE(add, gpuexec_kernel_get(mod, "add"));
+    if (fault_whole())
+        CHECK((gpuexec_module_kernel_count(mod) < 0) + !gpuexec_module_log(mod)[0] +
+              !gpuexec_kernel_parameter_size(add, 0) <= fault.fired);
+    WORK(gpuexec_launch(kernel, gpuexec_stream_legacy(ctx), gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
+    if (devrt) {
+        desc.expression_count = 0;
+        MAKE(nested, gpuexec_module_compile(ctx, fault_nested, "nested.cu", &desc));
+        MAKE(kernel, gpuexec_kernel_get(nested, "parent"));
+        WORK(gpuexec_launch(kernel, gpuexec_stream_legacy(ctx), gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
+        WORK(gpuexec_module_get_global(nested, "ran", &ran, sizeof ran));
+        EQUAL(ran, 1);
+    }
+    WAIT(gpuexec_context_sync(ctx));
+    CLEAN(gpuexec_module_unload(mod));
+    CLEAN(gpuexec_context_close(ctx));
+    fault_devrt_end();
+}
+
 /* With the library of tests/play_nvjitlink.c, which run.sh builds: as on the CPU device, then as on a GPU. */
+static const char fault_lto[] = "\xED\x43\x4E\x7F.visible .entry nothing() { ret; }\n";
 static void fault_nvjitlink(void) {
-    static const char lto[] = "\xED\x43\x4E\x7F.visible .entry nothing() { ret; }\n";
     gpuexec_context ctx;
     gpuexec_linker linker;
     gpuexec_module mod;
@@ -999,7 +1118,7 @@ static void fault_nvjitlink(void) {
     setenv("PLAY_NVJITLINK_LOG", "a warning\n", 1);
     MAKE(ctx, gpuexec_context_open(0, NULL));
     MAKE(linker, gpuexec_linker_create(ctx, NULL));
-    DO(gpuexec_linker_add(linker, GPUEXEC_INPUT_LTO, lto, sizeof lto - 1, "lto"));
+    DO(gpuexec_linker_add(linker, GPUEXEC_INPUT_LTO, fault_lto, sizeof fault_lto - 1, "lto"));
     DO(gpuexec_linker_add_file(linker, GPUEXEC_INPUT_PTX, "kernels/link_curve.ptx"));
     MAKE(mod, gpuexec_linker_load(linker));
     MAKE(kernel, gpuexec_kernel_get(mod, "nothing"));
@@ -1105,6 +1224,44 @@ TEST_ALONE(files) {
     tally->flows++;
 }
 
+/* Links that find a library: nvJitLink, libcudadevrt.a. */
+FLOW(cached_links) {
+    gpuexec_module_desc desc;
+    gpuexec_context ctx;
+    gpuexec_linker linker;
+    gpuexec_module mod;
+    gpuexec_kernel kernel;
+    gpuexec_cache_info info;
+    const int devrt = fault_devrt_begin();
+    unsigned ran = 0;
+    int round;
+    fault_cache(1);
+    setenv("GPUEXEC_NVJITLINK", PLAYED_NVJITLINK, 1);
+    memset(&desc, 0, sizeof desc);
+    desc.cache = 1;
+    MAKE(ctx, gpuexec_context_open(0, NULL));
+    for (round = 0; round < 2; round++) {
+        MAKE(linker, gpuexec_linker_create(ctx, &desc));
+        DO(gpuexec_linker_add(linker, GPUEXEC_INPUT_LTO, fault_lto, sizeof fault_lto - 1, "lto"));
+        MAKE(mod, gpuexec_linker_load(linker));
+        if (!fault.fired) CHECK_EQ(gpuexec_module_is_cached(mod), round);
+        MAKE(kernel, gpuexec_kernel_get(mod, "nothing"));
+        CLEAN(gpuexec_linker_destroy(linker));
+        if (!devrt) continue;
+        MAKE(mod, gpuexec_module_compile(ctx, fault_nested, "nested.cu", NULL));
+        if (!fault.fired) CHECK_EQ(gpuexec_module_is_cached(mod), round);
+        MAKE(kernel, gpuexec_kernel_get(mod, "parent"));
+        WORK(gpuexec_launch(kernel, gpuexec_stream_legacy(ctx), gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
+        WORK(gpuexec_module_get_global(mod, "ran", &ran, sizeof ran));
+        EQUAL(ran, 1);
+    }
+    QUERY(gpuexec_cache_get_info(&info));
+    if (!fault.fired && devrt) CHECK(info.hits == 3 && info.misses == 3 && info.entries == 3);
+    CLEAN(gpuexec_cache_clear());
+    CLEAN(gpuexec_context_close(ctx));
+    fault_cache(0);
+    fault_devrt_end();
+}
 FLOW(linker) {
     gpuexec_module_desc desc;
     gpuexec_context ctx;
@@ -1143,39 +1300,17 @@ FLOW(linker) {
 
 /* Links a kernel that launches a kernel. The CPU device needs no library, so any archive is one. */
 FLOW(nested) {
-    static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
-        ".extern .func (.param .b64 p) __cudaCDP2GetParameterBufferV2(.param .b64 f, .param .align 4 .b8 g[12], "
-        ".param .align 4 .b8 b[12], .param .b32 s);\n"
-        ".extern .func (.param .b32 e) __cudaCDP2LaunchDeviceV2(.param .b64 p, .param .b64 s);\n"
-        ".visible .global .u32 ran;\n"
-        ".visible .entry child() { .reg .u32 %r; atom.global.add.u32 %r, [ran], 1; ret; }\n"
-        ".visible .entry parent() {\n"
-        "    .reg .b64 %f, %b; .param .b64 f; .param .align 4 .b8 g[12]; .param .align 4 .b8 b[12]; .param .b32 s;\n"
-        "    .param .b64 p; .param .b64 q; .param .b64 t; .param .b32 e; mov.u64 %f, child; st.param.b64 [f], %f;\n"
-        "    st.param.b32 [g], 1; st.param.b32 [g+4], 1; st.param.b32 [g+8], 1; st.param.b32 [s], 0;\n"
-        "    st.param.b32 [b], 1; st.param.b32 [b+4], 1; st.param.b32 [b+8], 1;\n"
-        "    call (p), __cudaCDP2GetParameterBufferV2, (f, g, b, s); ld.param.b64 %b, [p];\n"
-        "    st.param.b64 [q], %b; st.param.b64 [t], 0; call (e), __cudaCDP2LaunchDeviceV2, (q, t); ret; }\n";
-    static const char archive[] =
-        "!<arch>\n//                                              23        `\ncuda_device_runtime.o/\n";
-    char path[256];
-    FILE *file;
     gpuexec_context ctx;
     gpuexec_linker linker;
     gpuexec_module mod;
     gpuexec_kernel parent;
     unsigned ran = 0;
-    snprintf(path, sizeof path, "%s/gpuexec-fault-%ld.a", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", (long)getpid());
-    if (on_cpu_device() && (file = fopen(path, "wb")) != NULL) {
-        fwrite(archive, 1, sizeof archive - 1, file);
-        fclose(file);
-        setenv("GPUEXEC_CUDADEVRT", path, 1);
-    } else if (access("/usr/local/cuda/lib64/libcudadevrt.a", R_OK)) return;
+    if (!fault_devrt_begin()) return;
     MAKE(ctx, gpuexec_context_open(0, NULL));
     MAKE(linker, gpuexec_linker_create(ctx, NULL));
-    DO(gpuexec_linker_add(linker, GPUEXEC_INPUT_AUTO, ptx, 0, "nested"));
+    DO(gpuexec_linker_add(linker, GPUEXEC_INPUT_AUTO, fault_nested, 0, "nested"));
     MAKE(mod, gpuexec_linker_load(linker));
-    unlink(path);
+    fault_devrt_end();
     MAKE(parent, gpuexec_kernel_get(mod, "parent"));
     WORK(gpuexec_launch(parent, gpuexec_stream_legacy(ctx), gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
     WORK(gpuexec_module_get_global(mod, "ran", &ran, sizeof ran));
@@ -2002,6 +2137,7 @@ FLOW(refused) {
     gpuexec_module mod;
     gpuexec_kernel add;
     gpuexec_linker linker;
+    gpuexec_library library;
     gpuexec_prepared ready;
     gpuexec_ptr p = 1;
     uint32_t n = 1;
@@ -2012,6 +2148,7 @@ FLOW(refused) {
     MAKE(mod, gpuexec_module_load(ctx, fault_ptx, 0, NULL));
     MAKE(add, gpuexec_kernel_get(mod, "add"));
     MAKE(linker, gpuexec_linker_create(ctx, NULL));
+    MAKE(library, gpuexec_library_load(fault_ptx, 0, NULL));
     REFUSED(GXI_MAKES, fault_of(gpuexec_context_open(99, NULL)));
     REFUSED(GXI_MAKES, fault_of(gpuexec_module_load(ctx, ".version 7.0 nonsense", 0, NULL)));
     REFUSED(GXI_MAKES, fault_of(gpuexec_module_load_file(ctx, "no/such/file", NULL)));
@@ -2035,6 +2172,7 @@ FLOW(refused) {
     WORK(gpuexec_capture_begin(s, NULL));
     CLEAN(gpuexec_free(p));
     CLEAN(gpuexec_module_unload(mod));
+    CLEAN(gpuexec_library_unload(library));
     CLEAN(gpuexec_linker_destroy(linker));
     REFUSED(GXI_CLEANS, gpuexec_context_close(ctx));     /* it ends the capture, and frees */
 }

@@ -21,8 +21,8 @@ fi
     case ${TEST_ALL:+all}${GPUEXEC_DRIVER:-} in
         all*libsimgpu*)
             SIMGPU_DRIVER_VERSION=11040 "$build/fault" \
-                device context module linker memory copies pool pools managed stream event launch params batch ipc \
-                left_behind refused ;;
+                device context module library linker memory copies pool pools managed stream event launch params \
+                batch ipc left_behind refused ;;
     esac
 } | awk '/^suite / { passed += $3; failed += $5; skipped += $7; next } { print }
          END { printf "suite fault: %d passed, %d failed, %d skipped\n", passed, failed, skipped

@@ -12,8 +12,8 @@
 
 enum { CONTEXT = GXI_CONTEXT, MODULE = GXI_MODULE, KERNEL = GXI_KERNEL, STREAM = GXI_STREAM, EVENT = GXI_EVENT,
        LINKER = GXI_LINKER, PARAMS = GXI_PARAMS, PREPARED = GXI_PREPARED, BARRIER = GXI_BARRIER, GRAPH = GXI_GRAPH,
-       BATCH = GXI_BATCH, POOL = GXI_POOL, IPC = GXI_IPC, KINDS = GXI_KINDS };
-enum { KEPT = 8, HOST = 1 << 16, USES = 134, ENDS = 66 };
+       BATCH = GXI_BATCH, POOL = GXI_POOL, IPC = GXI_IPC, LIBRARY = GXI_LIBRARY, KINDS = GXI_KINDS };
+enum { KEPT = 8, HOST = 1 << 16, USES = 139, ENDS = 67 };
 
 static uint64_t   pool[KINDS][KEPT];                     /* handles, some of them stale;
                                                             the same for the arrays below */
@@ -79,6 +79,7 @@ static uint64_t any(struct fuzz_source *s, unsigned kind) {
 ANY(context, CONTEXT) ANY(module, MODULE) ANY(kernel, KERNEL) ANY(stream, STREAM) ANY(event, EVENT) ANY(linker, LINKER)
 ANY(params, PARAMS)
 ANY(prepared, PREPARED) ANY(barrier, BARRIER) ANY(graph, GRAPH) ANY(batch, BATCH) ANY(pool, POOL) ANY(ipc, IPC)
+ANY(library, LIBRARY)
 
 static void *native_of(struct fuzz_source *s, unsigned kind) {
     const unsigned how = fuzz_byte(s);
@@ -207,6 +208,7 @@ static void use(struct fuzz_source *s) {
     gpuexec_device_info device;
     gpuexec_device_link link;
     gpuexec_kernel_info kernel;
+    gpuexec_library_info library;
     gpuexec_stream_info stream;
     gpuexec_pointer_info pointer;
     gpuexec_copy_info copy;
@@ -283,6 +285,16 @@ static void use(struct fuzz_source *s) {
           (void)gpuexec_module_threads_per_block(M);
           break;
     CALL: (void)gpuexec_module_kernel_count(M); (void)gpuexec_module_kernel_name(M, N(5) - 1); break;
+    CALL: MAKE(LIBRARY, gpuexec_library_load(text, (size_t)N(2) * (size_t)N(sizeof text), NULL)); break;
+    CALL: CALL: MAKE(MODULE, gpuexec_library_module(library_of(s), C)); break;
+    CALL: NATIVE(LIBRARY, gpuexec_library_native(library_of(s)));
+          MAKE(LIBRARY, gpuexec_library_from_native((struct CUlib_st *)native_of(s, LIBRARY)));
+          break;
+    CALL: RESULT(gpuexec_library_get_info(library_of(s), &library));
+          (void)gpuexec_library_kernel_name(library_of(s), N(5) - 1);
+          RESULT(gpuexec_kernel_load(K));
+          FAILS(< 0, gpuexec_kernel_is_loaded(K));
+          break;
     CALL: ADDRESS(gpuexec_module_global(M, names[N(7)], &n)); break;
     CALL: RESULT(gpuexec_module_set_global(M, names[N(7)], host, (size_t)N(80))); break;
     CALL: RESULT(gpuexec_module_get_global(M, names[N(7)], host, (size_t)N(80))); break;
@@ -619,6 +631,7 @@ static void alone(struct fuzz_source *s) {
     switch (fuzz_byte(s) % ENDS) {
     CALL: CALL: RESULT(gpuexec_context_close(C)); break;
     CALL: CALL: RESULT(gpuexec_module_unload(M)); break;
+    CALL: RESULT(gpuexec_library_unload(library_of(s))); break;
     CALL: RESULT(gpuexec_free(address_of(s))); break;
     CALL: RESULT(gpuexec_free_on(fuzz_byte(s) % 4 ? S : GPUEXEC_CURRENT, address_of(s))); break;
     CALL: RESULT(gpuexec_free_pinned((void *)(uintptr_t)get(pinned, fuzz_byte(s)))); break;

@@ -560,6 +560,102 @@ static void loading_mode(const char *value) {
     mode("EAGER");
     PROBE("cannot_change", (cu.loading_mode(&result), result));
 }
+/* The module of a library: of images that are wrong, with its functions, its log, and managed variables. */
+static void of_library(void) {
+    static const char variables[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
+        ".visible .global .attribute(.managed) .align 4 .u32 m = 5;\n.visible .global .align 4 .u32 g = 6;\n"
+        ".visible .entry k() { .reg .u32 %a; ld.global.u32 %a, [m]; st.global.u32 [g], %a; ret; }\n";
+    static const struct { const char *name, *text; } wrong[] = {
+        { "bad", bad }, { "garbage", "hello" }, { "empty", "" }, { "head_only", HEAD },
+        { "newer", ".version 9.9\n.target sm_52\n.address_size 64\n.visible .entry k() { ret; }\n" },
+        { "target_sm_100", ".version 8.7\n.target sm_100\n.address_size 64\n.visible .entry k() { ret; }\n" },
+        { "missing_function", HEAD ".extern .func f();\n.visible .entry k() { call f; ret; }\n" },
+        { "fatbin", "\x50\xED\x55\xBA\1\0\x10\0\0\0\0\0\0\0\0\0" }
+    };
+    void    *library = NULL, *m = NULL, *again = NULL, *other = NULL, *f = NULL, *k = NULL;
+    ptr      p = 0, q = 0, r = 0;
+    size_t   bytes = 77;
+    unsigned n = 77, i;
+    int      state = 77, option = 1;
+    uint32_t word = 77;
+    char     question[60];
+    void    *preserved = (void *)1;
+    open_one();
+    for (i = 0; i < COUNT(wrong); i++) {
+        snprintf(question, sizeof question, "wrong_%s", wrong[i].name);
+        if (skipped(question)) continue;
+        m = &m;
+        if ((state = load(&library, wrong[i].text)) != 0) {
+            answer(question, "load %d", state);
+            continue;
+        }
+        state = cu.library_module(&m, library);
+        answer(question, "%d %d", state, m == (void *)&m);
+        cu.library_unload(library);
+    }
+    library = must(module_text);
+    cu.library_module(&m, library);
+    PROBE("functions", cu.function_count(&n, m));
+    answer("functions_are", "%u", n);
+    PROBE("function", cu.function(&f, m, "nop"));
+    PROBE("is_loaded", (cu.function_loaded(&state, f), state));
+    PROBE("load", cu.function_load(f));
+    PROBE("is_loaded_then", (cu.function_loaded(&state, f), state));
+    PROBE("unload", cu.unload(m));
+    PROBE("function_after", (cu.function(&again, m, "nop"), again == f));
+    PROBE("set", cu.set_attribute(f, CARVEOUT, 25));
+    k = kernel_of(library, "nop");
+    PROBE("kernel_has", (cu.kernel_get(&state, CARVEOUT, k, 0), state));
+    cu.create(&other, 0, 0);
+    PROBE("other_module", (cu.library_module(&again, library), again == m));
+    PROBE("other_has", (cu.function(&f, again, "nop"), cu.get_attribute(&state, CARVEOUT, f), state));
+    PROBE("unload_library", cu.library_unload(library));
+    PROBE("variables", cu.library_load(&library, variables, NULL, NULL, 0, &option, &preserved, 1));
+    PROBE("managed_here", cu.library_managed(&q, &bytes, library, "m"));
+    PROBE("managed_bytes", (int)bytes);
+    PROBE("managed_of_module", (cu.library_module(&again, library), cu.global(&p, &bytes, again, "m")));
+    PROBE("managed_same", p == q);
+    PROBE("managed_as_global", (cu.library_global(&p, &bytes, library, "m")));
+    PROBE("managed_as_global_same", p == q);
+    PROBE("managed_is", q ? (int)*(volatile uint32_t *)(uintptr_t)q : 77);
+    PROBE("global_as_managed", cu.library_managed(&p, &bytes, library, "g"));
+    if (q) *(volatile uint32_t *)(uintptr_t)q = 50;
+    cu.set_current(context[0]);
+    PROBE("managed_there", cu.library_managed(&r, &bytes, library, "m"));
+    PROBE("managed_there_same", r == q);
+    PROBE("managed_there_is", r ? (int)*(volatile uint32_t *)(uintptr_t)r : 77);
+    k = kernel_of(library, "k");
+    PROBE("launch", launch(k, 1, 1, NULL, NULL));
+    PROBE("result", (cu.library_global(&p, NULL, library, "g"), cu.to_host(&word, p, 4), (int)word));
+    PROBE("unload_variables", cu.library_unload(library));
+}
+static void of_library_eager(void) {
+    mode("EAGER");
+    of_library();
+}
+/* What a library's options receive, and when: wall time, verbose log. */
+static void written(void) {
+    static char log[4000];
+    int   names[4], result, option = 1;
+    void *values[4], *library = NULL, *k = NULL, *m = NULL, *preserved = (void *)1;
+    open_one();
+    names[0] = WALL_TIME;
+    names[1] = LOG_INFO;
+    names[2] = LOG_INFO_SIZE;
+    names[3] = LOG_VERBOSE;
+    values[0] = NULL;
+    values[1] = log;
+    values[2] = (void *)sizeof log;
+    values[3] = (void *)1;
+    if (skipped("load")) return;
+    result = cu.library_load(&library, good, names, values, 4, &option, &preserved, 1);
+    answer("load", "%d %d %d", result, values[0] != NULL, *log != 0);
+    result = cu.library_kernel(&k, library, "k");
+    answer("kernel", "%d %d %d", result, values[0] != NULL, *log != 0);
+    *log = 0;
+    result = cu.library_module(&m, library);
+    answer("module", "%d %d %d", result, values[0] != NULL, *log != 0);
+}
 static void mode_unset(void) { loading_mode(NULL); }
 static void mode_lazy(void) {
     void *m = NULL, *f = NULL;
@@ -585,7 +681,9 @@ const group library_groups[] = {
     { "library_option_0", options_0, 1 }, { "library_option_1", options_1, 1 }, { "library_image", images, 1 },
     { "library_image_lazy", images_lazy, 1 }, { "library_log", logs, 1 }, { "library_log_lazy", logs_lazy, 1 },
     { "kernel_as_function", as_function, 1 }, { "kernel", kernel_attributes, 1 }, { "library_outlives", outlives, 1 },
-    { "library_busy", unload_busy, 1 }, { "mode_unset", mode_unset, 1 }, { "mode_lazy", mode_lazy, 1 },
-    { "mode_eager", mode_eager, 1 }, { "mode_lower", mode_lower, 1 }, { "mode_default", mode_default, 1 },
-    { "mode_other", mode_other, 1 }, { NULL, NULL, 0 }
+    { "library_busy", unload_busy, 1 }, { "library_module", of_library, 1 },
+    { "library_module_eager", of_library_eager, 1 }, { "library_written", written, 1 },
+    { "mode_unset", mode_unset, 1 }, { "mode_lazy", mode_lazy, 1 }, { "mode_eager", mode_eager, 1 },
+    { "mode_lower", mode_lower, 1 }, { "mode_default", mode_default, 1 }, { "mode_other", mode_other, 1 },
+    { NULL, NULL, 0 }
 };

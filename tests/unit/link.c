@@ -510,6 +510,58 @@ TEST(library_links_and_loads) {
     CHECK_OK(gpuexec_take_error());
 }
 
+/* An array of structs and a constant that one input defines and another uses, set and read between launches. */
+TEST(variables_across_inputs) {
+    static const char data[] = HEAD ".visible .global .align 8 .b8 points[48] = { 7 };\n"
+                                    ".visible .const .align 4 .b8 move[8];\n";
+    static const char code[] = HEAD
+        ".extern .global .align 8 .b8 points[48];\n.extern .const .align 4 .b8 move[8];\n"
+        ".visible .entry step() {\n"
+        "    .reg .b32 %i; .reg .b64 %p, %o; .reg .u32 %a, %b; .reg .f32 %by; .reg .f64 %x, %d;\n"
+        "    mov.u32 %i, %tid.x; mul.wide.u32 %o, %i, 16; mov.u64 %p, points; add.u64 %p, %p, %o;\n"
+        "    ld.const.f32 %by, [move]; ld.const.u32 %b, [move+4]; cvt.f64.f32 %d, %by;\n"
+        "    ld.global.u32 %a, [%p]; add.u32 %a, %a, %b; st.global.u32 [%p], %a;\n"
+        "    ld.global.f64 %x, [%p+8]; add.f64 %x, %x, %d; st.global.f64 [%p+8], %x; ret;\n}\n";
+    struct { int32_t steps, unused; double x; } points[3], one;
+    struct { float by; uint32_t steps; } move = { 0.5f, 1 };
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_linker  l   = gpuexec_linker_create(ctx, NULL);
+    gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
+    gpuexec_module  mod;
+    gpuexec_kernel  step;
+    gpuexec_ptr     in_points, in_move;
+    size_t          bytes = 0;
+    int             i;
+    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, code, 0, "code"));
+    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, data, 0, "data"));
+    mod = gpuexec_linker_load(l);
+    step = gpuexec_kernel_get(mod, "step");
+    in_points = gpuexec_module_global(mod, "points", &bytes);
+    CHECK_EQ(bytes, sizeof points);
+    in_move = gpuexec_module_global(mod, "move", &bytes);
+    CHECK_EQ(bytes, sizeof move);
+    CHECK_OK(gpuexec_module_get_global(mod, "points", points, sizeof points));
+    CHECK(points[0].steps == 7 && points[2].steps == 0);
+    for (i = 0; i < 3; i++) points[i].steps = 10 * i, points[i].x = i;
+    CHECK_OK(gpuexec_module_set_global(mod, "points", points, sizeof points));
+    gpuexec_copy_in(s, in_move, &move, sizeof move);
+    gpuexec_launch(step, s, gpuexec_grid(1, 3, 0), GPUEXEC_NO_ARGS);
+    gpuexec_copy_out(s, &one, in_points + 2 * sizeof one, sizeof one);           /* one element */
+    CHECK_OK(gpuexec_stream_sync(s));
+    CHECK(one.steps == 21 && one.x == 2.5);
+    move.by = 0.25f, move.steps = 5;
+    one.steps = 100, one.x = 9;
+    gpuexec_copy_in(s, in_move, &move, sizeof move);
+    gpuexec_copy_in(s, in_points + sizeof one, &one, sizeof one);
+    gpuexec_launch(step, s, gpuexec_grid(1, 3, 0), GPUEXEC_NO_ARGS);
+    CHECK_OK(gpuexec_stream_sync(s));
+    CHECK_OK(gpuexec_module_get_global(mod, "points", points, sizeof points));
+    CHECK(points[0].steps == 6 && points[1].steps == 105 && points[2].steps == 26);
+    CHECK(points[0].x == 0.75 && points[1].x == 9.25 && points[2].x == 2.75);
+    CHECK_REFUSED(gpuexec_module_set_global(mod, "points", points, sizeof one), GPUEXEC_BAD_ARGUMENT,
+                  "variable \"points\" of the image has 48 bytes, but the copy has 16");
+}
+
 TEST(library_saves_and_reads) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     char part[] = "/tmp/gpuexec-part-XXXXXX", saved[] = "/tmp/gpuexec-saved-XXXXXX", aside[64];

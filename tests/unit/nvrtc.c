@@ -89,6 +89,59 @@ TEST(compiles) {
     CHECK_TEXT(gpuexec_module_log(mod), "t.cu(5): warning", "\"y\"");
 }
 
+/* Sources whose kernels launch kernels are linked with the device runtime. */
+static gpuexec_module launches(gpuexec_context ctx, const gpuexec_compile_desc *d) {
+    return gpuexec_module_compile(ctx, "__global__ void child(int *x, int by) { x[threadIdx.x] *= by; }\n"
+                                  "template <class T> __global__ void parent(T *x, T by) {\n"
+                                  "    if (threadIdx.x == 0) child<<<1, blockDim.x>>>(x, by);\n}\n", "cdp.cu", d);
+}
+TEST(kernels_that_launch_kernels) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    const char *const names[] = { "parent<int>" }, *const options[] = { "-rdc=true" };
+    gpuexec_compile_desc d;
+    gpuexec_module mod;
+    NEED_NVRTC();
+    if (gpuexec_compiler_version() > gpuexec_driver_version()) SKIP("the driver is older than this NVRTC");
+    memset(&d, 0, sizeof d);
+    d.expressions = names, d.expression_count = 1;
+    CHECK_NOT_MADE(launches(ctx, &d), GPUEXEC_COMPILE_FAILED, "\"cdp.cu\" does not compile", "add \"-rdc=true\"");
+    d.options = options, d.option_count = 1;
+    mod = launches(ctx, &d);
+    if (!gpuexec_ok(mod) && strstr(gpuexec_error_text(), "GPUEXEC_CUDADEVRT")) {
+        CHECK(!on_cpu_device());
+        gpuexec_take_error();
+        SKIP("no libcudadevrt.a");
+    }
+    CHECK_MADE(mod);
+    CHECK(runs(ctx, gpuexec_kernel_get(mod, "parent<int>"), 7));
+}
+TEST_ALONE(played_launches) {
+    gpuexec_context ctx;
+    char  *text = (char *)calloc(1, 1 << 18);
+    FILE  *f = fopen("tests/unit/cdp.ptx", "rb");
+    size_t n = f && text ? fread(text, 1, (1 << 18) - 1, f) : 0;
+    const char *const names[] = { "nest" };
+    gpuexec_compile_desc d;
+    gpuexec_module_desc as;
+    gpuexec_module mod;
+    if (!on_cpu_device()) SKIP("the CPU device has its own device runtime");
+    CHECK(n > 0 && !fclose(f));
+    setenv("GPUEXEC_NVRTC", PLAYED_NVRTC ".so", 1);
+    ctx = gpuexec_context_open(0, NULL);
+    memset(&d, 0, sizeof d);
+    memset(&as, 0, sizeof as);
+    d.expressions = names, d.expression_count = 1;
+    d.module = &as;
+    as.prefer_binary = 1;
+    mod = gpuexec_module_compile(ctx, text, "cdp.cu", &d);
+    CHECK_MADE(gpuexec_kernel_get(mod, "nest"));
+    CHECK_TEXT(gpuexec_module_log(mod), "--gpu-architecture=");
+    CHECK_NOT_MADE(gpuexec_kernel_get(mod, "nests"), GPUEXEC_NOT_FOUND, "\"cdp.cu\" has no kernel \"nests\"");
+    strcat(text, "bogus");
+    CHECK_NOT_MADE(gpuexec_module_compile(ctx, text, "cdp.cu", &d), GPUEXEC_BAD_IMAGE, "\"cdp.cu\"", "bogus");
+    free(text);
+}
+
 TEST(does_not_compile) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     const char *const names[] = { "scale<floot>" }, *const nonsense[] = { "--nonsense" };
