@@ -1078,7 +1078,7 @@ FLOW(compile) {
     gpuexec_context ctx;
     gpuexec_module mod, nested;
     gpuexec_kernel kernel, add;
-    const int devrt = fault_devrt_begin();
+    const int devrt = on_cpu_device() && fault_devrt_begin();       /* a GPU links no played cubin */
     unsigned ran = 0;
     memset(&desc, 0, sizeof desc);
     desc.expressions = names, desc.expression_count = 1;
@@ -1232,9 +1232,10 @@ FLOW(cached_links) {
     gpuexec_module mod;
     gpuexec_kernel kernel;
     gpuexec_cache_info info;
-    const int devrt = fault_devrt_begin();
     unsigned ran = 0;
     int round;
+    if (!on_cpu_device()) return;                        /* a GPU does not load what played libraries make */
+    fault_devrt_begin();
     fault_cache(1);
     setenv("GPUEXEC_NVJITLINK", PLAYED_NVJITLINK, 1);
     memset(&desc, 0, sizeof desc);
@@ -1247,7 +1248,6 @@ FLOW(cached_links) {
         if (!fault.fired) CHECK_EQ(gpuexec_module_is_cached(mod), round);
         MAKE(kernel, gpuexec_kernel_get(mod, "nothing"));
         CLEAN(gpuexec_linker_destroy(linker));
-        if (!devrt) continue;
         MAKE(mod, gpuexec_module_compile(ctx, fault_nested, "nested.cu", NULL));
         if (!fault.fired) CHECK_EQ(gpuexec_module_is_cached(mod), round);
         MAKE(kernel, gpuexec_kernel_get(mod, "parent"));
@@ -1256,7 +1256,7 @@ FLOW(cached_links) {
         EQUAL(ran, 1);
     }
     QUERY(gpuexec_cache_get_info(&info));
-    if (!fault.fired && devrt) CHECK(info.hits == 3 && info.misses == 3 && info.entries == 3);
+    if (!fault.fired) CHECK(info.hits == 3 && info.misses == 3 && info.entries == 3);
     CLEAN(gpuexec_cache_clear());
     CLEAN(gpuexec_context_close(ctx));
     fault_cache(0);
