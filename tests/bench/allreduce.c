@@ -1,26 +1,17 @@
 /* allreduce.c - sums over all devices that each device gets, for 4 bytes to 256 MiB of floats on each: the kernel
    all_reduce of kernels/exchange.cu, many reductions in one launch and with a launch for each, and NCCL's all-reduce.
    All work on gpuexec's streams and memory, in interleaved rounds; medians. `allreduce PATH`: NCCL's library; otherwise
-   libnccl.so.2 on the loader's path. */
+   it is searched for (examples/nccl.h). */
 #include "bench.h"
-#include <dlfcn.h>
+#include "../../examples/nccl.h"
 
-enum { MOST = 32, ROUNDS = 10, THREADS = 512, NCCL_FLOAT = 7, NCCL_SUM = 0 };
+enum { MOST = 32, ROUNDS = 10, THREADS = 512 };
 typedef struct all_reduce_data {                 /* the same as in kernels/exchange.cu */
     gpuexec_ptr        barrier, in[MOST], out[MOST];
     unsigned long long n;
     int                rounds;
 } all_reduce_data;
 
-static struct {
-    int         (*CommInitAll)(void **comms, int count, const int *devices);
-    int         (*GroupStart)(void);
-    int         (*GroupEnd)(void);
-    int         (*AllReduce)(const void *from, void *to, size_t n, int type, int operation, void *comm,
-                             struct CUstream_st *stream);
-    int         (*CommDestroy)(void *comm);
-    const char *(*GetErrorString)(int result);
-} nccl;
 static int                   count;
 static void                 *comm[MOST];
 static gpuexec_stream        stream[MOST];
@@ -28,17 +19,6 @@ static gpuexec_device_launch launch[MOST];
 static all_reduce_data       data[MOST];
 static gpuexec_multi_desc    desc;
 
-static int nccl_find(const char *path) {
-    static const char *const names[] = { "ncclCommInitAll", "ncclGroupStart", "ncclGroupEnd", "ncclAllReduce",
-                                         "ncclCommDestroy", "ncclGetErrorString" };
-    void  *library = dlopen(path ? path : "libnccl.so.2", RTLD_NOW), *symbol;
-    size_t i;
-    for (i = 0; library && i < sizeof names / sizeof *names; i++) {
-        if (!(symbol = dlsym(library, names[i]))) return 0;
-        memcpy((char *)&nccl + i * sizeof symbol, &symbol, sizeof symbol);
-    }
-    return library != NULL;
-}
 static void nccl_check(int result) {
     if (result == 0) return;
     fprintf(stderr, "NCCL: %s\n", nccl.GetErrorString(result));
