@@ -217,11 +217,11 @@
           gpuexec_library lib = gpuexec_library_load_file("saxpy.ptx", NULL);
           gpuexec_module  mod = gpuexec_library_module(lib, ctx);            // for any context, on any thread
       Its modules and kernels are like any others: they go into launches, graphs, batches and multi-device launches. In
-      each context, they have separate variables and settings; only __managed__ variables may be the same on all devices
-      (CUDA documents this for libraries). For different GPUs, use PTX or a fatbin. Drivers for CUDA 12.0 and later load
-      the image once (cuLibrary); with older ones, gpuexec loads a copy of it into each context that needs it:
-      gpuexec_library_info.context_free says which. A library that does not compile, or has no code for a device, is an
-      error of gpuexec_library_module.
+      each context, they have separate variables and settings; only a __managed__ variable is one for all contexts (on
+      the CPU device and with older drivers, each context has one). For different GPUs, use PTX or a fatbin. Drivers for
+      CUDA 12.0 and later load the image once (cuLibrary); with older ones, gpuexec loads a copy of it into each context
+      that needs it: gpuexec_library_info.context_free says which. A library that does not compile, or has no code for a
+      device, is an error of gpuexec_library_module.
       The end of the context, or gpuexec_library_unload, closes the module. A library outlives contexts: in a new one,
       its variables have their initial values.
       Drivers can load code lazily: gpuexec_loads_lazily(). gpuexec_kernel_get and gpuexec_kernel_load load a kernel.

@@ -8,7 +8,7 @@
     Prints (... is text that differs between machines and runs):
         linked in ... ms: all 4096 values are correct
         from the cache in ... ms: all 4096 values are correct
-        the cache ... has ... entries (... bytes); this process had 1 hits and 1 misses
+        the cache ...: 1 entry, ... bytes; in this process hits: 1, misses: 1
 */
 #include "example.h"
 #define GPUEXEC_IMPLEMENTATION
@@ -63,8 +63,8 @@ int main(void) {
     }
     gpuexec_cache_get_info(&info);
     if (info.folder[0])
-        printf("the cache %s has %llu entries (%llu bytes); this process had %llu hits and %llu misses\n", info.folder,
-               info.entries, info.bytes, info.hits, info.misses);
+        printf("the cache %s: %llu entr%s, %llu bytes; in this process hits: %llu, misses: %llu\n", info.folder,
+               info.entries, info.entries == 1 ? "y" : "ies", info.bytes, info.hits, info.misses);
     if (info.why[0]) printf("the cache: %s\n", info.why);
     gpuexec_shutdown();
     return wrong != 0;
