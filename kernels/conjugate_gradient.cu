@@ -23,7 +23,7 @@ struct cg_slab {
 };
 
 // The block's sum, in thread 0; all threads call it.
-static __device__ double block_sum(double mine) {
+__device__ double block_sum(double mine) {
     __shared__ double s[THREADS];
     __syncthreads();
     s[threadIdx.x] = mine;
