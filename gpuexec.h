@@ -1413,9 +1413,9 @@ GPUEXEC_API int gpuexec_kernel_best_block(gpuexec_kernel kernel, size_t shared_b
    >>library   One image for all contexts, and when code is loaded. */
 
 /* Loads an image from memory without a context, for any number of contexts and devices; arguments as for
-   gpuexec_module_load. The library keeps a copy of the image. What is wrong with its code is a failure of
-   gpuexec_library_module. Any thread. cuLibraryLoadData, in drivers for CUDA 12.0 or later; with older ones,
-   gpuexec_library_module loads the copy into each context. */
+   gpuexec_module_load. The library keeps a copy of the image. gpuexec_library_module reports errors in the image's
+   code. Any thread. cuLibraryLoadData, in drivers for CUDA 12.0 or later; with older ones, gpuexec_library_module
+   loads the copy into each context. */
 GPUEXEC_API gpuexec_library gpuexec_library_load_at(const char *where, const void *image, size_t bytes,
                                                     const gpuexec_module_desc *desc);
 
@@ -10198,8 +10198,8 @@ GPUEXEC_API gpuexec_module gpuexec_module_load_best_at(const char *where, gpuexe
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-library   A library is the driver's CUlibrary or, before CUDA 12.0, a copy of the image that is loaded into
-   each context. Its modules belong to their contexts. Measured on an H200: cuLibraryLoadData accepts any image; what is
-   wrong with it is the result of the calls that look something up. The log is written by the load. cuModuleUnload
+   each context. Its modules belong to their contexts. Measured on an H200: cuLibraryLoadData accepts any image; the
+   calls that look something up return the error. The load writes the log. cuModuleUnload
    refuses the CUmodule of a library; its CUfunctions are those of cuKernelGetFunction. A CUkernel can be launched, but
    is not accepted by cuFunc*. */
 

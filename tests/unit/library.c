@@ -264,7 +264,7 @@ TEST_BOTH(variables_of_each_kind) {
 /* --- wrong images ------------------------------------------------------------------------------------------------- */
 
 #define HEAD ".version 7.0\n.target sm_70\n.address_size 64\n"
-/* The library is made; what is wrong is known in a context. */
+/* The library loads; gpuexec_library_module reports the error. */
 static void fails_late(const char *image, gpuexec_result result, const char *says, const char *also) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_module_desc desc;
