@@ -33,6 +33,7 @@ typedef struct box { operand from, to; size_t width, height, depth; unsigned ord
     X(cuStreamCreate, 2000, (void **, unsigned)) X(cuStreamDestroy, 4000, (void *)) \
     X(cuStreamSynchronize, 2000, (void *)) X(cuStreamQuery, 2000, (void *)) \
     X(cuMemAlloc, 3020, (ptr *, size_t)) X(cuMemFree, 3020, (ptr)) \
+    X(cuMemAllocAsync, 11020, (ptr *, size_t, void *)) X(cuMemFreeAsync, 11020, (ptr, void *)) \
     X(cuMemHostAlloc, 2020, (void **, size_t, unsigned)) \
     X(cuMemFreeHost, 2000, (void *)) X(cuMemcpyDtoH, 3020, (void *, ptr, size_t)) \
     X(cuMemcpyHtoD, 3020, (ptr, const void *, size_t)) \
@@ -303,6 +304,42 @@ TEST(volumes) {
         free(p[i].model);
     }
     CHECK_EQ(cu.cuMemFreeHost(pinned), 0);
+    end();
+}
+
+/* On the CPU device a stride that is too large meets addresses of no allocation, whatever it allocated before. */
+TEST(allocations_are_far_apart) {
+    enum { N = 100, LEAST = 64 << 10 };
+    ptr at[4 * N], first, second;
+    int i, k;
+    begin_on(0);
+    if (!on_cpu_device()) SKIP("a GPU's allocations are close together");
+    for (i = 0; i < N; i++) {
+        void *pinned = NULL;
+        CHECK_EQ(cu.cuMemAlloc(&at[i], 1 + 700 * (size_t)i), 0);
+        CHECK_EQ(cu.cuMemAllocAsync(&at[N + i], 256, stream), 0);
+        CHECK_EQ(cu.cuMemAllocManaged(&at[2 * N + i], 256, GLOBAL), 0);
+        CHECK_EQ(cu.cuMemHostAlloc(&pinned, 256, 0), 0);
+        at[3 * N + i] = (ptr)(uintptr_t)pinned;
+    }
+    for (i = 0; i < 4 * N; i++)
+        for (k = 0; k < i; k++) {
+            const int lower = at[i] < at[k] ? i : k;
+            first = at[lower] + (lower < N ? 1 + 700 * (size_t)lower : 256);
+            second = at[i] < at[k] ? at[k] : at[i];
+            CHECK(second >= first + LEAST);
+        }
+    for (i = 0; i < 4 * N; i += N) {                     /* a word behind each kind is not there */
+        CHECK_EQ(cu.cuMemsetD32Async(at[i] + 1024, 1, 1, stream), 1);
+        CHECK_EQ(cu.cuMemsetD32Async(at[i] + LEAST, 1, 1, stream), 1);
+    }
+    CHECK_EQ(cu.cuStreamSynchronize(stream), 0);
+    for (i = 0; i < N; i++) {
+        CHECK_EQ(cu.cuMemFree(at[i]), 0);
+        CHECK_EQ(cu.cuMemFreeAsync(at[N + i], stream), 0);
+        CHECK_EQ(cu.cuMemFree(at[2 * N + i]), 0);
+        CHECK_EQ(cu.cuMemFreeHost((void *)(uintptr_t)at[3 * N + i]), 0);
+    }
     end();
 }
 

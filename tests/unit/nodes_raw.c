@@ -523,7 +523,6 @@ static void set_flag(void *flag) { __atomic_store_n((int *)flag, 1, __ATOMIC_SEQ
 TEST(an_object_lives_as_long_as_graphs_need_it) {
     void  *g, *x, *object = NULL;
     int    gone = 0;
-    double until;
     START();
     CHECK_EQ(cu.cuUserObjectCreate(&object, &gone, set_flag, 1, 1), 0);
     g = graph_new();
@@ -534,8 +533,7 @@ TEST(an_object_lives_as_long_as_graphs_need_it) {
     run(x);
     CHECK_EQ(__atomic_load_n(&gone, __ATOMIC_SEQ_CST), 0);
     CHECK_EQ(cu.cuGraphExecDestroy(x), 0);
-    until = test_seconds() + 10;
-    while (!__atomic_load_n(&gone, __ATOMIC_SEQ_CST) && test_seconds() < until) sched_yield();
+    TEST_UNTIL(__atomic_load_n(&gone, __ATOMIC_SEQ_CST));
     CHECK_EQ(__atomic_load_n(&gone, __ATOMIC_SEQ_CST), 1);
     finish();
 }

@@ -24,14 +24,16 @@ bool sim_find_range(struct sim_block *b, uint64_t a, unsigned size, struct sim_r
     return true;
 }
 
-/* The state space of an address: a parameter or local address may already be generic. */
-static enum sim_space space_of(enum sim_space space, uint64_t a) {
-    if (space != SIM_GENERIC && !(a >> 48)) return space;
+/* The state space that an address is in, which an instruction for the space `given` may access; SIM_REG: in none. As on
+   an H200, instructions for global memory access a kernel's parameters, too, and those for shared memory take generic
+   addresses. A function's parameters are in local memory, and have generic addresses. */
+static enum sim_space space_of(enum sim_space given, uint64_t a) {
     switch (a >> 48) {
-    case SIM_WINDOW_SHARED >> 48: return SIM_SHARED;
-    case SIM_WINDOW_LOCAL >> 48: return SIM_LOCAL;
-    case SIM_WINDOW_PARAM >> 48: return SIM_PARAM;
-    default: return SIM_GLOBAL;
+    case 0: return given == SIM_GENERIC ? SIM_GLOBAL : given;
+    case SIM_WINDOW_SHARED >> 48: return given == SIM_GENERIC || given == SIM_SHARED ? SIM_SHARED : SIM_REG;
+    case SIM_WINDOW_LOCAL >> 48: return given == SIM_GENERIC || given == SIM_PARAM ? SIM_LOCAL : SIM_REG;
+    case SIM_WINDOW_PARAM >> 48: return given == SIM_GENERIC || given == SIM_GLOBAL ? SIM_PARAM : SIM_REG;
+    default: return SIM_REG;
     }
 }
 
@@ -56,14 +58,18 @@ static unsigned char *bytes_at(struct sim_warp *w, const struct sim_insn *i, int
         if (offset >= SIM_LOCAL_BASE && offset + size <= w->local_stride)
             return w->local + (uint64_t)lane * w->local_stride + offset;
     } else if (space == SIM_PARAM) {
-        if (offset >= SIM_PARAM_BASE && offset - SIM_PARAM_BASE + size <= b->code->info.param_bytes)
-            return b->grid->params + (offset - SIM_PARAM_BASE);
-    } else {
+        unsigned char *params = given == SIM_PARAM ? b->grid->params : b->grid->shown_params;
+        if (params && offset >= SIM_PARAM_BASE
+            && offset - SIM_PARAM_BASE + size <= sim_param_room(b->code->info.param_bytes))
+            return params + (offset - SIM_PARAM_BASE);
+    } else if (space == SIM_GLOBAL) {
         struct sim_range *r = &b->ranges[i->slot];
         if (sim_find_range(b, a, size, r)) return (unsigned char *)(uintptr_t)(a + (uint64_t)r->delta);
     }
     return NULL;
 }
+
+static const char *const names[] = { "generic", "register", "global", "constant", "shared", "local", "parameter" };
 
 /* The results of an H200. What a GPU finds beyond another block's memory may be memory, too. */
 static void shared_fault(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_space given, uint64_t a,
@@ -91,16 +97,32 @@ static void shared_fault(struct sim_warp *w, const struct sim_insn *i, int lane,
                      owner->shared_bytes, rank, size, what);
 }
 
+/* Where an address in a space means another one, or none. An H200 reads something for local addresses. */
+static void space_fault(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_space given, uint64_t a,
+    unsigned size, const char *what) {
+    static const char *const of[] = { "nothing", "shared memory", "local memory", "a parameter" };
+    const unsigned window = a >> 48 <= SIM_WINDOW_PARAM >> 48 ? (unsigned)(a >> 48) : 0;
+    const int fault = given == SIM_SHARED           ? SIM_F_ILLEGAL_INSTRUCTION :
+                      given == SIM_GLOBAL && window ? SIM_F_INVALID_ADDRESS_SPACE :
+                                                      SIM_F_ILLEGAL_ADDRESS;
+    sim_fault_at(w, i, lane, fault, "%s address 0x%llx is a generic address of %s (%u-byte %s)", names[given],
+                 (unsigned long long)a, of[window], size, what);
+}
+
 void *sim_at(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_space space, uint64_t a, unsigned size,
     const char *what) {
-    static const char *const names[] = { "generic", "register", "global", "constant", "shared", "local", "parameter" };
-    if (a & (size - 1)) {
+    const enum sim_space where = space_of(space, a);
+    if (where == SIM_REG) {
+        space_fault(w, i, lane, space, a, size, what);
+        return NULL;
+    }
+    /* outside of shared memory counts before misaligned */
+    if (a & (size - 1) && (space != SIM_SHARED || bytes_at(w, i, lane, space, a & -(uint64_t)size, size))) {
         sim_fault_at(w, i, lane, SIM_F_MISALIGNED, "misaligned %s address 0x%llx (%u-byte %s)", names[space],
             (unsigned long long)a, size, what);
         return NULL;
     }
     unsigned char *p = bytes_at(w, i, lane, space, a, size);
-    const enum sim_space where = space_of(space, a);
     if (p) return p;
     if (where == SIM_SHARED) shared_fault(w, i, lane, space, a, size, what);
     else

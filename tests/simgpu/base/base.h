@@ -2,6 +2,7 @@
    README.md, one folder up, describes the design; read it first.
 
      >>settings  settings from the environment          settings.c
+     >>map       a table from numbers to numbers        map.c
      >>memory    devices, addresses and bytes           memory.c
      >>grid      a running kernel and its faults        fault.c, address.c, heap.c
      >>nested    what kernels call to launch kernels    nested.c
@@ -25,14 +26,29 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if defined(__SANITIZE_THREAD__)
+#define SIM_SEES_THREADS                          /* the thread sanitizer: inline assembly is invisible to it, and it
+                                                     allows few addresses */
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SIM_SEES_THREADS
+#endif
+#endif
 #define SIM_EXPORT __attribute__((visibility("default")))
+
+/* ------------------------------------------------------------------------------------------------------------------
+   >>map  A table from numbers or addresses, not 0, to numbers; begins as zeros; free(map.at) ends it. */
+
+struct sim_map { struct sim_map_entry { uint64_t key; uint32_t value; } *at; size_t n, room; };
+bool sim_map_get(const struct sim_map *map, uint64_t key, uint32_t *value);
+bool sim_map_put(struct sim_map *map, uint64_t key, uint32_t value);     /* false: no memory */
 
 /* ------------------------------------------------------------------------------------------------------------------
    >>settings  Settings of the whole device. */
 
 struct sim_settings {                             /* from the environment, read once; README.md lists the variables */
     int driver_version, threads;
-    bool trace, verbose, count;
+    bool trace, verbose, count, strict;
     bool eager;                                   /* CUDA_MODULE_LOADING */
     enum sim_peering { SIM_NO_ACCESS, SIM_PCIE, SIM_NVLINK } in_pair, others;   /* 0 and 1, 2 and 3, ...; the rest */
     uint64_t timeout_ns;                          /* of a kernel; 0: no limit */
@@ -80,6 +96,7 @@ struct sim_device {
     struct sim_heap *heap;
     struct sim_context *primary;                  /* created once, active or not */
     unsigned primary_count, primary_flags;
+    unsigned opened;                              /* devices whose memory another process shared with this one */
     unsigned peers;                               /* __atomic; bit i: kernels here may access device i's memory */
     struct sim_pool *pool, *current_pool;         /* the default memory pool; that of allocations which name none */
     char name[64];
@@ -104,7 +121,9 @@ enum sim_mem_kind {
 
 struct sim_range {                                /* a copy of an entry of the table */
     uint64_t lo, hi;                              /* device addresses [lo, hi) */
-    uint64_t end;                                 /* of its room: above hi if a pool gave it for fewer bytes */
+    uint64_t end;                                 /* of its room: above hi if a pool gave it for fewer bytes, or if
+                                                     pages without access follow */
+    bool guarded;                                 /* they do */
     ptrdiff_t delta;                              /* host address of byte a is (char *)a + delta */
     enum sim_mem_kind kind;
     struct sim_device *device;                    /* owner; NULL: host memory */
@@ -138,13 +157,12 @@ bool sim_mem_start(struct sim_device *device, uint64_t bytes);
 int  sim_mem_alloc(struct sim_device *device, struct sim_context *context, uint64_t bytes, enum sim_mem_kind kind,
                    uint64_t *address);
 /* Adds host memory: 0 or 2; 712 if it overlaps registered memory, 1 if pinned. */
-int  sim_mem_add_host(struct sim_context *context, void *host, uint64_t bytes, enum sim_mem_kind kind, unsigned flags);
+int  sim_mem_register(struct sim_context *context, void *host, uint64_t bytes, unsigned flags);
+/* Pinned memory, zeros: 0 or 2. */
+int  sim_mem_pin(struct sim_context *context, uint64_t bytes, unsigned flags, uint64_t *address);
 /* Managed memory, poisoned: 0 or 2. It takes nothing of the device's memory. */
 int  sim_mem_add_managed(struct sim_context *context, struct sim_device *device, struct sim_managed *managed,
                          uint64_t bytes, uint64_t *address);
-/* Zeroed pages for SIM_MEM_PINNED, or NULL. sim_mem_remove frees them; drop_pages, if they were never added. */
-void *sim_mem_pages(uint64_t bytes);
-void sim_mem_drop_pages(void *pages, uint64_t bytes);
 /* Removes the range that begins at address, and frees its bytes unless they were only registered, or a pool or a graph
    has the address. */
 bool sim_mem_remove(uint64_t address);
@@ -171,9 +189,8 @@ bool sim_mem_find_for_call(uint64_t address, uint64_t bytes, bool captures, stru
    shared. */
 struct sim_share { int file; unsigned number; uint64_t inode, offset, bytes, check, id; };
 int  sim_mem_export(uint64_t address, struct sim_share *out);     /* 0; 1: no such memory; 2 or 304 */
-bool sim_mem_is_shared(const struct sim_share *share);           /* still, by the process that allocated it */
 int  sim_mem_import(struct sim_device *device, struct sim_context *context, struct sim_pool *pool,
-                    const struct sim_share *from, uint64_t *address);    /* 0; 1: it is no longer shared; 2 */
+                    const struct sim_share *from, uint64_t *address);    /* 0; 1: not shared by its exporter; 2 */
 int  sim_mem_file(struct sim_device *device);     /* opens the device's file once more; -1: no memory, or no file */
 bool sim_mem_is_file(int file);                   /* of any process's device */
 void sim_mem_use(void);                           /* shared "use" lock around accesses to bytes */
@@ -201,9 +218,11 @@ struct sim_code_info {                            /* the properties that the dri
     uint32_t static_shared;                       /* bytes */
     uint32_t shared_align;                        /* alignment of the dynamic part */
     uint32_t local_bytes;                         /* per thread, deepest non-recursive call chain */
+    uint32_t stack_bytes;                         /* what that chain takes of a GPU's stack, at least */
     uint32_t const_bytes, param_bytes;
     uint32_t num_regs;                            /* estimated: 32-bit registers, as many as the text needs */
     bool uses_dynamic_shared, uses_heap;          /* heap: calls malloc or free */
+    bool shows_params;                            /* has generic addresses of the kernel's parameters */
 };
 
 enum sim_fault {                                  /* CUresult values of a stopped kernel */
@@ -221,10 +240,14 @@ struct sim_grid {
     uint32_t clusters[3];                         /* of the grid along each axis */
     bool explicit_cluster;                        /* the kernel or the launch gives the size; else it is 1 */
     uint32_t dynamic_shared;
-    unsigned char *params;                        /* param_bytes, owned by the grid */
+    unsigned char *params;                        /* param_bytes, owned by the grid; ld.param reads them */
+    unsigned char *shown_params;                  /* a copy at their generic addresses, which a launch may write, or
+                                                     NULL */
     bool cooperative;
     uint64_t workspace;                           /* of the grid barrier: its device address, or 0 (%envreg2:1) */
     uint64_t heap;                                /* device address of its context's heap for malloc, 0 if unused */
+    uint32_t stack;                               /* of its context when it was launched: CU_LIMIT_STACK_SIZE, */
+    uint64_t print_bytes;                         /* and CU_LIMIT_PRINTF_FIFO_SIZE */
     uint64_t id;                                  /* %gridid */
     struct sim_op *op;                            /* that executes it */
     unsigned depth;                               /* 0: launched by the host; else 1 more than the parent's */
@@ -247,10 +270,13 @@ void sim_thread_of(const struct sim_warp *w, int lane, uint32_t out[3]);     /* 
 void sim_grid_fault(struct sim_grid *grid, int fault, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* Nothing in the block's cluster can run. */
 void sim_block_deadlock(struct sim_block *block);
-/* The kernel runs too long: says where the threads of a block are, and how many of the grid's blocks had begun. */
-void sim_cluster_timeout(struct sim_cluster *cluster, double seconds);
+/* The kernel runs too long: says how many of the grid's blocks had begun, and where the threads of a block of the
+   cluster are; NULL: blocks end and begin. */
+void sim_grid_timeout(struct sim_grid *grid, const struct sim_cluster *cluster, double seconds);
 
-/* address.c: the host address of `size` bytes at `a` in `space` as lane `lane` sees it; NULL: it raised the fault */
+/* address.c: what kernels see of their parameters has whole units of 16 bytes; those after param_bytes are zeros */
+static inline uint32_t sim_param_room(uint32_t param_bytes) { return (param_bytes + 15) / 16 * 16; }
+/* The host address of `size` bytes at `a` in `space` as lane `lane` sees it; NULL: it raised the fault */
 void *sim_at(struct sim_warp *w, const struct sim_insn *i, int lane, enum sim_space space, uint64_t a, unsigned size,
     const char *what);
 /* The same for a load, but only the used bytes must exist: if others do not, returns `copy`, where these are 0. */

@@ -100,6 +100,7 @@ struct sim_code_func {                            /* one function of the code */
     uint32_t first;                               /* its first instruction */
     uint32_t frame;                               /* bytes of an activation: variables, then parameters, then results */
     uint32_t params_at, rets_at;                  /* where parameters and results begin in the frame */
+    uint32_t stack;                               /* bytes that a call of it takes of a GPU's stack */
     uint32_t preds_at, npreds, r32_at, n32, r64_at, n64; /* its registers in the register
                                                             file, which a recursive call saves */
 };
@@ -133,8 +134,7 @@ struct sim_code {
                                                      variables contain the block's rank */
     struct sim_code_func *funcs;
     unsigned nfuncs;
-    unsigned nimage_funcs;
-    int *func_of_id;       /* image function id to index in funcs, -1 */
+    struct sim_map func_of_id;                    /* image function id + 1 to index in funcs */
     struct sim_callsite *calls;
     unsigned ncalls;
     uint32_t *labels;
@@ -146,6 +146,9 @@ struct sim_code {
                                                      GPU also reserves 1 KiB of shared memory */
 #define SIM_LOCAL_BASE 64u
 #define SIM_LOCAL_MAX (512u << 10)                /* stack of one thread */
+#define SIM_CALL_STACK 24u                        /* bytes of the stack that a call takes on sm_90, besides
+                                                     the callee's local variables and the registers it saves */
+#define SIM_SAVED_MAX (1u << 20)                  /* registers of its callers that one thread saves */
 #define SIM_ALLOCA_MAX (64u << 10)                /* the part of it for alloca */
 #define SIM_SLOTS 16
 #define SIM_BARS 16
@@ -174,7 +177,7 @@ struct sim_warp {
     unsigned char *local;
     uint32_t local_stride;  /* lane l's local address a is local[l * stride + a] */
     uint32_t depth[32];                           /* calls in progress */
-    struct sim_return { uint32_t pc, fp; } (*returns)[32];
+    struct sim_return { uint32_t pc, fp, stack; } (*returns)[32];
     uint32_t max_depth;
     struct sim_saved { unsigned char *bytes; size_t n, cap; } *saved; /* registers of recursive callers, 32 stacks */
 };

@@ -72,18 +72,19 @@ void sim_block_deadlock(struct sim_block *b) {
     b->faulted = true;
 }
 
-void sim_cluster_timeout(struct sim_cluster *c, double seconds) {
-    const struct sim_block *b = c->blocks[0];
-    const struct sim_grid *g = b->grid;
+void sim_grid_timeout(struct sim_grid *g, const struct sim_cluster *c, double seconds) {
     const uint64_t begun = __atomic_load_n(&g->next_cluster, __ATOMIC_RELAXED);
-    char text[200], rest[80] = "";
-    for (unsigned k = 1; !b->live && k < c->nblocks; k++) b = c->blocks[k];
+    char text[200], rest[80] = "", where[240] = "";
     if (begun < g->nclusters)
         snprintf(rest, sizeof rest, ", %llu of its %llu blocks not started",
                  (unsigned long long)(g->nclusters - begun) * g->cluster_blocks,
                  (unsigned long long)g->nclusters * g->cluster_blocks);
-    sim_grid_fault(b->grid, SIM_F_TIMEOUT,
-                   "kernel %.40s was still running after %g s (SIMGPU_TIMEOUT) on device %d%s; block (%u,%u,%u): %s",
-                   g->kernel_name, seconds, g->device->ordinal, rest, b->ctaid[0], b->ctaid[1],
-                   b->ctaid[2], whereabouts(b, text, sizeof text));
+    if (c) {
+        const struct sim_block *b = c->blocks[0];
+        for (unsigned k = 1; !b->live && k < c->nblocks; k++) b = c->blocks[k];
+        snprintf(where, sizeof where, "; block (%u,%u,%u): %s", b->ctaid[0], b->ctaid[1], b->ctaid[2],
+                 whereabouts(b, text, sizeof text));
+    }
+    sim_grid_fault(g, SIM_F_TIMEOUT, "kernel %.40s was still running after %g s (SIMGPU_TIMEOUT) on device %d%s%s",
+                   g->kernel_name, seconds, g->device->ordinal, rest, where);
 }

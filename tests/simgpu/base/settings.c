@@ -26,6 +26,7 @@ void sim_settings_read(void) {
     sim_settings.threads = cpus < 1 ? 1 : cpus > 64 ? 64 : (int)cpus;
     sim_settings.trace = env_on("SIMGPU_TRACE");
     sim_settings.verbose = env_on("SIMGPU_VERBOSE");
+    sim_settings.strict = env_on("SIMGPU_STRICT");
     sim_settings.count = env_on("SIMGPU_COUNT");
     sim_settings.eager = mode && !strcasecmp(mode, "EAGER") ? true :
                          mode && !strcasecmp(mode, "LAZY")  ? false : sim_settings.driver_version < 12020;

@@ -15,7 +15,7 @@ static int device_alloc(CUdeviceptr *out, uint64_t bytes) {
     pthread_mutex_lock(&sim_lock);
     if (result && sim_pools_shrink(c->device)) result = sim_mem_alloc(c->device, c, bytes, SIM_MEM_DEVICE, &address);
     if (result) return result;
-    if (sim_context_at(handle) != c) {
+    if (!sim_context_still(c, handle)) {
         sim_mem_remove(address);
         return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     }
@@ -99,15 +99,10 @@ static int host_alloc(void **out, size_t bytes, unsigned flags) {
         *out = NULL;
         return CUDA_SUCCESS;
     }
-    void *p = sim_mem_pages(bytes);
-    if (!p) return CUDA_ERROR_OUT_OF_MEMORY;
-    int result = sim_mem_add_host(sim_self.context, p, bytes, SIM_MEM_PINNED, (flags & ~(unsigned)PORTABLE) | MAPPED);
-    if (result) {
-        sim_mem_drop_pages(p, bytes);
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    *out = p;
-    return CUDA_SUCCESS;
+    uint64_t address;
+    int result = sim_mem_pin(sim_self.context, bytes, (flags & ~(unsigned)PORTABLE) | MAPPED, &address);
+    if (!result) *out = (void *)(uintptr_t)address;
+    return result;
 }
 SIM_API(cuMemAllocHost_v2, (void **out, size_t bytes), (out, bytes), SIM_CTX | SIM_UNSAFE) {
     return host_alloc(out, bytes, 0);
@@ -163,7 +158,7 @@ SIM_API_ALSO(cuMemHostRegister_v2, cuMemHostRegister, (void *p, size_t bytes, un
     if (flags & CU_MEMHOSTREGISTER_IOMEMORY) return CUDA_ERROR_NOT_SUPPORTED;
     if (!accessible((uintptr_t)p, (uintptr_t)p + bytes, flags & CU_MEMHOSTREGISTER_READ_ONLY))
         return CUDA_ERROR_INVALID_VALUE;
-    return sim_mem_add_host(sim_self.context, p, bytes, SIM_MEM_REGISTERED,
+    return sim_mem_register(sim_self.context, p, bytes,
                             (flags & ~(unsigned)CU_MEMHOSTREGISTER_READ_ONLY) | MAPPED);
 }
 

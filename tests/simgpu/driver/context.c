@@ -3,7 +3,8 @@
    A stack holds handles, not objects, so that a context destroyed by another thread stays current and returns 709. The
    primary context is one object per device for the whole process, active or not, with one handle, as measured: the
    handle is stale while the context is inactive and valid again after the next retain. The record of any other context
-   remains when it is destroyed: a thread that has it current may still query its device and its flags. */
+   remains when it is destroyed: a thread that has it current may still query its device and its flags. After a thousand
+   more it becomes that of a new context, with another handle and number. */
 #include "driver.h"
 #include "../base/cudadefs.h"
 #include <sched.h>
@@ -15,8 +16,9 @@ static struct sim_device *device_at(CUdevice ordinal) {
     return ordinal >= 0 && ordinal < sim_device_count ? &sim_devices[ordinal] : NULL;
 }
 
-static int dead_or_none(const void *handle) {
-    return sim_get(SIM_H_CONTEXT, handle) ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_INVALID_CONTEXT;
+int sim_context_not_there(const void *handle) {
+    return sim_find(SIM_H_CONTEXT, handle) || sim_not_there(handle) == CUDA_ERROR_CONTEXT_IS_DESTROYED ?
+           CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_INVALID_CONTEXT;
 }
 
 static bool flags_bad(unsigned flags) {
@@ -46,9 +48,24 @@ static void activate(struct sim_context *c, unsigned flags) {
     c->legacy = (struct sim_stream) { .context = c, .id = next_id++ };
 }
 
+/* Destroyed contexts, the oldest first. What remembers one also remembers its number. */
+enum { MOST_DEAD = 1000 };
+static struct sim_link dead = { &dead, &dead, NULL };
+static unsigned ndead;
+
+static struct sim_context *new_record(void) {
+    if (ndead <= MOST_DEAD) return calloc(1, sizeof(struct sim_context));
+    struct sim_context *c = SIM_OWNER(sim_context, dead.next);
+    sim_link_remove(&c->link);
+    ndead--;
+    sim_handle_orphan(c->handle);
+    memset(c, 0, sizeof *c);
+    return c;
+}
+
 /* A new primary context is inactive. */
 struct sim_context *sim_context_new(struct sim_device *device, bool primary, unsigned flags) {
-    struct sim_context *c = calloc(1, sizeof *c);
+    struct sim_context *c = new_record();
     if (!c || !(c->handle = sim_handle_new(SIM_H_CONTEXT, c))) {
         free(c);
         return NULL;
@@ -59,10 +76,11 @@ struct sim_context *sim_context_new(struct sim_device *device, bool primary, uns
     return c;
 }
 
-static unsigned *peer_of(struct sim_context *me, const struct sim_context *other) {
-    for (unsigned i = 0; i < me->npeers; i++) if (me->peers[i] == other->id) return &me->peers[i];
+static struct sim_peer *peer_of(struct sim_context *me, const struct sim_context *other) {
+    for (unsigned i = 0; i < me->npeers; i++) if (me->peers[i].id == other->id) return &me->peers[i];
     return NULL;
 }
+static void remove_peer(struct sim_context *me, struct sim_peer *peer) { *peer = me->peers[--me->npeers]; }
 
 bool sim_context_reaches(struct sim_context *c, const struct sim_range *r) {
     if (r->device == c->device || (!r->delta && (r->kind != SIM_MEM_POOL || r->device))) return true;
@@ -71,11 +89,9 @@ bool sim_context_reaches(struct sim_context *c, const struct sim_range *r) {
 
 /* Kernels of a device may access every peer that any of its contexts enabled. */
 static void update_peers(struct sim_device *device) {
-    unsigned peers = 0;
+    unsigned peers = device->opened;
     SIM_EACH(sim_context, c, &sim_contexts)
-        if (c->device == device)
-            SIM_EACH(sim_context, other, &sim_contexts)
-                if (peer_of(c, other)) peers |= 1u << other->device->ordinal;
+        for (unsigned i = 0; c->device == device && i < c->npeers; i++) peers |= 1u << c->peers[i].ordinal;
     __atomic_store_n(&device->peers, peers, __ATOMIC_RELAXED);
     __atomic_add_fetch(&sim_mem_generation, 1, __ATOMIC_RELEASE);
 }
@@ -126,10 +142,19 @@ void sim_context_kill(struct sim_context *c) {
     c->legacy.last = NULL;
     sim_mem_remove_context(c);
     sim_link_remove(&c->link);
-    update_peers(c->device);
     free(c->peers);
     c->peers = NULL;
+    c->npeers = 0;
+    SIM_EACH(sim_context, other, &sim_contexts) {
+        struct sim_peer *peer = peer_of(other, c);
+        if (peer) remove_peer(other, peer);
+        if (peer) update_peers(other->device);
+    }
+    update_peers(c->device);
     c->dying = false;
+    if (c->is_primary) return;
+    sim_link_add(&dead, &c->link, NULL);
+    ndead++;
 }
 
 /* ---- the stack ---- */
@@ -293,7 +318,7 @@ SIM_API(cuCtxSetFlags, (unsigned flags), (flags), SIM_CTX) {
 SIM_API(cuCtxGetId, (void *handle, unsigned long long *id), (handle, id), SIM_INIT) {
     struct sim_context *c;
     int result = given_or_current(handle, &c);
-    if (result) return handle ? dead_or_none(handle) : result;
+    if (result) return handle ? sim_context_not_there(handle) : result;
     if (!id) return CUDA_ERROR_INVALID_VALUE;
     *id = c->id;
     return CUDA_SUCCESS;
@@ -324,9 +349,8 @@ SIM_API(cuCtxGetLimit, (size_t *value, int limit), (value, limit), SIM_CTX) {
     return result;
 }
 
-/* Stacks grow on demand, and kernel printf has no fixed buffer: the values are stored, rounded up as on a GPU, and have
-   no other effect. As documented, the size of the printf buffer can no longer be set once a kernel that prints has been
-   launched; the same holds for the heap. */
+/* The values are rounded up as on a GPU. As documented, the size of the printf buffer can no longer be set once a
+   kernel that prints was launched; the same holds for the heap. */
 SIM_API(cuCtxSetLimit, (int limit, size_t value), (limit, value), SIM_CTX | SIM_UNSAFE) {
     static const uint64_t least[] = { 0, 512 << 10, 4 << 20, 0, 32, 0, 0 };
     int result = check_limit(limit);
@@ -337,7 +361,7 @@ SIM_API(cuCtxSetLimit, (int limit, size_t value), (limit, value), SIM_CTX | SIM_
     if ((limit == CU_LIMIT_PRINTF_FIFO_SIZE || limit == CU_LIMIT_MALLOC_HEAP_SIZE) && sim_self.context->has_printed)
         return CUDA_ERROR_INVALID_VALUE;
     if (limit == CU_LIMIT_STACK_SIZE) value = (value + 15) / 16 * 16;
-    if (limit == CU_LIMIT_PRINTF_FIFO_SIZE && value > 2u << 30) value = 2u << 30;
+    if (limit == CU_LIMIT_PRINTF_FIFO_SIZE) value = value > 2u << 30 ? 2u << 30 : (value + 1023) / 1024 * 1024;
     sim_self.context->limits[limit] = value < least[limit] ? least[limit] : value;
     return CUDA_SUCCESS;
 }
@@ -377,19 +401,19 @@ SIM_API(cuCtxResetPersistingL2Cache, (void), (), SIM_CTX) { return CUDA_SUCCESS;
 
 static int peer(const void *handle, bool enable, unsigned flags) {
     struct sim_context *me = sim_self.context, *other = sim_context_at(handle);
-    if (!other) return dead_or_none(handle);
+    if (!other) return sim_context_not_there(handle);
     if (flags) return CUDA_ERROR_INVALID_VALUE;
     if (enable && !sim_peers(me->device, other->device)) return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
-    unsigned *known = peer_of(me, other);
+    struct sim_peer *known = peer_of(me, other);
     if (enable) {
         if (known) return CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
-        unsigned *more = realloc(me->peers, (me->npeers + 1) * sizeof *more);
+        struct sim_peer *more = realloc(me->peers, (me->npeers + 1) * sizeof *more);
         if (!more) return CUDA_ERROR_OUT_OF_MEMORY;
         me->peers = more;
-        me->peers[me->npeers++] = other->id;
+        me->peers[me->npeers++] = (struct sim_peer) { other->id, (unsigned)other->device->ordinal };
     } else {
         if (!known) return CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
-        *known = me->peers[--me->npeers];
+        remove_peer(me, known);
     }
     update_peers(me->device);
     return CUDA_SUCCESS;

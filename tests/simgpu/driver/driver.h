@@ -55,7 +55,11 @@ void  sim_handle_drop(uint64_t handle);
 void  sim_handle_orphan(uint64_t handle);                                /* the same, when its context is destroyed */
 int   sim_not_there(const void *handle);                                 /* for a handle that sim_get did not find: 709
                                                                             if its context was destroyed, else 400 */
-void *sim_get(enum sim_handle_kind kind, const void *handle);
+void *sim_get(enum sim_handle_kind kind, const void *handle);            /* that the program hands over; NULL: not a
+                                                                            live object of this kind */
+void *sim_find(enum sim_handle_kind kind, const void *handle);           /* that the device remembers, or looks up
+                                                                            again after it released sim_lock */
+bool  sim_was(enum sim_handle_kind kind, const void *handle);            /* of an object that was destroyed */
 #define SIM_HANDLE(h) ((void *)(uintptr_t)(h))
 
 struct sim_link { struct sim_link *prev, *next; void (*end)(struct sim_link *); };       /* intrusive ring */
@@ -85,6 +89,8 @@ struct sim_pool {
     bool imported;                                /* of another process: which pool of the file it is */
     int file;
     uint32_t number;
+    struct sim_imported { uint64_t offset, id, address, range; } *imports;       /* range: the id of its range here */
+    unsigned nimports;
     struct sim_kept *kept;                        /* freed, the last one first */
 };
 extern struct sim_pool *sim_pools;
@@ -123,7 +129,8 @@ struct sim_context {
     bool has_printed;                             /* a kernel of a module that uses printf was launched */
     unsigned flags, count, api_version, cache_config, shared_config;
     uint64_t limits[8];
-    unsigned *peers, npeers;                      /* ids of contexts that this one has peer access to */
+    struct sim_peer { unsigned id, ordinal; } *peers;              /* contexts that this one has peer access to */
+    unsigned npeers;
     struct sim_stream legacy;
     struct sim_link streams, children;            /* children: events, modules, workspaces */
     struct sim_op *orphans[2];                    /* work of destroyed streams that still runs; [1]: of blocking ones */
@@ -145,6 +152,7 @@ struct sim_preferences {                          /* what cuFuncSetAttribute and
     int max_dynamic, carveout, cache_config;      /* max_dynamic: SIM_DEFAULT until it is set or the code is known */
     int cluster[5];                               /* width, height, depth, whether more than 8, policy */
 };
+struct sim_by_name { const char *name; unsigned index; };                /* sorted, for sim_find_name */
 struct sim_function {
     uint64_t handle;
     struct sim_module *module;
@@ -167,8 +175,10 @@ struct sim_module {
     struct sim_image *image;
     struct sim_jit_limits limits;
     bool prints;                                  /* uses vprintf */
+    bool borrows;                                 /* its managed variables are its library's */
     struct sim_function *functions;
     unsigned nfunctions;                 /* entries, in the text's order */
+    struct sim_by_name *by_name;                  /* of the same number */
     struct sim_module **siblings, *sibling;       /* the list of its library's modules, and the next in it */
 };
 struct sim_kernel {
@@ -187,6 +197,8 @@ struct sim_thread {
     uint64_t id;                                  /* sim_thread_id() */
     bool per_thread_default;
     int capture_mode;                             /* how captures restrict its calls */
+    const void *dead;                             /* SIMGPU_STRICT: a handle of this call that is not an object's */
+    enum sim_handle_kind dead_kind;
 };
 extern __thread struct sim_thread sim_self;
 uint64_t sim_thread_id(void);                                            /* never 0 */
@@ -254,6 +266,8 @@ void sim_log_call_back(void);                                            /* then
 
 /* the current context: handles.c */
 struct sim_context *sim_context_at(const void *handle);                  /* NULL: not a live context */
+bool sim_context_still(const struct sim_context *context, const void *handle);  /* whether it is the live context,
+                                                                            after sim_lock was released */
 struct sim_context *sim_context_current(void);                           /* NULL: none, or destroyed */
 struct sim_context *sim_context_or_dead(void);                           /* NULL: none */
 int  sim_context_need(void);                                             /* finds the current context, as
@@ -266,6 +280,7 @@ bool sim_peers(const struct sim_device *a, const struct sim_device *b);  /* whet
 int sim_device_attribute(struct sim_device *device, int attribute, int *value);   /* 1: unknown */
 /* context.c */
 struct sim_context *sim_context_new(struct sim_device *device, bool primary, unsigned flags);
+int  sim_context_not_there(const void *handle);                          /* 709: destroyed; 201: never was one */
 void sim_context_kill(struct sim_context *context);                      /* waits for its work unless a sticky
                                                                             error is set; frees its objects */
 bool sim_context_reaches(struct sim_context *c, const struct sim_range *r);
@@ -512,8 +527,8 @@ struct sim_managed {
     bool is_variable;
     struct page *pages;                           /* what was said of each page; NULL: nothing */
 };
-int  sim_managed_variable(struct sim_context *context, uint64_t bytes, uint64_t *address);        /* of a module: 0, 2
-                                                                            or 801. Without sim_lock */
+/* Of a module: 0, 2 or 801. owner: NULL: no context's. Without sim_lock */
+int  sim_managed_variable(struct sim_context *owner, struct sim_device *device, uint64_t bytes, uint64_t *address);
 void sim_managed_free(uint64_t address);                                 /* if managed memory is there */
 /* event.c */
 struct sim_event *sim_event_new(struct sim_context *context, unsigned flags);       /* NULL: no memory */
@@ -572,10 +587,16 @@ void sim_link_remember(int result);                                      /* [loc
 int  sim_linked_parse(const void *image, size_t limit, struct sim_log *errors, unsigned *registers,
                       struct sim_image **out);
                                                   /* limit: the number of bytes available */
-/* module.c: a module is parsed and placed without sim_lock, then opened; the caller frees it if this fails */
+/* module.c: names of functions and kernels; a module is parsed and placed without sim_lock, then opened; the caller
+   frees it if this fails */
+void sim_sort_names(struct sim_by_name *names, unsigned n);
+int  sim_find_name(const struct sim_by_name *names, unsigned n, const char *name);       /* the first one, or -1 */
 int  sim_module_parse(const void *text, size_t limit, const struct sim_jit_options *o, struct sim_log *errors,
                       struct sim_module **out);
 int  sim_module_place(struct sim_module *module, struct sim_context *context);        /* its variables */
+/* of a library: managed: its managed variables, which all modules share; NULL until the first one is placed */
+struct sim_addresses { uint64_t *at; unsigned n; };
+int  sim_module_place_shared(struct sim_module *module, struct sim_context *context, struct sim_addresses *managed);
 int  sim_module_open(struct sim_module *module);                         /* [lock] its handles */
 void sim_module_free(struct sim_module *module);                         /* [lock] its handles, variables and the
                                                                             handle's reference */

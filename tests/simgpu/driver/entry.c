@@ -95,9 +95,43 @@ static int check(struct sim_call *call, unsigned flags) {
     return need >= SIM_EASY ? __atomic_load_n(&sim_sticky, __ATOMIC_RELAXED) : CUDA_SUCCESS;
 }
 
+/* ---- SIMGPU_STRICT ---- */
+
+/* What the driver of an H200 checks, as measured (tests/probe, groups gone, left, nodes_kernels, copy3d_peer): modules
+   and their functions, events whose context was destroyed, and in these calls also contexts and nodes. */
+static bool is_checked(const char *symbol) {
+    static const char *const calls[] = { "cuCtxGetApiVersion", "cuCtxGetId", "cuCtxEnablePeerAccess",
+                                         "cuCtxDisablePeerAccess", "cuMemcpyPeer", "cuMemcpy3DPeer",
+                                         "cuGraphKernelNodeSetParams" };
+    const enum sim_handle_kind kind = sim_self.dead_kind;
+    if (kind == SIM_H_MODULE || kind == SIM_H_FUNCTION) return true;
+    if (kind == SIM_H_KERNEL) return sim_find(SIM_H_FUNCTION, sim_self.dead) != NULL;  /* also distinguished */
+    for (const struct sim_pool *p = sim_pools; p && kind == SIM_H_POOL; p = p->next)       /* some of it is in use */
+        if (p->name == (uint64_t)(uintptr_t)sim_self.dead) return true;
+    if (kind == SIM_H_EVENT) return sim_not_there(sim_self.dead) == CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        if (!strncmp(symbol, calls[i], strlen(calls[i])) && (kind == SIM_H_CONTEXT || kind == SIM_H_NODE)) return true;
+    return false;
+}
+
+static void check_dead(const char *symbol) {
+    static const char *const kinds[] = { "", "context", "stream", "event", "module", "function", "memory pool",
+                                         "link state", "library", "kernel", "graph", "node", "executable graph",
+                                         "user object" };
+    const bool was = sim_was(sim_self.dead_kind, sim_self.dead);
+    if (is_checked(symbol)) return;
+    fprintf(stderr, "simgpu: SIMGPU_STRICT: %s was called with %p, which %s a %s%s; a GPU's driver would read freed "
+            "memory\n", symbol, sim_self.dead, was ? "was" : "is not", kinds[sim_self.dead_kind],
+            was ? " and is destroyed" : "");
+    abort();
+}
+
+/* ---- before and after ---- */
+
 int sim_enter(struct sim_call *call, unsigned need) {
     pthread_once(&settings_once, read_settings);
     pthread_mutex_lock(&sim_lock);
+    sim_self.dead = NULL;
     if (!call->version) call->version = sim_version_of(call->symbol);
     return check(call, need);
 }
@@ -105,6 +139,7 @@ int sim_enter(struct sim_call *call, unsigned need) {
 int sim_leave(struct sim_call *call, int result) {
     bool flush = sim_has_waited && !sim_in_host_function;
     sim_has_waited = false;
+    if (sim_self.dead) check_dead(call->symbol);
     const char *name = error_name(result);
     sim_log_failure(call->symbol, result, name);
     pthread_mutex_unlock(&sim_lock);

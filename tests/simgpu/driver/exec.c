@@ -123,7 +123,7 @@ static int check_nodes(const struct sim_graph *g, const struct sim_work *conditi
             if ((result = check_nodes(node->bodies[k], inner, why, bad))) return result;
         *bad = node;
         if ((is_memory(node->work.type) || node->work.type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
-            && sim_get(SIM_H_EXEC, SIM_HANDLE(node->exec)))
+            && sim_find(SIM_H_EXEC, SIM_HANDLE(node->exec)))
             return CUDA_ERROR_NOT_SUPPORTED;
     }
     *bad = NULL;
@@ -211,19 +211,23 @@ static bool memory_left(const struct sim_end *end) {
 
 static void check_alive(struct sim_step *step, void *user) {
     const struct sim_work *w = &step->work;
-    (void)user;
-    if (sim_work_can_run(w)
-        && (w->type != CU_GRAPH_NODE_TYPE_MEMCPY || (memory_left(&w->op->dst) && memory_left(&w->op->src))))
-        return;
-    fprintf(stderr, "simgpu: cuGraphExecDestroy: the context of a node, or of the memory that it copies, was "
-            "destroyed; the driver of an H200 (580) never returns from this call\n");
-    abort();
+    bool *alive = user;
+    *alive &= sim_work_can_run(w)
+              && (w->type != CU_GRAPH_NODE_TYPE_MEMCPY || (memory_left(&w->op->dst) && memory_left(&w->op->src)));
 }
 
+/* Where the driver of an H200 (580) never returns, this says so. */
 SIM_API(cuGraphExecDestroy, (void *exec), (exec), SIM_HEALTHY | SIM_UNSAFE) {
     struct exec *x = sim_get(SIM_H_EXEC, exec);
+    bool alive = true;
     if (!x) return CUDA_ERROR_INVALID_VALUE;
-    sim_plan_each(x->plan, check_alive, NULL);
+    sim_plan_each(x->plan, check_alive, &alive);
+    if (!alive) {
+        fprintf(stderr, "simgpu: cuGraphExecDestroy: the context of a node, or of the memory that it copies, was "
+                "destroyed; the driver of an H200 (580) never returns from this call\n");
+        if (sim_settings.strict) abort();
+        return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    }
     free_exec(x);
     return CUDA_SUCCESS;
 }

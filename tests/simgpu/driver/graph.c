@@ -105,7 +105,7 @@ struct sim_node *sim_node_add(struct sim_graph *graph, struct sim_work work, voi
         sim_mem_freed_in(memory, graph->handle);
     }
     for (size_t i = 0; i < n; i++) {
-        struct sim_node *b = sim_get(SIM_H_NODE, before[i]);
+        struct sim_node *b = sim_find(SIM_H_NODE, before[i]);
         if (!b || sim_node_depend(node, b, data ? &data[i] : NULL)) continue;
         sim_node_free(node);
         return NULL;
@@ -319,7 +319,7 @@ void sim_set_clear(struct sim_set *set) {
 
 void sim_set_end(const struct sim_set *set) {
     for (unsigned i = 0; i < set->n; i++) {
-        struct sim_node *node = sim_get(SIM_H_NODE, set->at[i]);
+        struct sim_node *node = sim_find(SIM_H_NODE, set->at[i]);
         if (node) node->end = ++last_end;
     }
 }
@@ -328,7 +328,7 @@ void sim_set_mark(const struct sim_set *set) {
     struct sim_node *list = NULL;
     mark++;
     for (unsigned i = 0; i < set->n; i++) {
-        struct sim_node *node = sim_get(SIM_H_NODE, set->at[i]);
+        struct sim_node *node = sim_find(SIM_H_NODE, set->at[i]);
         if (!node || node->mark == mark) continue;
         node->mark = mark;
         node->link = list;
@@ -349,7 +349,7 @@ void sim_set_mark(const struct sim_set *set) {
 
 bool sim_set_marked(const struct sim_set *set) {
     for (unsigned i = 0; i < set->n; i++) {
-        const struct sim_node *node = sim_get(SIM_H_NODE, set->at[i]);
+        const struct sim_node *node = sim_find(SIM_H_NODE, set->at[i]);
         if (node && node->mark != mark) return false;
     }
     return true;
@@ -371,7 +371,7 @@ bool sim_graph_has(const struct sim_graph *graph, void *const *nodes, size_t n) 
 bool sim_edges_good(const CUgraphEdgeData *data, void *const *from, bool to_kernel, size_t n) {
     static const unsigned char zeros[sizeof data->reserved];
     for (size_t i = 0; data && i < n; i++) {
-        const struct sim_node *node = sim_get(SIM_H_NODE, from[i]);
+        const struct sim_node *node = sim_find(SIM_H_NODE, from[i]);
         const bool kernels = to_kernel && node && node->work.type == CU_GRAPH_NODE_TYPE_KERNEL,
                    early = data[i].type == CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
         if (data[i].to_port || memcmp(data[i].reserved, zeros, sizeof zeros)

@@ -62,9 +62,28 @@ int sim_not_there(const void *handle) {
                                                                          CUDA_ERROR_INVALID_HANDLE;
 }
 
-void *sim_get(enum sim_handle_kind kind, const void *handle) {
+void *sim_find(enum sim_handle_kind kind, const void *handle) {
     struct slot *slot = slot_of((uint64_t)(uintptr_t)handle);
     return slot && slot->kind == kind ? slot->object : NULL;
+}
+
+/* The first one of a call; sim_leave() reports it. */
+static void note_dead(enum sim_handle_kind kind, const void *handle) {
+    if (!sim_settings.strict || sim_self.dead || (uintptr_t)handle <= 2) return;       /* NULL, special streams */
+    sim_self.dead = handle;
+    sim_self.dead_kind = kind;
+}
+
+void *sim_get(enum sim_handle_kind kind, const void *handle) {
+    void *object = sim_find(kind, handle);
+    if (!object) note_dead(kind, handle);
+    return object;
+}
+
+bool sim_was(enum sim_handle_kind kind, const void *handle) {
+    const uint64_t h = (uint64_t)(uintptr_t)handle;
+    const uint32_t index = (uint32_t)h >> 4;
+    return index < nslots && h >> 32 && h >> 32 <= slots[index].generation && (h & 15) == kind;
 }
 
 void sim_link_init(struct sim_link *head) { head->prev = head->next = head; }
@@ -84,12 +103,18 @@ void sim_link_remove(struct sim_link *link) {
 /* ---- the current context ---- */
 
 struct sim_context *sim_context_at(const void *handle) {              /* any that is usable now */
-    struct sim_context *c = sim_get(SIM_H_CONTEXT, handle);
-    return c && c->active ? c : NULL;
+    struct sim_context *c = sim_find(SIM_H_CONTEXT, handle);
+    if (c && c->active) return c;
+    if (!c || !c->is_primary) note_dead(SIM_H_CONTEXT, handle);          /* a primary one stays where it is */
+    return NULL;
+}
+
+bool sim_context_still(const struct sim_context *c, const void *handle) {
+    return sim_find(SIM_H_CONTEXT, handle) == c && c->active;
 }
 
 struct sim_context *sim_context_or_dead(void) {
-    return sim_self.depth ? sim_get(SIM_H_CONTEXT, SIM_HANDLE(sim_self.stack[sim_self.depth - 1])) : NULL;
+    return sim_self.depth ? sim_find(SIM_H_CONTEXT, SIM_HANDLE(sim_self.stack[sim_self.depth - 1])) : NULL;
 }
 
 struct sim_context *sim_context_current(void) {

@@ -118,7 +118,10 @@ static int open_memory(CUdeviceptr *out, const CUipcMemHandle *handle, unsigned 
         return CUDA_SUCCESS;
     }
     const int result = import(&name, d, out);
-    if (!result && d != c->device) __atomic_or_fetch(&c->device->peers, 1u << d->ordinal, __ATOMIC_RELAXED);
+    if (!result && d != c->device) {
+        c->device->opened |= 1u << d->ordinal;
+        __atomic_or_fetch(&c->device->peers, 1u << d->ordinal, __ATOMIC_RELAXED);
+    }
     return result;
 }
 SIM_API_ALSO(cuIpcOpenMemHandle_v2, cuIpcOpenMemHandle, (CUdeviceptr *out, CUipcMemHandle handle, unsigned flags),
@@ -245,6 +248,23 @@ SIM_API(cuMemPoolExportPointer, (CUmemPoolPtrExportData *out, CUdeviceptr addres
     return CUDA_SUCCESS;
 }
 
+/* Where the pool's memory is imported already, 0: nowhere. Makes room for one more import; -1: no memory. */
+static uint64_t imported_at(struct sim_pool *p, const struct name *name) {
+    struct sim_imported *more;
+    struct sim_range r;
+    unsigned n = 0;
+    for (unsigned i = 0; i < p->nimports; i++) {
+        const struct sim_imported *m = &p->imports[i];
+        if (!sim_mem_find(NULL, m->address, 1, &r) || r.id != m->range) continue;         /* freed */
+        p->imports[n++] = *m;
+    }
+    p->nimports = n;
+    for (unsigned i = 0; i < n; i++)
+        if (p->imports[i].offset == name->offset && p->imports[i].id == name->id) return p->imports[i].address;
+    if (!(more = realloc(p->imports, (n + 1) * sizeof *more))) return UINT64_MAX;
+    p->imports = more;
+    return 0;
+}
 SIM_API(cuMemPoolImportPointer, (CUdeviceptr *out, void *pool, CUmemPoolPtrExportData *data), (out, pool, data),
         SIM_HEALTHY) {
     struct sim_pool *p = sim_get(SIM_H_POOL, pool);
@@ -254,9 +274,17 @@ SIM_API(cuMemPoolImportPointer, (CUdeviceptr *out, void *pool, CUmemPoolPtrExpor
     if (name.kind != POINTER || name.number != p->number)
         return sim_because(CUDA_ERROR_INVALID_VALUE, "not exported memory of this pool");
     const struct sim_share from = { p->file, 0, name.inode, name.offset, name.bytes, name.check, name.id };
-    uint64_t address;
+    uint64_t address = imported_at(p, &name);
+    if (address == UINT64_MAX) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (address) {                                /* as on an H200: and the first free ends both imports */
+        *out = address;
+        return CUDA_SUCCESS;
+    }
     const int result = sim_mem_import(p->device, NULL, p, &from, &address);
     if (result) return result;
+    struct sim_range r;
+    if (sim_mem_find(NULL, address, 1, &r))
+        p->imports[p->nimports++] = (struct sim_imported) { name.offset, name.id, address, r.id };
     sim_pool_entered(p, name.bytes);
     *out = address;
     return CUDA_SUCCESS;

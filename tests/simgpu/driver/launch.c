@@ -317,6 +317,13 @@ static int arm(struct sim_op *op, struct sim_context *c) {
     if (op->kind != SIM_OP_KERNEL) return CUDA_SUCCESS;
     g->id = next_grid++;
     g->op = op;
+    g->stack = (uint32_t)c->limits[CU_LIMIT_STACK_SIZE];
+    g->print_bytes = c->limits[CU_LIMIT_PRINTF_FIFO_SIZE];
+    if (g->code && sim_code_info(g->code)->shows_params) {
+        const uint32_t bytes = sim_param_room(sim_code_info(g->code)->param_bytes);
+        if (!(g->shown_params = malloc(bytes))) return CUDA_ERROR_OUT_OF_MEMORY;
+        memcpy(g->shown_params, g->params, bytes);
+    }
     op->live_tasks = (unsigned)(g->nclusters < g->max_resident ? g->nclusters : g->max_resident);
     if (!(op->tasks = calloc(op->live_tasks, sizeof *op->tasks))) return CUDA_ERROR_OUT_OF_MEMORY;
     if (!g->cooperative) return CUDA_SUCCESS;
@@ -514,7 +521,7 @@ static int capture(struct sim_stream *s, struct sim_op *op, const struct sim_att
     copy->has_priority = true;
     copy->priority = -op->priority;
     const int result = sim_stream_submit(s, op);
-    if (!result && set->early) sim_node_depend_early(sim_get(SIM_H_NODE, s->nodes.at[0]));
+    if (!result && set->early) sim_node_depend_early(sim_find(SIM_H_NODE, s->nodes.at[0]));
     return result;
 }
 

@@ -21,14 +21,16 @@ struct sim_library {
     struct sim_module *plain, *modules;           /* in no context; one in each context that needed it */
     struct sim_kernel *kernels;
     unsigned nkernels;
+    struct sim_by_name *by_name;                  /* of the same number */
+    struct sim_addresses managed;                 /* variables: one for all contexts, as measured */
 };
 
 /* ---- one thread at a time ---- */
 
 /* NULL: not a library, or no longer one. */
 static struct sim_library *claim(const void *handle) {
-    struct sim_library *l;
-    while ((l = sim_get(SIM_H_LIBRARY, handle)) && l->claimed) {
+    struct sim_library *l = sim_get(SIM_H_LIBRARY, handle);
+    for (; l && l->claimed; l = sim_find(SIM_H_LIBRARY, handle)) {
         pthread_mutex_unlock(&sim_lock);
         sched_yield();
         pthread_mutex_lock(&sim_lock);
@@ -43,19 +45,25 @@ static void free_kernels(struct sim_library *l) {
         free(l->kernels[i].name);
     }
     free(l->kernels);
+    free(l->by_name);
+    l->by_name = NULL;
     l->kernels = NULL;
     l->nkernels = 0;
 }
 
 static int make_kernels(struct sim_library *l, const struct sim_module *m) {
-    if (!(l->kernels = calloc(m->nfunctions + 1, sizeof *l->kernels))) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (!(l->kernels = calloc(m->nfunctions + 1, sizeof *l->kernels))
+        || !(l->by_name = calloc(m->nfunctions + 1, sizeof *l->by_name)))
+        return CUDA_ERROR_OUT_OF_MEMORY;
     for (unsigned i = 0; i < m->nfunctions; i++) {
         struct sim_kernel *k = &l->kernels[i];
         *k = (struct sim_kernel) { .library = l, .name = strdup(m->functions[i].func->name), .index = i };
         for (int d = 0; d < SIM_MAX_DEVICES; d++) k->prefers[d] = sim_no_preferences;
         l->nkernels++;
         if (!k->name || !(k->handle = sim_handle_new(SIM_H_KERNEL, k))) return CUDA_ERROR_OUT_OF_MEMORY;
+        l->by_name[i] = (struct sim_by_name) { k->name, i };
     }
+    sim_sort_names(l->by_name, l->nkernels);
     return CUDA_SUCCESS;
 }
 
@@ -94,11 +102,11 @@ static int make_module(struct sim_library *l, struct sim_context *c) {
     l->plain = NULL;
     if (!result) {
         pthread_mutex_unlock(&sim_lock);
-        result = sim_module_place(m, c);
+        result = sim_module_place_shared(m, c, &l->managed);
         pthread_mutex_lock(&sim_lock);
     }
     c->loading--;
-    if (!result && sim_context_at(context) != c) result = CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    if (!result && !sim_context_still(c, context)) result = CUDA_ERROR_CONTEXT_IS_DESTROYED;
     if (!result) result = sim_module_open(m);
     if (result) {
         if (m) sim_module_free(m);
@@ -125,17 +133,18 @@ static int current_module(const void *handle, struct sim_module **out) {
 
 int sim_function_find(const void *handle, struct sim_context *c, struct sim_function **out) {
     const void *context = SIM_HANDLE(c->handle);
-    if ((*out = sim_get(SIM_H_FUNCTION, handle))) return CUDA_SUCCESS;
-    for (;;) {                                    /* until nothing is left to do without sim_lock */
-        const struct sim_kernel *k = sim_get(SIM_H_KERNEL, handle);
+    const bool is_kernel = ((uintptr_t)handle & 15) == SIM_H_KERNEL;     /* else a dead one is a dead function */
+    if (!is_kernel) return (*out = sim_get(SIM_H_FUNCTION, handle)) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+    for (bool again = false;; again = true) {     /* until nothing is left to do without sim_lock */
+        const struct sim_kernel *k = again ? sim_find(SIM_H_KERNEL, handle) : sim_get(SIM_H_KERNEL, handle);
         if (!k) return CUDA_ERROR_INVALID_HANDLE;
-        if (context && sim_context_at(context) != c) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+        if (context && !sim_context_still(c, context)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
         struct sim_module *m = module_in(k->library, c);
         int result = CUDA_SUCCESS;
         if (!m) {
             struct sim_library *l = claim(SIM_HANDLE(k->library->handle));
             if (!l) return CUDA_ERROR_INVALID_HANDLE;
-            if (sim_context_at(context) == c && !module_in(l, c)) result = make_module(l, c);
+            if (sim_context_still(c, context) && !module_in(l, c)) result = make_module(l, c);
             l->claimed = false;
         } else if (!m->functions[k->index].code) result = sim_function_need(&m->functions[k->index]);
         else {
@@ -245,6 +254,8 @@ SIM_API(cuLibraryUnload, (void *handle), (handle), SIM_PURE) {
         return result;
     }
     if (l->plain) sim_module_free(l->plain);
+    for (unsigned i = 0; i < l->managed.n; i++) sim_managed_free(l->managed.at[i]);
+    free(l->managed.at);
     free_kernels(l);
     sim_handle_drop(l->handle);
     if (l->owns_text) free((void *)(uintptr_t)l->text);
@@ -258,12 +269,9 @@ SIM_API(cuLibraryGetKernel, (void **out, void *handle, const char *name), (out, 
     int result = out && name ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     if (!result && !l->parsed) parse(l);
     if (!result && !(result = l->result)) {
-        result = CUDA_ERROR_NOT_FOUND;
-        for (unsigned i = 0; result && i < l->nkernels; i++)
-            if (!strcmp(l->kernels[i].name, name)) {
-                *out = SIM_HANDLE(l->kernels[i].handle);
-                result = CUDA_SUCCESS;
-            }
+        const int i = sim_find_name(l->by_name, l->nkernels, name);
+        if (i < 0) result = CUDA_ERROR_NOT_FOUND;
+        else *out = SIM_HANDLE(l->kernels[i].handle);
     }
     l->claimed = false;
     return result;
@@ -305,7 +313,7 @@ SIM_API(cuLibraryGetGlobal, (CUdeviceptr *address, size_t *bytes, void *handle, 
     return result ? result : sim_module_global(m, name, address, bytes);
 }
 
-/* A managed variable of each context; this device has no unified function pointers, as an H200. */
+/* One managed variable for all contexts; this device has no unified function pointers, as an H200. */
 SIM_API(cuLibraryGetManaged, (CUdeviceptr *address, size_t *bytes, void *handle, const char *name),
         (address, bytes, handle, name), SIM_HEALTHY) {
     struct sim_module *m;

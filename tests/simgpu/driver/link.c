@@ -198,7 +198,7 @@ static int add(void *handle, int type, char *text, size_t size, const char *give
         result = sim_link_texts(texts, len, inputs + found.count, true, &whole, &log, &image);
         pthread_mutex_unlock(&sim_load_lock);
         pthread_mutex_lock(&sim_lock);
-        s = sim_get(SIM_H_LINK, handle);          /* another thread may have destroyed or completed it */
+        s = sim_find(SIM_H_LINK, handle);         /* another thread may have destroyed or completed it */
         if (!result)
             result = !s                              ? CUDA_ERROR_INVALID_HANDLE :
                      s->image || s->inputs != inputs ? CUDA_ERROR_INVALID_VALUE :
@@ -270,7 +270,7 @@ SIM_API(cuLinkComplete, (void *handle, void **out, size_t *size), (handle, out, 
     int result = sim_link_texts(image + HEAD, (size_t)head[0] - HEAD, head[1], false, &whole, &log, &parsed);
     pthread_mutex_unlock(&sim_load_lock);
     pthread_mutex_lock(&sim_lock);
-    s = sim_get(SIM_H_LINK, handle);
+    s = sim_find(SIM_H_LINK, handle);
     result = answer_to(result);
     /* another thread destroyed or completed it */
     if (!result && (!s || s->image)) result = CUDA_ERROR_INVALID_HANDLE;

@@ -21,13 +21,13 @@ void sim_managed_free(uint64_t address) {
 }
 static void end_managed(struct sim_link *link) { sim_managed_free(SIM_OWNER(sim_managed, link)->address); }
 
-static struct sim_managed *new_managed(struct sim_context *c, uint64_t bytes) {
+static struct sim_managed *new_managed(struct sim_context *c, struct sim_device *device, uint64_t bytes) {
     struct sim_managed *m = calloc(1, sizeof *m);
     if (!m) return NULL;
     sim_link_init(&m->link);
     m->bytes = bytes;
     m->attached = CU_MEM_ATTACH_GLOBAL;
-    if (!sim_mem_add_managed(c, c->device, m, bytes, &m->address)) return m;
+    if (!sim_mem_add_managed(c, device, m, bytes, &m->address)) return m;
     free(m);
     return NULL;
 }
@@ -47,7 +47,7 @@ SIM_API(cuMemAllocManaged, (CUdeviceptr *out, size_t bytes, unsigned flags), (ou
     if (!bytes || (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST))
         return CUDA_ERROR_INVALID_VALUE;
     if (!device_has(c->device, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY)) return CUDA_ERROR_NOT_SUPPORTED;
-    struct sim_managed *m = new_managed(c, bytes);
+    struct sim_managed *m = new_managed(c, c->device, bytes);
     if (!m) return CUDA_ERROR_OUT_OF_MEMORY;
     sim_link_add(&c->children, &m->link, end_managed);
     m->attached = flags;
@@ -55,9 +55,9 @@ SIM_API(cuMemAllocManaged, (CUdeviceptr *out, size_t bytes, unsigned flags), (ou
     return CUDA_SUCCESS;
 }
 
-int sim_managed_variable(struct sim_context *c, uint64_t bytes, uint64_t *address) {
-    if (!device_has(c->device, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY)) return CUDA_ERROR_NOT_SUPPORTED;
-    struct sim_managed *m = new_managed(c, bytes);
+int sim_managed_variable(struct sim_context *owner, struct sim_device *device, uint64_t bytes, uint64_t *address) {
+    if (!device_has(device, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY)) return CUDA_ERROR_NOT_SUPPORTED;
+    struct sim_managed *m = new_managed(owner, device, bytes);
     if (!m) return CUDA_ERROR_OUT_OF_MEMORY;
     m->is_variable = true;
     *address = m->address;

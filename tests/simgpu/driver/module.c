@@ -6,9 +6,10 @@
 
 /* ---- its end ---- */
 
-static void free_variables(struct sim_var **vars, unsigned n) {
+static void free_variables(struct sim_var **vars, unsigned n, bool borrows) {
     for (unsigned i = 0; i < n; i++)
         if ((vars[i]->space == SIM_GLOBAL || vars[i]->space == SIM_CONST) && vars[i]->address) {
+            if (vars[i]->is_managed && borrows) continue;
             if (vars[i]->is_managed) sim_managed_free(vars[i]->address); else sim_mem_remove(vars[i]->address);
             vars[i]->address = 0;
         }
@@ -21,6 +22,7 @@ void sim_module_unref(struct sim_module *m) {
         free(m->functions[i].staged);
     }
     free(m->functions);
+    free(m->by_name);
     sim_image_free(m->image);
     free(m);
 }
@@ -36,8 +38,9 @@ void sim_module_free(struct sim_module *m) {
             *p = m->sibling;
             break;
         }
-    free_variables(image->vars, image->nvars);
-    for (unsigned i = 0; i < image->nfuncs; i++) free_variables(image->funcs[i]->vars, image->funcs[i]->nvars);
+    free_variables(image->vars, image->nvars, m->borrows);
+    for (unsigned i = 0; i < image->nfuncs; i++)
+        free_variables(image->funcs[i]->vars, image->funcs[i]->nvars, m->borrows);
     sim_module_unref(m);
 }
 
@@ -45,23 +48,24 @@ static void end_module(struct sim_link *link) { sim_module_free(SIM_OWNER(sim_mo
 
 /* ---- variables ---- */
 
-static int place_variables(struct sim_context *c, struct sim_var **vars, unsigned n) {
+static int place_variables(struct sim_context *c, bool shared, struct sim_var **vars, unsigned n) {
     for (unsigned i = 0; i < n; i++) {
         struct sim_var *v = vars[i];
         if ((v->space != SIM_GLOBAL && v->space != SIM_CONST) || v->is_extern || !v->size || v->address) continue;
-        const int result = v->is_managed ? sim_managed_variable(c, v->size, &v->address) :
-                                           sim_mem_alloc(c->device, c, v->size, SIM_MEM_MODULE, &v->address);
+        const int result = v->is_managed ?
+                           sim_managed_variable(shared ? NULL : c, c->device, v->size, &v->address) :
+                           sim_mem_alloc(c->device, c, v->size, SIM_MEM_MODULE, &v->address);
         if (result) return result;
     }
     return CUDA_SUCCESS;
 }
 
-static void fill_variables(struct sim_var **vars, unsigned n) {
+static void fill_variables(struct sim_var **vars, unsigned n, bool borrows) {
     sim_mem_use();
     for (unsigned i = 0; i < n; i++) {
         struct sim_var *v = vars[i];
         struct sim_range r;
-        if ((v->space != SIM_GLOBAL && v->space != SIM_CONST) || !v->address
+        if ((v->space != SIM_GLOBAL && v->space != SIM_CONST) || !v->address || (borrows && v->is_managed)
             || !sim_mem_find(NULL, v->address, v->size, &r))
             continue;
         char *bytes = (char *)(uintptr_t)v->address + r.delta;
@@ -76,6 +80,24 @@ static void fill_variables(struct sim_var **vars, unsigned n) {
         }
     }
     sim_mem_unuse();
+}
+
+/* ---- names ---- */
+
+static int by_name(const void *a, const void *b) {
+    const struct sim_by_name *x = a, *y = b;
+    const int order = strcmp(x->name, y->name);
+    return order ? order : x->index < y->index ? -1 : x->index > y->index;
+}
+void sim_sort_names(struct sim_by_name *names, unsigned n) { qsort(names, n, sizeof *names, by_name); }
+
+int sim_find_name(const struct sim_by_name *names, unsigned n, const char *name) {
+    unsigned a = 0;
+    for (unsigned end = n, middle; a < end;) {
+        middle = a + (end - a) / 2;
+        if (strcmp(names[middle].name, name) < 0) a = middle + 1; else end = middle;
+    }
+    return a < n && !strcmp(names[a].name, name) ? (int)names[a].index : -1;
 }
 
 /* ---- loading ---- */
@@ -122,9 +144,11 @@ int sim_module_parse(const void *text, size_t limit, const struct sim_jit_option
     if (!result && o->unsupported) result = CUDA_ERROR_INVALID_PTX;
     pthread_mutex_unlock(&sim_load_lock);
     for (unsigned i = 0; !result && i < image->nfuncs; i++) n += image->funcs[i]->is_entry;
-    if (!result && (!(m = calloc(1, sizeof *m)) || !(m->functions = calloc(n ? n : 1, sizeof *m->functions))))
+    if (!result && (!(m = calloc(1, sizeof *m)) || !(m->functions = calloc(n ? n : 1, sizeof *m->functions))
+                    || !(m->by_name = calloc(n ? n : 1, sizeof *m->by_name))))
         result = CUDA_ERROR_OUT_OF_MEMORY;
     if (result) {
+        if (m) free(m->functions);
         sim_image_free(image);
         free(m);
         return result;
@@ -137,27 +161,68 @@ int sim_module_parse(const void *text, size_t limit, const struct sim_jit_option
     sim_link_init(&m->link);
     for (unsigned i = 0; i < image->nfuncs; i++) {
         struct sim_func *func = image->funcs[i];
-        if (func->is_entry)
-            m->functions[m->nfunctions++] =
-                (struct sim_function) { .module = m, .func = func, .no_effect = only_returns(func) };
+        if (!func->is_entry) continue;
+        m->by_name[m->nfunctions] = (struct sim_by_name) { func->name, m->nfunctions };
+        m->functions[m->nfunctions++] =
+            (struct sim_function) { .module = m, .func = func, .no_effect = only_returns(func) };
     }
+    sim_sort_names(m->by_name, m->nfunctions);
     *out = m;
     return CUDA_SUCCESS;
 }
 
-int sim_module_place(struct sim_module *m, struct sim_context *c) {
+static int place_all(struct sim_module *m, struct sim_context *c, bool shared) {
     struct sim_image *image = m->image;
-    int result = place_variables(c, image->vars, image->nvars);
+    int result = place_variables(c, shared, image->vars, image->nvars);
     m->context = c;
     for (unsigned i = 0; i < m->nfunctions; i++) {                 /* decoded without the variables' addresses */
         sim_code_free(m->functions[i].code);
         m->functions[i].code = NULL;
     }
     for (unsigned i = 0; !result && i < image->nfuncs; i++)
-        result = place_variables(c, image->funcs[i]->vars, image->funcs[i]->nvars);
+        result = place_variables(c, shared, image->funcs[i]->vars, image->funcs[i]->nvars);
     if (result) return result;
-    fill_variables(image->vars, image->nvars);
-    for (unsigned i = 0; i < image->nfuncs; i++) fill_variables(image->funcs[i]->vars, image->funcs[i]->nvars);
+    fill_variables(image->vars, image->nvars, m->borrows);
+    for (unsigned i = 0; i < image->nfuncs; i++)
+        fill_variables(image->funcs[i]->vars, image->funcs[i]->nvars, m->borrows);
+    return CUDA_SUCCESS;
+}
+int sim_module_place(struct sim_module *m, struct sim_context *c) { return place_all(m, c, false); }
+
+/* Calls `visit` for each managed variable, always in the same order. Returns how many there are. */
+static unsigned each_managed(const struct sim_image *image, void (*visit)(struct sim_var *, uint64_t *), uint64_t *at) {
+    unsigned n = 0;
+    for (unsigned i = 0; i < image->nvars; i++)
+        if (image->vars[i]->is_managed) visit(image->vars[i], at ? &at[n] : NULL), n++;
+    for (unsigned i = 0; i < image->nfuncs; i++)
+        for (unsigned k = 0; k < image->funcs[i]->nvars; k++)
+            if (image->funcs[i]->vars[k]->is_managed) visit(image->funcs[i]->vars[k], at ? &at[n] : NULL), n++;
+    return n;
+}
+static void count(struct sim_var *v, uint64_t *at) {
+    (void)v;
+    (void)at;
+}
+static void borrow(struct sim_var *v, uint64_t *at) { v->address = *at; }
+static void lend(struct sim_var *v, uint64_t *at) { *at = v->address; }
+
+int sim_module_place_shared(struct sim_module *m, struct sim_context *c, struct sim_addresses *managed) {
+    const unsigned n = each_managed(m->image, count, NULL);
+    if (!n) return place_all(m, c, true);
+    if (managed->at && managed->n == n) {
+        m->borrows = true;
+        each_managed(m->image, borrow, managed->at);
+        return place_all(m, c, true);
+    }
+    uint64_t *at = calloc(n, sizeof *at);
+    const int result = at ? place_all(m, c, true) : CUDA_ERROR_OUT_OF_MEMORY;
+    if (result) {
+        free(at);
+        return result;
+    }
+    each_managed(m->image, lend, at);
+    m->borrows = true;
+    *managed = (struct sim_addresses) { at, n };
     return CUDA_SUCCESS;
 }
 
@@ -271,7 +336,7 @@ static int load(void **out, const void *text, size_t limit, unsigned n, const in
     pthread_mutex_lock(&sim_lock);
     c->loading--;
     sim_link_remember(result);
-    if (!result && sim_context_at(context) != c) result = CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    if (!result && !sim_context_still(c, context)) result = CUDA_ERROR_CONTEXT_IS_DESTROYED;
     if (!result) result = sim_module_open(m);
     if (!result && o.verbose) report(m, &info);
     sim_jit_write(&o, &errors, &info, sim_now_ns() - start, result);
@@ -313,7 +378,7 @@ SIM_API(cuModuleUnload, (void *handle), (handle), SIM_HEALTHY) {
     if (m->siblings) return CUDA_ERROR_NOT_PERMITTED;              /* a library's */
     result = sim_drain(m->context, NULL);
     /* another thread may have unloaded it first */
-    if (!result && (m = sim_get(SIM_H_MODULE, handle))) sim_module_free(m);
+    if (!result && (m = sim_find(SIM_H_MODULE, handle))) sim_module_free(m);
     return result;
 }
 
@@ -346,20 +411,12 @@ SIM_API(cuModuleGetFunction, (void **out, void *handle, const char *name), (out,
     if (!m) return CUDA_ERROR_INVALID_HANDLE;
     if (!out || !name || !*name) return CUDA_ERROR_INVALID_VALUE;
     *out = NULL;
-    for (unsigned i = 0; i < m->nfunctions; i++) {
-        struct sim_function *f = &m->functions[i];
-        if (strcmp(f->func->name, name)) continue;
-        const uint64_t found = f->handle;
-        const int result = sim_function_need(f);
-        if (!result) *out = SIM_HANDLE(found);
-        return result;
-    }
-    return CUDA_ERROR_NOT_FOUND;
-}
-
-static bool is_entry(const struct sim_module *m, const char *name) {
-    for (unsigned i = 0; i < m->nfunctions; i++) if (!strcmp(m->functions[i].func->name, name)) return true;
-    return false;
+    const int i = sim_find_name(m->by_name, m->nfunctions, name);
+    if (i < 0) return CUDA_ERROR_NOT_FOUND;
+    const uint64_t found = m->functions[i].handle;
+    const int result = sim_function_need(&m->functions[i]);
+    if (!result) *out = SIM_HANDLE(found);
+    return result;
 }
 
 /* In a linked image, names without linkage are found, too, those of the first input first, as measured. */
@@ -370,7 +427,8 @@ static const struct sim_var *variable(const struct sim_image *image, const char 
 }
 
 int sim_module_global(const struct sim_module *m, const char *name, CUdeviceptr *address, size_t *bytes) {
-    if (!name || !*name || (!address && !bytes) || is_entry(m, name)) return CUDA_ERROR_INVALID_VALUE;
+    if (!name || !*name || (!address && !bytes) || sim_find_name(m->by_name, m->nfunctions, name) >= 0)
+        return CUDA_ERROR_INVALID_VALUE;
     const struct sim_var *v = variable(m->image, name);
     if (!v) return CUDA_ERROR_NOT_FOUND;
     if (address) *address = v->address;
@@ -402,7 +460,7 @@ SIM_API(cuModuleEnumerateFunctions, (void **out, unsigned count, void *handle), 
     for (unsigned i = 0; i < count && i < m->nfunctions; i++) {
         out[i] = SIM_HANDLE(m->functions[i].handle);
         const int result = sim_function_need(&m->functions[i]);
-        if (result || !(m = sim_get(SIM_H_MODULE, handle))) return result;
+        if (result || !(m = sim_find(SIM_H_MODULE, handle))) return result;
     }
     return CUDA_SUCCESS;
 }

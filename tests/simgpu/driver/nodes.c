@@ -13,7 +13,7 @@ static int find_context(const void *handle, struct sim_context **context) {
         return result;
     }
     if ((*context = sim_context_at(handle))) return CUDA_SUCCESS;
-    return sim_get(SIM_H_CONTEXT, handle) ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_INVALID_CONTEXT;
+    return sim_context_not_there(handle);
 }
 
 /* ---- what a node does ---- */

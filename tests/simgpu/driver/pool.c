@@ -131,7 +131,7 @@ static int pool_alloc(CUdeviceptr *out, size_t bytes, struct sim_pool *p, struct
         result = fresh(p, bytes, &address);
         if (result && s->last && !s->last->done && bytes <= p->device->memory) {     /* queued frees may make room */
             sim_op_wait(s->last);
-            result = sim_get(SIM_H_POOL, handle) == p ? fresh(p, bytes, &address) : CUDA_ERROR_INVALID_VALUE;
+            result = sim_find(SIM_H_POOL, handle) == p ? fresh(p, bytes, &address) : CUDA_ERROR_INVALID_VALUE;
         }
     }
     if (!result) *out = address;                  /* 0 bytes are not an error, as measured */

@@ -73,6 +73,7 @@ void sim_pool_settle(struct sim_pool *p) {
     while (*at != p) at = &(*at)->next;
     *at = p->next;
     if (p->imported) close(p->file);
+    free(p->imports);
     free(p);
 }
 

@@ -1,10 +1,11 @@
 /* shared.c - what processes share apart from memory: the states of events, each a page of a file without a name.
 
    Each record has a number; the pages have the last ones: whose each is, and whether it is done. A wait is for the
-   record that was the last one at the call. A process that ends cannot finish its records: as measured on an H200, what
+   record that was the last one at the call. There is no lock, because a process that is stopped would hold it: a record
+   takes its place in the page by one exchange, and the next one, of any process, makes it the last if it has not done
+   so yet. A process that ends cannot finish its records: as measured on an H200, what
    waits for them never continues; this device also says so, once. */
 #include "driver.h"
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -12,12 +13,16 @@
 #include <unistd.h>
 
 #define RECORDS 1024u                             /* of an event, not done yet; a further one waits */
+#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
 #define LOOK_NS 20000000u                         /* how often a wait checks whether the record's process has ended */
 
-struct page {
-    pthread_mutex_t lock;                         /* of those who record */
-    uint64_t last;                                /* __atomic; number of the last record, 0: none */
-    struct { uint64_t state; struct sim_process by; } records[RECORDS];  /* state: __atomic; number * 2 + done */
+#define DONE 1u
+struct page {                                     /* all of it __atomic */
+    uint64_t last;                                /* number of the last record, 0: none */
+    struct {
+        uint64_t state;                           /* number << 23 | process << 1 | DONE; processes have 22 bits */
+        uint64_t start, of;                       /* when this process started, if `of` is the record's number */
+    } records[RECORDS];
 };
 struct sim_shared { struct page *page; int file; unsigned refs; };       /* file: -1 where the event was opened */
 struct wait { struct sim_shared *shared; uint64_t n, looked_ns; };
@@ -76,24 +81,17 @@ static struct sim_shared *map(int file, bool keep) {
 }
 
 struct sim_shared *sim_shared_new(void) {
-    const int file = memfd_create("simgpu-event", MFD_CLOEXEC);
-    struct sim_shared *s = file >= 0 && ftruncate(file, sizeof(struct page)) == 0 ? map(file, true) : NULL;
-    pthread_mutexattr_t kind;
-    if (!s) {
-        if (file >= 0) close(file);
-        return NULL;
-    }
-    pthread_mutexattr_init(&kind);
-    pthread_mutexattr_setpshared(&kind, PTHREAD_PROCESS_SHARED);
-    pthread_mutexattr_setrobust(&kind, PTHREAD_MUTEX_ROBUST);
-    pthread_mutex_init(&s->page->lock, &kind);
-    pthread_mutexattr_destroy(&kind);
+    const int file = memfd_create("simgpu-event", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    const bool whole = file >= 0 && ftruncate(file, sizeof(struct page)) == 0 && fcntl(file, F_ADD_SEALS, SEALS) == 0;
+    struct sim_shared *s = whole ? map(file, true) : NULL;
+    if (!s && file >= 0) close(file);
     return s;
 }
 
 struct sim_shared *sim_shared_open(int file) {
     struct stat about;
-    const bool whole = fstat(file, &about) == 0 && about.st_size == (off_t)sizeof(struct page);
+    const bool whole = fstat(file, &about) == 0 && about.st_size == (off_t)sizeof(struct page)
+                       && (fcntl(file, F_GET_SEALS) & SEALS) == SEALS;         /* it stays whole */
     return whole ? map(file, false) : NULL;
 }
 
@@ -106,31 +104,39 @@ void sim_shared_unref(struct sim_shared *s) {
     free(s);
 }
 
-/* A process that died with the lock held has changed at most the record behind the last one. */
-static void lock(struct page *page) {
-    if (pthread_mutex_lock(&page->lock) == EOWNERDEAD) pthread_mutex_consistent(&page->lock);
+static uint64_t state_of(const struct page *page, uint64_t n) {
+    return __atomic_load_n(&page->records[n % RECORDS].state, __ATOMIC_ACQUIRE);
 }
+static uint64_t number_in(uint64_t state) { return state >> 23; }
+static unsigned process_in(uint64_t state) { return (unsigned)(state >> 1) & 0x3fffff; }
 
 /* Only a record that is done, or never will be, is replaced by a later one. */
 static bool is_done(const struct page *page, uint64_t n) {
-    return __atomic_load_n(&page->records[n % RECORDS].state, __ATOMIC_ACQUIRE) != n * 2;
+    const uint64_t state = state_of(page, n);
+    return number_in(state) != n || state & DONE;
 }
 static bool is_lost(const struct page *page, uint64_t n) {
-    return !is_done(page, n) && !sim_process_lives(page->records[n % RECORDS].by) && !is_done(page, n);
+    const uint64_t state = state_of(page, n);
+    struct sim_process by = { .pid = process_in(state) };
+    if (number_in(state) != n || state & DONE) return false;
+    by.start = __atomic_load_n(&page->records[n % RECORDS].of, __ATOMIC_ACQUIRE) == n ?
+               __atomic_load_n(&page->records[n % RECORDS].start, __ATOMIC_RELAXED) : start_of(by.pid);
+    return (!by.start || !sim_process_lives(by)) && state_of(page, n) == state;
 }
 static void say_lost(const struct page *page, uint64_t n) {
     static int said;
     if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
         fprintf(stderr, "simgpu: process %u ended before its record of an event was done; what waits for it waits "
-                "forever, as on a GPU\n", page->records[n % RECORDS].by.pid);
+                "forever, as on a GPU\n", process_in(state_of(page, n)));
 }
 
 /* ---- records ---- */
 
 static void finish(struct sim_shared *s, uint64_t n) {
-    uint64_t state = n * 2;
-    __atomic_compare_exchange_n(&s->page->records[n % RECORDS].state, &state, n * 2 + 1, false, __ATOMIC_RELEASE,
-                                __ATOMIC_RELAXED);
+    uint64_t state = state_of(s->page, n);
+    if (number_in(state) == n)
+        __atomic_compare_exchange_n(&s->page->records[n % RECORDS].state, &state, state | DONE, false, __ATOMIC_RELEASE,
+                                    __ATOMIC_RELAXED);
 }
 
 static void record_done(struct sim_op *op) {
@@ -139,25 +145,44 @@ static void record_done(struct sim_op *op) {
     sim_shared_unref(r->shared);
 }
 
+static void advance(struct page *page, uint64_t from) {
+    __atomic_compare_exchange_n(&page->last, &from, from + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+/* Takes the place of the record behind the last one. Returns its number; 0: all places have records that are not
+   done. */
+static uint64_t take_place(struct page *page) {
+    const struct sim_process own = sim_this_process();
+    for (;;) {
+        const uint64_t last = __atomic_load_n(&page->last, __ATOMIC_ACQUIRE), n = last + 1, i = n % RECORDS;
+        uint64_t state = state_of(page, n);
+        if (number_in(state) == n) advance(page, last);
+        else if (number_in(state) > n && __atomic_load_n(&page->last, __ATOMIC_ACQUIRE) != last) continue;
+        else if (number_in(state) && !is_done(page, number_in(state)) && !is_lost(page, number_in(state))) return 0;
+        else if (__atomic_compare_exchange_n(&page->records[i].state, &state, n << 23 | (uint64_t)own.pid << 1, false,
+                                             __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+            __atomic_store_n(&page->records[i].start, own.start, __ATOMIC_RELAXED);
+            __atomic_store_n(&page->records[i].of, n, __ATOMIC_RELEASE);
+            advance(page, last);
+            return n;
+        }
+    }
+}
+
 void sim_shared_record(struct sim_shared *s, struct sim_op *op) {
     struct page *page = s->page;
-    lock(page);
-    while (page->last >= RECORDS && !is_done(page, page->last + 1 - RECORDS)
-           && !is_lost(page, page->last + 1 - RECORDS)) {
-        pthread_mutex_unlock(&page->lock);
+    uint64_t n;
+    while (!(n = take_place(page))) {
         pthread_mutex_unlock(&sim_lock);
         nanosleep(&(struct timespec) { 0, 100000 }, NULL);
         pthread_mutex_lock(&sim_lock);
-        lock(page);
     }
     struct record *r = op->done ? NULL : malloc(sizeof *r);
-    if (!r) sim_op_wait_to_end(op);               /* done already, or no memory */
-    const uint64_t n = page->last + 1;
-    page->records[n % RECORDS].by = sim_this_process();
-    __atomic_store_n(&page->records[n % RECORDS].state, n * 2 + !r, __ATOMIC_RELEASE);
-    __atomic_store_n(&page->last, n, __ATOMIC_RELEASE);
-    pthread_mutex_unlock(&page->lock);
-    if (!r) return;
+    if (!r) {
+        sim_op_wait_to_end(op);                   /* done already, or no memory */
+        finish(s, n);
+        return;
+    }
     s->refs++;
     *r = (struct record) { s, n };
     op->staged = r;

@@ -122,10 +122,53 @@ SIM_HANDLER(atom_aligned) {
     }
 }
 
-/* 128 bits: the host has no atomic for them everywhere, so one lock orders those of all blocks. d, b, c: two places of
-   64 bits each */
-static unsigned char lock_128;
-#define ATOM_128(NAME, WHEN, NEW) SIM_HANDLER(NAME) { \
+/* 128 bits: the host's own compare-and-swap, because other processes may map the memory. It writes in any case. Where
+   the compiler does not know it, and where the thread sanitizer would not see it, one lock orders those of all blocks
+   of this process. d, b, c: two places of 64 bits each */
+#if defined(__x86_64__) && !defined(SIM_SEES_THREADS)
+static bool swap_128(u64 *p, u64 old[2], const u64 by[2]) {
+    bool same;
+    __asm__ volatile("lock cmpxchg16b %1\n\tsete %0" : "=q"(same), "+m"(*(u64 (*)[2])(void *)p), "+a"(old[0]),
+                     "+d"(old[1]) : "b"(by[0]), "c"(by[1]) : "cc", "memory");
+    return same;
+}
+#elif defined(__aarch64__) && !defined(SIM_SEES_THREADS)
+static bool swap_128(u64 *p, u64 old[2], const u64 by[2]) {
+    u64 is[2], to[2];
+    uint32_t failed;
+    __asm__ volatile("1: ldaxp %0, %1, [%5]\n\tcmp %0, %6\n\tccmp %1, %7, #0, eq\n\tcsel %2, %8, %0, eq\n\t"
+                     "csel %3, %9, %1, eq\n\tstlxp %w4, %2, %3, [%5]\n\tcbnz %w4, 1b"
+                     : "=&r"(is[0]), "=&r"(is[1]), "=&r"(to[0]), "=&r"(to[1]), "=&r"(failed)
+                     : "r"(p), "r"(old[0]), "r"(old[1]), "r"(by[0]), "r"(by[1]) : "cc", "memory");
+    const bool same = is[0] == old[0] && is[1] == old[1];
+    old[0] = is[0];
+    old[1] = is[1];
+    return same;
+}
+#else
+static bool swap_128(u64 *p, u64 old[2], const u64 by[2]) {
+    static unsigned char lock;
+    while (__atomic_test_and_set(&lock, __ATOMIC_SEQ_CST)) {}
+    const bool same = p[0] == old[0] && p[1] == old[1];
+    old[0] = p[0];
+    old[1] = p[1];
+    if (same) {
+        p[0] = by[0];
+        p[1] = by[1];
+    }
+    __atomic_clear(&lock, __ATOMIC_SEQ_CST);
+    return same;
+}
+#endif
+
+/* The value before. One that differs from `expected`, if there is one, stays. */
+static void exchange_128(u64 *p, const u64 *expected, const u64 by[2], u64 old[2]) {
+    old[0] = expected ? expected[0] : 0;
+    old[1] = expected ? expected[1] : 0;
+    while (!swap_128(p, old, by) && !expected) {}
+}
+
+#define ATOM_128(NAME, COMPARES, NEW) SIM_HANDLER(NAME) { \
     u64 addr[32], *d = SIM_AT(u64, i->d); \
     const u64 *b = SIM_AT(u64, i->b), *c = SIM_AT(u64, i->c); \
     bool changed = false; \
@@ -134,14 +177,11 @@ static unsigned char lock_128;
     SIM_EACH_LANE(m) { \
         u64 *p = sim_at(w, i, (int)l, SPACE_OF(i), addr[l], 16, "atomic"); \
         if (!p) return; \
-        while (__atomic_test_and_set(&lock_128, __ATOMIC_SEQ_CST)) {} \
-        const u64 old[2] = { p[0], p[1] }; \
-        if (WHEN) { \
-            changed |= old[0] != NEW[l] || old[1] != NEW[l + 32]; \
-            p[0] = NEW[l]; \
-            p[1] = NEW[l + 32]; \
-        } \
-        __atomic_clear(&lock_128, __ATOMIC_SEQ_CST); \
+        const u64 expected[2] = { b[l], b[l + 32] }, by[2] = { NEW[l], NEW[l + 32] }; \
+        u64 old[2]; \
+        exchange_128(p, COMPARES ? expected : NULL, by, old); \
+        if (!COMPARES || (old[0] == expected[0] && old[1] == expected[1])) \
+            changed |= old[0] != by[0] || old[1] != by[1]; \
         if (!(i->flags & SIM_I_SINK)) { \
             d[l] = old[0]; \
             d[l + 32] = old[1]; \
@@ -149,8 +189,8 @@ static unsigned char lock_128;
     } \
     if (changed) w->progress = true; else w->spin = true; \
     }
-ATOM_128(atom_exch_128, true, b)
-ATOM_128(atom_cas_128, old[0] == b[l] && old[1] == b[l + 32], c)
+ATOM_128(atom_exch_128, false, b)
+ATOM_128(atom_cas_128, true, c)
 
 /* -- mbarrier: one 64-bit word in shared memory: arrivals that a phase expects (20 bits), arrivals still pending (20),
      bytes still pending (23, biased), the phase's parity (1). arrive returns the word's previous value as the state. */
@@ -169,11 +209,17 @@ static uint64_t barrier_word(uint32_t expected, uint32_t pending, uint32_t bytes
                expected | (uint64_t)expected << 20 | 0x400000ull << 40 | (uint64_t)(phase ^ 1) << 63;
 }
 
+/* The mbarrier at an instruction's address, in shared memory: a generic one of anything else counts as an offset there,
+   as on an H200. */
+static u64 *barrier_at(struct sim_warp *w, const struct sim_insn *i, int l) {
+    const uint64_t a = (i->flags & SIM_I_BASE64 ? SIM_AT(u64, i->a)[l] : SIM_AT(u32, i->a)[l]) + (uint64_t)i->imm;
+    return sim_at(w, i, l, a >> 48 == SIM_WINDOW_SHARED >> 48 ? SPACE_OF(i) : SIM_SHARED, a, 8, "mbarrier");
+}
+
 /* d: state or sink, a: address, b: count or bytes; the user bits select the operation */
 SIM_HANDLER(mbarrier) {
     SIM_EACH_LANE(m) {
-        uint64_t a = (i->flags & SIM_I_BASE64 ? SIM_AT(u64, i->a)[l] : SIM_AT(u32, i->a)[l]) + (uint64_t)i->imm;
-        u64 *p = sim_at(w, i, (int)l, SPACE_OF(i), a, 8, "mbarrier");
+        u64 *p = barrier_at(w, i, (int)l);
         if (!p) return;
         const uint32_t n = SIM_AT(u32, i->b)[l];
         const uint64_t v = *p;
@@ -237,8 +283,7 @@ SIM_HANDLER(cp_bulk) {
 SIM_HANDLER(mbarrier_test) {
     uint32_t done = 0;
     SIM_EACH_LANE(m) {
-        uint64_t a = (i->flags & SIM_I_BASE64 ? SIM_AT(u64, i->a)[l] : SIM_AT(u32, i->a)[l]) + (uint64_t)i->imm;
-        u64 *p = sim_at(w, i, (int)l, SPACE_OF(i), a, 8, "mbarrier");
+        u64 *p = barrier_at(w, i, (int)l);
         if (!p) return;
         uint32_t of = i->flags & SIM_I_COUNT ? SIM_AT(u32, i->b)[l] & 1 : PHASE(SIM_AT(u64, i->b)[l]);
         if (PHASE(*p) != of) done |= 1u << l;

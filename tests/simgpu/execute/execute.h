@@ -32,9 +32,9 @@ void sim_left(struct sim_warp *w, uint32_t m);    /* after lanes have exited: ba
 /* format.c: returns the number of arguments, or -1 with the fault raised */
 int sim_vprintf(struct sim_warp *w, const struct sim_insn *i, int lane, uint64_t format, uint64_t args);
 void sim_assertfail(struct sim_warp *w, const struct sim_insn *i, int lane, const uint64_t arg[5]);
-void sim_print(const char *text, size_t n);       /* kernel printf: appends to a process-wide
-                                                     FIFO; sim_print_flush writes it to stdout */
-void sim_print_flush(void);                       /* called by every synchronizing driver call */
+void sim_print_flush(void);                       /* writes what kernels printed to stdout; called by
+                                                     every synchronizing driver call */
+extern unsigned sim_print_readers; /* __atomic */ /* threads of the program that wait for work */
 
 /* The handlers, at the end of each file: every operation by its name, its type and its variant. An instruction's
    operation is named by its opcode, the modifiers that are no flags, in the order of forms.h, and the first of two

@@ -68,21 +68,25 @@ SIM_HANDLER(exit_lanes) {
 
 /* -- calls. A callee's frame begins after its caller's; a caller that may be re-entered saves its registers. */
 
-static void save_registers(struct sim_warp *w, int l, const struct sim_code_func *f) {
-    if (!w->saved && !(w->saved = calloc(32, sizeof *w->saved))) abort();
+/* False: there is no memory, or it takes too much. */
+static bool save_registers(struct sim_warp *w, int l, const struct sim_code_func *f) {
+    if (!w->saved && !(w->saved = calloc(32, sizeof *w->saved))) return false;
     struct sim_saved *s = &w->saved[l];
     const size_t size = f->npreds + 4u * f->n32 + 8u * f->n64;
+    if (s->n + size > SIM_SAVED_MAX) return false;
     if (!s->bytes || s->n + size > s->cap) {
-        s->cap = 2 * (s->n + size) + 64;
-        unsigned char *p = realloc(s->bytes, s->cap);
-        if (!p) abort();
+        const size_t cap = 2 * (s->n + size) + 64;
+        unsigned char *p = realloc(s->bytes, cap);
+        if (!p) return false;
         s->bytes = p;
+        s->cap = cap;
     }
     unsigned char *p = s->bytes + s->n;
     for (uint32_t k = 0; k < f->npreds; k++) *p++ = ((const u32 *)(const void *)(w->base[0] + f->preds_at))[k] >> l & 1;
     for (uint32_t k = 0; k < f->n32; k++, p += 4) memcpy(p, w->base[0] + f->r32_at + 128u * k + 4 * l, 4);
     for (uint32_t k = 0; k < f->n64; k++, p += 8) memcpy(p, w->base[0] + f->r64_at + 256u * k + 8 * l, 8);
     s->n += size;
+    return true;
 }
 
 static void restore_registers(struct sim_warp *w, int l, const struct sim_code_func *f) {
@@ -114,6 +118,18 @@ static void restore_registers(struct sim_warp *w, int l, const struct sim_code_f
 ALLOCA(32)
 ALLOCA(64)
 
+/* One more call of lane l, whose frames then end at `end`. False: there is no memory. */
+static bool deeper(struct sim_warp *w, int l, uint32_t end) {
+    if (w->depth[l] == w->max_depth) {
+        const uint32_t more = w->max_depth ? 2 * w->max_depth : 8;
+        struct sim_return (*p)[32] = realloc(w->returns, more * sizeof *p);
+        if (!p) return false;
+        w->returns = p;
+        w->max_depth = more;
+    }
+    return sim_local_grow(w, end);
+}
+
 static bool enter(struct sim_warp *w, const struct sim_insn *i, int l, const struct sim_callsite *site,
     const struct sim_code_func *f) {
     const struct sim_code *code = w->block->code;
@@ -122,16 +138,16 @@ static bool enter(struct sim_warp *w, const struct sim_insn *i, int l, const str
     uint32_t end = callee + f->frame;
     if (end < callee + f->params_at + site->args_end) end = callee + f->params_at + site->args_end;
     if (end < callee + f->rets_at + site->rets_end) end = callee + f->rets_at + site->rets_end;
-    if (end > SIM_LOCAL_MAX || !sim_local_grow(w, end)) {
-        sim_fault_at(w, i, l, SIM_F_STACK, "stack overflow: %u calls deep, %u bytes", w->depth[l], end);
+    const uint32_t used = f->stack + (w->depth[l] ? w->returns[w->depth[l] - 1][l].stack : 0);
+    if (end > SIM_LOCAL_MAX || used > code->info.stack_bytes + w->block->grid->stack) {
+        sim_fault_at(w, i, l, SIM_F_ILLEGAL_ADDRESS,
+                     "stack overflow: %u calls deep, %u bytes, CU_LIMIT_STACK_SIZE is %u", w->depth[l] + 1, used,
+                     w->block->grid->stack);
         return false;
     }
-    if (w->depth[l] == w->max_depth) {
-        uint32_t more = w->max_depth ? 2 * w->max_depth : 8;
-        struct sim_return (*p)[32] = realloc(w->returns, more * sizeof *p);
-        if (!p) abort();
-        w->returns = p;
-        w->max_depth = more;
+    if (!deeper(w, l, end) || (site->recursive && !save_registers(w, l, &code->funcs[i->func]))) {
+        sim_fault_at(w, i, l, SIM_F_LAUNCH_FAILED, "no host memory for a stack: %u calls deep", w->depth[l]);
+        return false;
     }
     unsigned char *stack = w->local + (size_t)l * w->local_stride;
     for (unsigned k = 0; k < site->nargs; k++) {
@@ -139,8 +155,7 @@ static bool enter(struct sim_warp *w, const struct sim_insn *i, int l, const str
         const void *from = a->reg ? sim_operand_at(w, a->from) + (size_t)l * a->reg : stack + caller + a->from;
         memcpy(stack + callee + f->params_at + a->to, from, a->size);
     }
-    if (site->recursive) save_registers(w, l, &code->funcs[i->func]);
-    w->returns[w->depth[l]++][l] = (struct sim_return){ sim_pc(w, i) + 1, caller };
+    w->returns[w->depth[l]++][l] = (struct sim_return){ sim_pc(w, i) + 1, caller, used };
     fp[l] = callee;
     w->pc[l] = f->first;
     return true;
@@ -159,9 +174,9 @@ SIM_HANDLER(call_indirect) {
     const u64 *a = SIM_AT(u64, i->a);
     sim_warp_place(w, w->group & ~m, sim_pc(w, w->ip));
     SIM_EACH_LANE(m) {
-        uint64_t id = (a[l] - SIM_WINDOW_CODE) / 16 - 1;
-        int f = (a[l] & 15) == 0 && a[l] > SIM_WINDOW_CODE && id < code->nimage_funcs ? code->func_of_id[id] : -1;
-        if (f < 0) {
+        uint32_t f;
+        if ((a[l] & 15) || a[l] <= SIM_WINDOW_CODE
+            || !sim_map_get(&code->func_of_id, (a[l] - SIM_WINDOW_CODE) / 16, &f)) {
             sim_fault_at(w, i, (int)l, SIM_F_INVALID_PC, "call of 0x%llx, which is not a function",
                          (unsigned long long)a[l]);
             return;

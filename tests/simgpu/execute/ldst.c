@@ -108,7 +108,7 @@ SIM_HANDLER(cp_async) {
         unsigned char data[16] = { 0 };
         if (bytes > size) bytes = size;
         if (bytes) {
-            const unsigned char *q = sim_at(w, i, (int)l, SIM_GENERIC, from + (uint64_t)(int32_t)i->imm, size,
+            const unsigned char *q = sim_at(w, i, (int)l, SIM_GLOBAL, from + (uint64_t)(int32_t)i->imm, size,
                 "cp.async from global memory");
             if (!q) return;
             memcpy(data, q, bytes);

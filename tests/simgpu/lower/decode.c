@@ -9,7 +9,34 @@
 
 enum { MOST_CALLS = 1000 };                                       /* bounds the recursion of reach */
 
-static int reach(struct dec *d, struct sim_func *f);
+static unsigned reach(struct dec *d, struct sim_func *f);
+
+static void note_call(struct dec *d, unsigned self, unsigned callee) {
+    struct dec_func *f = &d->funcs[self];
+    d->direct = dec_grow(d, d->direct, &d->cap_direct, d->ndirect + 2, sizeof *d->direct);
+    d->direct[++d->ndirect] = (struct dec_direct) { callee, f->calls };
+    f->calls = d->ndirect;
+    f->calls_itself |= callee == self;
+    if (d->funcs[callee].is_open) {
+        if (d->funcs[callee].lowest < f->lowest) f->lowest = d->funcs[callee].lowest;
+    } else f->reaches_all |= d->funcs[callee].reaches_all;
+}
+
+/* All calls of `self` are known. If no function before it is in its circle, the open ones from it on are its circle. */
+static void close_circle(struct dec *d, unsigned self) {
+    if (d->funcs[self].lowest != self) return;
+    unsigned first = d->nopen;
+    bool all = false;
+    do all |= d->funcs[d->open[--first]].reaches_all; while (d->open[first] != self);
+    for (unsigned k = first; k < d->nopen; k++) {
+        struct dec_func *f = &d->funcs[d->open[k]];
+        f->circle = self;
+        f->is_open = false;
+        f->reaches_all = all;
+        f->calls_itself |= d->nopen - first > 1;
+    }
+    d->nopen = first;
+}
 
 static void visit_operands(struct dec *d, unsigned self, const struct sim_instr *in, const struct sim_operand *o,
                            unsigned n, bool address) {
@@ -17,32 +44,36 @@ static void visit_operands(struct dec *d, unsigned self, const struct sim_instr 
         if (o[k].n) visit_operands(d, self, in, o[k].list, o[k].n, true);
         if (o[k].kind == SIM_O_SREG && strstr(o[k].name, "cluster")) d->code->knows_clusters = true;
         if (o[k].var && o[k].var->space == SIM_SHARED && (o[k].kind == SIM_O_SYM || o[k].kind == SIM_O_MEM)) {
-            bool known = false;
-            for (unsigned j = 0; j < d->nshared; j++) known |= d->shared[j] == o[k].var;
-            if (!known) {
-                d->shared = realloc(d->shared, (d->nshared + 1) * sizeof *d->shared);
-                d->shared_at = realloc(d->shared_at, (d->nshared + 1) * sizeof *d->shared_at);
-                if (!d->shared || !d->shared_at) dec_fail(d, "Out of memory");
+            uint32_t known;
+            if (!sim_map_get(&d->shared_of, (uintptr_t)o[k].var, &known)) {
+                d->shared = dec_grow(d, d->shared, &d->cap_shared, d->nshared + 1, sizeof *d->shared);
+                d->shared_at = dec_grow(d, d->shared_at, &d->cap_shared_at, d->nshared + 1, sizeof *d->shared_at);
+                if (!sim_map_put(&d->shared_of, (uintptr_t)o[k].var, d->nshared)) dec_fail(d, "Out of memory");
                 d->shared[d->nshared++] = o[k].var;
             }
         }
         if (o[k].kind == SIM_O_SYM && o[k].func && !address && o[k].func->has_body) {
             d->in = in;
-            const int callee = reach(d, o[k].func);
-            d->funcs[self].calls[callee] = 1;
+            note_call(d, self, reach(d, o[k].func));
         }
     }
 }
 
 /* Adds f and the functions it calls to the code; returns its index. Callees come first. */
-static int reach(struct dec *d, struct sim_func *f) {
+static unsigned reach(struct dec *d, struct sim_func *f) {
     struct sim_code *c = d->code;
-    if (c->func_of_id[f->id] >= 0) return c->func_of_id[f->id];
-    const unsigned self = c->nfuncs++;
-    c->func_of_id[f->id] = (int)self;
-    c->funcs[self].func = d->funcs[self].func = f;
-    d->funcs[self].calls = calloc(d->image->nfuncs + 1, 1);
-    if (!d->funcs[self].calls) dec_fail(d, "Out of memory");
+    uint32_t known;
+    if (sim_map_get(&c->func_of_id, (uint64_t)f->id + 1, &known)) return known;
+    const unsigned self = c->nfuncs;
+    c->funcs = dec_grow(d, c->funcs, &d->cap_code_funcs, self + 1, sizeof *c->funcs);
+    d->funcs = dec_grow(d, d->funcs, &d->cap_funcs, self + 1, sizeof *d->funcs);
+    d->open = dec_grow(d, d->open, &d->cap_open, self + 1, sizeof *d->open);
+    d->order = dec_grow(d, d->order, &d->cap_order, self + 1, sizeof *d->order);
+    if (!sim_map_put(&c->func_of_id, (uint64_t)f->id + 1, self)) dec_fail(d, "Out of memory");
+    c->funcs[self] = (struct sim_code_func) { .func = f };
+    d->funcs[self] = (struct dec_func) { .func = f, .lowest = self, .circle = self, .is_open = true };
+    d->open[d->nopen++] = self;
+    c->nfuncs++;
     if (self > 60000) dec_fail(d, "Too many functions");
     if (++d->depth > MOST_CALLS)
         dec_fail(d, "Calls nested deeper than %d are not supported by this CPU device", MOST_CALLS);
@@ -57,42 +88,18 @@ static int reach(struct dec *d, struct sim_func *f) {
         visit_operands(d, self, in, in->opd, in->n, !call);
         if (call) {
             const struct sim_operand *target = &in->opd[in->n && in->opd[0].kind == SIM_O_LIST ? 1 : 0];
-            if (target->kind == SIM_O_REG) d->funcs[self].indirect = true;
+            if (target->kind == SIM_O_REG) d->funcs[self].indirect = d->funcs[self].reaches_all = true;
         }
     }
+    close_circle(d, self);
     d->order[d->norder++] = self;
     d->depth--;
-    return (int)self;
-}
-
-static void reach_taken(struct dec *d, const struct sim_operand *o, unsigned n) {
-    for (unsigned k = 0; k < n; k++) {
-        if (o[k].kind == SIM_O_SYM && o[k].func && o[k].func->has_body && !o[k].func->is_entry) reach(d, o[k].func);
-        if (o[k].n) reach_taken(d, o[k].list, o[k].n);
-    }
+    return self;
 }
 
 /* Every function whose address is taken anywhere in the image may be the target of an indirect call. */
 static void reach_indirect(struct dec *d) {
-    for (unsigned k = 0; k < d->image->nvars; k++)
-        for (unsigned j = 0; j < d->image->vars[k]->nrelocs; j++) {
-            struct sim_func *f = d->image->vars[k]->relocs[j].func;
-            if (f && f->has_body) reach(d, f);
-        }
-    for (unsigned k = 0; k < d->image->nfuncs; k++) {
-        struct sim_func *f = d->image->funcs[k];
-        for (unsigned j = 0; j < f->ninstrs; j++) if (f->instrs[j].form->select != SIM_SELECT_CALL)
-            reach_taken(d, f->instrs[j].opd, f->instrs[j].n);
-    }
-}
-
-/* Makes calls[] transitive; an indirect call reaches everything. */
-static void close_calls(struct dec *d) {
-    const unsigned n = d->code->nfuncs;
-    for (unsigned k = 0; k < n; k++) if (d->funcs[k].indirect) memset(d->funcs[k].calls, 1, n);
-    for (unsigned via = 0; via < n; via++)
-        for (unsigned k = 0; k < n; k++)
-            if (d->funcs[k].calls[via]) for (unsigned j = 0; j < n; j++) d->funcs[k].calls[j] |= d->funcs[via].calls[j];
+    for (unsigned k = 0; k < d->image->ntaken; k++) reach(d, d->image->taken[k]);
 }
 
 static void place_shared(struct dec *d) {
@@ -136,6 +143,7 @@ static void place_function(struct dec *d, unsigned self) {
     f->params_size = dec_lay_out(s->params, s->nparams, f->param_at);
     f->rets_size = dec_lay_out(s->rets, s->nrets, f->ret_at);
     c->params_at = (s->frame_bytes + 63) / 64 * 64;
+    c->stack = s->is_entry ? 0 : SIM_CALL_STACK + s->local_bytes;
     c->rets_at = s->is_entry ? c->params_at : (c->params_at + f->params_size + 63) / 64 * 64;
     c->frame = s->is_entry ? (s->frame_bytes + 63) / 64 * 64 : (c->rets_at + f->rets_size + 63) / 64 * 64;
     if (f->allocates) c->frame += DEC_SAVED_STACK;
@@ -212,14 +220,21 @@ static void emit_function(struct dec *d, unsigned self) {
 }
 
 /* Stack bytes of the deepest chain of calls; a recursive call counts once, an indirect call as much as is known at that
-   point. Called before close_calls. */
+   point. */
 static uint32_t deepest(struct dec *d) {
+    uint32_t known = 0, known_stack = 0;
     for (unsigned i = 0; i < d->norder; i++) {
         struct dec_func *f = &d->funcs[d->order[i]];
-        uint32_t most = 0;
-        for (unsigned k = 0; k < d->code->nfuncs; k++)
-            if ((f->calls[k] || f->indirect) && d->funcs[k].deepest > most) most = d->funcs[k].deepest;
+        uint32_t most = f->indirect ? known : 0, stack = f->indirect ? known_stack : 0;
+        for (uint32_t k = f->calls; k; k = d->direct[k].next) {
+            const struct dec_func *callee = &d->funcs[d->direct[k].callee];
+            if (callee->deepest > most) most = callee->deepest;
+            if (callee->stack > stack) stack = callee->stack;
+        }
         f->deepest = d->code->funcs[d->order[i]].frame + most;
+        f->stack = d->code->funcs[d->order[i]].stack + stack;
+        if (f->deepest > known) known = f->deepest;
+        if (f->stack > known_stack) known_stack = f->stack;
     }
     return d->funcs[0].deepest;
 }
@@ -227,21 +242,13 @@ static uint32_t deepest(struct dec *d) {
 /* alloca's memory is above the frames; if they have no limit, at the end. */
 static void place_stack(struct dec *d) {
     bool recursive = false;
-    for (unsigned k = 0; k < d->code->nfuncs; k++) recursive |= d->funcs[k].calls[k];
+    for (unsigned k = 0; k < d->code->nfuncs; k++) recursive |= d->funcs[k].calls_itself || d->funcs[k].indirect;
     const uint64_t top = SIM_LOCAL_BASE + (d->code->info.local_bytes + 63ull) / 64 * 64 + SIM_ALLOCA_MAX;
     d->code->stack_top = recursive || top > SIM_LOCAL_MAX ? SIM_LOCAL_MAX : (uint32_t)top;
 }
 
 static void decode(struct dec *d, struct sim_func *entry) {
     struct sim_code *c = d->code;
-    const unsigned n = d->image->nfuncs;
-    c->nimage_funcs = n;
-    c->func_of_id = malloc((n + 1) * sizeof *c->func_of_id);
-    c->funcs = calloc(n + 1, sizeof *c->funcs);
-    d->funcs = calloc(n + 1, sizeof *d->funcs);
-    d->order = calloc(n + 1, sizeof *d->order);
-    if (!c->func_of_id || !c->funcs || !d->funcs || !d->order) dec_fail(d, "Out of memory");
-    for (unsigned k = 0; k < n; k++) c->func_of_id[k] = -1;
     reach(d, entry);
     for (unsigned k = 0; k < c->nfuncs; k++) if (d->funcs[k].indirect) {
         reach_indirect(d);
@@ -262,7 +269,7 @@ static void decode(struct dec *d, struct sim_func *entry) {
     c->vars_end = d->regs_top;
     d->in = NULL;
     c->info.local_bytes = deepest(d);
-    close_calls(d);
+    c->info.stack_bytes = d->funcs[0].stack;
     place_stack(d);
     for (unsigned k = 0; k < d->norder; k++) emit_function(d, d->order[k]);
 
@@ -274,11 +281,12 @@ static void decode(struct dec *d, struct sim_func *entry) {
     memset(consts + c->nconsts, 0, 256);
     free(c->consts);
     c->consts = consts;
+    void *fitting = realloc(c->insns, c->ninsns * sizeof *c->insns);
+    if (fitting) c->insns = fitting;
     c->regs_bytes = d->regs_top + 256;
     c->info.param_bytes = entry->param_bytes;
     c->info.num_regs = words + 8 < 16 ? 16 : words + 8;
-    for (unsigned k = 0; k < d->image->nvars; k++) if (d->image->vars[k]->space == SIM_CONST)
-        c->info.const_bytes += (uint32_t)d->image->vars[k]->size;
+    c->info.const_bytes = d->image->const_bytes;
 }
 
 int sim_code_decode(struct sim_func *entry, struct sim_log *errors, struct sim_code **out) {
@@ -300,10 +308,12 @@ int sim_code_decode(struct sim_func *entry, struct sim_log *errors, struct sim_c
         free(d->funcs[k].reg);
         free(d->funcs[k].param_at);
         free(d->funcs[k].ret_at);
-        free(d->funcs[k].calls);
     }
     free(d->funcs);
     free(d->order);
+    free(d->open);
+    free(d->direct);
+    free(d->shared_of.at);
     free(d->fixups);
     free(d->start);
     free(d->shared);
@@ -329,7 +339,7 @@ void sim_code_free(struct sim_code *c) {
     free(c->insns);
     free(c->consts);
     free(c->funcs);
-    free(c->func_of_id);
+    free(c->func_of_id.at);
     free(c);
 }
 

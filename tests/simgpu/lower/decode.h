@@ -15,9 +15,13 @@ struct dec_func {                                                 /* parallel to
     uint32_t *param_at, *ret_at;                                  /* offsets in the parameter and result areas */
     uint32_t params_size, rets_size;
     uint32_t live;                                                /* words of registers, at most */
-    uint8_t *calls;                                               /* by function index: this function reaches it */
+    uint32_t calls;                                               /* the first of its calls in d->calls, or 0 */
+    unsigned circle, lowest;                                      /* functions that call each other have one number:
+                                                                     that of the first; lowest: until it is known */
+    bool is_open, calls_itself;                                   /* is_open: its circle is not known yet */
     bool indirect, allocates;                                     /* allocates: it has alloca or stackrestore */
-    uint32_t deepest;
+    bool reaches_all;                                             /* it reaches an indirect call */
+    uint32_t deepest, stack;                      /* bytes of its deepest chain of calls: here, and on a GPU */
 };
 
 struct dec {
@@ -26,8 +30,12 @@ struct dec {
     struct sim_image *image;
     jmp_buf failed;
     struct dec_func *funcs;
+    uint32_t cap_funcs, cap_code_funcs, cap_order, cap_open, cap_direct;
     unsigned *order;
     unsigned norder;                             /* functions, callees first */
+    unsigned *open, nopen;                                        /* functions whose circle is not known yet */
+    struct dec_direct { unsigned callee; uint32_t next; } *direct;        /* calls; 0 is none */
+    uint32_t ndirect;
     unsigned depth;                                               /* of calls, during the search for functions */
     unsigned now;                                                 /* index of the function being emitted */
     uint32_t regs_top;                                            /* size of the register file so far */
@@ -39,6 +47,8 @@ struct dec {
     const struct sim_var **shared;
     uint32_t *shared_at;
     unsigned nshared;
+    uint32_t cap_shared, cap_shared_at;
+    struct sim_map shared_of;                                     /* a shared variable to its index in these */
     uint32_t *offsets;                                            /* of the parameters and results
                                                                      of the call being emitted */
     /* scratch registers of the current instruction: pred, 4, 8 bytes */
@@ -91,6 +101,8 @@ uint32_t dec_src(struct dec *d, const struct sim_operand *o, enum sim_type t);
 uint32_t dec_dst(struct dec *d, const struct sim_operand *o, enum sim_type t);
 struct sim_operand dec_element(const struct sim_operand *o, unsigned k); /* of {a, b}, a vector or special register */
 bool dec_frame_offset(struct dec *d, const struct sim_var *v, uint32_t *offset); /* is it in the activation's frame? */
+unsigned dec_index(const struct dec *d, const struct sim_func *f); /* of a function that was reached */
+bool dec_returns_to(const struct dec *d, unsigned callee, unsigned caller); /* may a call of one reach the other? */
 uint32_t dec_shared_at(struct dec *d, const struct sim_var *v);
 uint32_t dec_shared_rank(struct dec *d);                          /* the part of shared addresses that names the
                                                                      block, in code that knows clusters */

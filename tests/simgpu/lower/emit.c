@@ -109,7 +109,7 @@ void dec_unsupported(struct dec *d) {
 
 void *dec_grow(struct dec *d, void *p, uint32_t *cap, uint32_t n, size_t size) {
     if (n <= *cap) return p;
-    uint32_t more = 2 * n + 64;
+    uint32_t more = n < 8 ? 8 : 2 * n;
     void *q = realloc(p, more * size);
     if (!q) dec_fail(d, "Out of memory");
     *cap = more;
@@ -212,8 +212,19 @@ bool dec_frame_offset(struct dec *d, const struct sim_var *v, uint32_t *offset) 
     return false;
 }
 
+unsigned dec_index(const struct dec *d, const struct sim_func *f) {
+    uint32_t index = 0;
+    sim_map_get(&d->code->func_of_id, (uint64_t)f->id + 1, &index);
+    return index;
+}
+
+bool dec_returns_to(const struct dec *d, unsigned callee, unsigned caller) {
+    return d->funcs[callee].circle == d->funcs[caller].circle || d->funcs[callee].reaches_all;
+}
+
 uint32_t dec_shared_at(struct dec *d, const struct sim_var *v) {
-    for (unsigned k = 0; k < d->nshared; k++) if (d->shared[k] == v) return SIM_SHARED_BASE + d->shared_at[k];
+    uint32_t k;
+    if (sim_map_get(&d->shared_of, (uintptr_t)v, &k)) return SIM_SHARED_BASE + d->shared_at[k];
     dec_fail(d, "Shared variable '%s' has no place", v->name);
 }
 

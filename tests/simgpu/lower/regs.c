@@ -250,22 +250,44 @@ static unsigned places_of(const struct sim_reg *r) {
     return (r->vec ? r->vec : 1u) * (dec_reg_size(r->type) == 16 ? 2 : 1);
 }
 
-/* In the order of the starts: the place of a register that has ended is free again. */
-static void share(struct liveness *v, uint64_t *order, uint32_t *number, uint32_t count[3], uint32_t *until) {
+/* The least number of a heap is at[0]. */
+struct heap { uint64_t *at; uint32_t n; };
+static void heap_add(struct heap *h, uint64_t value) {
+    uint32_t i = h->n++;
+    for (; i && h->at[(i - 1) / 2] > value; i = (i - 1) / 2) h->at[i] = h->at[(i - 1) / 2];
+    h->at[i] = value;
+}
+static uint64_t heap_take(struct heap *h) {
+    const uint64_t least = h->at[0], last = h->at[--h->n];
+    uint32_t i = 0;
+    for (uint32_t child; (child = 2 * i + 1) < h->n; i = child) {
+        if (child + 1 < h->n && h->at[child + 1] < h->at[child]) child++;
+        if (h->at[child] >= last) break;
+        h->at[i] = h->at[child];
+    }
+    h->at[i] = last;
+    return least;
+}
+
+/* In the order of the starts: the place of a register that has ended is free again; the lowest one is taken. `room`:
+   for all registers, six times. */
+static void share(struct liveness *v, uint64_t *order, uint32_t *number, uint32_t count[3], uint64_t *room) {
     const struct sim_func *f = v->f;
-    /* until[class * stride + place]: first instruction where it is free */
     const uint32_t stride = f->nregs + 1;
+    struct heap used[3], unused[3];               /* of each class: until << 32 | place, place */
+    for (unsigned c = 0; c < 3; c++) {
+        used[c] = (struct heap) { room + 2 * c * (size_t)stride, 0 };
+        unused[c] = (struct heap) { room + (2 * c + 1) * (size_t)stride, 0 };
+    }
     for (uint32_t k = 0; k < f->nregs; k++) order[k] = (uint64_t)v->lo[k] << 32 | k;
     qsort(order, f->nregs, sizeof *order, by_start);
     for (uint32_t k = 0; k < f->nregs; k++) {
         const uint32_t r = (uint32_t)order[k];
         const unsigned c = class_of(&f->regs[r]);
         if (v->hi[r] == 0 || places_of(&f->regs[r]) > 1) continue;
-        uint32_t place = 0;
-        while (place < count[c] && until[c * stride + place] > v->lo[r]) place++;
-        if (place == count[c]) count[c]++;
-        until[c * stride + place] = v->hi[r];
-        number[r] = place;
+        while (used[c].n && used[c].at[0] >> 32 <= v->lo[r]) heap_add(&unused[c], (uint32_t)heap_take(&used[c]));
+        number[r] = unused[c].n ? (uint32_t)heap_take(&unused[c]) : count[c]++;
+        heap_add(&used[c], (uint64_t)v->hi[r] << 32 | number[r]);
     }
 }
 
@@ -274,11 +296,11 @@ uint32_t dec_allocate(const struct sim_func *f, uint32_t *number, uint32_t count
     v.lo = malloc((f->nregs + 1) * sizeof *v.lo);
     v.hi = calloc(f->nregs + 1, sizeof *v.hi);
     uint64_t *order = malloc((f->nregs + 1) * sizeof *order);
-    uint32_t *until = calloc(3 * ((size_t)f->nregs + 1), sizeof *until);
+    uint64_t *room = malloc(6 * ((size_t)f->nregs + 1) * sizeof *room);
     v.cheap = calloc(f->nregs + 1, 1);
     for (unsigned k = 0; v.lo && k < f->nregs; k++) v.lo[k] = ~0u;
-    const bool shared = v.lo && v.hi && v.cheap && order && until && analyse(&v);
-    if (shared) share(&v, order, number, count, until);
+    const bool shared = v.lo && v.hi && v.cheap && order && room && analyse(&v);
+    if (shared) share(&v, order, number, count, room);
     for (unsigned k = 0; k < f->nregs; k++) {                     /* registers that do not share: vectors, 128 bits;
                                                                      all of them if sharing failed */
         const unsigned c = class_of(&f->regs[k]), places = places_of(&f->regs[k]);
@@ -292,7 +314,7 @@ uint32_t dec_allocate(const struct sim_func *f, uint32_t *number, uint32_t count
     free(v.lo);
     free(v.hi);
     free(order);
-    free(until);
+    free(room);
     free(v.cheap);
     return live;
 }

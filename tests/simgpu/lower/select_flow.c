@@ -86,9 +86,9 @@ void dec_call(struct dec *d) {
         pass(d, &site.rets[site.nrets++], &rets->list[k], offset[nparams + k], results[k].size, true);
     site.frame = c->funcs[d->now].frame;
     if (!indirect && !system) {
-        const int callee = c->func_of_id[target->func->id];
+        const unsigned callee = dec_index(d, target->func);
         site.callee = &c->funcs[callee];
-        site.recursive = (unsigned)callee == d->now || d->funcs[callee].calls[d->now];
+        site.recursive = dec_returns_to(d, callee, d->now);
     } else site.recursive = indirect;                             /* the target is unknown */
     c->calls[at] = site;
     const uint32_t a = indirect ? dec_src(d, target, SIM_B64) : 0;

@@ -31,7 +31,12 @@ static struct place place_of(struct dec *d, const struct sim_operand *o, enum si
         p.base = dec_const(d, o->imm, 8);
         p.imm = 0;
     }
-    if (p.space == SIM_SHARED_CLUSTER) {
+    if (p.space == SIM_SHARED_CLUSTER) {          /* a generic address has the same low bits */
+        if (o->reg >= 0 && p.flags & SIM_I_BASE64) {
+            const uint32_t low = dec_temp(d, 8);
+            dec_emit_to(d, "and", SIM_U64, low, p.base, dec_const(d, UINT32_MAX, 8));
+            p.base = low;
+        }
         p.space = SIM_GENERIC;
         p.imm += (int64_t)SIM_WINDOW_SHARED;
     }
@@ -205,6 +210,7 @@ void dec_cvta(struct dec *d) {
         dec_emit_to(d, "and", SIM_U64, dst, a, dec_const(d, SIM_WINDOW_OFFSET, 8));
         return;
     }
+    if (d->space == SIM_PARAM && d->funcs[d->now].func->is_entry) d->code->info.shows_params = true;
     const uint64_t window = d->space == SIM_SHARED || d->space == SIM_SHARED_CLUSTER ? SIM_WINDOW_SHARED :
         d->space == SIM_LOCAL ? SIM_WINDOW_LOCAL :
         d->funcs[d->now].func->is_entry ? SIM_WINDOW_PARAM : 0;   /* a function's parameters
@@ -253,9 +259,12 @@ void dec_isspacep(struct dec *d) {
         dec_emit_to(d, "setp_eq", SIM_U64, dst, t, dec_const(d, window >> 48, 8));
         return;
     }
-    const uint32_t other = dec_temp(d, 0), p = dec_temp(d, 0);
+    const uint32_t other = dec_temp(d, 0), p = dec_temp(d, 0);     /* a kernel's parameters are in global memory, too */
     dec_emit_to(d, "not", SIM_PRED, other, is_constant(d, a), 0);
-    dec_emit_to(d, "setp_eq", SIM_U64, p, t, dec_const(d, 0, 8));
+    dec_emit_to(d, "setp_eq", SIM_U64, p, t, dec_const(d, SIM_WINDOW_PARAM >> 48, 8));
+    struct sim_insn *global = dec_emit_to(d, "setp_eq", SIM_U64, p, t, dec_const(d, 0, 8));
+    global->c = p;
+    global->flags = SIM_I_OR;
     dec_emit_to(d, "and", SIM_PRED, dst, p, other);
 }
 

@@ -24,7 +24,7 @@ pthread_mutex_t sim_lock = PTHREAD_MUTEX_INITIALIZER;
 #endif
 int sim_sticky;
 __thread bool sim_in_host_function, sim_has_waited;
-static pthread_cond_t work = PTHREAD_COND_INITIALIZER, completed = PTHREAD_COND_INITIALIZER,
+static pthread_cond_t work /* waits by CLOCK_MONOTONIC */, completed = PTHREAD_COND_INITIALIZER,
                       host_work = PTHREAD_COND_INITIALIZER;
 static struct { struct sim_task *head, *tail; } queues[SIM_PRIORITIES];
 static unsigned queued, workers, sleeping, waiters, turn, idle_streak;
@@ -42,9 +42,19 @@ uint64_t sim_now_ns(void) {
 static void *worker(void *unused);
 static void *host_functions(void *unused);
 
+static void make_work(void) {
+    pthread_condattr_t clock;
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&work, &clock);
+    pthread_condattr_destroy(&clock);
+}
+
 static bool start_thread(void *(*body)(void *)) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     sigset_t all, before;
     pthread_t thread;
+    pthread_once(&once, make_work);
     sigfillset(&all);                             /* the program's signal handlers must not run on our threads */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     bool ok = pthread_create(&thread, NULL, body, NULL) == 0;
@@ -122,6 +132,7 @@ struct sim_op *sim_op_copy(struct sim_op *model) {
             return NULL;
         }
         *op->grid = *model->grid;
+        op->grid->shown_params = NULL;
     }
     op->always = model->always;
     op->priority = model->priority;
@@ -150,6 +161,7 @@ void sim_op_unref(struct sim_op *op) {
         if (op->grid) free(op->grid->params);
         free(op->staged);
     }
+    if (op->grid) free(op->grid->shown_params);
     free(op->grid);
     free(op->tasks);
     free(op->next);
@@ -458,26 +470,18 @@ static bool all_begun(const struct sim_grid *g) {
 static bool stopped(const struct sim_grid *g) { return __atomic_load_n(&g->fault, __ATOMIC_RELAXED) != 0; }
 
 /* Gives the seat the grid's next cluster. False: there is none. */
-static bool seat(struct sim_task *task, struct sim_cluster **spare) {
+static bool seat(struct sim_task *task, struct sim_cluster **spare, uint64_t *left) {
     struct sim_grid *g = task->op->grid;
     if (all_begun(g) || stopped(g)) return false;
     uint64_t index = __atomic_fetch_add(&g->next_cluster, 1, __ATOMIC_RELAXED);
     if (index >= g->nclusters) return false;
     if (sim_settings.schedule) index = sim_schedule_index(g, index);
-    task->cluster = sim_cluster_new(g, index, *spare);
+    task->cluster = sim_cluster_new(g, index, *spare, left);
     *spare = NULL;
     if (task->cluster) return true;
     sim_grid_fault(g, SIM_F_LAUNCH_FAILED, "out of host memory for cluster %llu of kernel %s",
                    (unsigned long long)index, g->kernel_name);
     return false;
-}
-
-static enum sim_block_status run(struct sim_task *task, uint64_t *left) {
-    const struct sim_grid *g = task->op->grid;
-    const enum sim_block_status status = sim_cluster_run(task->cluster, left);
-    if (status != SIM_BLOCK_DONE && sim_settings.timeout_ns && sim_now_ns() - g->started_ns > sim_settings.timeout_ns)
-        sim_cluster_timeout(task->cluster, (double)sim_settings.timeout_ns * 1e-9);
-    return status;
 }
 
 static void retire(struct sim_task *task, struct sim_cluster **spare) {
@@ -495,12 +499,14 @@ static void run_seat(struct sim_task *task) {
     unsigned ended = 0;
     pthread_mutex_unlock(&sim_lock);
     sim_mem_use();
-    for (; left && (task->cluster || seat(task, &spare)); ended++) {
-        status = run(task, &left);
+    for (; left && (task->cluster || seat(task, &spare, &left)); ended++) {
+        status = sim_cluster_run(task->cluster, &left);
         if (status != SIM_BLOCK_DONE && status != SIM_BLOCK_FAULT) break;
         retire(task, &spare);
     }
     const bool over = !task->cluster && (all_begun(g) || stopped(g));
+    if (!over && sim_settings.timeout_ns && sim_now_ns() - g->started_ns > sim_settings.timeout_ns)
+        sim_grid_timeout(op->grid, task->cluster, (double)sim_settings.timeout_ns * 1e-9);
     if (over) {
         sim_cluster_free(spare);
         spare = NULL;
@@ -515,16 +521,13 @@ static void run_seat(struct sim_task *task) {
 
 /* Until there is work, or held work has waited long enough. */
 static void rest(void) {
-    struct timespec until;
     if (!oldest) {
         pthread_cond_wait(&work, &sim_lock);
         return;
     }
-    clock_gettime(CLOCK_REALTIME, &until);
-    uint64_t ns = (uint64_t)until.tv_nsec + oldest->held_ns + sim_settings.lazy_ns - sim_now_ns();
-    until.tv_sec += (time_t)(ns / 1000000000u);
-    until.tv_nsec = (long)(ns % 1000000000u);
-    pthread_cond_timedwait(&work, &sim_lock, &until);
+    const uint64_t due = oldest->held_ns + sim_settings.lazy_ns;
+    pthread_cond_timedwait(&work, &sim_lock,
+                           &(struct timespec) { (time_t)(due / 1000000000u), (long)(due % 1000000000u) });
 }
 
 static void *worker(void *unused) {
@@ -607,7 +610,9 @@ static int wait_for(struct sim_op *op, bool to_end) {
         if ((fault = __atomic_load_n(&sim_sticky, __ATOMIC_RELAXED)) && !to_end) break;
         if (fault) cancel(NULL, fault);
         waiters++;
+        __atomic_add_fetch(&sim_print_readers, 1, __ATOMIC_RELAXED);
         pthread_cond_wait(&completed, &sim_lock);
+        __atomic_sub_fetch(&sim_print_readers, 1, __ATOMIC_RELAXED);
         waiters--;
     }
     sim_op_unref(op);
@@ -620,6 +625,6 @@ void sim_op_wait_to_end(struct sim_op *op) { wait_for(op, true); }
 
 void sim_engine_fork(void) {
     pthread_mutex_init(&sim_lock, NULL);
-    workers = sleeping = 0;
+    workers = sleeping = sim_print_readers = 0;
     host_thread = false;
 }

@@ -7,6 +7,7 @@
 
 #define SLICE 4096             /* warp-instructions of one warp before the next one runs */
 #define SHARE 8192u            /* of one block before the next one of its cluster runs */
+#define CLEARED 256u           /* bytes that are set in the time of a warp-instruction */
 #define LINE 64
 
 static size_t rounded(size_t n) { return (n + LINE - 1) / LINE * LINE; }
@@ -116,6 +117,13 @@ static void start_block(struct sim_block *b) {
     for (unsigned k = 0; k < b->nwarps; k++) start_warp(&b->warps[k]);
 }
 
+/* Bytes that start_block has set. */
+static uint64_t cleared(const struct sim_block *b) {
+    uint64_t n = b->shared_bytes + (uint64_t)b->nwarps * (b->code->vars_end - b->code->vars_at);
+    for (unsigned k = 0; k < b->nwarps; k++) n += 32ull * b->warps[k].local_stride;
+    return n;
+}
+
 /* Zeroed memory that shares no cache line with other memory: false sharing between two workers halves their speed. */
 static void *own_lines(size_t bytes) {
     void *p = NULL;
@@ -198,13 +206,17 @@ static void place_cluster(struct sim_cluster *c, uint64_t index) {
     }
 }
 
-struct sim_cluster *sim_cluster_new(struct sim_grid *grid, uint64_t index, struct sim_cluster *used) {
+struct sim_cluster *sim_cluster_new(struct sim_grid *grid, uint64_t index, struct sim_cluster *used, uint64_t *left) {
     struct sim_cluster *c = used ? used : make_cluster(grid);
     if (!c) return NULL;
     c->turn = 0;
     c->arrived = c->phase = 0;
     place_cluster(c, index);
-    for (unsigned k = 0; k < c->nblocks; k++) start_block(c->blocks[k]);
+    for (unsigned k = 0; k < c->nblocks; k++) {
+        start_block(c->blocks[k]);
+        const uint64_t cost = cleared(c->blocks[k]) / CLEARED;
+        *left -= *left < cost ? *left : cost;
+    }
     if (!sim_settings.schedule || sim_schedule_start(c, index)) return c;
     sim_cluster_free(c);
     return NULL;

@@ -22,9 +22,9 @@ enum sim_block_status {
     SIM_BLOCK_FAULT
 };
 
-/* used: a finished cluster of this grid, whose memory the new one reuses, or NULL. Returns NULL if there is no
-   memory */
-struct sim_cluster *sim_cluster_new(struct sim_grid *grid, uint64_t index, struct sim_cluster *used);
+/* used: a finished cluster of this grid, whose memory the new one reuses, or NULL; left: what it costs to clear its
+   memory is subtracted. Returns NULL if there is no memory */
+struct sim_cluster *sim_cluster_new(struct sim_grid *grid, uint64_t index, struct sim_cluster *used, uint64_t *left);
 struct sim_cluster *sim_cluster_unused(struct sim_grid *grid);      /* [lock] takes one from grid->used, or NULL */
 void sim_cluster_keep(struct sim_cluster *cluster);                 /* [lock] puts it into grid->used */
 enum sim_block_status sim_cluster_run(struct sim_cluster *cluster, uint64_t *left);

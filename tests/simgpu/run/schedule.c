@@ -130,7 +130,8 @@ static void hold_back(struct sim_warp *w, const struct sim_insn *i, uint32_t m) 
             (i->flags & SIM_I_BASE64 ? SIM_AT(u64, i->a)[l] : SIM_AT(u32, i->a)[l]) + (uint64_t)i->imm;
         unsigned char *at = sim_at(w, i, (int)l, space, address, bytes, "store");
         if (!at) return;
-        const bool own = (uintptr_t)at - (uintptr_t)w->local < 32 * (uintptr_t)w->local_stride;
+        const bool own = (uintptr_t)at - (uintptr_t)w->local < 32 * (uintptr_t)w->local_stride
+                         || address >> 48 == SIM_WINDOW_PARAM >> 48;
         for (unsigned k = 0; k < i->width; k++) {
             const uint64_t value = size == 8 ? SIM_AT(u64, regs[k])[l] : SIM_AT(u32, regs[k])[l];
             const struct sim_delayed s = {

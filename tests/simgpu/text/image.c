@@ -10,6 +10,34 @@ static void check_operand_uses(struct px *px, const struct sim_operand *o, unsig
         if (o[i].kind == SIM_O_SYM && o[i].func) check_use(px, o[i].func);
 }
 
+static void take(struct sim_image *m, struct sim_func *f) {
+    if (!f->is_taken) m->taken[m->ntaken++] = f;
+    f->is_taken = true;
+}
+
+static void take_operands(struct sim_image *m, const struct sim_operand *o, unsigned n) {
+    for (unsigned k = 0; k < n; k++) {
+        if (o[k].kind == SIM_O_SYM && o[k].func && o[k].func->has_body && !o[k].func->is_entry) take(m, o[k].func);
+        if (o[k].n) take_operands(m, o[k].list, o[k].n);
+    }
+}
+
+/* The functions whose addresses are taken: in variables, and by instructions other than calls. */
+static void find_taken(struct px *px) {
+    struct sim_image *m = px->image;
+    m->taken = px_alloc(px, (m->nfuncs + 1) * sizeof *m->taken);
+    for (unsigned i = 0; i < m->nvars; i++)
+        for (unsigned k = 0; k < m->vars[i]->nrelocs; k++) {
+            struct sim_func *f = m->vars[i]->relocs[k].func;
+            if (f && f->has_body) take(m, f);
+        }
+    for (unsigned i = 0; i < m->nfuncs; i++)
+        for (unsigned k = 0; k < m->funcs[i]->ninstrs; k++) {
+            const struct sim_instr *in = &m->funcs[i]->instrs[k];
+            if (in->form->select != SIM_SELECT_CALL) take_operands(m, in->opd, in->n);
+        }
+}
+
 static void finish(struct px *px) {
     struct sim_image *m = px->image;
     uint64_t const_bytes = 0;
@@ -18,6 +46,7 @@ static void finish(struct px *px) {
     m->funcs = px_keep(px, px->funcs.data, px->funcs.n, sizeof *m->funcs);
     m->nfuncs = (unsigned)px->funcs.n;
     if (px->more) return;
+    find_taken(px);
     for (unsigned i = 0; i < m->nfuncs; i++) {
         if (!m->funcs[i]->is_extern) check_use(px, m->funcs[i]);
         for (unsigned k = 0; k < m->funcs[i]->ninstrs; k++) {
@@ -27,6 +56,7 @@ static void finish(struct px *px) {
     }
     for (unsigned i = 0; i < m->nvars; i++) {
         struct sim_var *v = m->vars[i];
+        if (v->space == SIM_CONST) m->const_bytes += (uint32_t)v->size;
         if (v->space == SIM_CONST) const_bytes = ((const_bytes + v->align - 1) & ~(uint64_t)(v->align - 1)) + v->size;
         if (v->is_extern && v->space != SIM_SHARED && !v->size)
             px_fatal(px, 218, 0, "Unresolved extern variable '%s'", v->name);

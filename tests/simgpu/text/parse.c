@@ -101,6 +101,7 @@ static void close_body(struct px *px) {
     uint32_t params = px_align_up(px->local_bytes, px->param_align);
     for (unsigned i = 0; i < f->nvars; i++) if (f->vars[i]->space == SIM_PARAM) f->vars[i]->address += params;
     f->frame_bytes = params + px->param_bytes;
+    f->local_bytes = px->local_bytes;
     px->func = NULL;
 }
 

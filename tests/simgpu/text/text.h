@@ -157,10 +157,12 @@ struct sim_func {
     struct sim_var **vars;                        /* of function scope and any space, also call-sequence params */
     unsigned nvars;
     uint32_t frame_bytes;                         /* local variables and call-sequence params of one activation */
+    uint32_t local_bytes;                         /* the first of them */
     struct sim_instr *instrs;
     unsigned ninstrs;
     uint32_t maxntid[3], reqntid[3], reqnctapercluster[3];         /* 0 when not given */
     uint32_t minnctapersm, maxnreg, maxclusterrank;
+    bool is_taken;                                /* its address is, in the image */
     bool explicit_cluster, blocks_are_clusters;   /* a cluster size must be given; the grid counts clusters */
 };
 
@@ -173,6 +175,9 @@ struct sim_image {
     unsigned nvars;
     struct sim_func **funcs;
     unsigned nfuncs;
+    struct sim_func **taken;                      /* those whose address is taken: what an indirect call may reach */
+    unsigned ntaken;
+    uint32_t const_bytes;                         /* of all variables in constant memory */
     void *arena;                                  /* owns every string and array above; store.c */
 };
 
