@@ -44,12 +44,13 @@
         >>failure     each thread's last failure, the latch, the single function that records every failure
         >>begin       finding and starting the driver
         >>object      handles and their slots
+        >>index       sorted sets: graphs by address, kernels by CUfunction
         >>ranges      the table of allocations
-        >>impl-setup, impl-device, impl-context, impl-shutdown, impl-ptx, impl-image, impl-find, impl-cache,
-        >>impl-module, impl-kernel, impl-best, impl-library, impl-nvjitlink, impl-link, impl-linked, impl-compile,
-        >>impl-memory, impl-stream, impl-current, impl-pool, impl-managed, impl-event, impl-transfer, impl-copies,
-        >>impl-launch, impl-params, impl-graph, impl-capture, impl-nodes, impl-changes, impl-batch, impl-barrier,
-        >>impl-multi, impl-ipc, impl-connection
+        >>impl-setup, impl-device, impl-naming, impl-capturing, impl-context, impl-shutdown, impl-ptx, impl-image,
+        >>impl-find, impl-cache, impl-includes, impl-module, impl-kernel, impl-best, impl-library, impl-nvjitlink,
+        >>impl-link, impl-linked, impl-compile, impl-memory, impl-stream, impl-current, impl-pool, impl-managed,
+        >>impl-event, impl-transfer, impl-copies, impl-launch, impl-params, impl-used, impl-graph, impl-capture,
+        >>impl-nodes, impl-changes, impl-batch, impl-barrier, impl-multi, impl-ipc, impl-messages, impl-connection
 
     --------------------------------------------------------------------------------------------------------------------
     >>start
@@ -132,6 +133,8 @@
         you launch the alternative. Seven such calls are refused nevertheless: gpuexec_stream_record, gpuexec_alloc_on
         and gpuexec_pool_alloc, because they enqueue work, gpuexec_linker_load, _image and _save, because an input may
         be missing, and gpuexec_capture_end, because the graph lacks what was refused.
+      - Closing an object makes its handle *stale*: calls with it fail, and name where it was created and closed. The
+        same holds for freed memory (gpuexec keeps these places for the last few hundred objects and 64 allocations).
       - Queries (marked "A query." below) and clean-up (free, destroy, unload, close) return their failures but never
         latch them. Clean-up is never refused, and does nothing for {0} and for failed handles.
       - Each thread has its own latch. A wait first returns the failure that is latched on its own thread, even if
@@ -293,8 +296,8 @@
       inputs. PTX that gpuexec_module_load compiles is kept by the driver itself (CUDA_CACHE_PATH).
       The folder is gpuexec_setup_desc.cache_folder; GPUEXEC_CACHE from the environment; $XDG_CACHE_HOME/gpuexec,
       ~/.cache/gpuexec, or on Windows %LOCALAPPDATA%\gpuexec. GPUEXEC_CACHE=0 switches the cache off,
-      gpuexec_compile_desc.no_cache for one call. In a privileged process (setuid) it is always off. When the folder
-      exceeds gpuexec_setup_desc.cache_bytes (1 GiB), what was used least recently is removed.
+      gpuexec_compile_desc.no_cache for one call. It is off in a privileged process (setuid), and for root in another
+      user's home. Above gpuexec_setup_desc.cache_bytes (1 GiB), the least recently used entries are removed.
       An entry is used only if everything that decides the code is the same: source, name, headers, options, folders and
       expressions, or the linked inputs; the device's compute capability; the driver's version, and path, length and
       time of its library; the same of the NVRTC or nvJitLink that was used, and the environment variables that decide
@@ -373,6 +376,8 @@
       The memory is valid between these two points. Work on other streams that uses it must wait for the stream of the
       allocation, and the stream of the free must wait for that work. Otherwise it may read or overwrite another
       allocation, because the pool gives freed memory to the next one; neither gpuexec nor the driver detects this.
+      After gpuexec_free_on, copies and fills of the memory are refused, on all streams, until it is allocated again;
+      kernels that get its address are not.
       Memory that stays allocated is better allocated with gpuexec_alloc.
       In a capture, both calls become nodes: each launch of the graph allocates the memory again, at the same address.
       If the capture does not free it, call gpuexec_free_on after each launch.
@@ -619,13 +624,20 @@
       - Memory of gpuexec_alloc_on cannot be exported. Use gpuexec_alloc, or a pool with gpuexec_pool_desc.exportable:
         send the pool first (gpuexec_ipc_send_pool, gpuexec_ipc_import_pool), then its memory
         (gpuexec_ipc_import_from). Pinned and managed memory cannot be exported either.
+      - What another process sends is checked: kind, length, descriptors, and how much memory the driver has imported.
       - Events need gpuexec_event_desc.interprocess, and then have no time.
       - Importers free first, then the exporter. What an importer has opened stays valid when the exporter is killed.
       - CUDA does not report that a process has ended. What waits for an event whose record died with its process waits
-        forever (measured on an H200; gpuexec_event_sync, gpuexec_stream_sync, gpuexec_free and gpuexec_context_close,
-        too): only the end of the own process helps. gpuexec_ipc_receive, _send and _wait notice it: they return
-        GPUEXEC_PEER_GONE, with the process and how it ended. If a process may be killed, call gpuexec_ipc_wait with its
-        event before you enqueue work that depends on it, instead of gpuexec_stream_wait_event.
+        forever. gpuexec_ipc_receive, _send and _wait notice it: they return GPUEXEC_PEER_GONE, with the process and how
+        it ended. If a process may be killed, call gpuexec_ipc_wait with its event before you enqueue work that depends
+        on it, instead of gpuexec_stream_wait_event.
+      - If a stream waits already, its device is lost to this process: on an H200, frees, unloads, pinned allocations
+        and creating or destroying contexts hang, too. After GPUEXEC_PEER_GONE, call gpuexec_shutdown or
+        gpuexec_context_close: they wait a second longer for the stream, then close all handles, leave the driver's
+        objects to the end of the process, and return GPUEXEC_PEER_GONE with the place where the stream began to wait.
+      - The kernel says which process has ended, from Linux 6.5: also if another one holds a copy of its socket. Before,
+        only the end of the socket counts. A process that hands its end over to another one and ends counts as ended,
+        until that one has called gpuexec_ipc_from_fd.
 
     MANY DEVICES (>>multi, >>barrier)
       Contexts on several devices can be open at the same time, and any thread may use all of them.
@@ -938,11 +950,14 @@ typedef enum gpuexec_log_level {
 } gpuexec_log_level;
 
 /* Your logger. gpuexec calls it with one complete message, which ends in a newline, on the thread that the message
-   concerns. The logger must not call the library. */
+   concerns. The logger must not call the library. No function that gpuexec or CUDA calls, this one, the allocator below
+   or a host function on a stream, may leave with a C++ exception or longjmp: gpuexec may hold locks and have made
+   another context current. Catch exceptions inside. If the implementation is compiled as C++, an exception from the
+   logger or the allocator calls std::terminate; compiled as C, the behaviour is undefined. */
 typedef void (*gpuexec_log_function)(void *user, gpuexec_log_level level, const char *text);
 
 /* The contract of realloc: p NULL allocates; bytes 0 frees and returns NULL; otherwise NULL means out of memory. Called
-   from any thread. */
+   from any thread. Like the logger, it must not call the library. */
 typedef void *(*gpuexec_realloc_function)(void *user, void *p, size_t bytes);
 
 /* All descs: zero-initialize them ({0} in C, {} in C++), then set the members you need. Zero means the default; NULL
@@ -1574,10 +1589,10 @@ GPUEXEC_API const char *gpuexec_compiler_path(void);
    >>cache   Compiled and linked code, kept on disk for the next time. */
 
 typedef struct gpuexec_cache_info {
-    const char        *folder;                   /* "" if the cache is off. Both texts are valid until
-                                                    gpuexec_shutdown */
+    const char        *folder;                   /* "" if the cache is off. Valid until gpuexec_shutdown */
     const char        *why;                      /* why it is off, or the last thing that could not be read or kept, and
-                                                    why; "" if there was none */
+                                                    why; "" if there was none. Valid until this thread calls
+                                                    gpuexec_cache_get_info again, or gpuexec_shutdown */
     unsigned long long entries, bytes, limit;    /* what is in the folder now, from all processes; its limit in bytes */
     unsigned long long hits, misses;             /* look-ups of this process since its start or gpuexec_shutdown */
     unsigned long long damaged;                  /* entries that it found damaged, and made again */
@@ -2503,22 +2518,30 @@ typedef struct gpuexec_capture_desc {
        wait for a stream or an event outside        refused                         as usual      refused
        gpuexec_stream_sync, _query                  refused                         as usual      refused
        gpuexec_stream_get_info, _destroy            refused                         as usual      -
-       gpuexec_launch_multi_device                  recorded; its other streams join the capture
+       gpuexec_launch_multi_device                  recorded; its other streams join the capture; refused if one of
+                                                    them is in another capture
        gpuexec_graph_launch, _prepare               refused                         as usual      refused
        gpuexec_batch_launch                         its launches, in order          as usual      refused
        gpuexec_capture_begin                        refused                         as usual      refused (always)
        gpuexec_event_sync, _query, _elapsed_ms      refused if the event was last recorded in a capture
        gpuexec_context_sync                         refused if a stream of the context captures
        gpuexec_barrier_destroy                      refused if a stream of its contexts captures
+       gpuexec_barrier_reset                        refused if a blocking stream of its contexts captures
        allocate, register, load, create, open       as usual, in each mode
        gpuexec_graph_add_*, gpuexec_node_*          as usual, in each mode
        gpuexec_ipc_*                                as usual; streams that capture cannot wait for imported events
        free, unregister, unload                     happens when no capture is open any more
        gpuexec_context_close                        ends the captures of its streams without a graph, and fails
 
-   The same holds for streams that another library captures, if they were adopted with gpuexec_stream_from_native; but
-   frees and unloads happen at once, and whether a stream can wait is left to the driver, which breaks the capture if
-   not. gpuexec does not know which other streams have joined such a capture: a sync or query of one breaks it. */
+   The same holds for captures that other code begins: on adopted streams, on those whose CUstream it has from
+   gpuexec_stream_native, on the per-thread default stream, and on streams that join these in a call of gpuexec. Calls
+   on such streams query the driver once more (cuStreamIsCapturing). Frees and unloads then happen at once, except those
+   of memory from pools or other processes, which wait for the whole context: the next free, unload or wait after the
+   capture makes them. gpuexec does not see captures on streams that it has no handle for, nor whether other code
+   recorded an event in its capture: syncing or querying that event breaks the capture, as does a wait for it outside.
+
+   If other code ends the capture, gpuexec_capture_end reports that; what waited for its end happens with the next free,
+   unload or wait. */
 GPUEXEC_API gpuexec_result gpuexec_capture_begin_at(const char *where, gpuexec_stream stream,
                                                     const gpuexec_capture_desc *desc);
 
@@ -2855,7 +2878,8 @@ GPUEXEC_API gpuexec_result gpuexec_barrier_check(gpuexec_barrier barrier);
 /* Makes all kernels that wait at the barrier, now or later, leave it. Call this from any thread, while they run. */
 GPUEXEC_API gpuexec_result gpuexec_barrier_abort_at(const char *where, gpuexec_barrier barrier);
 
-/* Makes a broken barrier usable again. No kernel that uses it may be running. */
+/* Makes a broken barrier usable again. No kernel that uses it may be running. GPUEXEC_CAPTURING if a blocking stream of
+   its contexts captures. */
 GPUEXEC_API gpuexec_result gpuexec_barrier_reset_at(const char *where, gpuexec_barrier barrier);
 
 /* Waits for the work in the barrier's contexts, then frees the barrier. Returns GPUEXEC_BARRIER_BROKEN if it is broken
@@ -2962,8 +2986,9 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_export_at(const char *where, gpuexec_ptr 
 
 /* Imports memory that another process exported, for kernels, copies and fills: the same bytes, at another address. Free
    it with gpuexec_free, which leaves the exporter's allocation as it is. Returns 0 if it fails: GPUEXEC_BAD_ARGUMENT
-   for an object of this process, of another kind, or if this process has imported it already; otherwise the driver's
-   reason, such as an exporter that has ended. cuIpcOpenMemHandle. */
+   for an object of this process, of another kind, with more bytes than the driver has imported, or if this process has
+   imported it already; otherwise the driver's reason, such as an exporter that has ended. cuIpcOpenMemHandle,
+   cuMemGetAddressRange. */
 GPUEXEC_API gpuexec_ptr gpuexec_ipc_import_at(const char *where, gpuexec_context context,
                                               const gpuexec_ipc_object *object);
 
@@ -2973,7 +2998,8 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_export_event_at(const char *where, gpuexe
 
 /* Imports an event: both processes may record it, and wait for the last record that either has made before. Destroy it
    with gpuexec_event_destroy. If a process ends before its record is reached, streams and hosts that wait for that
-   record wait forever, as do frees and waits of their context; gpuexec_ipc_wait does not. Captures cannot wait for it.
+   record wait forever, as do frees and waits of their context; gpuexec_ipc_wait, gpuexec_context_close and
+   gpuexec_shutdown do not (BETWEEN PROCESSES). Captures cannot wait for it.
    Errors as for gpuexec_ipc_import. cuIpcOpenEventHandle. */
 GPUEXEC_API gpuexec_event gpuexec_ipc_import_event_at(const char *where, gpuexec_context context,
                                                       const gpuexec_ipc_object *object);
@@ -2987,7 +3013,7 @@ GPUEXEC_API int gpuexec_ipc_export_pool_at(const char *where, gpuexec_pool pool)
 GPUEXEC_API gpuexec_pool gpuexec_ipc_import_pool_at(const char *where, gpuexec_context context, int fd);
 
 /* Imports memory of an imported pool. Free it with gpuexec_free or gpuexec_free_on, before its exporter does. Returns 0
-   if it fails. cuMemPoolImportPointer. */
+   if it fails, for the same reasons as gpuexec_ipc_import. cuMemPoolImportPointer, cuMemGetAddressRange. */
 GPUEXEC_API gpuexec_ptr gpuexec_ipc_import_from_at(const char *where, gpuexec_pool pool,
                                                    const gpuexec_ipc_object *object);
 
@@ -2997,8 +3023,10 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_get_info_at(const char *where, const gpue
 
 /* A connection between two processes, over a Unix socket. It carries messages, and notices the end of the other
    process: its calls that wait then return GPUEXEC_PEER_GONE; the text says which process, and how it ended, if the
-   system still knows. One thread at a time may use a connection. These calls need no driver, except
-   gpuexec_ipc_send_pool and gpuexec_ipc_wait. Only a failure to create a connection is latched.
+   system still knows (a call waits for that at most a second, and not beyond its timeout). Timeouts are in
+   milliseconds, 0: do not wait, -1: no limit; signals do not extend them. One thread at a time may use a connection.
+   These calls need no driver, except gpuexec_ipc_send_pool and gpuexec_ipc_wait. Only a failure to create a connection
+   is latched.
    gpuexec_ipc_pair makes two ends: the connection for this process, and a descriptor for a program that it starts
    next, which passes it to gpuexec_ipc_from_fd. *child_fd stays open in that program; close it here afterwards. */
 GPUEXEC_API gpuexec_ipc gpuexec_ipc_pair_at(const char *where, int *child_fd);
@@ -3009,7 +3037,8 @@ GPUEXEC_API gpuexec_ipc gpuexec_ipc_from_fd_at(const char *where, int fd);
 
 /* Wait for another process that connects to this name, or for one that listens there; at most timeout_ms milliseconds,
    -1: forever. Listening ends with the first connection. A name that begins with '@' is no file: nothing is left behind
-   if the process is killed. GPUEXEC_FILE_ERROR if the name cannot be used, or after the timeout. */
+   if the process is killed. GPUEXEC_FILE_ERROR if the name cannot be used, if this process can open no more
+   descriptors, or after the timeout. */
 GPUEXEC_API gpuexec_ipc gpuexec_ipc_listen_at(const char *where, const char *name, int timeout_ms);
 GPUEXEC_API gpuexec_ipc gpuexec_ipc_connect_at(const char *where, const char *name, int timeout_ms);
 
@@ -3025,7 +3054,8 @@ GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_ipc_send_pool_at(const char *w
                                                                    gpuexec_pool pool, int timeout_ms);
 
 /* Receives the next message; waits for it at most timeout_ms milliseconds, -1: forever. GPUEXEC_NOT_READY if none came.
-   Messages that the other process sent before it ended are still received. */
+   Messages that the other process sent before it ended are still received. GPUEXEC_BAD_ARGUMENT for a message that
+   gpuexec_ipc_send does not make: it is dropped, its descriptors are closed, and the next one can be received. */
 GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_ipc_receive_at(const char *where, gpuexec_ipc connection,
                                                                  gpuexec_ipc_message *message, int timeout_ms);
 
@@ -3035,7 +3065,8 @@ GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_ipc_receive_at(const char *whe
 GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_ipc_wait_at(const char *where, gpuexec_ipc connection,
                                                               gpuexec_event event, int timeout_ms);
 
-/* Returns the number of the other process, 0 if it is not known yet. A query. */
+/* Returns the number of the other process, 0 if it is not known yet: for texts, since another PID namespace has other
+   numbers. A query. */
 GPUEXEC_API long gpuexec_ipc_peer(gpuexec_ipc connection);
 
 /* Closes the connection. Later calls of the other process return GPUEXEC_PEER_GONE. What was imported stays. */
@@ -3763,6 +3794,7 @@ static const char *const gxi_driver_places[] = { "nvcuda.dll" };
 #    include <sys/auxv.h>
 #    if !defined(GPUEXEC_NO_IPC)
 #      include <fcntl.h>
+#      include <sys/select.h>
 #      include <sys/socket.h>
 #      include <sys/un.h>
 #      if defined(SO_PEERCRED)                    /* not with -std=c99 */
@@ -3772,6 +3804,14 @@ static const char *const gxi_driver_places[] = { "nvcuda.dll" };
 #      else
 #        define GXI_SO_PEERCRED 17
 #      endif
+/* clock_gettime, which -std=c99 hides, too, with its struct */
+typedef struct gxi_timespec { long seconds, nanoseconds; } gxi_timespec;
+#      if defined(__cplusplus)
+extern "C"
+#      else
+extern
+#      endif
+int gxi_clock(int clock, gxi_timespec *now) __asm__("clock_gettime");
 #    endif
 #  endif
 #  define GXI_CUDA
@@ -3847,6 +3887,7 @@ static const char *const gxi_driver_places[] = {
 #    define GXI_READ_FLAGS(own) (_O_RDONLY | _O_BINARY)
 #    define GXI_IS(about, kind) (((about)->st_mode & _S_IFMT) == _S_IF##kind)
 #    define GXI_CREATE_FLAGS (_O_WRONLY | _O_BINARY | _O_CREAT | _O_EXCL), (_S_IREAD | _S_IWRITE)
+#    define GXI_APPEND_FLAGS (_O_WRONLY | _O_BINARY | _O_APPEND)
 #    define GXI_IO_BYTES unsigned                /* what read and write count in */
 #    define GXI_PLACES_OF_CACHE { "LOCALAPPDATA", "\\gpuexec" }
 typedef struct _stat64 gxi_stat;
@@ -3861,6 +3902,7 @@ static const char *gxi_not_private(const gxi_stat *about) {
     return NULL;
 }
 static int gxi_acts_for_another(void) { return 0; }
+static int gxi_is_of_another(const gxi_stat *about) { return about == NULL; }
 static int gxi_file_rename(const char *from, const char *to) {       /* rename does not replace there */
     return rename(from, to) == 0 || (_unlink(to) == 0 && rename(from, to) == 0) ? 0 : -1;
 }
@@ -3898,6 +3940,7 @@ static void gxi_folder_read(const char *path, void (*each)(void *user, const cha
 /* a FIFO would block otherwise */
 #    define GXI_READ_FLAGS(own) (O_RDONLY | O_NONBLOCK | GXI_O_CLOEXEC | ((own) ? GXI_O_NOFOLLOW : 0))
 #    define GXI_CREATE_FLAGS (O_WRONLY | O_CREAT | O_EXCL | GXI_O_CLOEXEC), 0600
+#    define GXI_APPEND_FLAGS (O_WRONLY | O_APPEND | O_NONBLOCK | GXI_O_CLOEXEC | GXI_O_NOFOLLOW)
 #    define GXI_IS(about, kind) S_IS##kind((about)->st_mode)
 #    define GXI_IO_BYTES size_t
 #    define GXI_PLACES_OF_CACHE { "XDG_CACHE_HOME", "/gpuexec" }, { "HOME", "/.cache/gpuexec" }
@@ -3921,6 +3964,8 @@ static const char *gxi_not_private(const gxi_stat *about) {
         : about->st_mode & (S_IWGRP | S_IWOTH) ? "can be written by other users" : NULL;
 }
 static int gxi_acts_for_another(void) { return getuid() != geteuid() || getgid() != getegid(); }
+/* Root does not count: the homes of some containers belong to root, and their users may write there. */
+static int gxi_is_of_another(const gxi_stat *about) { return about->st_uid != 0 && about->st_uid != geteuid(); }
 static int gxi_file_rename(const char *from, const char *to) { return rename(from, to); }
 /* The file that a function is in, without symbolic links; 0: not known. dladdr and realpath are looked up, in any
    library, because <dlfcn.h> and <stdlib.h> declare them only on request. */
@@ -4014,6 +4059,11 @@ static inline int gxi_swap(int *p, int from, int to) {               /* 1: it wa
 #  define GXI_COLD
 #  define GXI_HOT static
 #  define GXI_PRINTF(n)
+#endif
+#if defined(__cplusplus)
+#  define GXI_NOEXCEPT noexcept                  /* calls the user's code, with locks held */
+#else
+#  define GXI_NOEXCEPT
 #endif
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -4584,6 +4634,7 @@ typedef struct gxi_thread_record {
     int      ended;                         /* the thread has ended: kept for streams and gpuexec_shutdown to report */
     gxi_use *uses;
     unsigned nuses, uses_cap;
+    gxi_text cache_why;                     /* for gpuexec_cache_info */
 } gxi_thread_record;
 enum { GXI_ENDED_KEPT = 1024 };                    /* at most this many */
 #define GXI_LATCH_WITHOUT_TEXT 0xFFFFFFFFu       /* instead of its number if there was no memory for a record */
@@ -4614,8 +4665,10 @@ typedef struct gxi_range {                       /* one of gpuexec's allocations
                                                     GXI_COMBINED; or 0 */
     uint64_t            device;                  /* address for kernels; 0: not known yet, of host memory */
     struct gxi_range   *next, **from;            /* in its context's list */
+    struct gxi_owned   *owned;                   /* GXI_OF_GRAPH: its graph's; NULL: not known. freed_at: the number of
+                                                    launches, plus 1, when it was freed */
 } gxi_range;
-enum { GXI_FREED_KEPT = 4, GXI_QUICK = 64 };
+enum { GXI_FREED_KEPT = 64, GXI_FREED_SHOWN = 4, GXI_QUICK = 64 };
 /* gxi_range.state. Programs often free and allocate the same addresses of a pool, so a range in gxi.quick stays in the
    table when it is freed, as GXI_DEAD, and allocating it again changes only its state: without gxi_tables. It is
    GXI_BUSY while a thread does that or unlinks it, GXI_EMPTY when unlinked. All other ranges are GXI_LIVE. */
@@ -4646,7 +4699,19 @@ struct gxi_slot;
 struct gxi_context;
 enum { GXI_CHUNK_SLOTS = 256, GXI_CHUNKS = 4096 };   /* a million objects; >>object explains how ids address them */
 
+/* A closed handle: where it was created, a kept place; by: the call that closed it; closed_at: the caller's pointer,
+   because closing must not need memory (see gxi_noted_place). */
+typedef struct gxi_past { uint64_t id; const char *made_at, *by, *closed_at; } gxi_past;
+enum { GXI_PAST_KEPT = 256 };
+
 struct gxi_recorded;
+typedef struct gxi_key {                         /* of a sorted set: see >>index */
+    uint64_t        value, owner, item;
+    struct gxi_key *left, *right, *next;         /* next: for its owner */
+} gxi_key;
+/* The memory that the nodes of one graph allocate; guarded by gxi_tables. A launch allocates all of it again. */
+typedef struct gxi_owned { uint64_t launches /* atomic */, *list; size_t count, cap; } gxi_owned;
+enum { GXI_LOST_KEPT = 16 };
 typedef struct gxi_state {
     struct gxi_slot    *chunks[GXI_CHUNKS];      /* atomic; guarded by gxi_tables as below; freed only by
                                                     gpuexec_shutdown. First member, so that a look-up adds no offset */
@@ -4657,7 +4722,9 @@ typedef struct gxi_state {
     int      (GXI_CUDA *error_name)(int error, const char **text);
     int      (GXI_CUDA *error_string)(int error, const char **text);
     const struct gxi_settings *settings;         /* atomic; NULL for the defaults */
-    int                 trace, version, forked;
+    int                 trace, version;
+    int                 forked;                  /* from a parent that started the library then (1), or had (2) */
+    unsigned long long  starter;                 /* the thread that starts the library; 0: none */
     int                 begun;                   /* cuInit is running, or has succeeded once in this process */
     void               *library;
     char                library_path[1024];
@@ -4673,6 +4740,9 @@ typedef struct gxi_state {
     int                 captures;                /* atomic: number of captures that gpuexec has begun and not ended */
     int                 careful;                 /* atomic: captures, and 1 more if driver calls are logged: while it is
                                                     not 0, some calls do not take their fast path */
+    int                 watched;                 /* atomic: `careful`, and 1 for each stream that may capture, each
+                                                    event that other code may record, each graph that allocates: while
+                                                    it is not 0, these calls first look whether it is one of theirs */
     int                 sticky;                  /* the first sticky CUresult of the process; its text follows */
     gxi_detail          sticky_detail;
 
@@ -4688,6 +4758,8 @@ typedef struct gxi_state {
     unsigned            tags;                    /* number of tags used up, each with all its generations */
     unsigned            slots;                   /* number of slots ever used */
     unsigned            free_slot;               /* index + 1 of the first free slot, 0 none */
+    gxi_past            past[GXI_PAST_KEPT];     /* the last handles whose slots have been used again */
+    unsigned            npast;
     uint64_t            ends;                    /* atomic; counts closed kernels, streams and pools: prepared launches
                                                     look theirs up again when it has changed */
     /* copies of `where` strings, each stored once: a hash table with places_cap entries, a power of 2 */
@@ -4711,36 +4783,49 @@ typedef struct gxi_state {
     unsigned            npieces;
     gxi_range          *spare;
     uint32_t            first[16];               /* by kind: lists of the objects that no other object owns */
-    const char         *cache_why;               /* the last problem of the cache, kept as a place; or NULL */
+    char               *cache_why;               /* the last problem of the cache; or NULL */
     unsigned long long  cache_hits, cache_misses, cache_damaged;
     /* Hooks that sections below provide to sections above, each set with the first object that needs it; atomic: */
     gpuexec_result    (*close_context)(gxi_call *call, struct gxi_slot *slot);
     void              (*give_back)(gxi_thread_record *record);       /* what an ending thread used; gxi_tables held */
     void              (*mark)(uint64_t stream);  /* marks a stream whose work was refused: a wait on it returns that */
     void              (*add_launches)(gxi_text *t);      /* to an asynchronous error's text: the last launches */
-    void              (*add_allocations)(gxi_text *t);   /* ... for an illegal address: recent allocations */
+    /* ... for an illegal address: where that is; for 0: recent allocations */
+    void              (*add_allocations)(gxi_text *t, uint64_t address);
     void              (*add_barriers)(gxi_text *t);      /* ... and the kernels that wait at barriers */
     /* after a wait in that context: fails if one of its barriers is broken; with `news`, only if no call has returned
        that yet */
     gpuexec_result    (*look_at_barriers)(gxi_call *call, const struct CUctx_st *context, struct gxi_recorded *graph,
                                           int news);
-    /* a stream in it that captures, or NULL; the hook is NULL until streams can capture */
-    const struct gxi_slot *(*capturing)(const gxi_call *call, const struct CUctx_st *context);
-    gpuexec_result    (*end_captures)(gxi_call *call, const struct gxi_slot *context, int gone);
-    /* a free or an unload, until the captures have ended */
+    /* an unload, until the captures have ended; 0: it must happen now */
     int               (*postpone)(const gxi_call *call, const gxi_range *range, uint64_t module);
+    gpuexec_result    (*do_postponed)(const gxi_call *call, uint64_t context);
     void              (*note_broken)(const gxi_call *call);          /* a call failed: it may have broken a capture */
     gpuexec_result    (*context_ends[2])(gxi_call *call, uint64_t context);        /* before its objects are closed */
     int               (*leave_pool)(gxi_call *call, struct gxi_context *context);  /* after its memory was freed */
+    struct gxi_ipc_wait *ipc_waits;              /* guarded by gxi_ipc_mutex */
+    uint32_t            lost[GXI_LOST_KEPT];     /* processes that had ended when their connections were closed: the */
+    unsigned            nlost;                   /* last ones; guarded by gxi_tables */
+    /* after a stream began to wait for an event that another process may record */
+    void              (*waits_for_others)(gxi_call *call, const struct gxi_slot *stream, const struct gxi_slot *event);
+    /* before a context is closed: waits for those streams. Fails if they will wait forever */
+    gpuexec_result    (*find_stuck)(gxi_call *call, const struct gxi_slot *context);
     struct gxi_capture *capture;                 /* the first of the open captures; guarded by gxi_tables */
-    struct gxi_postponed *postponed;             /* newest first; guarded by gxi_tables */
-    struct gxi_recorded *recorded;               /* the CUgraphs; atomic, changed with gxi_graphs_mutex held */
+    struct gxi_postponed *postponed;             /* newest first; atomic, guarded by gxi_tables */
+    uint32_t           *open;                    /* slot indexes of the streams that may capture, in no order: */
+    unsigned            nopen, open_cap;         /* their number, atomic; guarded by gxi_tables */
+    unsigned            nstreams, joining;       /* streams; those that are joining a capture; guarded by gxi_tables */
+    gxi_key            *kernels;                 /* by CUfunction; guarded by gxi_tables */
+    /* atomic; guarded by gxi_graphs_mutex: */
+    struct gxi_recorded *recorded, *unlisted;    /* the CUgraphs: those whose nodes are all in `named`, the others */
+    gxi_key            *named;                   /* what the graphs use, by address, CUfunction or handle id */
+    int               (*graphs_use)(uint64_t lo, uint64_t bytes);    /* perhaps: 1 also if some are not listed */
     /* before memory (range) is freed, a kernel unloaded, an event destroyed or a context closed (slot): graphs that use
        it cannot be launched any more; both NULL: before that context is released */
     void              (*graphs_lose)(const gxi_call *call, const gxi_range *range, const struct gxi_slot *slot);
 } gxi_state;
 static gxi_state gxi;
-static gxi_mutex gxi_tables = GXI_MUTEX_INIT;
+static gxi_mutex gxi_tables = GXI_MUTEX_INIT, gxi_starting = GXI_MUTEX_INIT;
 
 /* What gpuexec_setup was given. Kept until gpuexec_shutdown, because other threads may be using it. */
 typedef struct gxi_settings {
@@ -4769,7 +4854,7 @@ typedef union gxi_header {
     const gpuexec_setup_desc *by;
     char                      room[16];          /* keeps the alignment of malloc */
 } gxi_header;
-static GXI_NOINLINE void *gxi_realloc(void *p, size_t bytes) {       /* bytes must not be 0 */
+static GXI_NOINLINE void *gxi_realloc(void *p, size_t bytes) GXI_NOEXCEPT {        /* bytes must not be 0 */
     gxi_header *block = p ? (gxi_header *)p - 1 : NULL;
     const gpuexec_setup_desc *by = block ? block->by : gxi_desc();
     const size_t all = bytes + sizeof *block;
@@ -4779,7 +4864,7 @@ static GXI_NOINLINE void *gxi_realloc(void *p, size_t bytes) {       /* bytes mu
     block->by = by;
     return block + 1;
 }
-static GXI_NOINLINE void gxi_free(void *p) {
+static GXI_NOINLINE void gxi_free(void *p) GXI_NOEXCEPT {
     gxi_header *block;
     if (!p) return;
     block = (gxi_header *)p - 1;
@@ -4792,7 +4877,8 @@ static void gxi_add_v(gxi_text *t, const char *format, va_list list) {
     va_copy(again, list);
     n = vsnprintf(NULL, 0, format, again);
     va_end(again);
-    if (n < 0 || t->failed) return;
+    if (n < 0) t->failed = 1;                    /* it would be longer than INT_MAX */
+    if (t->failed) return;
     if (t->n + (size_t)n + 1 > t->cap) {
         size_t cap = (t->n + (size_t)n + 1) * 2;
         char *p = (char *)gxi_realloc(t->p, cap);
@@ -4877,7 +4963,7 @@ static const char *gxi_keep(const char *where) {
 }
 
 static GXI_THREAD int gxi_in_log;                /* prevents recursion when a logger calls the library */
-static void gxi_log(gpuexec_log_level level, const char *text) {
+static void gxi_log(gpuexec_log_level level, const char *text) GXI_NOEXCEPT {
     const gpuexec_setup_desc *desc = gxi_desc();
     if (gxi_in_log) return;
     if (desc->log) {
@@ -4975,16 +5061,62 @@ static GXI_NOINLINE int gxi_returned(gxi_call *call, const char *name, int cu, i
 /* ---------------------------------------------------------------------------------------------------------------------
    >>failure   The last failure of each thread, the latch, and the function that every failure passes through. */
 
+#ifndef _WIN32
+/* In a forked child. Its only thread may use the mutexes that other threads of the parent held. If the parent has
+   started CUDA, the driver returns errors or crashes: then the child never calls it,
+       all handles become invalid (nothing
+   is freed: the memory belongs to the parent), and the library cannot be started again. If another thread was in the
+   middle of the library's start, what that has loaded is not usable, either. */
+static void gxi_in_forked_child(void) {
+    static const gxi_mutex unlocked = GXI_MUTEX_INIT;
+    const unsigned long long starter = gxi.starter;
+    gxi_tables = unlocked;
+    if (starter != gxi_thread_number()) {
+        gxi_starting = unlocked;
+        gxi.starter = 0;
+        if (starter) gxi.forked = 1;
+    }
+    if (gxi.begun) gxi.forked = 2;
+    if (!gxi.forked) return;                     /* the parent has not started CUDA: the child may */
+    memset(gxi.chunks, 0, sizeof gxi.chunks);
+    memset(gxi.first, 0, sizeof gxi.first);
+    gxi.slots = gxi.free_slot = 0;
+    gxi.nleaves = 0;
+    gxi.ends++;                                  /* for gxi_pooled_on */
+    gxi.started = 0;
+}
+static void gxi_register_fork(void) { pthread_atfork(NULL, NULL, gxi_in_forked_child); }
+/* Before the first mutex is locked. In a child forked in the middle of it, pthread_once calls the function again. */
+static void gxi_watch_forks(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, gxi_register_fork);
+}
+#else
+static void gxi_watch_forks(void) {}
+#endif
+
 static void gxi_record_free(gxi_thread_record *record) {
     gxi_text_free(&record->last.text);
     gxi_text_free(&record->before.text);
     gxi_text_free(&record->first.text);
+    gxi_text_free(&record->cache_why);
     gxi_free(record->uses);
     gxi_free(record);
 }
 static void gxi_record_unlink(gxi_thread_record *record) {           /* gxi_tables is held */
     *record->link = record->next;
     if (record->next) record->next->link = record->link;
+}
+/* Makes room for another failure of an ended thread, which is more likely to be needed than the oldest one. First those
+   that a wait has returned. gxi_tables is held. */
+static void gxi_record_drop(void) {
+    gxi_thread_record *record, *oldest = NULL;
+    for (record = gxi.records; record; record = record->next)        /* newest first */
+        if (record->ended && (record->reported || !oldest || !oldest->reported)) oldest = record;
+    if (!oldest) return;
+    gxi.ended--;
+    gxi_record_unlink(oldest);
+    gxi_record_free(oldest);
 }
 /* Checks the record under the mutex, because gpuexec_shutdown may have freed it before. */
 GXI_THREAD_ENDS(gxi_thread_ends) {
@@ -4994,8 +5126,9 @@ GXI_THREAD_ENDS(gxi_thread_ends) {
         gxi_thread.use = &gxi_no_use;
         gxi_thread.record = NULL;                /* later destructors of this thread may call the library */
         if (gxi.give_back) gxi.give_back(record);
-        record->ended = record->latched && gxi.ended < GXI_ENDED_KEPT;
-        gxi.ended += record->ended != 0;
+        if (record->latched && gxi.ended == GXI_ENDED_KEPT) gxi_record_drop();
+        record->ended = record->latched != 0;
+        gxi.ended += record->latched != 0;
         if (!record->ended) {
             gxi_record_unlink(record);
             gxi_record_free(record);
@@ -5050,6 +5183,7 @@ static gxi_thread_record *gxi_record(void) {                         /* NULL: no
     record = (gxi_thread_record *)gxi_realloc(NULL, sizeof *record);
     if (!record) return NULL;
     memset(record, 0, sizeof *record);
+    gxi_watch_forks();
     gxi_lock(&gxi_tables);
     if (!gxi.have_key && !gxi.unloading) {
         gxi.have_key = gxi_key_new(&gxi.key, gxi_thread_ends) == 0;
@@ -5391,6 +5525,19 @@ static const gxi_kernel_fault gxi_kernel_faults[] = {
       "gpuexec_launch_cooperative; compute-sanitizer finds the instruction" GXI_NEW_PROCESS }
 };
 
+/* What a driver says about a CUresult. The CPU device says more: the address, if a kernel used a wrong one, or that not
+   a kernel failed, but a copy. */
+static const char *gxi_cu_meaning(int cu) {
+    int (GXI_CUDA *const meaning_of)(int, const char **) = GXI_LOAD(&gxi.error_string);
+    const char *meaning = NULL;
+    if (meaning_of) meaning_of(cu, &meaning);
+    return meaning ? meaning : "";
+}
+static uint64_t gxi_reported_address(const char *meaning) {          /* 0: not known */
+    static const char before[] = "illegal global address 0x";
+    const char *const at = strstr(meaning, before);
+    return at ? strtoull(at + sizeof before - 1, NULL, 16) : 0;
+}
 /* Fails with the driver's result in call->cu. If that means the same everywhere (a kernel failed earlier), this
    function writes the message; otherwise message and cure are the caller's. */
 static gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, const char *format, ...) GXI_PRINTF(3);
@@ -5400,21 +5547,31 @@ static GXI_COLD gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, con
     va_list list;
     if (gxi_is_sticky(call->cu)) {
         const gxi_kernel_fault *fault = gxi_kernel_faults;
+        const char *const meaning = gxi_cu_meaning(call->cu);
+        const uint64_t address = gxi_reported_address(meaning);
+        const int copied = call->cu == GXI_ILLEGAL_ADDRESS && strstr(meaning, ": a copy or fill used ") != NULL;
+        void (*const allocations)(gxi_text *,
+                                  uint64_t) = call->cu == GXI_ILLEGAL_ADDRESS ? GXI_LOAD(&gxi.add_allocations)
+            : NULL;
         while (fault->cu && fault->cu != call->cu) fault++;
         if (GXI_LOAD(&gxi.sticky)) {
             return gxi_fail(call, result, "start a new process: CUDA refuses all further work in this one", "%s",
                             gxi.sticky_detail.e.message);
         }
-        if (GXI_LOAD(&gxi.add_launches)) GXI_LOAD(&gxi.add_launches)(&message);
-        if (call->cu == GXI_ILLEGAL_ADDRESS && GXI_LOAD(&gxi.add_allocations)) GXI_LOAD(&gxi.add_allocations)(&message);
+        if (allocations && address) allocations(&message, address);
+        if (!copied && GXI_LOAD(&gxi.add_launches)) GXI_LOAD(&gxi.add_launches)(&message);
+        if (allocations) allocations(&message, 0);
         if (GXI_LOAD(&gxi.barriers)) GXI_LOAD(&gxi.add_barriers)(&message);
         gxi_add(&message, "; detected by %s%s%s%s", call->function, call->where ? " at " : "",
                 call->where ? call->where : "", strncmp(format, "while ", 6) == 0 ? " " : ": ");
         va_start(list, format);
         gxi_add_v(&message, format, list);
         va_end(list);
-        result = gxi_fail(call, result, fault->cure, "a kernel launched earlier %s%s", fault->what,
-                          message.p ? message.p : "");
+        result = copied ? gxi_fail(call, result, "free memory only after the last copy or fill that uses it, or on the "
+                                   "stream of that" GXI_NEW_PROCESS, "a copy or fill enqueued earlier used memory that "
+                                   "was freed before it ran%s", message.p ? message.p : "")
+            : gxi_fail(call, result, fault->cure, "a kernel launched earlier %s%s", fault->what,
+                       message.p ? message.p : "");
         gxi_text_free(&message);
         return result;
     }
@@ -5461,6 +5618,9 @@ static void gxi_forget(void) {
     gxi_free(gxi.leaves);
     gxi_free(gxi.firsts);
     while (gxi.noutgrown) gxi_free(gxi.outgrown[--gxi.noutgrown]);
+    gxi_free(gxi.open);
+    gxi.open = NULL;
+    gxi.open_cap = gxi.nopen = gxi.nstreams = 0;
     gxi.leaves = NULL;
     gxi.firsts = NULL;
     gxi.found = NULL;
@@ -5471,6 +5631,7 @@ static void gxi_forget(void) {
     gxi.nplaces = gxi.places_cap = 0;
     memset(gxi.recent, 0, sizeof gxi.recent);
     gxi.freed_count = 0;
+    gxi_free(gxi.cache_why);
     gxi.cache_why = NULL;
     gxi.cache_hits = gxi.cache_misses = gxi.cache_damaged = 0;
     gxi.nfreed = 0;
@@ -5518,9 +5679,18 @@ static int gxi_is_cpu_device(void) {
     return gxi.library && gxi_library_symbol(gxi.library, "simgpu_thread_instructions") != NULL;
 }
 
+/* Opens a library; NULL: `why` says why not. */
+static void *gxi_library_named(const char *path, gxi_text *why) {
+    const char *const other = strpbrk(path, GXI_SLASHES) ? gxi_not_a_file(path) : NULL;      /* a FIFO would block */
+    void *const library = other || !*path ? NULL : gxi_library_open(path);
+    if (other) gxi_add(why, "it is %s", other);
+    else if (!*path) gxi_add(why, "the path is empty");              /* for dlopen, that is the program itself */
+    else if (!library) gxi_add(why, "%s", gxi_library_error());
+    return library;
+}
 static gpuexec_result gxi_open_library(gxi_call *call, const gpuexec_setup_desc *desc) {
     const char *path = desc->driver_path, *by = "gpuexec_setup_desc.driver_path";
-    gxi_text tried = { 0, 0, 0, 0 };
+    gxi_text tried = { 0, 0, 0, 0 }, why = { 0, 0, 0, 0 };
     size_t i;
     if (!path && !desc->ignore_environment && !gxi_privileged()) {
         path = getenv("GPUEXEC_DRIVER");
@@ -5528,18 +5698,19 @@ static gpuexec_result gxi_open_library(gxi_call *call, const gpuexec_setup_desc 
         by = "the environment variable GPUEXEC_DRIVER";
     }
     if (path) {
-        gxi.library = gxi_library_open(path);
-        if (!gxi.library)
-            return gxi_fail(call, GPUEXEC_NO_DRIVER,
-                            !strpbrk(path, GXI_SLASHES)
-                            ? "write ./NAME or an absolute path: a name without a slash is searched for only among "
-                              "the system's libraries"
-                            : path == desc->driver_path
-                            ? "correct the path, or set it to NULL to use the system's driver"
-                            : "correct the variable, or unset it to use the system's driver",
-                            "cannot load the driver library \"%s\" named by %s: %s", path, by, gxi_library_error());
-        snprintf(gxi.library_path, sizeof gxi.library_path, "%s", path);
-        return GPUEXEC_OK;
+        gxi.library = gxi_library_named(path, &why);
+        if (gxi.library) snprintf(gxi.library_path, sizeof gxi.library_path, "%s", path);
+        else gxi_fail(call, GPUEXEC_NO_DRIVER,
+                      !strpbrk(path, GXI_SLASHES)
+                      ? "write ./NAME or an absolute path: a name without a slash is searched for only among the "
+                        "system's libraries"
+                      : path == desc->driver_path
+                      ? "correct the path, or set it to NULL to use the system's driver"
+                      : "correct the variable, or unset it to use the system's driver",
+                      "cannot load the driver library \"%s\" named by %s: %s", path, by,
+                      why.p ? why.p : "out of host memory");
+        gxi_text_free(&why);
+        return gxi.library ? GPUEXEC_OK : GPUEXEC_NO_DRIVER;
     }
     for (i = 0; i < sizeof gxi_driver_places / sizeof gxi_driver_places[0]; i++) {
         gxi.library = gxi_library_open(gxi_driver_places[i]);
@@ -5658,31 +5829,13 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
     return result;
 }
 
-#ifndef _WIN32
-/* In a forked child of a process that has started CUDA, the driver returns errors or crashes. So the child never calls
-   it: all handles become invalid (nothing is freed: the memory belongs to the parent), and the library cannot be
-   started again. */
-static void gxi_in_forked_child(void) {
-    static const gxi_mutex unlocked = GXI_MUTEX_INIT;
-    gxi_tables = unlocked;
-    if (!gxi.begun) return;                      /* the parent has not started CUDA: the child may */
-    memset(gxi.chunks, 0, sizeof gxi.chunks);
-    memset(gxi.first, 0, sizeof gxi.first);
-    gxi.slots = gxi.free_slot = 0;
-    gxi.nleaves = 0;
-    gxi.ends++;                                  /* for gxi_pooled_on */
-    gxi.forked = 1;
-    gxi.started = 0;
-}
-#endif
 static GXI_COLD gpuexec_result gxi_fail_forked(gxi_call *call) {
     return gxi_fail(call, GPUEXEC_FORKED,
                     "fork before the first use of CUDA, or call exec in the child "
                     "(in Python's multiprocessing: the spawn method)",
-                    "this process (%ld) was forked from process %ld after CUDA had been initialized there; a forked "
-                    "child cannot use "
-                    "its parent's CUDA",
-                    gxi_pid(), gxi.pid);
+                    "this process (%ld) was forked from process %ld %s; a forked child cannot use its parent's CUDA",
+                    gxi_pid(), gxi.pid, gxi.forked == 1 ? "while another thread was starting CUDA there"
+                    : "after CUDA had been initialized there");
 }
 
 static GXI_COLD gpuexec_result gxi_fail_started(gxi_call *call) {
@@ -5721,37 +5874,24 @@ static GXI_COLD gpuexec_result gxi_settings_new(gxi_call *call, const gpuexec_se
     memset(&gxi.start_failure, 0, sizeof gxi.start_failure);
     return GPUEXEC_OK;
 }
-/* Starts the library on first use. With `desc`, the call is gpuexec_setup itself. */
-static GXI_COLD gpuexec_result gxi_start_slow(gxi_call *call, const gpuexec_setup_desc *desc) {
-    static gxi_mutex starting = GXI_MUTEX_INIT;
+/* Starts the library on first use. With `desc`, the call is gpuexec_setup itself. gxi_starting is held. */
+static GXI_COLD gpuexec_result gxi_start_held(gxi_call *call, const gpuexec_setup_desc *desc) {
     gpuexec_result result = GPUEXEC_OK;
     const char *trace;
-    if (gxi.forked) return gxi_fail_forked(call);
-    gxi_lock(&starting);
-    if (gxi.started) {                           /* another thread was first */
-        gxi_unlock(&starting);
+    if (gxi.started)                             /* another thread was first */
         return desc ? gxi_fail_started(call) : GPUEXEC_OK;
-    }
-    if (desc && (result = gxi_settings_new(call, desc)) != GPUEXEC_OK) {
-        gxi_unlock(&starting);
-        return result;
-    }
+    if (desc && (result = gxi_settings_new(call, desc)) != GPUEXEC_OK) return result;
     if (gxi.start_failure.e.result) {
         gpuexec_error again = gxi.start_failure.e;
         again.function = call->function;
         again.where = call->where;
-        result = gxi_fail_with(call, &again);
-        gxi_unlock(&starting);
-        return result;
+        return gxi_fail_with(call, &again);
     }
     desc = gxi_desc();
     trace = desc->ignore_environment || gxi_privileged() ? NULL : getenv("GPUEXEC_TRACE");
     gxi.trace = desc->trace || (trace && *trace && strcmp(trace, "0") != 0);
     GXI_STORE(&gxi.careful, gxi.trace);
-#ifndef _WIN32
-    if (!gxi.pid) pthread_atfork(NULL, NULL, gxi_in_forked_child);
-#endif
-    gxi.pid = gxi_pid();
+    GXI_STORE(&gxi.watched, gxi.trace);
     result = gxi_load_driver(call, desc);
     if (result) {
         gpuexec_error e;
@@ -5771,7 +5911,18 @@ static GXI_COLD gpuexec_result gxi_start_slow(gxi_call *call, const gpuexec_setu
         gxi.first_where = gxi_copy_place(gxi.first_place, sizeof gxi.first_place, call->where);
         GXI_STORE(&gxi.started, 1);
     }
-    gxi_unlock(&starting);
+    return result;
+}
+static GXI_COLD gpuexec_result gxi_start_slow(gxi_call *call, const gpuexec_setup_desc *desc) {
+    gpuexec_result result;
+    if (gxi.forked) return gxi_fail_forked(call);
+    gxi_watch_forks();
+    gxi_lock(&gxi_starting);
+    gxi.pid = gxi_pid();
+    gxi.starter = gxi_thread_number();
+    result = gxi_start_held(call, desc);
+    gxi.starter = 0;
+    gxi_unlock(&gxi_starting);
     return result;
 }
 
@@ -5839,14 +5990,16 @@ typedef struct gxi_slot {                        /* 64 bytes */
     uint64_t         context;                    /* handle id of the context through which it was created */
     const char      *where;                      /* where it was created */
     union {                                      /* by kind */
-        unsigned next_free;                      /* of a free slot: index + 1 of the next one, 0 none */
+        /* of a free slot; next: index + 1 of the next one, 0 none; the rest: see gxi_past */
+        struct { unsigned next; unsigned kind; const char *by, *closed_at; } unused;
         struct { gxi_context *info; } context;
         struct { struct CUmod_st *native; gxi_module *info; uint64_t library; /* a handle id; 0: none */ } module;
         struct { struct CUfunc_st *native; gxi_kernel *info; const unsigned short *sizes; } kernel;
-        /* last: atomic */
-        struct { struct CUstream_st *native; const char *last_where; uint64_t last_kernel; } stream;
-        /* atomic; recorded: 0 no, 1 yes, 2 in a capture, otherwise the gpuexec_result that refused the last record */
-        struct { struct CUevent_st *native; const char *refused_at; uint32_t recorded; } event;
+        /* last, open: atomic; last_kernel: see gxi_note_launch; open: see >>impl-capturing */
+        struct { struct CUstream_st *native; const char *last_where; uint32_t last_kernel, open; } stream;
+        /* atomic; recorded: 0 no, 1 yes, 2 in a capture, otherwise the gpuexec_result that refused the last record;
+           flags: GXI_RECORDABLE, GXI_IN_GRAPH, changed with gxi_tables held */
+        struct { struct CUevent_st *native; const char *refused_at; uint32_t recorded, flags; } event;
         struct { void *native; gxi_linker *info; } linker;            /* native: NULL if there is no link state now */
         struct { gxi_block *info; } params;
         struct { struct CUfunc_st *native; gxi_prepared *info; } prepared;
@@ -5860,14 +6013,15 @@ typedef struct gxi_slot {                        /* 64 bytes */
     union {
             uint32_t     shared_limit;           /* of a kernel: dynamic shared bytes accepted so far (high-water mark
                                                     of the opt-in) */
+        uint32_t     process;                    /* of an event: gxi_ipc_object.process, shortened; 0: this one's */
         uint32_t     refused;                    /* of a stream: number of the latched failure that refused work on it,
                                                     0 for none; atomic */
     } of;
     uint32_t         generation : 22, adopted : 1 /* its owner destroys it, not gpuexec */,
                      legacy : 2 /* a default stream: 1 legacy, 2 per thread */, no_timing : 1,
                      borrowed : 1,               /* its context is adopted and may have been destroyed: check */
-                     interprocess : 1,           /* an event that can be exported */
-                     in_graph : 1;               /* an event that a node of a graph records or waits for */
+                     interprocess : 1,           /* an event that other processes may record */
+                     imported : 1;               /* an event that another process created */
 } gxi_slot;
 /* a slot's place in its owner's list; next: index + 1 of the next one, 0 none */
 typedef struct gxi_links { uint32_t *from, next; } gxi_links;
@@ -5899,6 +6053,7 @@ struct gxi_context {
     gxi_wait_event *wait_events;                 /* for gpuexec_stream_wait_stream; guarded by gxi_tables */
     unsigned nwait_events, wait_events_cap;
     int refused;                                 /* atomic: some of its streams are marked */
+    const char *stuck;                           /* atomic; where a stream on its device began a wait that never ends */
     int copier_tried;                            /* atomic: the next two are set; NULL if that failed */
     struct CUmod_st *copier_module;
     struct CUfunc_st *copier;                    /* the kernel of gpuexec_copy_many */
@@ -5964,6 +6119,15 @@ static GXI_NOINLINE gxi_slot gxi_made(const gxi_slot *owner, uint64_t context, i
     made.adopted = adopted != 0;
     return made;
 }
+/* The handle that a free slot had before; its `where` and generation are still in the slot. gxi_tables is held. */
+static gxi_past gxi_past_in(const gxi_slot *slot, unsigned index) {
+    gxi_past past;
+    past.id = gxi_tag() | (uint64_t)slot->generation << 26 | (uint64_t)index << 6 | slot->is.unused.kind;
+    past.made_at = slot->where;
+    past.by = slot->is.unused.by;
+    past.closed_at = slot->is.unused.closed_at;
+    return past;
+}
 /* Creates an object in a list of its owner; the caller has set all other members of *made. Returns its id, 0 after a
    failure. */
 static uint64_t gxi_new(gxi_call *call, unsigned kind, const gxi_slot *made, uint32_t *list) {
@@ -5972,13 +6136,15 @@ static uint64_t gxi_new(gxi_call *call, unsigned kind, const gxi_slot *made, uin
     unsigned index = 0;
     uint64_t id = 0;
     const char *place;
+    gxi_watch_forks();
     gxi_lock(&gxi_tables);
     place = gxi_keep_held(call->where);
     if (call->where && !place) slot = NULL;      /* no memory for the place: create nothing */
     else if (gxi.free_slot) {
         index = gxi.free_slot - 1;
         slot = gxi_slot_at(index);
-        gxi.free_slot = slot->is.next_free;
+        gxi.free_slot = slot->is.unused.next;
+        gxi.past[gxi.npast++ % GXI_PAST_KEPT] = gxi_past_in(slot, index);
     } else if (gxi.slots < GXI_CHUNKS * GXI_CHUNK_SLOTS) {
         unsigned chunk = gxi.slots / GXI_CHUNK_SLOTS;
         if (!gxi.chunks[chunk]) {
@@ -6021,6 +6187,7 @@ static uint64_t gxi_new(gxi_call *call, unsigned kind, const gxi_slot *made, uin
 static void gxi_forget_slots(void) {
     unsigned index, most = gxi.generation;
     memset(gxi.first, 0, sizeof gxi.first);
+    memset(gxi.past, 0, sizeof gxi.past);
     for (index = 0; index < gxi.slots; index++)
         if (gxi_slot_at(index)->generation > most) most = gxi_slot_at(index)->generation;
     gxi.generation = most + 1;
@@ -6035,9 +6202,24 @@ static void gxi_forget_slots(void) {
     gxi.slots = gxi.free_slot = 0;
 }
 
+/* gxi_slot.is.event.flags: other code may record it, perhaps in a capture; a node of a graph uses it */
+enum { GXI_RECORDABLE = 1, GXI_IN_GRAPH = 2 };
+#define GXI_GIVEN 0x80000000u                    /* of a stream's `open`: other code has its CUstream */
+/* Takes a stream from gxi.open; gxi_tables is held. */
+static void gxi_open_out(gxi_slot *stream) {
+    const uint32_t place = stream->is.stream.open & ~GXI_GIVEN, last = gxi.open[gxi.nopen - 1];
+    uint32_t *const moved = &gxi_slot_at(last)->is.stream.open;
+    gxi.open[place - 1] = last;
+    GXI_STORE(moved, (*moved & GXI_GIVEN) | place);
+    GXI_STORE(&stream->is.stream.open, 0);
+    GXI_STORE(&gxi.nopen, gxi.nopen - 1);
+    GXI_STORE(&gxi.watched, gxi.watched - 1);
+}
+/* instead of the name of the call that closes handles: another library has destroyed their context */
+static const char gxi_outside[] = "gpuexec, because other code had destroyed its context, as detected";
 enum { GXI_ENDS = 1 << GXI_KERNEL | 1 << GXI_STREAM | 1 << GXI_POOL };          /* the kinds that gxi.ends counts */
-/* Closes a handle. Returns 0 if another thread was first. */
-static int gxi_end(uint64_t id) {
+/* Closes a handle. `by`: the call's name, or gxi_outside. Returns 0 if another thread was first. */
+static int gxi_end(const gxi_call *call, const char *by, uint64_t id) {
     gxi_slot *slot;
     gxi_lock(&gxi_tables);
     slot = gxi_peek_any(id);
@@ -6045,10 +6227,17 @@ static int gxi_end(uint64_t id) {
         gxi_links *links = gxi_links_at(gxi_index_of(id));
         GXI_STORE(&slot->id, 0);
         if (GXI_ENDS >> gxi_kind_of(id) & 1) GXI_STORE(&gxi.ends, gxi.ends + 1);
+        if (gxi_kind_of(id) == GXI_STREAM && slot->is.stream.open) gxi_open_out(slot);
+        gxi.nstreams -= gxi_kind_of(id) == GXI_STREAM;
+        if (gxi_kind_of(id) == GXI_EVENT && slot->is.event.flags & GXI_RECORDABLE)
+            GXI_STORE(&gxi.watched, gxi.watched - 1);
         *links->from = links->next;
         if (links->next) gxi_links_at(links->next - 1)->from = links->from;
+        slot->is.unused.kind = gxi_kind_of(id);
+        slot->is.unused.by = by;
+        slot->is.unused.closed_at = call->where;
         if (slot->generation < GXI_LAST_GENERATION) {                /* otherwise retired: its ids would repeat */
-            slot->is.next_free = gxi.free_slot;
+            slot->is.unused.next = gxi.free_slot;
             gxi.free_slot = gxi_index_of(id) + 1;
         }
     }
@@ -6057,17 +6246,19 @@ static int gxi_end(uint64_t id) {
 }
 /* Closes a handle, then destroys the driver's object, unless that was adopted, and frees our memory. Returns the
    driver's result; a driver that is shutting down at process exit has destroyed the object already. */
-static int gxi_destroy(gxi_call *call, gxi_slot *slot) {
+static int gxi_destroy_by(gxi_call *call, const char *by, gxi_slot *slot) {
     gxi_slot old = *slot;
     int cu;
-    if (!gxi_end(old.id)) return 0;
+    if (!gxi_end(call, by, old.id)) return 0;
     cu = gxi_kinds[gxi_kind_of(old.id)].end(call, &old);
     if (cu == GXI_DEINITIALIZED) cu = call->cu = 0;
     return cu;
 }
+static int gxi_destroy(gxi_call *call, gxi_slot *slot) { return gxi_destroy_by(call, call->function, slot); }
 
 #define GXI_ADOPTED_NAME "(adopted)"             /* the driver does not report its name */
 struct gxi_kernel {                              /* one block of memory: this, sizes, name, title */
+    gxi_key     key;                             /* in gxi.kernels: CUfunction, handle id */
     const char *name, *title;                    /* title, for messages: kernel "NAME", or "this adopted kernel" */
     uint64_t    module;
     unsigned short *sizes;
@@ -6117,6 +6308,56 @@ static uint64_t gxi_failed_id(unsigned kind) {                       /* for this
     }
     gxi_unlock(&gxi_tables);
     return id;
+}
+
+/* Reads a place of which only the caller's pointer was stored: the library that contains it may have been unloaded.
+   0 if its memory was unmapped or no longer holds text. */
+static int gxi_noted_place(const char *where, char *out, size_t size) {
+    int ends[2], ok;
+    size_t i = 0;
+    if (!gxi_read_begin(ends)) return 0;
+    while ((ok = gxi_read_byte(ends, where + i, out + i)) != 0 && out[i] && i + 1 < size) {
+        ok = (unsigned char)out[i] >= ' ' && out[i] != 0x7F;
+        if (!ok) break;
+        i++;
+    }
+    gxi_read_end(ends);
+    out[i] = 0;
+    return ok && i;
+}
+/* What is known about a closed handle: "it was destroyed by gpuexec_stream_destroy at a.c:9 (created at a.c:5)". */
+static GXI_COLD void gxi_add_past(gxi_text *t, uint64_t id) {
+    const unsigned index = gxi_index_of(id), kind = gxi_kind_of(id), generation = (unsigned)(id >> 26) & 0x3FFFFF;
+    gxi_past past = { 0, NULL, NULL, NULL };
+    char place[512];
+    unsigned i;
+    gxi_lock(&gxi_tables);
+    if (index < gxi.slots && !gxi_slot_at(index)->id) past = gxi_past_in(gxi_slot_at(index), index);
+    for (i = 0; i < GXI_PAST_KEPT && past.id != id; i++) past = gxi.past[i];
+    if (past.id == id && !gxi_peek_any(id))
+        gxi_add(t, "%s by %s%s%s%s%s%s",
+                past.by == gxi_outside ? "it was closed" : kind == GXI_MODULE || kind == GXI_LIBRARY ? "it was unloaded"
+                : kind == GXI_CONTEXT || kind == GXI_KERNEL ? "it was closed" : "it was destroyed",
+                past.by, past.closed_at ? " at " : "", !past.closed_at ? ""
+                : gxi_noted_place(past.closed_at, place, sizeof place) ? place
+                : "a place in a library that has been unloaded",
+                past.made_at ? " (created at " : "", past.made_at ? past.made_at : "", past.made_at ? ")" : "");
+    else if (id >> 48 != gxi_tag() >> 48 || generation <= gxi.generation)
+        gxi_add(t, "it was closed by gpuexec_shutdown, or before that");
+    else
+        gxi_add(t, "%s", kind == GXI_KERNEL    ? "its module was unloaded or its context was closed"
+                         : kind == GXI_CONTEXT ? "the context was closed"
+                         : kind == GXI_LIBRARY ? "it was unloaded"
+                         : kind == GXI_PARAMS  ? "it was destroyed"
+                                               : "it was destroyed, or its context was closed");
+    gxi_unlock(&gxi_tables);
+}
+static GXI_COLD gpuexec_result gxi_fail_stale(gxi_call *call, uint64_t id, const char *is, const char *cure) {
+    gxi_text t = { 0, 0, 0, 0 };
+    gxi_add_past(&t, id);
+    gxi_fail(call, GPUEXEC_STALE_HANDLE, cure, "%s is stale%s%s", is, t.p ? ": " : "", t.p ? t.p : "");
+    gxi_text_free(&t);
+    return GPUEXEC_STALE_HANDLE;
 }
 
 /* Failures that follow from a failed handle: "there is no device 9; because of this, gpuexec_context_open at a.c:5 did
@@ -6185,14 +6426,8 @@ static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsi
                         plain ? "this handle" : "the handle passed as ", plain ? "" : is, slot ? "is" : "was", name,
                         gxi_kinds[kind].name);
     }
-    return gxi_fail(call, GPUEXEC_STALE_HANDLE, kind == GXI_PREPARED ? "prepare it again with gpuexec_prepare"
-                    : kind == GXI_GRAPH ? "destroy it, or close its context, after its last launch" : NULL,
-                    "%s is stale: %s", is,
-                    kind == GXI_KERNEL    ? "its module was unloaded or its context was closed"
-                    : kind == GXI_CONTEXT ? "the context was closed"
-                    : kind == GXI_LIBRARY ? "it was unloaded"
-                    : kind == GXI_PARAMS  ? "it was destroyed"
-                                          : "it was destroyed, or its context was closed");
+    return gxi_fail_stale(call, id, is, kind == GXI_PREPARED ? "prepare it again with gpuexec_prepare"
+                          : kind == GXI_GRAPH ? "destroy it, or close its context, after its last launch" : NULL);
 }
 
 /* When another library destroys a context, the driver crashes on the context's objects (measured: streams, events and
@@ -6224,8 +6459,9 @@ static gxi_slot *gxi_get(gxi_call *call, uint64_t id, unsigned kind, const char 
         if (context && gxi_is_destroyed(&own, context->cu_context, &gxi_context_of(context)->id)) {
             *call = own;
             gxi_fail(call, GPUEXEC_STALE_HANDLE, "close gpuexec's handle before the context is destroyed, or share the "
-                     "context with gpuexec_context_attach", "%s is stale: context %p was destroyed outside gpuexec, "
-                     "which invalidated all handles of its objects", is, (void *)context->cu_context);
+                     "context with gpuexec_context_attach", "%s is stale: the context %s at %s was destroyed outside "
+                     "gpuexec, which invalidated all handles of its objects", is,
+                     context->adopted ? "adopted" : "opened", context->where ? context->where : "?");
             GXI_LOAD(&gxi.close_context)(call, context);
             return NULL;
         }
@@ -6243,21 +6479,12 @@ static GXI_NOINLINE int gxi_was_never_made(uint64_t id, unsigned kind) {
    may have been unloaded before it is read. */
 GXI_HOT void gxi_note_launch(gxi_slot *stream, uint64_t kernel, const char *where) {
     GXI_STORE(&stream->is.stream.last_where, where);
-    GXI_STORE(&stream->is.stream.last_kernel, kernel);
+    GXI_STORE(&stream->is.stream.last_kernel, (uint32_t)(kernel >> 6));
 }
-/* Reads such a place. 0 if its memory was unmapped or no longer holds text. */
-static int gxi_noted_place(const char *where, char *out, size_t size) {
-    int ends[2], ok;
-    size_t i = 0;
-    if (!gxi_read_begin(ends)) return 0;
-    while ((ok = gxi_read_byte(ends, where + i, out + i)) != 0 && out[i] && i + 1 < size) {
-        ok = (unsigned char)out[i] >= ' ' && out[i] != 0x7F;
-        if (!ok) break;
-        i++;
-    }
-    gxi_read_end(ends);
-    out[i] = 0;
-    return ok && i;
+/* The kernel of such a note: its slot index and the lower bits of its generation. NULL: it is closed. */
+static const gxi_slot *gxi_noted_kernel(uint32_t last) {
+    const gxi_slot *const slot = gxi_slot_at(gxi_index_of((uint64_t)last << 6));
+    return gxi_kind_of(slot->id) == GXI_KERNEL && (uint32_t)(slot->id >> 6) == last ? slot : NULL;
 }
 static void gxi_add_last_launches(gxi_text *t) {
     unsigned shown = 0;
@@ -6268,9 +6495,9 @@ static void gxi_add_last_launches(gxi_text *t) {
         for (stream = gxi_first_held(&gxi_context_of(context)->first[GXI_STREAM]); stream && shown < 4;
              stream = gxi_next_held(stream)) {
             const char *where = GXI_LOAD(&stream->is.stream.last_where);
-            const uint64_t last = GXI_LOAD(&stream->is.stream.last_kernel);
+            const uint32_t last = GXI_LOAD(&stream->is.stream.last_kernel);
             if (!last) continue;
-            kernel = gxi_peek(last, GXI_KERNEL);
+            kernel = gxi_noted_kernel(last);
             gxi_add(t, "%s", shown++ ? ", " : "; last launch on each stream: ");
             gxi_add(t, "%s%s%s on device %d",
                     !kernel ? "a kernel of a module that has been unloaded"
@@ -6281,6 +6508,70 @@ static void gxi_add_last_launches(gxi_text *t) {
         }
     }
     gxi_unlock(&gxi_tables);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>index   Sorted sets of gxi_key, as treaps: a search tree by value, owner and item, and a heap by a hash of these,
+   so that its depth is about twice the logarithm of its size. The caller holds the mutex of the set. */
+
+static int gxi_key_before(const gxi_key *a, const gxi_key *b) {
+    return a->value != b->value ? a->value < b->value : a->owner != b->owner ? a->owner < b->owner : a->item < b->item;
+}
+static uint64_t gxi_key_weight(const gxi_key *k) {
+    uint64_t x = (k->value ^ (k->owner << 17 | k->owner >> 47)) * 0x9E3779B97F4A7C15u + k->item;
+    x = (x ^ x >> 32) * 0xD6E8FEB86659FD93u;
+    return x ^ x >> 32;
+}
+/* The first key that is not before these. NULL: there is none. */
+static gxi_key *gxi_key_from(gxi_key *k, uint64_t value, uint64_t owner) {
+    gxi_key *found = NULL;
+    while (k) {
+        if (k->value < value || (k->value == value && k->owner < owner)) k = k->right;
+        else {
+            found = k;
+            k = k->left;
+        }
+    }
+    return found;
+}
+/* The first key with that value or a larger one. NULL: there is none. */
+static gxi_key *gxi_key_from_value(gxi_key *k, uint64_t value) {
+    gxi_key *found = NULL;
+    while (k) {
+        if (k->value < value) k = k->right;
+        else {
+            found = k;
+            k = k->left;
+        }
+    }
+    return found;
+}
+/* The set must not contain an equal key. */
+static void gxi_key_in(gxi_key **root, gxi_key *k) {
+    const uint64_t weight = gxi_key_weight(k);
+    gxi_key **at = root, **left = &k->left, **right = &k->right, *rest;
+    while (*at && gxi_key_weight(*at) >= weight) at = gxi_key_before(k, *at) ? &(*at)->left : &(*at)->right;
+    rest = *at;
+    GXI_STORE(at, k);
+    while (rest) {                               /* split what was there: before k, and after it */
+        gxi_key ***const side = gxi_key_before(rest, k) ? &left : &right;
+        **side = rest;
+        *side = side == &left ? &rest->right : &rest->left;
+        rest = **side;
+    }
+    *left = *right = NULL;
+}
+static void gxi_key_out(gxi_key **root, const gxi_key *k) {
+    gxi_key **at = root, *a = k->left, *b = k->right;
+    while (*at != k) at = gxi_key_before(k, *at) ? &(*at)->left : &(*at)->right;
+    while (a && b) {                             /* merge what was below it */
+        const int first = gxi_key_weight(a) >= gxi_key_weight(b);
+        GXI_STORE(at, first ? a : b);
+        at = first ? &a->right : &b->left;
+        if (first) a = *at;
+        else b = *at;
+    }
+    GXI_STORE(at, a ? a : b);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -6429,35 +6720,74 @@ static void gxi_add_range(gxi_text *t, const gxi_range *r, const char *before, c
 }
 static gxi_range *gxi_quick(uint64_t lo) { return &gxi.quick[(lo >> 9) * 0x9E3779B97F4A7C15u >> 58]; }
 static int gxi_is_quick(const gxi_range *r) { return r >= gxi.quick && r < gxi.quick + GXI_QUICK; }
-/* For the text of an illegal address. No driver reports the address; often it is in memory freed too early, or just
+/* The range that was freed last, of those freed before number `before`, and of those that contain the address unless
+   that is 0; NULL: there is none, or it is no longer known. gxi_tables is held. */
+static const gxi_range *gxi_freed_last(uint64_t before, uint64_t address) {
+    const gxi_range *newest = NULL;
+    unsigned k;
+    for (k = 0; k < GXI_QUICK + GXI_FREED_KEPT; k++) {
+        const gxi_range *r = k < GXI_QUICK ? &gxi.quick[k] : &gxi.freed[k - GXI_QUICK].was;
+        if (k < GXI_QUICK ? GXI_LOAD(&r->state) != GXI_DEAD : k - GXI_QUICK >= gxi.nfreed) continue;
+        if (address && address - GXI_LOAD(&r->lo) >= GXI_LOAD(&r->bytes)) continue;
+        if (GXI_LOAD(&r->freed_at) < before && (!newest || GXI_LOAD(&r->freed_at) > newest->freed_at)) newest = r;
+    }
+    return newest;
+}
+static void gxi_add_freed_range(gxi_text *t, const gxi_range *r, const char *before) {
+    const char *const where = GXI_LOAD(&r->freed_where);
+    char place[512];
+    gxi_add_range(t, r, before, r->kind == GPUEXEC_MEMORY_REGISTERED ? ", unregistered at " : ", freed at ");
+    if (gxi_is_quick(r) && where && !gxi_noted_place(where, place, sizeof place))
+        gxi_add(t, "a place in a library that has been unloaded)");
+    else gxi_add(t, "%s)", !where ? "?" : gxi_is_quick(r) ? place : where);
+}
+/* Adds the freed allocation that contained the address, if that is known, and copies it to *out. */
+static int gxi_add_freed(gxi_text *t, const char *before, uint64_t address, gxi_range *out) {
+    const gxi_range *r;
+    gxi_lock(&gxi_tables);
+    r = gxi_freed_last(UINT64_MAX, address);
+    if (r) {
+        *out = *r;
+        gxi_add_freed_range(t, r, before);
+    }
+    gxi_unlock(&gxi_tables);
+    return r != NULL;
+}
+/* For the text of an illegal address that the CPU device reports: where it is. */
+static void gxi_add_illegal_address(gxi_text *t, uint64_t address) {
+    const gxi_range *r;
+    gxi_lock(&gxi_tables);
+    r = gxi_freed_last(UINT64_MAX, address);
+    if (r) {
+        gxi_add(t, "; the address 0x%llx is in freed memory, ", (unsigned long long)address);
+        gxi_add_freed_range(t, r, "");
+    } else if ((r = gxi_range_any(address)) != NULL && GXI_LOAD(&r->state) == GXI_LIVE && address - r->lo >= r->bytes) {
+        gxi_add(t, "; the address 0x%llx is %llu byte%s past the end of the ", (unsigned long long)address,
+                (unsigned long long)(address - r->lo - r->bytes), address - r->lo - r->bytes == 1 ? "" : "s");
+        gxi_add_range(t, r, "", ")");
+    }
+    gxi_unlock(&gxi_tables);
+}
+/* For the text of an illegal address. GPUs do not report the address; often it is in memory freed too early, or just
    past an allocation that is too small. */
-static void gxi_add_last_allocations(gxi_text *t) {
+static void gxi_add_last_allocations(gxi_text *t, uint64_t address) {
     uint64_t last = UINT64_MAX;
     const gxi_slot *context;
+    const gxi_range *r;
     unsigned i, shown = 0;
-    char place[512];
-    gxi_lock(&gxi_tables);
-    for (i = 0; i < GXI_FREED_KEPT; i++) {       /* the newest one before the last */
-        const gxi_range *newest = NULL;
-        unsigned k;
-        for (k = 0; k < GXI_QUICK + GXI_FREED_KEPT; k++) {
-            const gxi_range *r = k < GXI_QUICK ? &gxi.quick[k] : &gxi.freed[k - GXI_QUICK].was;
-            if (k < GXI_QUICK ? GXI_LOAD(&r->state) == GXI_DEAD : k - GXI_QUICK < gxi.nfreed)
-                if (GXI_LOAD(&r->freed_at) < last && (!newest || r->freed_at > newest->freed_at)) newest = r;
-        }
-        if (!newest) break;
-        last = newest->freed_at;
-        gxi_add_range(t, newest, i ? ", " : "; last freed: ", ", freed at ");
-        if (gxi_is_quick(newest) && newest->freed_where && !gxi_noted_place(newest->freed_where, place, sizeof place))
-            gxi_add(t, "a place in a library that has been unloaded)");
-        else gxi_add(t, "%s)", !newest->freed_where ? "?" : gxi_is_quick(newest) ? place : newest->freed_where);
+    if (address) {
+        gxi_add_illegal_address(t, address);
+        return;
     }
-    for (context = gxi_first_held(&gxi.first[GXI_CONTEXT]); context; context = gxi_next_held(context)) {
-        const gxi_range *r = gxi_context_of(context)->ranges;        /* newest first */
-        for (; r && shown < GXI_FREED_KEPT; r = r->next)
+    gxi_lock(&gxi_tables);
+    for (i = 0; i < GXI_FREED_SHOWN && (r = gxi_freed_last(last, 0)) != NULL; i++) {
+        last = r->freed_at;
+        gxi_add_freed_range(t, r, i ? ", " : "; last freed: ");
+    }
+    for (context = gxi_first_held(&gxi.first[GXI_CONTEXT]); context; context = gxi_next_held(context))
+        for (r = gxi_context_of(context)->ranges; r && shown < GXI_FREED_SHOWN; r = r->next)         /* newest first */
             if (GXI_LOAD(&r->state) == GXI_LIVE)
                 gxi_add_range(t, r, shown++ ? ", " : "; most recent allocations still in use: ", ")");
-    }
     gxi_unlock(&gxi_tables);
 }
 GXI_HOT int gxi_is_place(const char *kept, const char *where) {
@@ -6509,11 +6839,13 @@ static int gxi_range_end(gxi_range *r, const char *where, int stays, gxi_range *
     gxi_range_unlink(r);
     return 1;
 }
-/* Ends the range that begins at lo. 0 if there is none of that kind; PAGEABLE: of any. gxi_tables is held. */
-static int gxi_range_out(uint64_t lo, gpuexec_memory_kind kind, const char *where, gxi_range *out) {
+/* Ends the range that begins at lo. 0 if there is none of that kind; PAGEABLE: of any. plain: 0 also if a graph
+   allocates it. gxi_tables is held. */
+static int gxi_range_out(uint64_t lo, gpuexec_memory_kind kind, int plain, const char *where, gxi_range *out) {
     gxi_range *r = gxi_quick(lo);
     if (r->lo != lo || GXI_LOAD(&r->state) != GXI_LIVE) r = gxi_range_any(lo);
-    return r && r->lo == lo && (!kind || r->kind == kind) && gxi_range_end(r, where, 1, out);
+    return r && r->lo == lo && (!kind || r->kind == kind) && !(plain && r->pooled == GXI_OF_GRAPH) &&
+        gxi_range_end(r, where, 1, out);
 }
 /* Before a range is added there: removes dead ones, and one at lo that was freed with a destroyed context; the one
    below must not grow into it later. gxi_tables is held. */
@@ -6573,6 +6905,7 @@ static void gxi_range_copy(gxi_range *out, gxi_range *r) {
     out->kind = r->kind;
     out->pooled = r->pooled;
     out->device = r->device;
+    out->owned = r->owned;
 }
 /* What it was, if that is still known. */
 static gxi_range gxi_range_rested(uint64_t lo) {
@@ -6631,6 +6964,7 @@ static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const ch
         r->device = kind == GPUEXEC_MEMORY_DEVICE || kind == GPUEXEC_MEMORY_MANAGED ? lo : 0;
         r->next = NULL;
         r->from = NULL;
+        r->owned = NULL;
         GXI_STORE(&r->lo, lo);
         GXI_STORE(&r->bytes, bytes);
         GXI_STORE(&r->where, kept);
@@ -6654,6 +6988,66 @@ static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const ch
     gxi_unlock(&gxi_tables);
     return ok;
 }
+/* --- memory that graphs allocate ---------------------------------------------------------------------------------- */
+
+static gxi_owned gxi_orphans;                    /* of graphs that were destroyed: no launch allocates it again */
+static gxi_range *gxi_range_of_graph(uint64_t lo) {                  /* gxi_tables is held; NULL: none begins there */
+    gxi_range *const r = gxi_range_any(lo);
+    return r && r->lo == lo && r->pooled == GXI_OF_GRAPH && GXI_LOAD(&r->state) == GXI_LIVE ? r : NULL;
+}
+/* Notes which graph allocates the memory there. *owned: of the graph, NULL before its first allocation. Without memory
+   to note it, it stays in the table until it is freed. */
+static void gxi_own(gxi_owned **owned, uint64_t lo) {
+    gxi_owned *const made = *owned ? NULL : (gxi_owned *)gxi_realloc(NULL, sizeof *made), *o;
+    gxi_range *r;
+    gxi_lock(&gxi_tables);
+    if (made) {
+        memset(made, 0, sizeof *made);
+        *owned = made;
+        GXI_STORE(&gxi.watched, gxi.watched + 1);
+    }
+    o = *owned;
+    r = o ? gxi_range_of_graph(lo) : NULL;
+    if (r && o->count == o->cap) {
+        const size_t cap = o->cap ? 2 * o->cap : 4;
+        uint64_t *const list = (uint64_t *)gxi_realloc(o->list, cap * sizeof *list);
+        if (list) {
+            o->list = list;
+            o->cap = cap;
+        } else r = NULL;
+    }
+    if (r) {
+        o->list[o->count++] = lo;
+        r->owned = o;
+    }
+    gxi_unlock(&gxi_tables);
+}
+/* The graph is destroyed: its memory leaves the table, except what its last launch has allocated and no call freed. */
+static void gxi_own_none(gxi_owned *o, const char *where) {
+    gxi_range old;
+    size_t i;
+    if (!o) return;
+    gxi_lock(&gxi_tables);
+    for (i = 0; i < o->count; i++) {
+        gxi_range *const r = gxi_range_of_graph(o->list[i]);
+        if (!r || r->owned != o) continue;       /* freed by a node, or there twice */
+        if (o->launches && GXI_LOAD(&r->freed_at) != o->launches + 1) r->owned = &gxi_orphans;
+        else gxi_range_end(r, where, 0, &old);
+    }
+    GXI_STORE(&gxi.watched, gxi.watched - 1);
+    gxi_unlock(&gxi_tables);
+    gxi_free(o->list);
+    gxi_free(o);
+}
+/* After a free in stream order: the next launch allocates it again, if there can be one. */
+static void gxi_own_freed(uint64_t lo, const char *where) {
+    gxi_range *r, old;
+    gxi_lock(&gxi_tables);
+    r = gxi_range_of_graph(lo);
+    if (r && r->owned == &gxi_orphans) gxi_range_end(r, where, 0, &old);
+    else if (r && r->owned) GXI_STORE(&r->freed_at, GXI_LOAD(&r->owned->launches) + 1);
+    gxi_unlock(&gxi_tables);
+}
 /* Finds a range that overlaps these bytes, the last one if there are several. */
 static int gxi_range_touching(uint64_t address, uint64_t bytes, gxi_range *out) {
     gxi_range *r;
@@ -6671,13 +7065,16 @@ static int gxi_range_touching(uint64_t address, uint64_t bytes, gxi_range *out) 
 }
 /* Finds the range that contains the address. */
 static int gxi_range_find(uint64_t address, gxi_range *out) { return gxi_range_touching(address, 1, out); }
-/* 0 if no range of that kind begins there. */
-static int gxi_range_remove(uint64_t lo, gpuexec_memory_kind kind, const char *where, gxi_range *out) {
+static int gxi_range_remove_if(uint64_t lo, gpuexec_memory_kind kind, int plain, const char *where, gxi_range *out) {
     int found;
     gxi_lock(&gxi_tables);
-    found = gxi_range_out(lo, kind, where, out);
+    found = gxi_range_out(lo, kind, plain, where, out);
     gxi_unlock(&gxi_tables);
     return found;
+}
+/* 0 if no range of that kind begins there. */
+static int gxi_range_remove(uint64_t lo, gpuexec_memory_kind kind, const char *where, gxi_range *out) {
+    return gxi_range_remove_if(lo, kind, 0, where, out);
 }
 /* Removes one range of that context; 0 if there is none left. */
 static int gxi_range_take(const gxi_slot *context, gxi_range *out, const char *where) {
@@ -6695,20 +7092,24 @@ typedef struct gxi_scope { const gxi_call *call; int entered, pushed, mode; } gx
    the attempt breaks the capture, unless the thread's capture mode is relaxed. Sets that mode, or restores the previous
    one. */
 static void gxi_exchange_mode(int *mode) { (void)gxi.cu.cuThreadExchangeStreamCaptureMode(mode); }
-static gpuexec_result gxi_enter(gxi_call *call, struct CUctx_st *context, gxi_scope *scope) {
+GXI_HOT int gxi_try_enter(gxi_call *call, struct CUctx_st *context, gxi_scope *scope) {      /* returns the CUresult */
     struct CUctx_st *current = NULL;
     scope->call = call;
     scope->pushed = 0;
     scope->entered = 1;
     scope->mode = GXI_STREAM_CAPTURE_MODE_RELAXED;
     gxi_exchange_mode(&scope->mode);
-    if (GXI_TRY(cuCtxGetCurrent, (&current)) == 0 && current == context) return GPUEXEC_OK;
+    if (GXI_TRY(cuCtxGetCurrent, (&current)) == 0 && current == context) return 0;
     if (GXI_TRY(cuCtxPushCurrent, (context))) {
         gxi_exchange_mode(&scope->mode);
-        return gxi_fail_cu(call, NULL, "cannot make the context current");
+        return call->cu;
     }
     scope->pushed = 1;
-    return GPUEXEC_OK;
+    return 0;
+}
+static gpuexec_result gxi_enter(gxi_call *call, struct CUctx_st *context, gxi_scope *scope) {
+    return gxi_try_enter(call, context, scope)
+        ? gxi_fail_cu(call, NULL, "cannot make the context current") : GPUEXEC_OK;
 }
 static GXI_NOINLINE void gxi_leave(const gxi_scope *scope) {
     struct CUctx_st *popped;
@@ -7061,14 +7462,262 @@ GPUEXEC_API size_t gpuexec_topology_text(char *text, size_t bytes) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-context   A context handle owns the objects created through it: closing it ends them all, in the order
-   prepared launches, kernels, modules, linkers, events, streams, memory. It holds one retain of the primary context, or
-   one reference to a context created with cuCtxCreate, or nothing if the context is adopted. */
+   >>impl-naming   Contexts in the texts of failures: by the place where they were opened. */
 
 static int gxi_ordinal_of(const gxi_slot *slot) {   /* of the object's device; -1 if its context was closed meanwhile */
     const gxi_slot *context = gxi_peek(slot->context, GXI_CONTEXT);
     return context ? gxi_context_of(context)->ordinal : -1;
 }
+
+/* The newest handle of that context; 0: none. */
+static uint64_t gxi_context_with(const struct CUctx_st *native) {
+    const gxi_slot *context;
+    uint64_t id = 0;
+    gxi_lock(&gxi_tables);
+    for (context = gxi_first_held(&gxi.first[GXI_CONTEXT]); context && !id; context = gxi_next_held(context))
+        if (context->cu_context == native) id = context->id;
+    gxi_unlock(&gxi_tables);
+    return id;
+}
+
+/* A context, for texts: "the context opened at main.c:5". id: its handle, or that of an object in it; 0: any handle. */
+typedef struct gxi_context_name { char text[GXI_PLACE + 80]; } gxi_context_name;
+static gxi_context_name gxi_name_context(const struct CUctx_st *native, uint64_t id) {
+    const gxi_slot *slot = gxi_peek(id ? id : gxi_context_with(native), GXI_CONTEXT);
+    char place[GXI_PLACE] = "?";
+    gxi_context_name named;
+    if (!slot)
+        snprintf(named.text, sizeof named.text, "a context (%p) that gpuexec has not opened", (const void *)native);
+    else {
+        gxi_copy_place(place, sizeof place, slot->where);
+        snprintf(named.text, sizeof named.text, "the context %s at %s", slot->adopted ? "adopted" : "opened", place);
+    }
+    return named;
+}
+static gxi_context_name gxi_name_context_of(const gxi_slot *slot) {
+    return gxi_name_context(slot->cu_context, slot->context);
+}
+
+/* Two objects of a call are in different contexts. */
+static GXI_COLD gpuexec_result gxi_fail_contexts(gxi_call *call, const char *cure, const char *a_is, const gxi_slot *a,
+                                                 const char *b_is, const gxi_slot *b) {
+    const gxi_context_name of_a = gxi_name_context_of(a), of_b = gxi_name_context_of(b);
+    return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, cure, "%s is on device %d, in %s, but %s is on device %d, in %s", a_is,
+                    gxi_ordinal_of(a), of_a.text, b_is, gxi_ordinal_of(b), of_b.text);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-capturing   Which streams capture. A stream whose gxi_slot.is.stream.open is 0 does not: gpuexec has begun no
+   capture on it, it has joined none, and no other code has its CUstream. All other streams are listed in gxi.open, and
+   only the driver knows which of them capture: each check is one query. The list gxi.capture has the captures that
+   gpuexec began; another owner of the stream may have ended one since. */
+
+typedef struct gxi_capture {
+    uint64_t     stream, id;                     /* the stream's handle id; the driver's id of the capture, or 0 */
+    const char  *where;
+    const char  *broken_by, *broken_at;          /* the call of gpuexec that broke it; NULL: none */
+    gxi_owned   *owned;                          /* what it allocates; NULL: nothing */
+    struct gxi_capture *next;
+} gxi_capture;
+
+/* Room in gxi.open for one more stream, so that listing it there never fails. 0: no memory. */
+static int gxi_open_room(void) {
+    int ok = 1;
+    gxi_lock(&gxi_tables);
+    if (gxi.nstreams == gxi.open_cap) {
+        const unsigned cap = gxi.open_cap ? 2 * gxi.open_cap : 16;
+        uint32_t *grown = (uint32_t *)gxi_realloc(gxi.open, cap * sizeof *grown);
+        ok = grown != NULL;
+        if (ok) {
+            gxi.open = grown;
+            gxi.open_cap = cap;
+        }
+    }
+    gxi.nstreams += ok != 0;
+    gxi_unlock(&gxi_tables);
+    return ok;
+}
+static void gxi_open_unused(void) {              /* the stream was not created */
+    gxi_lock(&gxi_tables);
+    gxi.nstreams--;
+    gxi_unlock(&gxi_tables);
+}
+/* From now on, the stream may capture. given: GXI_GIVEN, permanently, or 0. */
+static void gxi_may_capture(uint64_t stream, uint32_t given) {
+    gxi_slot *const slot = gxi_peek(stream, GXI_STREAM);
+    uint32_t open;
+    if (!slot || slot->legacy == 1) return;
+    open = GXI_LOAD(&slot->is.stream.open);
+    if (open && (open & given) == given) return;
+    gxi_lock(&gxi_tables);
+    if (slot->id == stream) {
+        open = slot->is.stream.open;
+        if (!open) {
+            gxi.open[gxi.nopen] = gxi_index_of(stream);
+            open = gxi.nopen + 1;
+            GXI_STORE(&gxi.nopen, open);
+            GXI_STORE(&gxi.ends, gxi.ends + 1);  /* threads look the stream up again: see gxi_pooling */
+            GXI_STORE(&gxi.watched, gxi.watched + 1);
+        }
+        GXI_STORE(&slot->is.stream.open, open | given);
+    }
+    gxi_unlock(&gxi_tables);
+}
+/* A CUstreamCaptureStatus; negative if the driver does not know. *id: the capture's, if the result is not 0. */
+static int gxi_capture_info(const gxi_slot *stream, uint64_t *id) {
+    struct CUctx_st *popped;
+    int status = 0;
+    if (stream->legacy == 1 || (stream->legacy && gxi.cu.cuCtxPushCurrent(stream->cu_context))) return 0;
+    if (gxi.cu.cuStreamGetCaptureInfo(stream->is.stream.native, &status, id)) status = -1;
+    if (stream->legacy) gxi.cu.cuCtxPopCurrent(&popped);
+    return status;
+}
+/* The same of a stream that its context's owner may have destroyed together with the context: then 0. gxi_tables is
+   held, so that no other thread closes the stream meanwhile. */
+static int gxi_capture_info_held(const gxi_slot *stream, uint64_t *id) {
+    const gxi_slot *const context = gxi_peek(stream->context, GXI_CONTEXT);
+    unsigned long long now = 0;
+    unsigned version = 0;
+    int cu;
+    if (!context) return 0;
+    cu = GXI_HAS(cuCtxGetId) ? gxi.cu.cuCtxGetId(stream->cu_context, &now)
+        : gxi.cu.cuCtxGetApiVersion(stream->cu_context, &version);
+    if (cu) return cu == GXI_INVALID_CONTEXT || cu == GXI_CONTEXT_IS_DESTROYED ? 0 : -1;
+    return now && gxi_context_of(context)->id && gxi_context_of(context)->id != now ? 0 : gxi_capture_info(stream, id);
+}
+/* A stream that captures in that context, through whichever handle: cuCtxSynchronize would break the capture. Each step
+   takes the lock for one query. Streams only move towards the list's beginning, so that none is missed. adopted: also
+   those that gpuexec adopted. */
+static const gxi_slot *gxi_capturing(const struct CUctx_st *context, int adopted) {
+    const gxi_slot *found = NULL;
+    unsigned i = GXI_LOAD(&gxi.nopen);
+    uint64_t id;
+    while (i > 0 && !found) {
+        gxi_lock(&gxi_tables);
+        if (i > gxi.nopen) i = gxi.nopen;
+        if (i > 0) found = gxi_slot_at(gxi.open[--i]);
+        if (found && (found->cu_context != context || (found->adopted && !found->legacy && !adopted) ||
+                      (found->borrowed ? gxi_capture_info_held(found, &id) : gxi_capture_info(found, &id)) <= 0))
+            found = NULL;
+        gxi_unlock(&gxi_tables);
+    }
+    return found;
+}
+static gxi_capture **gxi_capture_held(uint64_t stream) {             /* gxi_tables is held; *result NULL: none */
+    gxi_capture **c = &gxi.capture;
+    while (*c && (*c)->stream != stream) c = &(*c)->next;
+    return c;
+}
+static gxi_capture *gxi_capture_out(gxi_capture **at) {              /* gxi_tables is held */
+    gxi_capture *const c = *at;
+    *at = c->next;
+    GXI_STORE(&gxi.captures, gxi.captures - 1);
+    GXI_STORE(&gxi.careful, gxi.careful - 1);
+    GXI_STORE(&gxi.watched, gxi.watched - 1);
+    return c;
+}
+/* Takes the capture of a stream from the list. 0: there is none. */
+static int gxi_capture_take(uint64_t stream, gxi_capture *out) {
+    gxi_capture **at, *c = NULL;
+    gxi_lock(&gxi_tables);
+    at = gxi_capture_held(stream);
+    if (*at) *out = *(c = gxi_capture_out(at));
+    gxi_unlock(&gxi_tables);
+    gxi_free(c);
+    return c != NULL;
+}
+/* The memory at `address` is allocated by the graph that the stream's capture makes. */
+static void gxi_capture_owns(const gxi_slot *stream, uint64_t address) {
+    uint64_t id = 0;
+    gxi_capture *c;
+    if (!GXI_LOAD(&gxi.captures) || gxi_capture_info(stream, &id) != 1) return;
+    gxi_lock(&gxi_tables);
+    for (c = gxi.capture; c && c->id != id; c = c->next) {}
+    gxi_unlock(&gxi_tables);
+    if (c) gxi_own(&c->owned, address);          /* it is not ended meanwhile: one thread uses its streams at a time */
+}
+/* Whether captures of gpuexec are open. Drops those that the driver no longer knows: their streams' owner has ended
+   them, or destroyed the context. */
+static int gxi_captures_open(void) {
+    gxi_capture **at = &gxi.capture, *c, *dropped = NULL;
+    if (!GXI_LOAD(&gxi.captures)) return 0;
+    gxi_lock(&gxi_tables);
+    while ((c = *at) != NULL) {
+        const gxi_slot *const stream = gxi_peek(c->stream, GXI_STREAM);
+        uint64_t id = 0;
+        const int status = !stream ? 0 : !c->id ? -1 : gxi_capture_info_held(stream, &id);
+        if (status < 0 || (status && (status == GXI_STREAM_CAPTURE_STATUS_INVALIDATED || id == c->id))) at = &c->next;
+        else {
+            gxi_capture_out(at)->next = dropped;
+            dropped = c;
+        }
+    }
+    gxi_unlock(&gxi_tables);
+    while ((c = dropped) != NULL) {
+        dropped = c->next;
+        gxi_own_none(c->owned, NULL);
+        gxi_free(c);
+    }
+    return GXI_LOAD(&gxi.captures) != 0;
+}
+/* While a stream joins a capture (by 1, then by -1), gxi_no_longer leaves it in gxi.open. */
+static void gxi_joins(uint64_t stream, int by) {
+    if (by > 0) gxi_may_capture(stream, 0);
+    gxi_lock(&gxi_tables);
+    gxi.joining += (unsigned)by;
+    gxi_unlock(&gxi_tables);
+}
+/* The stream does not capture: without captures of gpuexec, it is no longer open, unless other code has it. The second
+   query is for another thread that has made it join one meanwhile. */
+static int gxi_no_longer(gxi_slot *stream, uint64_t stream_id, uint64_t *id) {
+    int out, status;
+    gxi_lock(&gxi_tables);
+    out = stream->id == stream_id && stream->is.stream.open && !(stream->is.stream.open & GXI_GIVEN) &&
+        !gxi.captures && !gxi.joining;
+    if (out) {
+        gxi_open_out(stream);
+        GXI_STORE(&gxi.ends, gxi.ends + 1);      /* as in gxi_may_capture */
+    }
+    gxi_unlock(&gxi_tables);
+    status = out ? gxi_capture_info(stream, id) : 0;
+    if (status > 0) gxi_may_capture(stream_id, 0);
+    return status;
+}
+/* Whether the stream captures: a CUstreamCaptureStatus, 0 if the driver does not know. */
+static int gxi_captures(const gxi_slot *stream) {
+    const uint32_t open = GXI_LOAD(&stream->is.stream.open);
+    uint64_t id;
+    int status;
+    if (!open) return 0;
+    status = gxi_capture_info(stream, &id);
+    if (status == 0 && !(open & GXI_GIVEN))
+        status = gxi_no_longer(gxi_slot_at(gxi_index_of(stream->id)), stream->id, &id);
+    return status < 0 ? 0 : status;
+}
+/* Before a context is closed: nothing can wait for its work while one of its streams captures. */
+static gpuexec_result gxi_end_captures(gxi_call *call, const gxi_slot *context, int gone) {
+    gpuexec_result result = GPUEXEC_OK;
+    gxi_slot *stream;
+    gxi_capture c;
+    if (!gxi_captures_open()) return GPUEXEC_OK;
+    for (stream = gxi_first(&gxi_context_of(context)->first[GXI_STREAM]); stream; stream = gxi_after(stream)) {
+        struct CUgraph_st *native = NULL;
+        if (!gxi_capture_take(stream->id, &c)) continue;
+        gxi_own_none(c.owned, call->where);
+        if (gone) continue;
+        GXI_BESIDE(cuStreamEndCapture, (stream->is.stream.native, &native));
+        if (native) GXI_BESIDE(cuGraphDestroy, (native));
+        if (!result)
+            result = gxi_fail(call, GPUEXEC_CAPTURING, "end it before: gpuexec_capture_end", "closing the context: the "
+                              "capture begun at %s was still open; its graph is lost", gxi_place(c.where));
+    }
+    return result;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-context   A context handle owns the objects created through it: closing it ends them all, in the order
+   prepared launches, kernels, modules, linkers, events, streams, memory. It holds one retain of the primary context, or
+   one reference to a context created with cuCtxCreate, or nothing if the context is adopted. */
 
 /* The first step of an API call that only looks at an object; NULL after a failure. */
 static GXI_NOINLINE gxi_slot *gxi_queried(const char *function, uint64_t id, unsigned kind, const char *is) {
@@ -7348,33 +7997,35 @@ static GXI_COLD gpuexec_result gxi_fail_pop(gxi_call *call, const struct CUctx_s
     const unsigned depth = gxi_audit_depth();
     const gxi_pushed *last = depth && depth <= GXI_AUDIT_DEPTH ? &gxi_audit.pushes[depth - 1] : NULL;
     const char *at = gxi_place(last ? last->where : NULL);
-    char now[64] = "no context is current";
-    if (current) snprintf(now, sizeof now, "the current context is %p", (const void *)current);
+    const gxi_context_name it = gxi_name_context(native, 0), other = gxi_name_context(current, 0),
+                    pushed = gxi_name_context(last ? last->native : NULL, last ? last->context : 0);
+    char now[sizeof other.text + 32] = "no context is current";
+    if (current) snprintf(now, sizeof now, "the current one is %s", other.text);
     if (depth == 0)
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "pop on the thread that pushed, once for each push",
-                        "context %p is not current: %s, and this thread has already popped every context that it "
-                        "pushed through gpuexec", (const void *)native, now);
+                        "%s is not current: %s, and this thread has already popped every context that it pushed "
+                        "through "
+                        "gpuexec", it.text, now);
     if (!last)
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT,
                         "pop in the reverse order of the pushes; other code may have an unmatched push or pop",
-                        "context %p is not current: %s; "
-                        "this thread has pushed %u contexts through gpuexec, of which only %u are recorded",
-                        (const void *)native, now, depth, GXI_AUDIT_DEPTH);
+                        "%s is not current: %s; this thread has pushed %u contexts through gpuexec, of which only %u "
+                        "are "
+                        "recorded", it.text, now, depth, GXI_AUDIT_DEPTH);
     if (last->native != native)
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "pop in the reverse order of the pushes",
-                        "context %p is not current: %s, and the context pushed last through gpuexec is %p, at %s",
-                        (const void *)native, now, (void *)last->native, at);
+                        "%s is not current: %s, and the context pushed last through gpuexec is %s, pushed at %s",
+                        it.text, now, pushed.text, at);
     if (current == last->below) {
         gxi_audit.depth--;                       /* reported only once */
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT,
                         "look between the two places for a cuCtxPopCurrent without a push, or a cuCtxSetCurrent(NULL)",
-                        "context %p, pushed at %s, has since been popped outside gpuexec; %s",
-                        (const void *)native, at, now);
+                        "%s, pushed at %s, has since been popped outside gpuexec; %s", it.text, at, now);
     }
     return gxi_fail(call, GPUEXEC_WRONG_CONTEXT,
                     "look between the two places for a cuCtxPushCurrent, cuCtxSetCurrent, cuCtxCreate or cudaSetDevice",
-                    "context %p, pushed at %s, is no longer current: another context has since been pushed or set; %s",
-                    (const void *)native, at, now);
+                    "%s, pushed at %s, is no longer current: another context has since been pushed or set; %s", it.text,
+                    at, now);
 }
 static gpuexec_result gxi_pop(gxi_call *call, gpuexec_context context) {
     struct CUctx_st *current, *native;
@@ -7575,6 +8226,7 @@ static gpuexec_result gxi_take_of_context(gxi_call *call, const gxi_slot *contex
 static void gxi_waited(gxi_call *call, int cu, const gxi_slot *slot, const char *what) {
     if (cu) gxi_fail_cu(call, NULL, gxi_is_sticky(cu) ? "while waiting for %s" : "cannot wait for %s", what);
     else if (GXI_LOAD(&gxi.barriers)) GXI_LOAD(&gxi.look_at_barriers)(call, slot->cu_context, NULL, 0);
+    if (GXI_LOAD(&gxi.postponed)) GXI_LOAD(&gxi.do_postponed)(call, 0);
 }
 
 GPUEXEC_API gpuexec_result gpuexec_context_sync_at(const char *where, gpuexec_context context) {
@@ -7584,7 +8236,7 @@ GPUEXEC_API gpuexec_result gpuexec_context_sync_at(const char *where, gpuexec_co
     int cu;
     GXI_CALL(gpuexec_context_sync, GXI_WAITS);
     if (!(slot = gxi_begin_in(call, context, &scope))) return gxi_take();
-    stream = GXI_LOAD(&gxi.capturing) ? GXI_LOAD(&gxi.capturing)(call, slot->cu_context) : NULL;
+    stream = gxi_capturing(slot->cu_context, 1);
     if (stream)
         gxi_fail(call, GPUEXEC_CAPTURING, "end the capture first, or wait for another stream or an event",
                  "cannot wait for the context: its stream created at %s captures", gxi_place(stream->where));
@@ -7603,11 +8255,15 @@ static int gxi_context_end(gxi_call *call, gxi_slot *old) {
     return cu;
 }
 
+/* Whether freeing the memory must wait for its context's work, because the driver does not. */
+static int gxi_waits(const gxi_range *range) { return range->pooled && range->pooled != GXI_COMBINED; }
 /* wait: for the current context's work, unless the driver does that itself. */
 static int gxi_free_range(gxi_call *call, const gxi_range *range, int wait) {
     void *const host = (void *)(uintptr_t)range->lo;
-    const int pooled = range->pooled && range->pooled != GXI_COMBINED,
-              waited = pooled && wait ? GXI_TRY_VOID(cuCtxSynchronize) : 0;
+    const gxi_slot *const context = gxi_peek(range->context, GXI_CONTEXT);
+    /* while a stream captures, only the end of a context frees such memory: our own streams have been waited for */
+    const int pooled = gxi_waits(range) && wait && !(context && gxi_capturing(context->cu_context, 1)),
+              waited = pooled ? GXI_TRY_VOID(cuCtxSynchronize) : 0;
     int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, cu;
     if (GXI_LOAD(&gxi.graphs_lose)) GXI_LOAD(&gxi.graphs_lose)(call, range, NULL);
     gxi_exchange_mode(&mode);
@@ -7620,31 +8276,39 @@ static int gxi_free_range(gxi_call *call, const gxi_range *range, int wait) {
     gxi_exchange_mode(&mode);
     return waited ? waited : cu;
 }
-/* Destroyed outside gpuexec, or by the end of the process. */
+/* Destroyed outside gpuexec, or by the end of the process; or stuck: calls that destroy its objects would hang. */
 static int gxi_context_is_gone(const gxi_call *call, const gxi_slot *context) {
+    if (GXI_LOAD(&gxi_context_of(context)->stuck)) return 1;
     gxi_call own = *call;                        /* so that results here do not replace the caller's */
     return gxi_is_destroyed(&own, context->cu_context, &gxi_context_of(context)->id) || own.cu == GXI_DEINITIALIZED;
 }
-/* Waits for the work of a context before its end: in an adopted one, or if others capture, only for our streams.
-   Without captures of gpuexec, no stream is queried: the owner of an adopted one may have destroyed it. */
+/* Waits for the work of a context before its end: in an adopted one, or if others capture, only for our streams that do
+   not capture. No adopted stream is queried: its owner may have destroyed it. */
 static gpuexec_result gxi_context_drain(gxi_call *call, const gxi_slot *slot) {
     gpuexec_result result = GPUEXEC_OK;
     const gxi_slot *child;
-    if (!slot->adopted && !(GXI_LOAD(&gxi.captures) && GXI_LOAD(&gxi.capturing)(call, slot->cu_context)))
+    if (!slot->adopted && !gxi_capturing(slot->cu_context, 0))
         return GXI_TRY_VOID(cuCtxSynchronize)
             ? gxi_fail_cu(call, NULL, gxi_is_sticky(call->cu) ? "while waiting for the context's pending work"
                           : "cannot wait for the context's pending work") : GPUEXEC_OK;
     for (child = gxi_first(&gxi_context_of(slot)->first[GXI_STREAM]); child; child = gxi_after(child))
-        if (!child->adopted && GXI_TRY(cuStreamSynchronize, (child->is.stream.native)) && !result)
+        if (!child->adopted && !gxi_captures(child) && GXI_TRY(cuStreamSynchronize, (child->is.stream.native)) &&
+            !result)
             result = gxi_fail_cu(call, NULL, gxi_is_sticky(call->cu) ? "while waiting for a stream's pending work"
                                  : "cannot wait for a stream's pending work");
     return result;
 }
 static int gxi_is_last_handle(const gxi_slot *context) {             /* on the same CUcontext */
-    const gxi_slot *other = gxi_first(&gxi.first[GXI_CONTEXT]);
-    while (other && (other == context || other->cu_context != context->cu_context)) other = gxi_after(other);
+    const gxi_slot *other;
+    gxi_lock(&gxi_tables);                       /* other threads may open and close contexts */
+    other = gxi_first_held(&gxi.first[GXI_CONTEXT]);
+    while (other && (other == context || other->cu_context != context->cu_context)) other = gxi_next_held(other);
+    gxi_unlock(&gxi_tables);
     return !other;
 }
+/* Held while a context that the caller did not pass is found and entered, and while a context is released: so no thread
+   enters a released one. */
+static gxi_mutex gxi_borrowing = GXI_MUTEX_INIT;
 /* Closes everything in a context, then the context, even if some of it fails. Returns the first failure. */
 static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
     gxi_context *const info = gxi_context_of(slot);
@@ -7654,8 +8318,11 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
     unsigned turn, kind, i;
     gxi_range range;
     int cu;
+    const gpuexec_result stuck = GXI_LOAD(&gxi.find_stuck) ? GXI_LOAD(&gxi.find_stuck)(call, slot) : GPUEXEC_OK;
     const int gone = gxi_context_is_gone(call, slot);                /* with all its objects */
-    const gpuexec_result ended = GXI_LOAD(&gxi.captures) ? GXI_LOAD(&gxi.end_captures)(call, slot, gone) : GPUEXEC_OK;
+    const char *const by = gone && !stuck ? gxi_outside : call->function;
+    const gpuexec_result ended = gxi_end_captures(call, slot, gone),
+                         freed = GXI_LOAD(&gxi.postponed) ? GXI_LOAD(&gxi.do_postponed)(call, slot->id) : GPUEXEC_OK;
     const int ends = !slot->adopted && gxi_is_last_handle(slot);
     const int entered = !gone && (result = gxi_enter(call, slot->cu_context, &scope)) == GPUEXEC_OK;
     if (entered) result = gxi_context_drain(call, slot);
@@ -7674,14 +8341,15 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
         if (gxi_kinds[kind].turn != turn) continue;
         while ((child = gxi_first(&info->first[kind])) != NULL) {
             const char *made_at = child->where;
-            if (gone && kind != GXI_POOL) child->adopted = 1;        /* a pool belongs to the device */
-            if (gxi_destroy(call, child) && !result)
+            if (gone && (stuck || kind != GXI_POOL)) child->adopted = 1;         /* a pool belongs to the device */
+            if (gxi_destroy_by(call, by, child) && !result)
                 result = gxi_fail_cu(call, NULL, "closing the context: cannot destroy %s created at %s",
                                      gxi_kinds[kind].name, gxi_place(made_at));
         }
     }
     while (gxi_range_take(slot, &range, call->where)) {
         cu = 0;
+        if (stuck) continue;
         if (range.pooled == GXI_OF_GRAPH || (range.pooled == GXI_POOLED && gone))
             GXI_BESIDE(cuMemFree, (range.lo));   /* it may be freed, or the context, which it outlives */
         else if (!gone) cu = gxi_free_range(call, &range, slot->adopted);
@@ -7690,13 +8358,16 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
                                  gxi_memory_verbs[range.kind], gxi_place(range.where));
     }
     if (ends && !gone && GXI_LOAD(&gxi.graphs_lose)) GXI_LOAD(&gxi.graphs_lose)(call, NULL, NULL);
-    if (info->pool && (cu = GXI_LOAD(&gxi.leave_pool)(call, info)) != 0 && cu != GXI_DEINITIALIZED && !result)
+    if (info->pool && !stuck && (cu = GXI_LOAD(&gxi.leave_pool)(call, info)) != 0 && cu != GXI_DEINITIALIZED && !result)
         result = gxi_fail_cu(call, NULL, "closing the context: cannot destroy its memory pool");
     gxi_leave(&scope);
-    if (gone && info->origin == GXI_PRIMARY) GXI_BESIDE(cuDevicePrimaryCtxRelease, (info->device));
+    if (gone && !stuck && info->origin == GXI_PRIMARY) GXI_BESIDE(cuDevicePrimaryCtxRelease, (info->device));
     if (gone) slot->adopted = 1;
-    if (gxi_destroy(call, slot) && !result) result = gxi_fail_cu(call, NULL, "cannot release the context");
-    return result ? result : ended;
+    gxi_lock(&gxi_borrowing);
+    cu = gxi_destroy_by(call, by, slot);
+    gxi_unlock(&gxi_borrowing);
+    if (cu && !result) result = gxi_fail_cu(call, NULL, "cannot release the context");
+    return stuck ? stuck : result ? result : ended ? ended : freed;
 }
 
 GPUEXEC_API gpuexec_result gpuexec_context_close_at(const char *where, gpuexec_context context) {
@@ -7741,14 +8412,17 @@ GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
     gxi_thread_record *record;
     gpuexec_result result;
     gxi_slot *slot;
-    int own;
+    int own, stuck = 0;
     GXI_CALL_NO_PLACE(gpuexec_shutdown, GXI_WAITS);
     if (gxi_in_log) return GPUEXEC_BAD_ARGUMENT; /* the logger must not call the library */
     if (GXI_LOAD(&gxi.started)) {
         if (gxi_desc()->report_leaks) gxi_report_leaks();
+        for (slot = gxi_first(&gxi.first[GXI_CONTEXT]); slot && GXI_LOAD(&gxi.find_stuck); slot = gxi_after(slot))
+            stuck |= GXI_LOAD(&gxi.find_stuck)(call, slot) != GPUEXEC_OK;        /* all, before one is closed */
         while ((slot = gxi_first(&gxi.first[GXI_CONTEXT])) != NULL) gxi_context_close(call, slot);
         while ((slot = gxi_first(&gxi.first[GXI_LIBRARY])) != NULL) {
             const char *made_at = slot->where;
+            if (stuck) slot->adopted = 1;
             if (gxi_destroy(call, slot)) gxi_fail_cu(call, NULL, "cannot unload a library created at %s",
                                                      gxi_place(made_at));
         }
@@ -7756,6 +8430,7 @@ GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
     while ((slot = gxi_first(&gxi.first[GXI_PARAMS])) != NULL) gxi_destroy(call, slot);              /* no context */
     while ((slot = gxi_first(&gxi.first[GXI_IPC])) != NULL) gxi_destroy(call, slot);
     gxi_forget_slots();
+    gxi.nlost = 0;
     result = gxi_take();
     own = result != GPUEXEC_OK;
     if (!own) result = gxi_take_of_others(call, 0);
@@ -7769,6 +8444,7 @@ GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
     GXI_STORE(&gxi.nvjitlink_version, 0);
     gxi.trace = 0;
     GXI_STORE(&gxi.careful, 0);
+    GXI_STORE(&gxi.watched, 0);
     GXI_STORE(&gxi.settings, NULL);
     GXI_STORE(&gxi.started, 0);
     if (kept.e.result && (record = gxi_record()) != NULL) gxi_write_last(record, &kept.e, own ? NULL : call);
@@ -7837,37 +8513,51 @@ static const char *gxi_ptx_entry(const char *p, const char **name, const char **
     }
     return NULL;
 }
+/* A number at p, and where the text goes on; -1 if it is not a number from 0 to 0xFFFF. */
+static long gxi_ptx_number(const char *p, const char **behind) {
+    const int base = p[0] == '0' && (p[1] == 'b' || p[1] == 'B') ? 2 : 0;
+    char *end;
+    unsigned long x;
+    p += base;
+    x = strtoul(p, &end, base);
+    if (*p < '0' || *p > '9' || end == p || x > 0xFFFF) return -1;
+    *behind = gxi_ptx_space(end + (*end == 'U'));
+    return (long)x;
+}
 /* Sizes, offsets and gpuexec_parameter_types of the parameters in the list at p, which follows the entry's name.
-   Returns their number, -1 if the list cannot be read. */
+   Returns their number, -1 if the list cannot be read: anything that is not understood would give wrong sizes. */
 static int gxi_ptx_params(const char *p, unsigned short *sizes, unsigned short *offsets, unsigned short *types,
                           int max) {
-    int n = 0;
+    int n = 0, tokens = 0;                       /* tokens: of this parameter */
     unsigned short type = 0;
-    unsigned long size = 0, count = 1, alignment = 0, at = 0;
+    long count = 0, alignment = 0;               /* 0: not there */
+    unsigned long size = 0, bytes, at = 0;
     p = gxi_ptx_space(p);
     if (*p != '(') return 0;
     for (p = gxi_ptx_space(p + 1); *p; ) {
         const char *end = gxi_ptx_next(p);
+        if (*p == ')' && !tokens && !n) return 0;
         if (*p == ')' || *p == ',') {
-            if (size) {
-                if (!alignment) alignment = size;
-                if (alignment > 0xFFFF) return -1;
-                at = (at + alignment - 1) / alignment * alignment;
-                if (n == max || size > 0xFFFF || count > 0xFFFF || size * count > 0xFFFF || at > 0xFFFF) return -1;
-                offsets[n] = (unsigned short)at;
-                types[n] = type;
-                sizes[n++] = (unsigned short)(size * count);
-                at += size * count;
-            }
+            if (!size || size > 0xFFFF || n == max) return -1;
+            if (!alignment) alignment = (long)size;
+            bytes = size * (count ? (unsigned long)count : 1);
+            at = (at + (unsigned long)alignment - 1) / (unsigned long)alignment * (unsigned long)alignment;
+            if (bytes > 0xFFFF || at > 0xFFFF) return -1;
+            offsets[n] = (unsigned short)at;
+            types[n] = type;
+            sizes[n++] = (unsigned short)bytes;
+            at += bytes;
             if (*p == ')') return n;
-            size = alignment = 0;
-            count = 1;
+            size = 0;
+            count = alignment = tokens = 0;
+            p = gxi_ptx_space(end);
+            continue;
+        }
+        tokens++;
         /* after the type, .ptr .align is the pointee's alignment */
-        } else if (size == 0 && gxi_ptx_is(p, end, ".align")) {
-            end = gxi_ptx_space(end);
-            alignment = strtoul(end, NULL, 0);
-            end = gxi_ptx_next(end);
-        } else if (p[0] == '.' && size == 0 && strchr("busf", p[1]) && p[2] >= '1' && p[2] <= '9') {
+        if (size == 0 && gxi_ptx_is(p, end, ".align")) {
+            if ((alignment = gxi_ptx_number(gxi_ptx_space(end), &end)) <= 0) return -1;
+        } else if (p[0] == '.' && size == 0 && end - p > 2 && strchr("busf", p[1]) && p[2] >= '1' && p[2] <= '9') {
             size = strtoul(p + 2, NULL, 10) / 8;
             type = p[1] == 'b'   ? GPUEXEC_PARAMETER_BITS
                    : p[1] == 'f' ? GPUEXEC_PARAMETER_FLOAT
@@ -7876,13 +8566,50 @@ static int gxi_ptx_params(const char *p, unsigned short *sizes, unsigned short *
             type = GPUEXEC_PARAMETER_POINTER;
         } else if (*p == '[') {
             type = GPUEXEC_PARAMETER_BYTES;
-            end = gxi_ptx_space(end);
-            count = strtoul(end, NULL, 0);
-            end += strcspn(end, "]");
-        }
+            if (count || (count = gxi_ptx_number(gxi_ptx_space(end), &end)) <= 0 || *end != ']') return -1;
+            end++;
+        } else if (*p != '.' && !gxi_is_name((unsigned char)*p)) return -1;
         p = gxi_ptx_space(end);
     }
     return -1;
+}
+/* The order of two names in texts: by their letters, then by their places. */
+static int gxi_ptx_order(const void *a, const void *b) {
+    const char *const p = *(const char *const *)a, *const q = *(const char *const *)b;
+    const size_t m = (size_t)(gxi_ptx_next(p) - p), n = (size_t)(gxi_ptx_next(q) - q);
+    const int order = memcmp(p, q, m < n ? m : n);
+    return order ? order : m != n ? (m < n ? -1 : 1) : p < q ? -1 : p > q;
+}
+static int gxi_ptx_order_of_places(const void *a, const void *b) {
+    const char *const p = *(const char *const *)a, *const q = *(const char *const *)b;
+    return p < q ? -1 : p > q;
+}
+static int gxi_ptx_same_name(const char *p, const char *q) {
+    const size_t n = (size_t)(gxi_ptx_next(p) - p);
+    return n == (size_t)(gxi_ptx_next(q) - q) && memcmp(p, q, n) == 0;
+}
+/* The names of all entries of a text, in the order of gxi_ptx_order; *n: how many. NULL: no memory. */
+static const char **gxi_ptx_entries(const char *text, size_t *n) {
+    const char *p, *name, *end, **names;
+    *n = 0;
+    for (p = text; (p = gxi_ptx_entry(p, &name, &end)) != NULL; ) ++*n;
+    names = (const char **)gxi_realloc(NULL, (*n + 1) * sizeof *names);
+    if (!names) return NULL;
+    *n = 0;
+    for (p = text; (p = gxi_ptx_entry(p, &name, &end)) != NULL; ) names[(*n)++] = name;
+    qsort(names, *n, sizeof *names, gxi_ptx_order);
+    return names;
+}
+/* What follows the first of these entries that has this name; NULL: none has. */
+static const char *gxi_ptx_after(const char *const *names, size_t n, const char *name) {
+    size_t low = 0, high = n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2, length = (size_t)(gxi_ptx_next(names[middle]) - names[middle]);
+        const int order = strncmp(names[middle], name, length);
+        if (order < 0 || (order == 0 && name[length])) low = middle + 1;
+        else high = middle;
+    }
+    return low < n && gxi_ptx_is(names[low], gxi_ptx_next(names[low]), name) ? gxi_ptx_next(names[low]) : NULL;
 }
 /* Adds only the entries of a text, with their parameters: gxi_ptx_entry and gxi_ptx_params read them like the full
    text. */
@@ -7910,6 +8637,16 @@ static void gxi_ptx_directive(const char *text, const char *directive, char *out
         }
         p = gxi_ptx_space(end);
     }
+}
+/* The number in a target such as "sm_90a", 0 if there is none; *suffix is its letter, or 0. */
+static int gxi_ptx_architecture(const char *target, char *suffix) {
+    const char *p = target + 3;
+    int n = 0;
+    *suffix = 0;
+    if (strncmp(target, "sm_", 3) != 0) return 0;
+    for (; *p >= '0' && *p <= '9' && n < 100000; p++) n = n * 10 + (*p - '0');
+    if (*p == 'a' || *p == 'f') *suffix = *p;
+    return n;
 }
 /* The highest PTX version that a driver accepts, times 10. Table "PTX ISA Release History" of NVIDIA's PTX ISA. */
 static int gxi_ptx_of_driver(int version) {
@@ -7954,6 +8691,9 @@ static const unsigned char *gxi_search(const unsigned char *p, const unsigned ch
         if ((size_t)(end - p) >= strlen(what) && memcmp(p, what, strlen(what)) == 0) return p;
     return NULL;
 }
+static const char *gxi_search_text(const char *p, const char *end, const char *what) {
+    return (const char *)gxi_search((const unsigned char *)p, (const unsigned char *)end, what);
+}
 #define GXI_FATBIN_MAGIC "\x50\xED\x55\xBA"
 #define GXI_FATBIN_WRAPPER_MAGIC "\xB1\x43\x62\x46"
 
@@ -7976,9 +8716,12 @@ static int gxi_next_target(gxi_targets *in, gxi_target *part) {
         if (!in->p || (in->p = gxi_search(in->p, in->end, GXI_FATBIN_MAGIC)) == NULL || in->end - in->p < 16) return 0;
         in->part = in->p + 16;
         in->left = gxi_le(in->p + 8, 8);
-        /* version 1, and 16 bytes of header */
-        if (gxi_le(in->p + 4, 4) != 0x100001 || in->left > (uint64_t)(in->end - in->part)) in->left = 0;
-        in->p += 4;
+        /* version 1, and 16 bytes of header; what is in a fatbin is not searched for others: each byte is read once */
+        if (gxi_le(in->p + 4, 4) == 0x100001 && in->left <= (uint64_t)(in->end - in->part)) in->p = in->part + in->left;
+        else {
+            in->left = 0;
+            in->p += 4;
+        }
     }
     kind = gxi_le(in->part, 2);
     bytes = gxi_sum(gxi_le(in->part + 4, 4), gxi_le(in->part + 8, 8));
@@ -8011,6 +8754,7 @@ static size_t gxi_image_bytes(const void *image) {
     else {
         segments = gxi_sum(gxi_le(p + 32, 8), gxi_le(p + 54, 2) * gxi_le(p + 56, 2));
         sections = gxi_sum(gxi_le(p + 40, 8), gxi_le(p + 58, 2) * gxi_le(p + 60, 2));
+        if (sections < 64) sections = 64;        /* the header itself */
     }
     if (segments < sections) segments = sections;
     return segments < GXI_NO_LENGTH ? (size_t)segments : GXI_NO_LENGTH;
@@ -8043,10 +8787,11 @@ static gxi_image_kind gxi_image_is(const void *image, size_t n) {
     if (gxi_starts(p, n, "\xED\x43\x4E\x7F") || gxi_starts(p, n, "BC\xC0\xDE")) return GXI_LTO;
     return GXI_TEXT;
 }
-static int gxi_is_text(const char *p, size_t n) {                  /* after the first NUL, only NULs may follow */
+/* After the first NUL, only NULs and white space may follow. */
+static int gxi_is_text(const char *p, size_t n) {
     size_t i = 0;
     while (i < n && p[i]) i++;
-    while (i < n && !p[i]) i++;
+    while (i < n && (!p[i] || p[i] == ' ' || (p[i] >= '\t' && p[i] <= '\r'))) i++;
     return i == n;
 }
 
@@ -8080,6 +8825,14 @@ static gpuexec_result gxi_check_image(gxi_call *call, const char *name, const vo
                             "%s is a truncated image of the CPU device's linker: it has %lu bytes, but its header "
                             "gives a length of %lu", name, (unsigned long)*n, (unsigned long)says);
         return GPUEXEC_OK;
+    }
+    if (kind == GXI_TEXT && !gxi_is_text((const char *)image, *n)) {      /* the driver would ignore the rest */
+        char version[8];
+        gxi_ptx_directive((const char *)image, ".version", version, sizeof version);
+        if (version[0])
+            return gxi_fail(call, GPUEXEC_BAD_IMAGE, "load or link several texts one by one; pass the length up to the "
+                            "NUL to ignore what follows", "%s is PTX text that ends with a NUL after %lu bytes, but "
+                            "has %lu bytes", name, (unsigned long)strlen((const char *)image), (unsigned long)*n);
     }
     if (kind == GXI_TEXT)
         return *(const char *)image ? GPUEXEC_OK : gxi_fail(call, GPUEXEC_BAD_IMAGE, NULL, "%s is empty", name);
@@ -8143,16 +8896,17 @@ static int gxi_survey(gxi_text *t, const gxi_image *image, int sm) {
     gxi_target part = { image->kind, 0, 0 };
     int seen[32], n = 0, best = 0, more = 1, rank, key, i;
     const char *why;
-    if (image->kind == GXI_CUBIN) {
+    if (image->kind == GXI_CUBIN && (image->bytes < 52 || !gxi_starts(p, image->bytes, "\x7F" "ELF"))) {
+        more = 0;                                /* only the caller said that it is one */
+    } else if (image->kind == GXI_CUBIN) {
         const unsigned flags = (unsigned)gxi_le(p + 48, 4);
         part.arch = (int)(p[8] >= 8 ? flags >> 8 & 0xFF : flags & 0xFF);
         part.suffix = flags & (p[8] >= 8 ? 8u : 0x800u) ? 'a' : 0;
     } else if (image->ptx) {
-        char target[32], *end = target;
+        char target[32];
         gxi_ptx_directive(image->ptx, ".target", target, sizeof target);
         part.kind = GXI_PTX;
-        if (strncmp(target, "sm_", 3) == 0) part.arch = (int)strtol(target + 3, &end, 10);
-        part.suffix = *end == 'a' || *end == 'f' ? *end : 0;
+        part.arch = gxi_ptx_architecture(target, &part.suffix);
     } else more = gxi_next_target(&in, &part);
     for (; more && n < (int)(sizeof seen / sizeof *seen); more = gxi_next_target(&in, &part)) {
         rank = gxi_rank(&part, sm, &why);
@@ -8376,16 +9130,15 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
     static const char few[] = "pass the length of the text, not the sizeof of a pointer (0 means PTX up to its NUL): "
                               "it has only a few bytes";
     const char *const ptx = image->kind == GXI_CUBIN ? NULL : image->ptx;
-    char version[32] = "", target[32] = "";
+    char version[32] = "", target[32] = "", suffix;
     gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0 };
     gxi_text cure = { 0, 0, 0, 0 }, parts = { 0, 0, 0, 0 };
-    int sm, supported = gxi_ptx_of_driver(gxi.version);
-    long target_sm = 0;
+    int sm, supported = gxi_ptx_of_driver(gxi.version), target_sm = 0;
     gxi_capability(&query, gxi_context_of(context)->device, &sm);
     if (ptx) {
         gxi_ptx_directive(ptx, ".version", version, sizeof version);
         gxi_ptx_directive(ptx, ".target", target, sizeof target);
-        if (strncmp(target, "sm_", 3) == 0) target_sm = strtol(target + 3, NULL, 10);
+        target_sm = gxi_ptx_architecture(target, &suffix);
     }
     if (cu == GXI_NO_BINARY_FOR_GPU) gxi_survey(&parts, image, sm);
     if (!parts.p) gxi_add(&parts, "nothing");
@@ -8448,7 +9201,8 @@ static char *gxi_read_file(gxi_call *call, const char *path, size_t *bytes) {
     const char *other = gxi_not_a_file(path);
     FILE *file;
     char *data = NULL;
-    size_t n = 0, cap = 0;
+    size_t n = 0, cap = 0, first = 65536;
+    long length;
     if (other) {
         gxi_fail(call, GPUEXEC_FILE_ERROR, "pass a regular file; for a pipe, read the data and pass it to "
                                            "gpuexec_module_load or gpuexec_linker_add",
@@ -8466,12 +9220,16 @@ static char *gxi_read_file(gxi_call *call, const char *path, size_t *bytes) {
                  directory[0] ? " (the working directory is \"" : "", directory, directory[0] ? "\")" : "");
         return NULL;
     }
+    /* at once, so that a file that memory cannot hold is not read until memory is full; it may grow meanwhile */
+    if (fseek(file, 0, SEEK_END) == 0 && (length = ftell(file)) > 0) first = (size_t)length + 2;
+    rewind(file);
     for (;;) {
         size_t got;
         if (cap - n < 2) {
-            char *more = (char *)gxi_realloc(data, cap = cap ? cap * 2 : 65536);
+            char *more = (char *)gxi_realloc(data, cap = cap ? cap * 2 : first);
             if (!more) {
-                gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot read \"%s\"", path);
+                gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL,
+                         "out of host memory: cannot read \"%s\" into %lu bytes", path, (unsigned long)cap);
                 break;
             }
             data = more;
@@ -8598,10 +9356,15 @@ static void *gxi_find(gxi_call *call, const char *name, gxi_file_use *use, gxi_t
     GXI_DEVRT
 /* A copy of the path, if it is a library. */
 static void *gxi_devrt_use(gxi_call *call, const char *path, gxi_text *why) {
-    FILE *const file = fopen(path, "rb");
+    const char *const other = gxi_not_a_file(path);                  /* to open a FIFO would block */
+    FILE *const file = other ? NULL : fopen(path, "rb");
     char magic[8] = "";
     size_t n;
     (void)call;
+    if (other) {
+        gxi_add(why, "it is %s", other);
+        return NULL;
+    }
     if (!file) {
         gxi_add(why, "%s", strerror(errno));
         return NULL;
@@ -8837,7 +9600,8 @@ static void gxi_cache_note(const gxi_call *call, const char *format, ...) {
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
     gxi_lock(&gxi_tables);
-    gxi.cache_why = gxi_keep_held(text);
+    gxi_free(gxi.cache_why);
+    gxi.cache_why = gxi_copy_string(text);
     gxi_unlock(&gxi_tables);
     gxi_cache_log(call, GPUEXEC_LOG_WARNING, text, "");
 }
@@ -8851,6 +9615,23 @@ static const char *gxi_folder_fault(const char *path) {
     gxi_stat about;
     if (gxi_stat_of(path, &about)) return errno == ENOENT ? NULL : strerror(errno);
     return GXI_IS(&about, DIR) ? gxi_not_private(&about) : "is not a folder";
+}
+/* Whether a folder that does not exist yet would be created in one that belongs to another user: root, in a user's home
+   (sudo keeps HOME on some systems), would create what the user can neither use nor replace. */
+static int gxi_cache_is_of_another(const char *path, gxi_text *why) {
+    char *const at = gxi_copy_string(path);
+    size_t n = at ? strlen(at) : 0;
+    int another = 0;
+    gxi_stat about;
+    for (; n > 1 && gxi_stat_of(at, &about); at[n] = 0)
+        while (n > 1 && !strchr(GXI_SLASHES, at[--n])) {}
+    if (n > 1 && n < strlen(path) && gxi_is_of_another(&about)) {
+        another = 1;
+        gxi_add(why, "off, because the folder \"%s\" would be created in \"%s\", which belongs to another user; "
+                     "GPUEXEC_CACHE can name another folder", path, at);
+    }
+    gxi_free(at);
+    return another;
 }
 /* The folder's path; 0: there is no cache, and why. */
 static int gxi_cache_folder(gxi_text *folder, gxi_text *why) {
@@ -8883,7 +9664,7 @@ static int gxi_cache_folder(gxi_text *folder, gxi_text *why) {
         if (folder->failed) gxi_add(why, "off, because host memory ran out");
         else if ((fault = gxi_folder_fault(folder->p)) != NULL)
             gxi_add(why, "off, because the folder \"%s\" %s", folder->p, fault);
-        else return 1;
+        else return !*under || !gxi_cache_is_of_another(folder->p, why);
     }
     return 0;
 }
@@ -8939,10 +9720,52 @@ static int gxi_cache_older(const void *a, const void *b) {
     const gxi_cache_file *const x = (const gxi_cache_file *)a, *const y = (const gxi_cache_file *)b;
     return (x->time > y->time) - (x->time < y->time);
 }
-/* Removes what was used least recently, until at most `limit` bytes are left (0: everything), and what a crash left.
-   Returns 0, or the errno of a file that cannot be removed. */
+/* About how many bytes the folder holds, so that not every write reads it: a file with the number of bytes at the last
+   trimming, to which each writer appends one byte for each KiB that it writes, without a lock. */
+#define GXI_CACHE_SIZE ".size"
+enum { GXI_CACHE_UNIT = 1024 };
+static uint64_t gxi_cache_size(const char *folder) {                 /* UINT64_MAX: not known */
+    char path[1200], number[8];
+    const char *why;
+    gxi_stat about;
+    uint64_t size = UINT64_MAX;
+    int file;
+    gxi_cache_path(path, sizeof path, folder, GXI_CACHE_SIZE);
+    if ((file = gxi_file_open(path, 1, &about, &why)) < 0) return size;
+    if ((uint64_t)about.st_size >= sizeof number && gxi_file_read(file, number, sizeof number))
+        size = gxi_le(number, 8) + ((uint64_t)about.st_size - sizeof number) * GXI_CACHE_UNIT;
+    GXI_OS(close)(file);
+    return size;
+}
+/* Before an entry gets its name. `data`: any bytes, at least so many. */
+static void gxi_cache_grows(const char *folder, const char *data, size_t bytes) {
+    char path[1200];
+    int file;
+    gxi_cache_path(path, sizeof path, folder, GXI_CACHE_SIZE);
+    if ((file = GXI_OS(open)(path, GXI_APPEND_FLAGS)) < 0) return;
+    (void)gxi_file_write(file, data, (bytes + GXI_CACHE_UNIT - 1) / GXI_CACHE_UNIT);
+    GXI_OS(close)(file);
+}
+static void gxi_cache_set_size(const char *folder, uint64_t size) {
+    char path[1200], aside[1200], name[sizeof ((gxi_cache_file *)NULL)->name], number[8];
+    int i, file, ok;
+    for (i = 0; i < 8; i++) number[i] = (char)(size >> 8 * i & 0xFF);
+    gxi_cache_path(path, sizeof path, folder, GXI_CACHE_SIZE);
+    /* a name like that of an entry which is being written: if a crash leaves it, it is removed like those */
+    snprintf(name, sizeof name, "%0*d.%ld.%llx", (int)GXI_CACHE_NAME, 0, gxi_pid(), gxi_thread_number() & 0xFFFFFFFF);
+    gxi_cache_path(aside, sizeof aside, folder, name);
+    if ((file = GXI_OS(open)(aside, GXI_CREATE_FLAGS)) < 0) return;
+    ok = gxi_file_write(file, number, sizeof number);
+    if (GXI_OS(close)(file) || !ok || gxi_file_rename(aside, path)) remove(aside);
+}
+/* If the folder has more than `limit` bytes, removes what was used least recently, until 7/8 of that are left, so that
+   the next trimming is far off (0: removes everything); and what a crash left. The newest file stays. Returns 0, or the
+   errno of a file that cannot be removed. */
 static int gxi_cache_trim(const char *folder, uint64_t limit) {
     const long long stale = ((long long)time(NULL) - GXI_CACHE_STALE) * 1000000000;
+    const uint64_t before = gxi_cache_size(folder);
+    uint64_t most, after;
+    char path[1200];
     gxi_cache_list l;
     size_t i;
     int error = 0;
@@ -8950,14 +9773,22 @@ static int gxi_cache_trim(const char *folder, uint64_t limit) {
     l.folder = folder;
     gxi_folder_read(folder, gxi_cache_see, &l);
     if (l.count) qsort(l.files, l.count, sizeof *l.files, gxi_cache_older);
+    most = l.bytes > limit ? limit - limit / 8 : limit;
     for (i = 0; i < l.count; i++) {
-        char path[1200];
-        if (limit && l.bytes <= limit && (!l.files[i].name[GXI_CACHE_NAME] || l.files[i].time > stale)) continue;
+        const int fits = l.bytes <= most || (i + 1 == l.count && l.bytes <= limit);
+        if (limit && fits && (!l.files[i].name[GXI_CACHE_NAME] || l.files[i].time > stale)) continue;
         gxi_cache_path(path, sizeof path, folder, l.files[i].name);
         if (remove(path) == 0 || errno == ENOENT) l.bytes -= l.files[i].bytes;
         else error = errno;
     }
     gxi_free(l.files);
+    if (!limit) {
+        gxi_cache_path(path, sizeof path, folder, GXI_CACHE_SIZE);
+        remove(path);
+    } else {
+        after = gxi_cache_size(folder);          /* with what others wrote meanwhile */
+        gxi_cache_set_size(folder, l.bytes + (after > before && after != UINT64_MAX ? after - before : 0));
+    }
     return error;
 }
 static uint64_t gxi_cache_limit(void) { return gxi_desc()->cache_bytes ? gxi_desc()->cache_bytes : 1ull << 30; }
@@ -9102,12 +9933,13 @@ static void gxi_cached_write(const gxi_call *call, const gxi_cached *e, const gx
     else {
         if (!gxi_file_write(file, data, bytes)) failed = strerror(errno);
         if (GXI_OS(close)(file) && !failed) failed = strerror(errno);
+        if (!failed) gxi_cache_grows(e->folder.p, data, bytes);
         if (!failed && gxi_file_rename(aside, path)) failed = strerror(errno);
         if (failed) remove(aside);
     }
     gxi_free(data);
     if (failed) gxi_cache_note(call, "cannot write \"%s\": %s", path, failed);
-    else gxi_cache_trim(e->folder.p, gxi_cache_limit());
+    else if (gxi_cache_size(e->folder.p) > gxi_cache_limit()) gxi_cache_trim(e->folder.p, gxi_cache_limit());
 }
 
 /* What decides where a tool is searched for. */
@@ -9120,14 +9952,64 @@ static void gxi_hash_search(gxi_hasher *hash, const char *variable, const char *
         if (gxi_folders[i].variable) gxi_hash_string(hash, gxi_environment(gxi_folders[i].variable));
 }
 
-/* --- what a source may include ------------------------------------------------------------------------------------ */
+/* --- the calls ---------------------------------------------------------------------------------------------------- */
 
-/* NVRTC does not report the files that it read, and running its preprocessor would take too long. So every name after
-   #include or in __has_include counts, whatever the #ifs around it, in every folder that NVRTC might search, and all
-   that these files include. The contents of the user's files are compared at each hit; those of the toolkit's, which
-   are many, by their lengths and times: an entry lists them, and where a file could appear that NVRTC would prefer.
-   What names files in another way (a macro, an option) is not cached. */
-#if !defined(GPUEXEC_NO_COMPILE)
+GPUEXEC_API gpuexec_result gpuexec_cache_get_info_at(const char *where, gpuexec_cache_info *info) {
+    gxi_text folder = { 0, 0, 0, 0 }, why = { 0, 0, 0, 0 };
+    gxi_thread_record *const record = gxi_record();
+    gxi_cache_list l;
+    int on;
+    GXI_CALL(gpuexec_cache_get_info, GXI_QUERIES);
+    if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
+    memset(info, 0, sizeof *info);
+    memset(&l, 0, sizeof l);
+    on = gxi_cache_folder(&folder, &why);
+    l.folder = folder.p;
+    if (on) gxi_folder_read(folder.p, gxi_cache_see, &l);
+    gxi_lock(&gxi_tables);
+    info->folder = on ? gxi_keep_held(folder.p) : "";
+    if (!info->folder) info->folder = "";
+    if (record) {
+        record->cache_why.n = 0;
+        gxi_add(&record->cache_why, "%s", on ? gxi.cache_why ? gxi.cache_why : "" : why.p ? why.p : "off");
+    }
+    info->why = record && !record->cache_why.failed ? record->cache_why.p : on ? "" : "off";
+    info->hits = gxi.cache_hits;
+    info->misses = gxi.cache_misses;
+    info->damaged = gxi.cache_damaged;
+    gxi_unlock(&gxi_tables);
+    info->entries = l.entries;
+    info->bytes = l.bytes;
+    info->limit = gxi_cache_limit();
+    gxi_free(l.files);
+    gxi_text_free(&folder);
+    gxi_text_free(&why);
+    return GPUEXEC_OK;
+}
+GPUEXEC_API gpuexec_result gpuexec_cache_clear_at(const char *where) {
+    gxi_text folder = { 0, 0, 0, 0 }, why = { 0, 0, 0, 0 };
+    gpuexec_result result = GPUEXEC_OK;
+    int error = 0;
+    GXI_CALL(gpuexec_cache_clear, GXI_CLEANS);
+    if (gxi_cache_folder(&folder, &why)) error = gxi_cache_trim(folder.p, 0);
+    if (error)
+        result = gxi_fail(call, GPUEXEC_FILE_ERROR, "check the folder's access rights",
+                          "cannot remove all files of the cache in \"%s\": %s", folder.p, strerror(error));
+    gxi_text_free(&folder);
+    gxi_text_free(&why);
+    return result;
+}
+#endif /* GPUEXEC_NO_CACHE */
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-includes   What a source may include, for its entry in the cache. NVRTC does not report the files that it
+   read, and running its preprocessor would take too long. So every name after #include or in __has_include counts,
+   whatever the #ifs around it, in every folder that NVRTC might search, and all that these files include. The contents
+   of the user's files are compared at each hit; those of the toolkit's, which are many, by their lengths and times: an
+   entry lists them, and where a file could appear that NVRTC would prefer. What names files in another way (a macro, an
+   option) is not cached. */
+
+#if !defined(GPUEXEC_NO_CACHE) && !defined(GPUEXEC_NO_COMPILE)
 enum { GXI_SCAN_FILES = 50000, GXI_SCAN_BYTES = 256 << 20 };
 typedef struct gxi_scan {
     gxi_hasher  hash;
@@ -9324,57 +10206,14 @@ static const char *gxi_files_state(const gpuexec_compile_desc *d, const char *so
 }
 #endif
 
-/* --- the calls ---------------------------------------------------------------------------------------------------- */
-
-GPUEXEC_API gpuexec_result gpuexec_cache_get_info_at(const char *where, gpuexec_cache_info *info) {
-    gxi_text folder = { 0, 0, 0, 0 }, why = { 0, 0, 0, 0 };
-    gxi_cache_list l;
-    int on;
-    GXI_CALL(gpuexec_cache_get_info, GXI_QUERIES);
-    if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
-    memset(info, 0, sizeof *info);
-    memset(&l, 0, sizeof l);
-    on = gxi_cache_folder(&folder, &why);
-    l.folder = folder.p;
-    if (on) gxi_folder_read(folder.p, gxi_cache_see, &l);
-    gxi_lock(&gxi_tables);
-    info->folder = on ? gxi_keep_held(folder.p) : "";
-    info->why = on ? gxi.cache_why : why.p ? gxi_keep_held(why.p) : "off";
-    if (!info->folder) info->folder = "";
-    if (!info->why) info->why = "";
-    info->hits = gxi.cache_hits;
-    info->misses = gxi.cache_misses;
-    info->damaged = gxi.cache_damaged;
-    gxi_unlock(&gxi_tables);
-    info->entries = l.entries;
-    info->bytes = l.bytes;
-    info->limit = gxi_cache_limit();
-    gxi_free(l.files);
-    gxi_text_free(&folder);
-    gxi_text_free(&why);
-    return GPUEXEC_OK;
-}
-GPUEXEC_API gpuexec_result gpuexec_cache_clear_at(const char *where) {
-    gxi_text folder = { 0, 0, 0, 0 }, why = { 0, 0, 0, 0 };
-    gpuexec_result result = GPUEXEC_OK;
-    int error = 0;
-    GXI_CALL(gpuexec_cache_clear, GXI_CLEANS);
-    if (gxi_cache_folder(&folder, &why)) error = gxi_cache_trim(folder.p, 0);
-    if (error)
-        result = gxi_fail(call, GPUEXEC_FILE_ERROR, "check the folder's access rights",
-                          "cannot remove all files of the cache in \"%s\": %s", folder.p, strerror(error));
-    gxi_text_free(&folder);
-    gxi_text_free(&why);
-    return result;
-}
-#endif /* GPUEXEC_NO_CACHE */
-
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-module   Modules and their variables. */
 
 struct gxi_module {
     char  *name, *log;
     char  *ptx;                                  /* gxi_ptx_signatures: not all drivers report parameters */
+    const char **entries;                        /* in it: gxi_ptx_entries. NULL: no text */
+    size_t nentries;
     char **kernels;
     int    nkernels;                             /* -1: not known */
     double jit_ms;
@@ -9397,6 +10236,7 @@ static void gxi_forget_kernels(gxi_module *m) {
 static void gxi_module_free(gxi_module *m) {
     if (!m) return;
     gxi_forget_kernels(m);
+    gxi_free((void *)m->entries);
     gxi_free(m->ptx);
     gxi_text_free(&m->names);
     gxi_free(m->name);
@@ -9415,6 +10255,9 @@ static int gxi_module_end(gxi_call *call, gxi_slot *old) {
 }
 static int gxi_kernel_end(gxi_call *call, gxi_slot *old) {           /* the module owns the CUfunction */
     (void)call;
+    gxi_lock(&gxi_tables);
+    gxi_key_out(&gxi.kernels, &old->is.kernel.info->key);
+    gxi_unlock(&gxi_tables);
     gxi_free(old->is.kernel.info);
     return 0;
 }
@@ -9480,27 +10323,24 @@ static struct CUmod_st *gxi_compile(gxi_call *call, const gxi_slot *context, con
 /* Lists the kernels' names from the text. The same kernel may be in several linked texts if it is weak, or be declared
    before it is defined. */
 static void gxi_list_ptx_kernels(gxi_module *m, const char *ptx) {
-    const char *p, *name, *end;
-    size_t count = 0;
-    int i;
+    size_t count, n = 0, i;
+    const char **const names = gxi_ptx_entries(ptx, &count);
     gxi_forget_kernels(m);
-    for (p = ptx; (p = gxi_ptx_entry(p, &name, &end)) != NULL; ) count++;
-    m->kernels = (char **)gxi_realloc(NULL, (count + 1) * sizeof *m->kernels);
-    if (!m->kernels) return;
-    m->nkernels = 0;
-    for (p = ptx; (p = gxi_ptx_entry(p, &name, &end)) != NULL; ) {
-        char *copy;
-        for (i = 0; i < m->nkernels && !gxi_ptx_is(name, end, m->kernels[i]); i++) { }
-        if (i < m->nkernels) continue;
-        copy = (char *)gxi_realloc(NULL, (size_t)(end - name) + 1);
-        if (!copy) {
-            gxi_forget_kernels(m);
-            return;
-        }
-        memcpy(copy, name, (size_t)(end - name));
-        copy[end - name] = 0;
-        m->kernels[m->nkernels++] = copy;
+    if (!names) return;
+    for (i = 0; i < count; i++) if (!n || !gxi_ptx_same_name(names[i], names[n - 1])) names[n++] = names[i];
+    qsort(names, n, sizeof *names, gxi_ptx_order_of_places);
+    m->kernels = (char **)gxi_realloc(NULL, (n + 1) * sizeof *m->kernels);
+    if (m->kernels) m->nkernels = 0;
+    for (i = 0; i < n && m->kernels; i++) {
+        const size_t length = (size_t)(gxi_ptx_next(names[i]) - names[i]);
+        char *const copy = (char *)gxi_realloc(NULL, length + 1);
+        if (copy) {
+            memcpy(copy, names[i], length);
+            copy[length] = 0;
+            m->kernels[m->nkernels++] = copy;
+        } else gxi_forget_kernels(m);
     }
+    gxi_free((void *)names);
 }
 /* Lists the names of the kernels of a module or library, from the driver or from the text. Not knowing them is no
    failure. A library that does not compile has no kernels. */
@@ -9539,6 +10379,21 @@ static void gxi_list_kernels(const gxi_call *call, struct CUmod_st *module, stru
     gxi_free(kernels);
 }
 
+/* Keeps the signatures, unless memory was missing: then they are not known, which is not a failure. 1: kept. */
+static int gxi_module_keep(gxi_module *m, gxi_text *signatures) {
+    size_t n = 0;
+    const char **const entries = signatures->p && !signatures->failed ? gxi_ptx_entries(signatures->p, &n) : NULL;
+    if (!entries) {
+        gxi_text_free(signatures);
+        return 0;
+    }
+    gxi_free((void *)m->entries);                /* the image itself may be text */
+    gxi_free(m->ptx);
+    m->ptx = signatures->p;
+    m->entries = entries;
+    m->nentries = n;
+    return 1;
+}
 /* What the image says about the module's kernels. */
 static void gxi_module_study(const gxi_call *call, struct CUmod_st *native, const gxi_image *image, gxi_module *m) {
     const size_t bytes = image->ptx && image->kind != GXI_CUBIN ? strlen(image->ptx) : image->bytes;
@@ -9548,8 +10403,7 @@ static void gxi_module_study(const gxi_call *call, struct CUmod_st *native, cons
     m->image_hash = gxi_hash(image->data, bytes);
     m->device_launches = gxi_has_device_launches(image->data, bytes);
     if (image->ptx) gxi_ptx_signatures(&signatures, image->ptx);
-    if (signatures.failed) gxi_text_free(&signatures);               /* then they are not known; not a failure */
-    m->ptx = signatures.p;
+    gxi_module_keep(m, &signatures);
 }
 /* Its handle; library: to which it belongs, or 0. 0 after a failure. */
 static uint64_t gxi_module_add(gxi_call *call, const gxi_slot *context, struct CUmod_st *native, gxi_module *m,
@@ -9769,19 +10623,11 @@ GPUEXEC_API gpuexec_result gpuexec_module_unload_at(const char *where, gpuexec_m
 enum { GXI_MAX_PARAMETERS = 4096 };
 
 /* Fills sizes: the number of parameters in sizes[0], then their sizes, then their offsets, then their types as far as
-   the text has them. Returns 0 if they are not known. */
-static int gxi_layout(const gxi_call *call, struct CUfunc_st *function, const char *name, const char *ptx,
-                      unsigned short *sizes) {
+   the text has them, whose list is at `list`, unless that is NULL. Returns 0 if they are not known. */
+static int gxi_layout(const gxi_call *call, struct CUfunc_st *function, const char *list, unsigned short *sizes) {
     unsigned short *const offsets = sizes + 1 + GXI_MAX_PARAMETERS, *const types = offsets + GXI_MAX_PARAMETERS;
     int n = -1, listed = -1, same = 1;             /* listed: in the text; same: the driver agrees */
-    if (ptx) {
-        const char *p = ptx, *start, *end;
-        while ((p = gxi_ptx_entry(p, &start, &end)) != NULL)
-            if (gxi_ptx_is(start, end, name)) {
-                listed = gxi_ptx_params(p, sizes + 1, offsets, types, GXI_MAX_PARAMETERS);
-                break;
-            }
-    }
+    if (list) listed = gxi_ptx_params(list, sizes + 1, offsets, types, GXI_MAX_PARAMETERS);
     if (GXI_HAS(cuFuncGetParamInfo)) {
         int cu = 0;
         for (n = 0; n < GXI_MAX_PARAMETERS; n++) {
@@ -9804,13 +10650,13 @@ static int gxi_layout(const gxi_call *call, struct CUfunc_st *function, const ch
 }
 
 /* NULL: no memory. */
-static gxi_kernel *gxi_kernel_info(const gxi_call *call, struct CUfunc_st *native, const char *name, const char *ptx) {
+static gxi_kernel *gxi_kernel_info(const gxi_call *call, struct CUfunc_st *native, const char *name, const char *list) {
     unsigned short *sizes = (unsigned short *)gxi_realloc(NULL, (3 * GXI_MAX_PARAMETERS + 1) * sizeof *sizes);
     const size_t name_bytes = strlen(name) + 1, title_bytes = name_bytes + sizeof "this adopted kernel";
     gxi_kernel *info;
     size_t n;
     if (!sizes) return NULL;
-    n = gxi_layout(call, native, name, ptx, sizes) ? (3u * sizes[0] + 1) * sizeof *sizes : 0;
+    n = gxi_layout(call, native, list, sizes) ? (3u * sizes[0] + 1) * sizeof *sizes : 0;
     info = (gxi_kernel *)gxi_realloc(NULL, sizeof *info + n + name_bytes + title_bytes);
     if (info) {
         info->module = 0;
@@ -9827,9 +10673,9 @@ static gxi_kernel *gxi_kernel_info(const gxi_call *call, struct CUfunc_st *nativ
 }
 /* owner: its module, or its context if adopted. 0 after a failure. */
 static uint64_t gxi_kernel_new(gxi_call *call, const gxi_slot *owner, struct CUfunc_st *native, const char *name,
-                               const char *ptx) {
+                               const char *list) {
     const int of_module = gxi_kind_of(owner->id) == GXI_MODULE;
-    gxi_kernel *info = gxi_kernel_info(call, native, name, ptx);
+    gxi_kernel *info = gxi_kernel_info(call, native, name, list);
     gxi_slot made = gxi_made(owner, of_module ? owner->context : owner->id, 1);
     uint64_t id;
     int limit = 0;
@@ -9846,6 +10692,14 @@ static uint64_t gxi_kernel_new(gxi_call *call, const gxi_slot *owner, struct CUf
     id = gxi_new(call, GXI_KERNEL, &made, of_module ? &owner->is.module.info->kernels_made
                  : &gxi_context_of(owner)->first[GXI_KERNEL]);
     if (!id) gxi_free(info);
+    else {
+        info->key.value = (uintptr_t)native;
+        info->key.owner = id;
+        info->key.item = 0;
+        gxi_lock(&gxi_tables);
+        gxi_key_in(&gxi.kernels, &info->key);
+        gxi_unlock(&gxi_tables);
+    }
     return id;
 }
 
@@ -9898,7 +10752,7 @@ static uint64_t gxi_kernel_get(gxi_call *call, gpuexec_module module, const char
         for (other = gxi_first_held(&m->kernels_made); other && !id; other = gxi_next_held(other))
             if (other->is.kernel.native == native) id = other->id;
         gxi_unlock(&gxi_tables);
-        if (!id) id = gxi_kernel_new(call, slot, native, name, m->ptx);
+        if (!id) id = gxi_kernel_new(call, slot, native, name, gxi_ptx_after(m->entries, m->nentries, name));
         gxi_unlock(&getting);
     }
     gxi_leave(&scope);
@@ -10548,13 +11402,10 @@ enum { GXI_NVJITLINK_UNRECOGNIZED_OPTION = 1, GXI_NVJITLINK_ARCH_MISMATCH = 13,
        GXI_NO_MEMORY = -2 /* instead of a result: for the host's */ };
 
 static void *gxi_nvjitlink_use(gxi_call *call, const char *path, gxi_text *why) {
-    void *const library = gxi_library_open(path);
+    void *const library = gxi_library_named(path, why);
     const char *const lacks = library ? gxi_tool_rows(library, GXI_NEED_NVJITLINK) : NULL;
     unsigned major = 12, minor = 0;              /* versions before 12.3 do not report theirs */
-    if (!library) {
-        gxi_add(why, "%s", gxi_library_error());
-        return NULL;
-    }
+    if (!library) return NULL;
     if (!GXI_HAS(nvJitLinkCreate)) gxi_add(why, "it is not nvJitLink: it has no function nvJitLinkCreate");
     else if (lacks && strcmp(lacks, "nvJitLinkVersion") != 0)
         gxi_add(why, "it is nvJitLink, but has no function %s", lacks);
@@ -10780,19 +11631,17 @@ static int gxi_link_log(gxi_text *t, const char *log) {
     static const char *const words[] = { "Undefined reference to", "Multiple definition of", "doesn't match for",
                                          "Unresolved extern", "multiply defined" };
     int found = 0, more = 0;
-    size_t n, i;
-    for (; *log; log += n + (log[n] == '\n')) {
-        const char *from = strstr(log, ": ");
+    const char *end;
+    size_t i;
+    for (; *log; log = end + (*end == '\n')) {    /* each search ends with its line: a log may have 64 MiB */
+        const char *from;
         int is = 0;
-        n = strcspn(log, "\n");
-        for (i = 0; i < sizeof words / sizeof *words; i++) {
-            const char *at = strstr(log, words[i]);
-            if (at && at < log + n) is = 1 + (int)i;
-        }
+        end = log + strcspn(log, "\n");
+        for (i = 0; i < sizeof words / sizeof *words; i++) if (gxi_search_text(log, end, words[i])) is = 1 + (int)i;
         if (!is) continue;
-        from = from && from < log + n && is < 5 ? from + 2 : log;    /* before "multiply defined" is the input's name */
-        if (found++ < GXI_LINK_ERRORS) gxi_add(t, "%s%.*s", found > 1 ? "; " : "", (int)(n - (size_t)(from - log)),
-                                               from);
+        from = is < 5 ? gxi_search_text(log, end, ": ") : NULL;      /* before "multiply defined" is the input's name */
+        from = from ? from + 2 : log;
+        if (found++ < GXI_LINK_ERRORS) gxi_add(t, "%s%.*s", found > 1 ? "; " : "", (int)(end - from), from);
         else more++;
     }
     if (more) gxi_add(t, " and %d more", more);
@@ -11107,7 +11956,7 @@ static uint64_t gxi_linker_new(gxi_call *call, gpuexec_context context, const gp
     /* the state is created now, so that this call reports invalid options; with a cache, it may never be needed */
     if (id && desc->cache) return id;
     if (id && gxi_link(call, gxi_peek(id, GXI_LINKER), 0) == GPUEXEC_OK) return id;
-    if (id) gxi_end(id);
+    if (id) gxi_end(call, call->function, id);
     gxi_linker_free(l);
     return 0;
 }
@@ -11212,8 +12061,8 @@ static gpuexec_result gxi_linker_add(gxi_call *call, gxi_slot *slot, gpuexec_inp
                                      size_t bytes, const char *name, const char *is) {
     gxi_image_kind kind;
     char *copy;
+    if (data) data = gxi_unwrap(data, &bytes);
     if (gxi_is_null(call, data, is) || gxi_check_length(call, is, bytes)) return GPUEXEC_BAD_ARGUMENT;
-    data = gxi_unwrap(data, &bytes);
     kind = gxi_image_is(data, bytes);
     if (kind == GXI_LTO && gxi_starts(data, bytes, GXI_FATBIN_MAGIC)) kind = GXI_FATBIN;     /* it has its length */
     if (!bytes && kind != GXI_TEXT && kind != GXI_CUBIN && kind != GXI_FATBIN)
@@ -11377,14 +12226,7 @@ static uint64_t gxi_linker_load(gxi_call *call, gpuexec_linker linker) {
         if (input->kind == GXI_PTX) gxi_ptx_signatures(&ptx, input->data);
         else all_ptx = 0;
     }
-    if (ptx.failed) {                            /* a partial text could end in another kernel's name */
-        gxi_text_free(&ptx);
-        all_ptx = 0;
-    }
-    if (ptx.p) {                                 /* the image itself may be text: free its copy */
-        gxi_free(m->ptx);
-        m->ptx = ptx.p;
-    }
+    if ((ptx.p || ptx.failed) && !gxi_module_keep(m, &ptx)) all_ptx = 0;
     if (m->nkernels < 0 && all_ptx) gxi_list_ptx_kernels(m, m->ptx ? m->ptx : "");       /* drivers before CUDA 12.4 */
     return id;
 }
@@ -11409,11 +12251,15 @@ GPUEXEC_API gpuexec_result gpuexec_linker_image_at(const char *where, gpuexec_li
 GPUEXEC_API gpuexec_result gpuexec_linker_save_at(const char *where, gpuexec_linker linker, const char *path) {
     gxi_linker *l;
     gxi_text aside = { 0, 0, 0, 0 };
+    const char *other;
     FILE *file;
     int ok = 0;
     GXI_CALL(gpuexec_linker_save, GXI_WORKS);
     if (gxi_is_null(call, path, "the path")) return GPUEXEC_BAD_ARGUMENT;
     if (!(l = gxi_linked(call, linker))) return gxi_failed_with();
+    if ((other = gxi_not_a_file(path)) != NULL)  /* the new file would replace a device or a FIFO */
+        return gxi_fail(call, GPUEXEC_FILE_ERROR, "pass the path of a regular file; gpuexec_linker_image returns the "
+                        "bytes, to write them elsewhere", "cannot write \"%s\": it is %s", path, other);
     /* other threads may write the same file through other linkers: write to a unique name, then rename */
     gxi_add(&aside, "%s.%ld.%llx", path, gxi_pid(), (unsigned long long)linker.id);
     if (aside.failed) return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL,
@@ -11472,20 +12318,17 @@ static void gxi_nvrtc_find_headers(void) {
         snprintf(gxi.nvrtc_headers, sizeof gxi.nvrtc_headers, "%.*s%s", base == path ? (int)slash : (int)strlen(base),
                  base, places[i].folder);
         snprintf(file, sizeof file, "%s/cuda_fp16.h", gxi.nvrtc_headers);
-        if ((opened = fopen(file, "rb")) == NULL) continue;
+        if (gxi_not_a_file(file) || (opened = fopen(file, "rb")) == NULL) continue;
         fclose(opened);
         return;
     }
     gxi.nvrtc_headers[0] = 0;
 }
 static void *gxi_nvrtc_use(gxi_call *call, const char *path, gxi_text *why) {
-    void *const library = gxi_library_open(path);
+    void *const library = gxi_library_named(path, why);
     const char *const lacks = library ? gxi_tool_rows(library, GXI_NEED_NVRTC) : NULL;
     int major = 0, minor = 0;
-    if (!library) {
-        gxi_add(why, "%s", gxi_library_error());
-        return NULL;
-    }
+    if (!library) return NULL;
     if (!GXI_HAS(nvrtcVersion)) gxi_add(why, "it is not NVRTC: it has no function nvrtcVersion");
     else if (GXI_TRY(nvrtcVersion, (&major, &minor)))
         gxi_add(why, "nvrtcVersion returned %s (%d)", gxi_name_of("nvrtc", call->cu), call->cu);
@@ -12160,13 +13003,22 @@ static gpuexec_result gxi_check_release(gxi_call *call, uint64_t address, gpuexe
                                          "unregister it with gpuexec_unregister", "free it with gpuexec_free" };
     const int registered = kind == GPUEXEC_MEMORY_REGISTERED;
     if (gxi_begin(call)) return gxi_failed_with();
-    if (!gxi_range_find(address, range))
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                        registered ? "unregister it only once; memory from another library must be released by that "
-                                     "library"
-                        : "free it only once, with the counterpart of the function that allocated it; memory from "
-                          "another library must be freed by that library", "0x%llx is not from %s, or was already %s",
-                        (unsigned long long)address, makers[kind], registered ? "unregistered" : "freed");
+    if (!gxi_range_find(address, range)) {
+        const char *const cure = call->kind != GXI_CLEANS ? "make the call while the memory is allocated"
+            : registered ? "unregister it only once; memory from another library must be released "
+                                              "by that library"
+            : "free it only once, with the counterpart of the function that allocated it; memory from another library "
+              "must be freed by that library";
+        gxi_text was = { 0, 0, 0, 0 };
+        if (gxi_add_freed(&was, "", address, range) && was.p)
+            gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure, "0x%llx was already %s: %s", (unsigned long long)address,
+                     range->kind == GPUEXEC_MEMORY_REGISTERED ? "unregistered" : "freed", was.p);
+        else
+            gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure, "0x%llx is not from %s, or was already %s",
+                     (unsigned long long)address, makers[kind], registered ? "unregistered" : "freed");
+        gxi_text_free(&was);
+        return GPUEXEC_BAD_ARGUMENT;
+    }
     if (range->kind != kind)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cures[range->kind], "0x%llx is %s memory (%s at %s)",
                         (unsigned long long)address, gxi_memory_kinds[range->kind], gxi_memory_verbs[range->kind],
@@ -12182,6 +13034,91 @@ static gpuexec_result gxi_check_release(gxi_call *call, uint64_t address, gpuexe
 static gpuexec_result gxi_fail_raced(gxi_call *call, uint64_t address, const char *done) {
     return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "0x%llx was %s by another thread at the same time",
                     (unsigned long long)address, done);
+}
+/* --- frees and unloads that wait until a capture has ended -------------------------------------------------------- */
+
+typedef struct gxi_postponed {
+    gxi_range            range;                  /* no longer in the table of allocations */
+    uint64_t             module, context;        /* module: also a library; 0: memory. context: 0 of a library */
+    const char          *where;
+    struct gxi_postponed *next;
+} gxi_postponed;
+
+/* All of them wait for the captures of gpuexec, whose graphs may use what is freed; memory whose free waits for its
+   context also for those of other libraries, which that wait would break. context: handle id. */
+static int gxi_must_wait(const gxi_range *range, uint64_t context) {
+    const gxi_slot *slot;
+    if (gxi_captures_open()) return 1;
+    return range && gxi_waits(range) && (slot = gxi_peek(context, GXI_CONTEXT)) != NULL &&
+        gxi_capturing(slot->cu_context, 1);
+}
+static gpuexec_result gxi_postponed_now(gxi_call *call, const gxi_postponed *p, int closing) {
+    const gxi_slot *const slot = gxi_peek(p->context, GXI_CONTEXT);
+    gpuexec_result result = GPUEXEC_OK;
+    gpuexec_library library;
+    gpuexec_module module;
+    gxi_scope scope;
+    library.id = module.id = p->module;
+    if (gxi_kind_of(p->module) == GXI_LIBRARY) {
+        if (gxi_peek(p->module, GXI_LIBRARY)) gpuexec_library_unload_at(p->where, library);
+    } else if (!slot || gxi_context_is_gone(call, slot)) {}          /* with its objects */
+    else if (p->module) {
+        if (!closing && gxi_peek(p->module, GXI_MODULE)) gpuexec_module_unload_at(p->where, module);
+    } else if (gxi_enter(call, slot->cu_context, &scope)) result = gxi_failed_with();
+    else {
+        if (gxi_free_range(call, &p->range, 1))
+            result = gxi_fail_cu(call, NULL, "cannot free 0x%llx, which was freed during a capture at %s",
+                                 (unsigned long long)p->range.lo, gxi_place(p->where));
+        gxi_leave(&scope);
+    }
+    return result;
+}
+/* Frees and unloads what need not wait any more, and all that is in that context (0: none), which is closed. */
+static gpuexec_result gxi_do_postponed(const gxi_call *caller, uint64_t context) {
+    gpuexec_result result = GPUEXEC_OK, one;
+    gxi_call own = *caller, *const call = &own;
+    gxi_postponed *p, *rest, **end;
+    own.kind = GXI_CLEANS;
+    gxi_lock(&gxi_tables);
+    rest = gxi.postponed;                        /* other threads do not see them meanwhile */
+    GXI_STORE(&gxi.postponed, NULL);
+    gxi_unlock(&gxi_tables);
+    for (end = &rest; (p = *end) != NULL; ) {
+        const int closing = context && p->context == context;
+        if (!closing && gxi_must_wait(p->module ? NULL : &p->range, p->context)) {
+            end = &p->next;
+            continue;
+        }
+        *end = p->next;
+        own.where = p->where;
+        one = gxi_postponed_now(call, p, closing);
+        if (!result) result = one;
+        gxi_free(p);
+    }
+    if (!rest) return result;
+    gxi_lock(&gxi_tables);
+    *end = gxi.postponed;
+    GXI_STORE(&gxi.postponed, rest);
+    gxi_unlock(&gxi_tables);
+    return result;
+}
+/* Lists a free or an unload. 0: it must happen now. */
+static int gxi_postpone(const gxi_call *call, const gxi_range *range, uint64_t module) {
+    const uint64_t context = range ? range->context : gxi_slot_at(gxi_index_of(module))->context;
+    gxi_postponed *p = gxi_must_wait(range, context) ? (gxi_postponed *)gxi_realloc(NULL, sizeof *p) : NULL;
+    if (!p) return 0;
+    memset(p, 0, sizeof *p);
+    if (range) p->range = *range;
+    p->module = module;
+    p->context = context;
+    GXI_STORE(&gxi.do_postponed, &gxi_do_postponed);
+    gxi_lock(&gxi_tables);
+    p->where = gxi_keep_held(call->where);
+    p->next = gxi.postponed;
+    GXI_STORE(&gxi.postponed, p);
+    gxi_unlock(&gxi_tables);
+    gxi_do_postponed(call, 0);                   /* the last capture may have ended meanwhile */
+    return 1;
 }
 static gpuexec_result gxi_release(gxi_call *call, uint64_t address, gpuexec_memory_kind kind) {
     const int registered = kind == GPUEXEC_MEMORY_REGISTERED;
@@ -12204,8 +13141,10 @@ static gpuexec_result gxi_release(gxi_call *call, uint64_t address, gpuexec_memo
         gxi_leave(&scope);
         return gxi_fail_raced(call, address, registered ? "unregistered" : "freed");
     }
-    cu = GXI_LOAD(&gxi.captures) && GXI_LOAD(&gxi.postpone)(call, &range, 0) ? 0 : gxi_free_range(call, &range, 1);
+    cu = (GXI_LOAD(&gxi.captures) || GXI_LOAD(&gxi.nopen)) && gxi_postpone(call, &range, 0) ? 0
+        : gxi_free_range(call, &range, 1);
     gxi_leave(&scope);
+    if (GXI_LOAD(&gxi.postponed)) gxi_do_postponed(call, 0);
     return cu && cu != GXI_DEINITIALIZED
         ? gxi_fail_cu(call, NULL, registered ? "cannot unregister 0x%llx" : "cannot free 0x%llx",
                       (unsigned long long)address) : GPUEXEC_OK;
@@ -12308,16 +13247,32 @@ GPUEXEC_API gpuexec_result gpuexec_peer_disable_at(const char *where, gpuexec_co
 
 /* --- what is at an address: our table first, then the driver ------------------------------------------------------ */
 
-/* An open context on that device that still exists (an adopted one may have been destroyed), or NULL. */
-static struct CUctx_st *gxi_any_context(const gxi_call *call, int ordinal) {
-    gxi_call own = *call;                        /* so that results here do not replace the caller's */
-    gxi_slot *slot;
-    for (slot = gxi_first(&gxi.first[GXI_CONTEXT]); slot; slot = gxi_after(slot)) {
-        unsigned long long id = gxi_context_of(slot)->id;
-        if (gxi_context_of(slot)->ordinal == ordinal && !gxi_is_destroyed(&own, slot->cu_context, &id))
-            return slot->cu_context;
+/* The nth open context on that device; NULL: there are fewer. *id: see gxi_is_destroyed. */
+static struct CUctx_st *gxi_context_on(int ordinal, unsigned n, unsigned long long *id) {
+    struct CUctx_st *native = NULL;
+    const gxi_slot *slot;
+    gxi_lock(&gxi_tables);                       /* other threads may open and close contexts */
+    for (slot = gxi_first_held(&gxi.first[GXI_CONTEXT]); slot && !native; slot = gxi_next_held(slot)) {
+        if (gxi_context_of(slot)->ordinal != ordinal || n--) continue;
+        native = slot->cu_context;
+        *id = gxi_context_of(slot)->id;
     }
-    return NULL;
+    gxi_unlock(&gxi_tables);
+    return native;
+}
+/* Enters an open context on that device that still exists (an adopted one may have been destroyed). Without one, the
+   thread's current context serves. Returns the CUresult. */
+static int gxi_enter_any(gxi_call *call, int ordinal, gxi_scope *scope) {
+    gxi_call own = *call;                        /* so that results here do not replace the caller's */
+    struct CUctx_st *native;
+    unsigned long long id;
+    unsigned n = 0;
+    int cu;
+    gxi_lock(&gxi_borrowing);
+    while ((native = gxi_context_on(ordinal, n, &id)) != NULL && gxi_is_destroyed(&own, native, &id)) n++;
+    cu = native ? gxi_try_enter(call, native, scope) : 0;
+    gxi_unlock(&gxi_borrowing);
+    return cu;
 }
 
 /* Describes an address from the table alone. 0: the driver must be queried, because the memory is not in the table, may
@@ -12383,8 +13338,8 @@ static int gxi_pointer(gxi_call *call, uint64_t address, gpuexec_pointer_info *i
         : GPUEXEC_MEMORY_DEVICE;
     info->device = device;
     info->pool = pool != NULL;
-    if (!native) native = gxi_any_context(call, device);
-    if (native && (cu = gxi_enter_cu(call, native, &scope)) != 0) return cu;
+    cu = native ? gxi_enter_cu(call, native, &scope) : gxi_enter_any(call, device, &scope);
+    if (cu) return cu;
     values[0] = &info->device_address;
     values[1] = &info->host_address;
     cu = GXI_TRY(cuPointerGetAttributes, (2, where, values, address));
@@ -12436,19 +13391,27 @@ GPUEXEC_API gpuexec_ptr gpuexec_pinned_address_at(const char *where, void *memor
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-stream */
 
-static const gxi_slot *gxi_capturing(const gxi_call *call, const struct CUctx_st *context);
 static uint64_t gxi_stream_new(gxi_call *call, const gxi_slot *context, struct CUstream_st *native, int adopted,
                                int legacy) {
     gxi_slot made = gxi_made(context, context->id, adopted);
+    uint64_t id;
     made.is.stream.native = native;
     made.legacy = (unsigned)legacy & 3;
     GXI_STORE(&gxi.add_launches, &gxi_add_last_launches);
     GXI_STORE(&gxi.mark, &gxi_mark);
-    if (adopted && !legacy) GXI_STORE(&gxi.capturing, &gxi_capturing);
-    return gxi_new(call, GXI_STREAM, &made, &gxi_context_of(context)->first[GXI_STREAM]);
+    if (!gxi_open_room()) {
+        gxi_fail_memory(call, "create a stream");
+        return 0;
+    }
+    id = gxi_new(call, GXI_STREAM, &made, &gxi_context_of(context)->first[GXI_STREAM]);
+    if (!id) gxi_open_unused();
+    else if (adopted) gxi_may_capture(id, GXI_GIVEN);    /* all code can use CU_STREAM_PER_THREAD */
+    return id;
 }
 
 static int gxi_stream_end(gxi_call *call, gxi_slot *old) {
+    gxi_capture c;                               /* ended by other code: a stream that captures is not closed */
+    if (GXI_LOAD(&gxi.captures) && gxi_capture_take(old->id, &c)) gxi_own_none(c.owned, NULL);
     return old->adopted ? 0 : GXI_TRY(cuStreamDestroy, (old->is.stream.native));
 }
 
@@ -12522,10 +13485,11 @@ static uint64_t gxi_stream_adopt(gxi_call *call, gpuexec_context context, struct
     if (GXI_TRY(cuStreamGetCtx, (native, &of)))
         gxi_fail_cu(call, NULL, "%p is not a stream known to the driver", (void *)native);
     else if (of == slot->cu_context) return gxi_stream_new(call, slot, native, 1, 0);
-    else
+    else {
+        const gxi_context_name its = gxi_name_context(of, 0), passed = gxi_name_context(NULL, context.id);
         gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "adopt it with its own context",
-                 "stream %p belongs to context %p, but the context passed is %p",
-                 (void *)native, (void *)of, (void *)slot->cu_context);
+                 "stream %p belongs to %s, but the context passed is %s", (void *)native, its.text, passed.text);
+    }
     return 0;
 }
 GPUEXEC_API gpuexec_stream gpuexec_stream_from_native_at(const char *where, gpuexec_context context,
@@ -12546,6 +13510,7 @@ static gxi_slot *gxi_begin_with_stream(gxi_call *call, gpuexec_stream stream) {
 
 GPUEXEC_API struct CUstream_st *gpuexec_stream_native(gpuexec_stream stream) {
     const gxi_slot *slot = gxi_queried("gpuexec_stream_native", stream.id, GXI_STREAM, "the stream");
+    gxi_may_capture(stream.id, GXI_GIVEN);
     return slot ? slot->is.stream.native : NULL;
 }
 
@@ -12567,41 +13532,14 @@ static GXI_NOINLINE gpuexec_result gxi_enter_stream(gxi_call *call, const gxi_sl
         : stream->legacy == 1 ? gxi_enter_legacy(call, stream->cu_context, scope)
         : gxi_enter(call, stream->cu_context, scope);
 }
-/* A CUstreamCaptureStatus; negative if the driver does not know. *id: the capture's, if the result is not 0. */
-static int gxi_capture_info(const gxi_call *call, const gxi_slot *stream, uint64_t *id) {
-    struct CUctx_st *popped;
-    int status = 0;
-    if (stream->legacy == 1 || (stream->legacy && GXI_BESIDE(cuCtxPushCurrent, (stream->cu_context)))) return 0;
-    if (gxi.cu.cuStreamGetCaptureInfo(stream->is.stream.native, &status, id)) status = -1;
-    if (stream->legacy) GXI_BESIDE(cuCtxPopCurrent, (&popped));
-    return status;
-}
-/* The same; 0 (no) if the driver does not know. */
-static int gxi_capture_status(const gxi_call *call, const gxi_slot *stream) {
-    uint64_t id;
-    const int status = gxi_capture_info(call, stream, &id);
-    return status < 0 ? 0 : status;
-}
-/* The same where speed counts: without captures of gpuexec, only streams adopted from other libraries can capture. */
-static int gxi_captures(const gxi_call *call, const gxi_slot *stream) {
-    return GXI_LOAD(&gxi.captures) || (stream->adopted && !stream->legacy) ? gxi_capture_status(call, stream) : 0;
-}
 /* Fails if the stream captures: the driver would refuse the call, and break the capture. */
-static GXI_NOINLINE gpuexec_result gxi_check_capture(gxi_call *call, const gxi_slot *stream, const char *cannot,
-                                                     const char *cure) {
-    if (!gxi_captures(call, stream)) return GPUEXEC_OK;
+static GXI_COLD gpuexec_result gxi_fail_captures(gxi_call *call, const char *cannot, const char *cure) {
     return gxi_fail(call, GPUEXEC_CAPTURING, cure,
                     "cannot %s: the stream captures, and what it records runs only when the graph is launched", cannot);
 }
-/* A stream that captures in that context, through whichever handle: cuCtxSynchronize would break the capture. */
-static const gxi_slot *gxi_capturing(const gxi_call *call, const struct CUctx_st *context) {
-    const gxi_slot *c = gxi_first(&gxi.first[GXI_CONTEXT]), *stream = NULL;
-    for (; c && !stream; c = gxi_after(c)) {
-        if (c->cu_context != context) continue;
-        stream = gxi_first(&gxi_context_of(c)->first[GXI_STREAM]);
-        while (stream && !gxi_captures(call, stream)) stream = gxi_after(stream);
-    }
-    return stream;
+static GXI_NOINLINE gpuexec_result gxi_check_capture(gxi_call *call, const gxi_slot *stream, const char *cannot,
+                                                     const char *cure) {
+    return gxi_captures(stream) ? gxi_fail_captures(call, cannot, cure) : GPUEXEC_OK;
 }
 /* The same for calls that a capture of this thread, on another stream, would forbid. */
 static GXI_NOINLINE gpuexec_result gxi_enter_relaxed(gxi_call *call, const gxi_slot *stream, gxi_scope *scope) {
@@ -12612,6 +13550,18 @@ static GXI_NOINLINE gpuexec_result gxi_enter_relaxed(gxi_call *call, const gxi_s
     gxi_exchange_mode(&scope->mode);
     return GPUEXEC_OK;
 }
+/* The same for calls that a capture of this stream forbids: fails if it captures. One query, also of the per-thread
+   default stream, because its context is current. */
+static GXI_NOINLINE gpuexec_result gxi_enter_idle(gxi_call *call, const gxi_slot *stream, gxi_scope *scope,
+                                                  const char *cannot, const char *cure) {
+    int status = 0;
+    if (stream->legacy != 2 && gxi_check_capture(call, stream, cannot, cure)) return gxi_failed_with();
+    if (gxi_enter_relaxed(call, stream, scope)) return gxi_failed_with();
+    if (stream->legacy != 2 || gxi.cu.cuStreamIsCapturing(stream->is.stream.native, &status) || !status)
+        return GPUEXEC_OK;
+    gxi_leave(scope);
+    return gxi_fail_captures(call, cannot, cure);
+}
 
 GPUEXEC_API gpuexec_result gpuexec_stream_sync_at(const char *where, gpuexec_stream stream) {
     gxi_slot *slot;
@@ -12619,8 +13569,7 @@ GPUEXEC_API gpuexec_result gpuexec_stream_sync_at(const char *where, gpuexec_str
     int cu;
     GXI_CALL(gpuexec_stream_sync, GXI_WAITS);
     if (gxi_begin(call) || !(slot = gxi_find_stream(call, stream)) ||
-        gxi_check_capture(call, slot, "wait for the stream", "end the capture, launch the graph, then wait") ||
-        gxi_enter_relaxed(call, slot, &scope))
+        gxi_enter_idle(call, slot, &scope, "wait for the stream", "end the capture, launch the graph, then wait"))
         return gxi_take();
     cu = GXI_TRY(cuStreamSynchronize, (slot->is.stream.native));
     gxi_leave(&scope);
@@ -12633,14 +13582,21 @@ GPUEXEC_API gpuexec_result gpuexec_stream_query(gpuexec_stream stream) {
     int cu;
     GXI_CALL_NO_PLACE(gpuexec_stream_query, GXI_QUERIES);
     if (!(slot = gxi_begin_with_stream(call, stream)) ||
-        gxi_check_capture(call, slot, "query the stream", "end the capture first") ||
-        gxi_enter_relaxed(call, slot, &scope)) return gxi_failed_with();
+        gxi_enter_idle(call, slot, &scope, "query the stream", "end the capture first")) return gxi_failed_with();
     cu = GXI_TRY(cuStreamQuery, (slot->is.stream.native));
     gxi_leave(&scope);
     if (cu == GXI_CU_NOT_READY) return GPUEXEC_NOT_READY;
     return cu ? gxi_fail_cu(call, NULL, "cannot query the stream") : GPUEXEC_OK;
 }
 enum { GXI_CAPTURED = 2 };                       /* gxi_slot.is.event.recorded: in a capture */
+static void gxi_event_flag(uint64_t event, uint32_t flag) {
+    gxi_slot *e;
+    gxi_lock(&gxi_tables);
+    e = gxi_peek(event, GXI_EVENT);
+    if (e && flag & ~e->is.event.flags & GXI_RECORDABLE) GXI_STORE(&gxi.watched, gxi.watched + 1);
+    if (e) GXI_STORE(&e->is.event.flags, e->is.event.flags | flag);
+    gxi_unlock(&gxi_tables);
+}
 /* Fails if the event's last record was refused: the driver would use an earlier record, or none. */
 static GXI_NOINLINE gpuexec_result gxi_event_refused(gxi_call *call, const gxi_slot *event, const char *is) {
     const uint32_t recorded = GXI_LOAD(&event->is.event.recorded);
@@ -12652,7 +13608,16 @@ static GXI_NOINLINE gpuexec_result gxi_event_refused(gxi_call *call, const gxi_s
 }
 /* A stream whose calls need no context and no checks before the driver, on this thread. */
 GXI_HOT int gxi_is_plain(const gxi_slot *stream) {
-    return !(stream->legacy || stream->borrowed || GXI_GLANCE(&gxi.careful) || gxi_thread.latched);
+    return !(stream->legacy || stream->borrowed || GXI_GLANCE(&gxi.watched) || gxi_thread.latched);
+}
+static GXI_NOINLINE int gxi_is_idle_now(struct CUstream_st *native) {
+    int status = 0;
+    return gxi.cu.cuStreamIsCapturing(native, &status) == 0 && !status;
+}
+/* The same if it does not capture, although others may: one query if it may capture. */
+static GXI_NOINLINE int gxi_is_idle(const gxi_slot *stream) {
+    return !(stream->legacy || stream->borrowed || GXI_LOAD(&gxi.careful) || gxi_thread.latched) &&
+        (!GXI_LOAD(&stream->is.stream.open) || gxi_is_idle_now(stream->is.stream.native));
 }
 /* `fails`: the text of a failure. cu: what the driver returned on the fast path, -1 if that was not tried. */
 static gpuexec_result gxi_stream_records(gxi_call *call, const gxi_slot *stream, struct CUevent_st *event,
@@ -12666,48 +13631,73 @@ static gpuexec_result gxi_stream_records(gxi_call *call, const gxi_slot *stream,
     }
     return cu ? gxi_fail_cu(call, NULL, "%s", fails) : GPUEXEC_OK;
 }
-/* Before a stream waits for work that is in a capture, or is not: both must be in the same, or in none. Without
-   captures of gpuexec, it is not known which of our streams have joined another library's: the driver decides. */
+/* Before a stream waits for work that is in a capture, or is not: both must be in the same, or in none. */
 static gpuexec_result gxi_check_join(gxi_call *call, const gxi_slot *stream, int captured, const char *is) {
     if (captured && stream->legacy == 1)
         return gxi_fail(call, GPUEXEC_CAPTURING, "use a stream from gpuexec_stream_create",
                         "%s is in a capture, which the legacy default stream cannot join", is);
-    if (!captured && GXI_LOAD(&gxi.captures) && gxi_captures(call, stream))
+    if (!captured && gxi_captures(stream))
         return gxi_fail(call, GPUEXEC_CAPTURING, "wait for it before the capture begins; or let the other stream join "
                         "the capture first: gpuexec_stream_wait_stream(other, stream)",
                         "the stream captures, but %s is outside the capture", is);
     return GPUEXEC_OK;
 }
-static gpuexec_result gxi_stream_waits(gxi_call *call, const gxi_slot *stream, struct CUevent_st *event,
+/* captured: the event is in a capture, which the stream then joins. */
+static gpuexec_result gxi_stream_waits(gxi_call *call, const gxi_slot *stream, struct CUevent_st *event, int captured,
                                        const char *fails, int cu) {
+    const uint64_t id = stream->id;
     gxi_scope scope;
     if (cu >= 0) gxi_said(call, "cuStreamWaitEvent", cu);
     else {
         if (gxi_enter_stream(call, stream, &scope)) return gxi_failed_with();
+        if (captured) gxi_joins(id, 1);
         cu = GXI_TRY(cuStreamWaitEvent, (stream->is.stream.native, event, 0));
+        if (captured) gxi_joins(id, -1);
         gxi_leave(&scope);
     }
     return cu ? gxi_fail_cu(call, NULL, "%s", fails) : GPUEXEC_OK;
 }
+/* After a wait for an event that other code may have recorded in a capture. */
+static GXI_NOINLINE void gxi_joined_perhaps(const gxi_slot *stream) {
+    uint64_t id;
+    if (!GXI_LOAD(&stream->is.stream.open) && gxi_capture_info(stream, &id) > 0) gxi_may_capture(stream->id, 0);
+}
 static GXI_NOINLINE gpuexec_result gxi_wait_event_else(const char *where, gpuexec_stream stream, gpuexec_event event,
                                                        int cu) {
+    gpuexec_result result;
     gxi_slot *slot, *e;
+    int captured, given;
     GXI_CALL_ON(stream, gpuexec_stream_wait_event);
     if (!(slot = gxi_begin_with_stream(call, stream)) || !(e = gxi_get(call, event.id, GXI_EVENT, "the event")) ||
-        gxi_event_refused(call, e, "the event") ||
-        (!e->adopted && GXI_LOAD(&e->is.event.recorded) &&
-         gxi_check_join(call, slot, GXI_LOAD(&e->is.event.recorded) == GXI_CAPTURED, "the event's last record")))
-        return gxi_failed_with();
-    return gxi_stream_waits(call, slot, e->is.event.native, "the stream cannot wait for the event", cu);
+        gxi_event_refused(call, e, "the event")) return gxi_failed_with();
+    captured = GXI_LOAD(&e->is.event.recorded) == GXI_CAPTURED;
+    given = (GXI_LOAD(&e->is.event.flags) & GXI_RECORDABLE) != 0;
+    if (!e->adopted && GXI_LOAD(&e->is.event.recorded) &&
+        gxi_check_join(call, slot, captured, "the event's last record")) return gxi_failed_with();
+    result = gxi_stream_waits(call, slot, e->is.event.native, captured, "the stream cannot wait for the event", cu);
+    if (!result && given && !captured) gxi_joined_perhaps(slot);
+    if (!result && e->interprocess && GXI_LOAD(&gxi.waits_for_others)) GXI_LOAD(&gxi.waits_for_others)(call, slot, e);
+    return result;
+}
+static GXI_NOINLINE gpuexec_result gxi_wait_event_idle(const char *where, gpuexec_stream stream, gpuexec_event event,
+                                                       int cu) {
+    const gxi_slot *slot = gxi_peek(stream.id, GXI_STREAM), *e = gxi_peek(event.id, GXI_EVENT);
+    if (cu == -1 && slot && e && !e->borrowed && !e->interprocess && GXI_LOAD(&e->is.event.recorded) <= 1 &&
+        gxi_is_idle(slot))
+        cu = gxi.cu.cuStreamWaitEvent(slot->is.stream.native, e->is.event.native, 0);
+    if (cu) return gxi_wait_event_else(where, stream, event, cu);
+    if (GXI_LOAD(&e->is.event.flags) & GXI_RECORDABLE) gxi_joined_perhaps(slot);
+    return GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_stream_wait_event_at(const char *where, gpuexec_stream stream, gpuexec_event event) {
     const gxi_slot *slot = gxi_peek_inline(stream.id, GXI_STREAM), *e = gxi_peek_inline(event.id, GXI_EVENT);
     int cu = -1;
-    if (slot && e && gxi_is_plain(slot) && !e->borrowed && GXI_LOAD(&e->is.event.recorded) <= 1) {
+    if (slot && e && gxi_is_plain(slot) && !e->borrowed && !e->interprocess &&
+        GXI_LOAD(&e->is.event.recorded) <= 1) {
         cu = gxi.cu.cuStreamWaitEvent(slot->is.stream.native, e->is.event.native, 0);
         if (cu == 0) return GPUEXEC_OK;
     }
-    return gxi_wait_event_else(where, stream, event, cu);
+    return gxi_wait_event_idle(where, stream, event, cu);
 }
 /* --- a stream waits for another: on an event of the context that only this thread uses. cuStreamWaitEvent takes the
    record at the time of the call, so that the event can be recorded again when it has returned. --- */
@@ -12815,20 +13805,20 @@ static GXI_NOINLINE gpuexec_result gxi_stream_waits_for(gxi_call *call, const gx
     static const char cannot[] = "the stream cannot wait for the other stream";
     struct CUevent_st *event;
     gpuexec_result result;
+    int captured;
     if (tried.cu) {
         gxi_said(call, tried.name, tried.cu);
         return gxi_fail_cu(call, NULL, "%s", cannot);
     }
-    if (!(event = gxi_wait_event_of(call, other))) return gxi_failed_with();
+    captured = gxi_captures(other) != 0;
+    if (gxi_check_join(call, stream, captured, "the other stream") || !(event = gxi_wait_event_of(call, other)))
+        return gxi_failed_with();
     result = gxi_stream_records(call, other, event, cannot, -1);
-    return result ? result : gxi_stream_waits(call, stream, event, cannot, -1);
+    return result ? result : gxi_stream_waits(call, stream, event, captured, cannot, -1);
 }
-/* The same without checks, for streams that are not default streams, if this thread has an event: 1 if it succeeded. */
-GXI_HOT int gxi_stream_waits_fast(const gxi_slot *stream, const gxi_slot *other, const gxi_use *use,
-                                  gxi_tried *tried) {
-    tried->name = NULL;
-    tried->cu = 0;
-    if (!use || !use->event || other->legacy || other->borrowed || !gxi_is_plain(stream)) return 0;
+/* The same without checks: 1 if it succeeded. */
+GXI_HOT int gxi_stream_waits_straight(const gxi_slot *stream, const gxi_slot *other, const gxi_use *use,
+                                      gxi_tried *tried) {
     tried->name = "cuEventRecord";
     tried->cu = gxi.cu.cuEventRecord(use->event, other->is.stream.native);
     if (tried->cu) return 0;
@@ -12836,13 +13826,29 @@ GXI_HOT int gxi_stream_waits_fast(const gxi_slot *stream, const gxi_slot *other,
     tried->cu = gxi.cu.cuStreamWaitEvent(stream->is.stream.native, use->event, 0);
     return tried->cu == 0;
 }
+/* The same for streams that are not default streams, if this thread has an event. */
+GXI_HOT int gxi_stream_waits_fast(const gxi_slot *stream, const gxi_slot *other, const gxi_use *use,
+                                  gxi_tried *tried) {
+    tried->name = NULL;
+    tried->cu = 0;
+    if (!use || !use->event || other->legacy || other->borrowed || !gxi_is_plain(stream)) return 0;
+    return gxi_stream_waits_straight(stream, other, use, tried);
+}
+/* The same if neither captures, as far as that matters: if other code has both, a stream that joins stays in gxi.open.
+   One query. */
+static GXI_NOINLINE int gxi_stream_waits_idle(const gxi_slot *stream, const gxi_slot *other, gxi_tried *tried) {
+    const gxi_use *const use = gxi_use_of(other->context);
+    return !tried->name && use && use->event && !other->legacy && !other->borrowed && gxi_is_idle(stream) &&
+        (!GXI_LOAD(&other->is.stream.open) || GXI_LOAD(&stream->is.stream.open) & GXI_GIVEN ||
+         gxi_is_idle_now(other->is.stream.native)) && gxi_stream_waits_straight(stream, other, use, tried);
+}
 static GXI_NOINLINE gpuexec_result gxi_wait_stream_else(const char *where, gpuexec_stream stream, gpuexec_stream other,
                                                         gxi_tried tried) {
-    gxi_slot *slot, *before;
+    gxi_slot *slot = gxi_peek(stream.id, GXI_STREAM), *before = gxi_peek(other.id, GXI_STREAM);
     GXI_CALL_ON(stream, gpuexec_stream_wait_stream);
+    if (slot && before && gxi_stream_waits_idle(slot, before, &tried)) return GPUEXEC_OK;
     if (!(slot = gxi_begin_with_stream(call, stream)) ||
-        !(before = gxi_get(call, other.id, GXI_STREAM, "the other stream")) ||
-        gxi_check_join(call, slot, gxi_captures(call, before), "the other stream"))
+        !(before = gxi_get(call, other.id, GXI_STREAM, "the other stream")))
         return gxi_failed_with();
     return gxi_stream_waits_for(call, slot, before, tried);
 }
@@ -12946,8 +13952,7 @@ GPUEXEC_API gpuexec_result gpuexec_stream_get_info_at(const char *where, gpuexec
     if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
     if (!(slot = gxi_begin_with_stream(call, stream)) ||
-        gxi_check_capture(call, slot, "query the stream", "end the capture first") ||
-        gxi_enter_relaxed(call, slot, &scope)) return gxi_failed_with();
+        gxi_enter_idle(call, slot, &scope, "query the stream", "end the capture first")) return gxi_failed_with();
     cu = GXI_TRY(cuStreamGetFlags, (slot->is.stream.native, &flags));
     if (cu == 0) cu = GXI_TRY(cuStreamGetPriority, (slot->is.stream.native, &info->priority));
     gxi_leave(&scope);
@@ -12971,17 +13976,6 @@ GPUEXEC_API gpuexec_result gpuexec_stream_destroy_at(const char *where, gpuexec_
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-current   A thread's record lists the streams that it made current, one for each context. */
-
-/* The newest handle of that context; 0: none. */
-static uint64_t gxi_context_with(const struct CUctx_st *native) {
-    const gxi_slot *context;
-    uint64_t id = 0;
-    gxi_lock(&gxi_tables);
-    for (context = gxi_first_held(&gxi.first[GXI_CONTEXT]); context && !id; context = gxi_next_held(context))
-        if (context->cu_context == native) id = context->id;
-    gxi_unlock(&gxi_tables);
-    return id;
-}
 
 /* The stream that this thread made current in the context; 0: none, it uses the context's own stream. */
 static uint64_t gxi_current_set(uint64_t context) {
@@ -13035,11 +14029,12 @@ GPUEXEC_API gpuexec_result gpuexec_context_set_stream_at(const char *where, gpue
     if (!(slot = gxi_begin_with_context(call, context))) return gxi_failed_with();
     if (stream.id == 0) return gxi_current_change(call, context.id, 0);
     if (!(s = gxi_find_stream(call, stream))) return gxi_failed_with();
-    if (s->cu_context != slot->cu_context)
+    if (s->cu_context != slot->cu_context) {
+        const gxi_context_name passed = gxi_name_context(NULL, context.id), its = gxi_name_context_of(s);
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "pass the context of the stream",
-                        "the context is on device %d (%p), but the stream is on device %d (context %p)",
-                        gxi_context_of(slot)->ordinal, (void *)slot->cu_context, gxi_ordinal_of(s),
-                        (void *)s->cu_context);
+                        "the context is on device %d, %s, but the stream is on device %d, in %s",
+                        gxi_context_of(slot)->ordinal, passed.text, gxi_ordinal_of(s), its.text);
+    }
     return gxi_current_change(call, context.id, stream.id);
 }
 
@@ -13519,7 +14514,7 @@ static GXI_NOINLINE gpuexec_ptr gxi_alloc_on(const char *where, const gpuexec_po
         gxi_check_alloc(call, bytes, 1, 0, 0) || gxi_alloc_from(call, from, context, slot, &own, &pool) ||
         (pool ? gxi_enter_relaxed(call, slot, &scope) : gxi_enter(call, slot->cu_context, &scope)))
         return 0;
-    pooled = !pool ? 0 : gxi_captures(call, slot) ? GXI_OF_GRAPH : GXI_POOLED;
+    pooled = !pool ? 0 : gxi_captures(slot) ? GXI_OF_GRAPH : GXI_POOLED;
     if (cu >= 0) gxi_said(call, "cuMemAllocFromPoolAsync", cu);
     else if (pool)
         cu = GXI_TRY_MAKE(address, cuMemAllocFromPoolAsync, (&address, bytes, pool, slot->is.stream.native));
@@ -13533,7 +14528,7 @@ static GXI_NOINLINE gpuexec_ptr gxi_alloc_on(const char *where, const gpuexec_po
         gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot record an allocation of %lu bytes",
                  (unsigned long)bytes);
         address = 0;
-    }
+    } else if (pooled == GXI_OF_GRAPH) gxi_capture_owns(slot, address);
     gxi_leave(&scope);
     return address;
 }
@@ -13544,13 +14539,14 @@ typedef struct gxi_pooling {
     void               *pool;
     struct CUctx_st    *cu_context;
     unsigned long long  context_id;                      /* the driver's */
+    uint32_t            open;                            /* the stream's */
 } gxi_pooling;
-static GXI_THREAD gxi_pooling gxi_pooled_on = { ~(uint64_t)0, 0, 0, 0, NULL, NULL, NULL, 0 };
+static GXI_THREAD gxi_pooling gxi_pooled_on = { ~(uint64_t)0, 0, 0, 0, NULL, NULL, NULL, 0, 0 };
 /* Looks them up. 0: a call on that stream needs its checks. */
 static GXI_NOINLINE int gxi_pooling_find(gxi_pooling *p, uint64_t stream, uint64_t from) {
     const uint64_t ends = GXI_LOAD(&gxi.ends);
     const gxi_slot *s = gxi_peek(stream, GXI_STREAM), *own = gxi_peek(from, GXI_POOL);
-    const gxi_slot *context = s && gxi_is_plain(s) && !s->adopted ? gxi_peek(s->context, GXI_CONTEXT) : NULL;
+    const gxi_slot *context = s && gxi_is_idle(s) ? gxi_peek(s->context, GXI_CONTEXT) : NULL;
     p->ends = ~(uint64_t)0;
     if (!context || (from && !own) || !GXI_HAS(cuCtxGetId)) return 0;
     p->pool = !from ? GXI_LOAD(&gxi_context_of(context)->pool)
@@ -13561,12 +14557,14 @@ static GXI_NOINLINE int gxi_pooling_find(gxi_pooling *p, uint64_t stream, uint64
     p->from = from;
     p->context = context->id;
     p->native = s->is.stream.native;
+    p->open = GXI_LOAD(&s->is.stream.open);
     p->cu_context = s->cu_context;
     p->context_id = gxi_context_of(context)->id;
     return 1;
 }
 GXI_HOT int gxi_pools_on(const gxi_pooling *p, uint64_t stream) {
-    return p->stream == stream && p->ends == GXI_LOAD(&gxi.ends) && !(GXI_GLANCE(&gxi.careful) || gxi_thread.latched);
+    return p->stream == stream && p->ends == GXI_LOAD(&gxi.ends) && !(GXI_GLANCE(&gxi.careful) || gxi_thread.latched) &&
+        (!GXI_UNLIKELY(p->open) || gxi_is_idle_now(p->native));
 }
 /* The rest of an allocation without its checks: cu and address are the driver's. */
 static GXI_NOINLINE gpuexec_ptr gxi_alloc_else(const char *where, const gpuexec_pool *from, gpuexec_stream stream,
@@ -13603,8 +14601,7 @@ static GXI_NOINLINE gpuexec_result gxi_free_on_else(const char *where, gpuexec_p
                                                     int cu, int captures) {
     GXI_CALL(gpuexec_free_on, GXI_CLEANS);
     gxi_said(call, "cuMemFreeAsync", cu);
-    /* still allocated, because the driver has refused it; or the next launch of its graph allocates it again */
-    if (range->bytes && (cu == GXI_INVALID_VALUE || (range->pooled == GXI_OF_GRAPH && !captures)))
+    if (range->bytes && cu == GXI_INVALID_VALUE) /* still allocated, because the driver has refused it */
         gxi_range_add(address, range->bytes, range->context, range->where, range->kind, range->pooled);
     if (cu == 0 || cu == GXI_DEINITIALIZED) return GPUEXEC_OK;
     if (cu == GXI_CU_NOT_SUPPORTED && range->bytes && !range->pooled &&      /* a device without pools */
@@ -13627,15 +14624,19 @@ static GXI_NOINLINE gpuexec_result gxi_free_on(const char *where, gpuexec_stream
         return gxi_failed_with();
     if (!(slot = gxi_begin_with_stream(call, stream)) || gxi_enter_relaxed(call, slot, &scope))
         return gxi_failed_with();
-    captures = gxi_captures(call, slot);
+    captures = gxi_captures(slot);
     /* before the driver's call: once that has freed it, another thread may allocate at the same address */
-    if (!gxi_range_remove(address, GPUEXEC_MEMORY_DEVICE, where, &range)) {
+    if (!gxi_range_remove_if(address, GPUEXEC_MEMORY_DEVICE, !captures, where, &range)) {
+        if (gxi_check_release(call, address, GPUEXEC_MEMORY_DEVICE, &range)) cu = -1;
+        else if (captures || range.pooled != GXI_OF_GRAPH) cu = -2;
+        else cu = GXI_TRY(cuMemFreeAsync, (address, slot->is.stream.native));
         gxi_leave(&scope);
-        return gxi_check_release(call, address, GPUEXEC_MEMORY_DEVICE, &range) ? gxi_failed_with()
-            : gxi_fail_raced(call, address, "freed");
+        if (cu < 0) return cu == -1 ? gxi_failed_with() : gxi_fail_raced(call, address, "freed");
+        range.bytes = 0;                         /* it is still in the table */
+        if (cu == 0) gxi_own_freed(address, where);
+        return gxi_free_on_else(where, address, &range, cu, 0);
     }
-    if (!captures && range.pooled != GXI_OF_GRAPH && GXI_LOAD(&gxi.recorded))
-        GXI_LOAD(&gxi.graphs_lose)(call, &range, NULL);
+    if (!captures && GXI_LOAD(&gxi.graphs_lose)) GXI_LOAD(&gxi.graphs_lose)(call, &range, NULL);
     cu = GXI_TRY(cuMemFreeAsync, (address, slot->is.stream.native));
     gxi_leave(&scope);
     return gxi_free_on_else(where, address, &range, cu, captures);
@@ -13645,22 +14646,30 @@ static GXI_NOINLINE gpuexec_result gxi_free_slow(const char *where, gpuexec_stre
                                                  int checks) {
     gxi_range range;
     int cu, mode = GXI_STREAM_CAPTURE_MODE_RELAXED;
-    if (checks || !gxi_range_remove(address, GPUEXEC_MEMORY_DEVICE, where, &range))
+    if (checks || !gxi_range_remove_if(address, GPUEXEC_MEMORY_DEVICE, 1, where, &range))
         return gxi_free_on(where, stream, address);
     gxi_exchange_mode(&mode);
     cu = gxi.cu.cuMemFreeAsync(address, gxi_pooled_on.native);
     gxi_exchange_mode(&mode);
-    return !cu && range.pooled != GXI_OF_GRAPH ? GPUEXEC_OK : gxi_free_on_else(where, address, &range, cu, 0);
+    return !cu ? GPUEXEC_OK : gxi_free_on_else(where, address, &range, cu, 0);
 }
 static GXI_COLD gpuexec_result gxi_free_failed(const char *where, gpuexec_ptr address, int cu) {
     const gxi_range range = gxi_range_rested(address);
     return gxi_free_on_else(where, address, &range, cu, 0);
 }
+/* Whether graphs may use the memory there; its size is known from gxi.quick, or not at all. */
+static GXI_NOINLINE int gxi_graphs_use_it(uint64_t address) {
+    const gxi_range *const r = gxi_quick(address);
+    return GXI_LOAD(&r->lo) != address || GXI_LOAD(&gxi.graphs_use)(address, GXI_LOAD(&r->bytes));
+}
+GXI_HOT int gxi_graphs_use(uint64_t address) {
+    return GXI_UNLIKELY(GXI_LOAD(&gxi.named) || GXI_LOAD(&gxi.unlisted)) && gxi_graphs_use_it(address);
+}
 GPUEXEC_API gpuexec_result gpuexec_free_on_at(const char *where, gpuexec_stream stream, gpuexec_ptr address) {
     gxi_pooling *const p = &gxi_pooled_on;
     unsigned long long id = 0;                   /* like all clean-up, it first checks that the context still exists */
     int cu, mode = GXI_STREAM_CAPTURE_MODE_RELAXED;
-    if (!(gxi_pools_on(p, stream.id) || gxi_pooling_find(p, stream.id, 0)) || GXI_LOAD(&gxi.recorded) ||
+    if (gxi_graphs_use(address) || !(gxi_pools_on(p, stream.id) || gxi_pooling_find(p, stream.id, 0)) ||
         gxi.cu.cuCtxGetId(p->cu_context, &id) || id != p->context_id)
         return gxi_free_slow(where, stream, address, 1);
     if (!gxi_range_rest(address, where)) return gxi_free_slow(where, stream, address, 0);
@@ -13725,7 +14734,6 @@ GPUEXEC_API gpuexec_ptr gpuexec_alloc_managed_at(const char *where, gpuexec_cont
    a context on it is current afterwards, until gxi_leave. */
 static gpuexec_result gxi_check_managed(gxi_call *call, gpuexec_ptr address, size_t bytes, int *device,
                                         gxi_scope *scope) {
-    struct CUctx_st *native;
     gpuexec_pointer_info info;
     if (scope) memset(scope, 0, sizeof *scope);
     if (gxi_begin(call)) return gxi_failed_with();
@@ -13736,14 +14744,15 @@ static gpuexec_result gxi_check_managed(gxi_call *call, gpuexec_ptr address, siz
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "allocate it with gpuexec_alloc_managed",
                         "0x%llx is %s memory, not managed", (unsigned long long)address, gxi_memory_kinds[info.kind]);
     if (info.bytes && bytes > info.bytes - (address - info.base))
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "check the sizes", "only %llu bytes remain from 0x%llx to the end "
-                        "of its allocation (%llu bytes of managed memory%s%s), but the range has %llu",
-                        (unsigned long long)(info.bytes - (address - info.base)), (unsigned long long)address,
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "check the sizes", "only %llu byte%s from 0x%llx to the end of "
+                        "its allocation (%llu bytes of managed memory%s%s), but the range has %llu",
+                        (unsigned long long)(info.bytes - (address - info.base)),
+                        info.bytes - (address - info.base) == 1 ? " remains" : "s remain", (unsigned long long)address,
                         (unsigned long long)info.bytes, GXI_PART(", allocated at ", info.where),
                         (unsigned long long)bytes);
     if (gxi_device(call, info.device, device)) return gxi_failed_with();
-    native = scope ? gxi_any_context(call, info.device) : NULL;
-    return native ? gxi_enter(call, native, scope) : GPUEXEC_OK;     /* without: the thread's current context serves */
+    return scope && gxi_enter_any(call, info.device, scope)
+        ? gxi_fail_cu(call, NULL, "cannot make a context on device %d current", info.device) : GPUEXEC_OK;
 }
 static gpuexec_result gxi_need_concurrent(gxi_call *call, int device, int *has) {
     return gxi_attribute(call, device, GXI_DEV_CONCURRENT_MANAGED_ACCESS, has)
@@ -13772,6 +14781,10 @@ static gpuexec_result gxi_check_migration(gxi_call *call, int device, const gxi_
                    "device %d cannot %s managed memory: CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS is 0",
                    gxi_ordinal_of_device(call, devices[i - 1]), what);
 }
+static const char *gxi_location_cure(int location) {
+    return location <= GPUEXEC_NUMA_CURRENT ? "pass a NUMA node of this host, or GPUEXEC_HOST; only devices and "
+        "GPUEXEC_HOST can be GPUEXEC_ACCESSED_BY" : NULL;
+}
 /* What only a driver for CUDA 12.2 or later has takes a location; before, a device, or -1 for the host. */
 static int gxi_old_location(const gxi_location *at) { return at->type == GXI_MEM_LOCATION_TYPE_DEVICE ? at->id : -1; }
 
@@ -13796,8 +14809,8 @@ GPUEXEC_API gpuexec_result gpuexec_managed_prefetch_at(const char *where, gpuexe
                        slot->is.stream.native), GXI_NUMBERS(address, bytes, to.type, to.id))
         : GXI_TRY(cuMemPrefetchAsync, (address, bytes, gxi_old_location(&to), slot->is.stream.native));
     gxi_leave(&scope);
-    return cu ? gxi_fail_cu(call, NULL, "cannot prefetch %llu bytes at 0x%llx", (unsigned long long)bytes,
-                            (unsigned long long)address) : GPUEXEC_OK;
+    return cu ? gxi_fail_cu(call, gxi_location_cure(location), "cannot prefetch %llu bytes at 0x%llx to location %d",
+                            (unsigned long long)bytes, (unsigned long long)address, location) : GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_managed_advise_at(const char *where, gpuexec_ptr address, size_t bytes,
                                                      gpuexec_advice advice, int location) {
@@ -13822,8 +14835,11 @@ GPUEXEC_API gpuexec_result gpuexec_managed_advise_at(const char *where, gpuexec_
                        GXI_NUMBERS(address, bytes, advice, to.type, to.id))
         : GXI_TRY(cuMemAdvise, (address, bytes, (int)advice, gxi_old_location(&to)));
     gxi_leave(&scope);
-    return cu ? gxi_fail_cu(call, NULL, "cannot advise on %llu bytes at 0x%llx", (unsigned long long)bytes,
-                            (unsigned long long)address) : GPUEXEC_OK;
+    return !cu ? GPUEXEC_OK
+        : !placed ? gxi_fail_cu(call, NULL, "cannot advise on %llu bytes at 0x%llx", (unsigned long long)bytes,
+                                (unsigned long long)address)
+        : gxi_fail_cu(call, gxi_location_cure(location), "cannot advise on %llu bytes at 0x%llx for location %d",
+                      (unsigned long long)bytes, (unsigned long long)address, location);
 }
 GPUEXEC_API gpuexec_result gpuexec_managed_attach_at(const char *where, gpuexec_stream stream, gpuexec_ptr address,
                                                      gpuexec_attachment attachment) {
@@ -13888,30 +14904,42 @@ GPUEXEC_API gpuexec_result gpuexec_managed_get_info_at(const char *where, gpuexe
     return GPUEXEC_OK;
 }
 
-/* A stream of gpuexec on that device with pending work, or NULL. Streams that capture run nothing. */
-static const gxi_slot *gxi_busy_stream(gxi_call *call, int device) {
-    const gxi_slot *c = gxi_first(&gxi.first[GXI_CONTEXT]), *stream, *busy = NULL;
-    for (; c && !busy; c = gxi_after(c)) {
+/* Copies the nth stream of gpuexec on that device; 0: there are fewer. */
+static int gxi_stream_on(int device, unsigned n, gxi_slot *stream) {
+    const gxi_slot *c, *s = NULL;
+    gxi_lock(&gxi_tables);                       /* other threads may create and destroy streams */
+    for (c = gxi_first_held(&gxi.first[GXI_CONTEXT]); c && !s; c = gxi_next_held(c)) {
         if (gxi_context_of(c)->device != device) continue;
-        for (stream = gxi_first(&gxi_context_of(c)->first[GXI_STREAM]); stream && !busy; stream = gxi_after(stream)) {
-            gxi_scope scope;
-            if (gxi_captures(call, stream) || gxi_enter(call, stream->cu_context, &scope)) continue;
-            if (GXI_BESIDE(cuStreamQuery, (stream->is.stream.native)) == GXI_CU_NOT_READY) busy = stream;
-            gxi_leave(&scope);
-        }
+        for (s = gxi_first_held(&gxi_context_of(c)->first[GXI_STREAM]); s && n; s = gxi_next_held(s)) n--;
     }
-    return busy;
+    if (s) *stream = *s;
+    gxi_unlock(&gxi_tables);
+    return s != NULL;
+}
+/* Copies a stream of gpuexec on that device with pending work; 0: there is none. Streams that capture run nothing. */
+static int gxi_busy_stream(const gxi_call *caller, int device, gxi_slot *stream) {
+    gxi_call own = *caller, *const call = &own;  /* so that results here do not replace the caller's */
+    unsigned n;
+    for (n = 0; gxi_stream_on(device, n, stream); n++) {
+        gxi_scope scope;
+        int cu;
+        if (gxi_captures(stream) || gxi_try_enter(call, stream->cu_context, &scope)) continue;
+        cu = GXI_BESIDE(cuStreamQuery, (stream->is.stream.native));
+        gxi_leave(&scope);
+        if (cu == GXI_CU_NOT_READY) return 1;
+    }
+    return 0;
 }
 GPUEXEC_API void *gpuexec_managed_host_at(const char *where, gpuexec_ptr address) {
-    const gxi_slot *busy;
+    gxi_slot busy;
     int device = 0, concurrent;
     GXI_CALL(gpuexec_managed_host, GXI_MAKES);
     if (gxi_check_managed(call, address, 1, &device, NULL) || gxi_need_concurrent(call, device, &concurrent))
         return NULL;
-    if (concurrent || !(busy = gxi_busy_stream(call, device))) return (void *)(uintptr_t)address;
+    if (concurrent || !gxi_busy_stream(call, device, &busy)) return (void *)(uintptr_t)address;
     gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "wait first: gpuexec_context_sync", "device %d does not let the host access "
              "managed memory while it works (CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS is 0), and the stream "
-             "created at %s has pending work", gxi_ordinal_of(busy), gxi_place(busy->where));
+             "created at %s has pending work", gxi_ordinal_of(&busy), gxi_place(busy.where));
     return NULL;
 }
 
@@ -13921,14 +14949,17 @@ GPUEXEC_API void *gpuexec_managed_host_at(const char *where, gpuexec_ptr address
 static uint64_t gxi_event_new(gxi_call *call, const gxi_slot *context, struct CUevent_st *native, int adopted,
                               int no_timing) {
     gxi_slot made = gxi_made(context, context->id, adopted);
+    uint64_t id;
     made.is.event.native = native;
     made.no_timing = no_timing != 0;
     made.is.event.recorded = adopted != 0;
-    return gxi_new(call, GXI_EVENT, &made, &gxi_context_of(context)->first[GXI_EVENT]);
+    id = gxi_new(call, GXI_EVENT, &made, &gxi_context_of(context)->first[GXI_EVENT]);
+    if (adopted) gxi_event_flag(id, GXI_RECORDABLE);
+    return id;
 }
 
 static int gxi_event_end(gxi_call *call, gxi_slot *old) {
-    if (old->in_graph) GXI_LOAD(&gxi.graphs_lose)(call, NULL, old);
+    if (old->is.event.flags & GXI_IN_GRAPH) GXI_LOAD(&gxi.graphs_lose)(call, NULL, old);
     return old->adopted ? 0 : GXI_TRY(cuEventDestroy, (old->is.event.native));
 }
 
@@ -13984,6 +15015,7 @@ static gxi_slot *gxi_begin_with_event(gxi_call *call, gpuexec_event event, const
 
 GPUEXEC_API struct CUevent_st *gpuexec_event_native(gpuexec_event event) {
     const gxi_slot *slot = gxi_queried("gpuexec_event_native", event.id, GXI_EVENT, "the event");
+    if (slot) gxi_event_flag(event.id, GXI_RECORDABLE);
     return slot ? slot->is.event.native : NULL;
 }
 /* Fails if the event was last recorded in a capture: only streams can wait for it, in that capture. */
@@ -14001,12 +15033,10 @@ static gpuexec_result gxi_event_record(gxi_call *call, gpuexec_event event, gpue
         return gxi_failed_with();
     if (!(slot = gxi_find_stream(call, stream))) return gxi_failed_with();
     if (e->cu_context != slot->cu_context)
-        return gxi_fail(call, GPUEXEC_WRONG_CONTEXT,
-                        "record it on a stream of its context, then make the other stream wait for it",
-                        "the event is on device %d (context %p), but the stream is on device %d (context %p)",
-                        gxi_ordinal_of(e), (void *)e->cu_context, gxi_ordinal_of(slot), (void *)slot->cu_context);
+        return gxi_fail_contexts(call, "record it on a stream of its context, then make the other stream wait for it",
+                                 "the event", e, "the stream", slot);
     result = gxi_stream_records(call, slot, e->is.event.native, "cannot record the event", cu);
-    if (!result) GXI_STORE(&e->is.event.recorded, gxi_captures(call, slot) ? GXI_CAPTURED : 1);
+    if (!result) GXI_STORE(&e->is.event.recorded, gxi_captures(slot) ? GXI_CAPTURED : 1);
     return result;
 }
 static GXI_NOINLINE gpuexec_result gxi_event_record_else(const char *where, gpuexec_event event, gpuexec_stream stream,
@@ -14021,12 +15051,10 @@ static GXI_NOINLINE gpuexec_result gxi_event_record_else(const char *where, gpue
     }
     return result;
 }
-GPUEXEC_API gpuexec_result gpuexec_event_record_at(const char *where, gpuexec_event event, gpuexec_stream stream) {
-    gxi_slot *e = gxi_peek_inline(event.id, GXI_EVENT);
-    const gxi_slot *s = gxi_peek_inline(stream.id, GXI_STREAM);
+GXI_HOT gpuexec_result gxi_event_record_straight(const char *where, gxi_slot *e, const gxi_slot *s) {
+    gpuexec_event event;
+    gpuexec_stream stream;
     int cu;
-    if (!e || !s || e->cu_context != s->cu_context || !gxi_is_plain(s) || e->borrowed)
-        return gxi_event_record_else(where, event, stream, -1);
     GXI_STORE(&e->is.event.refused_at, where);
     cu = gxi.cu.cuEventRecord(e->is.event.native, s->is.stream.native);
     if (cu == 0) {
@@ -14036,6 +15064,20 @@ GPUEXEC_API gpuexec_result gpuexec_event_record_at(const char *where, gpuexec_ev
     event.id = e->id;                            /* read back, like in gpuexec_launch */
     stream.id = s->id;
     return gxi_event_record_else(GXI_LOAD(&e->is.event.refused_at), event, stream, cu);
+}
+static GXI_NOINLINE gpuexec_result gxi_event_record_idle(const char *where, gpuexec_event event,
+                                                         gpuexec_stream stream) {
+    gxi_slot *const e = gxi_peek(event.id, GXI_EVENT);
+    const gxi_slot *const s = gxi_peek(stream.id, GXI_STREAM);
+    return e && s && e->cu_context == s->cu_context && !e->borrowed && gxi_is_idle(s)
+        ? gxi_event_record_straight(where, e, s) : gxi_event_record_else(where, event, stream, -1);
+}
+GPUEXEC_API gpuexec_result gpuexec_event_record_at(const char *where, gpuexec_event event, gpuexec_stream stream) {
+    gxi_slot *e = gxi_peek_inline(event.id, GXI_EVENT);
+    const gxi_slot *s = gxi_peek_inline(stream.id, GXI_STREAM);
+    if (!e || !s || e->cu_context != s->cu_context || !gxi_is_plain(s) || e->borrowed)
+        return gxi_event_record_idle(where, event, stream);
+    return gxi_event_record_straight(where, e, s);
 }
 /* Creates an event and records it. 0 after a failure. */
 static uint64_t gxi_stream_record(gxi_call *call, gpuexec_stream stream, const gpuexec_event_desc *desc) {
@@ -14052,7 +15094,7 @@ static uint64_t gxi_stream_record(gxi_call *call, gpuexec_stream stream, const g
         gxi_fail_cu(call, NULL, "cannot record the event");
         gxi_destroy(call, e);
         id = 0;
-    } else if (e) GXI_STORE(&e->is.event.recorded, gxi_captures(call, slot) ? GXI_CAPTURED : 1);
+    } else if (e) GXI_STORE(&e->is.event.recorded, gxi_captures(slot) ? GXI_CAPTURED : 1);
     gxi_leave(&scope);
     return id;
 }
@@ -14102,10 +15144,7 @@ static gpuexec_result gxi_check_elapsed(gxi_call *call, const gxi_slot *a, const
                         "the %s event was never recorded",
                         GXI_LOAD(&a->is.event.recorded) ? "stop" : "start");
     if (a->cu_context == b->cu_context) return GPUEXEC_OK;
-    return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "measure within one context",
-                    "the start event is on device %d (context %p), but the stop event is on device %d (context %p)",
-                    gxi_ordinal_of(a),
-                    (void *)a->cu_context, gxi_ordinal_of(b), (void *)b->cu_context);
+    return gxi_fail_contexts(call, "measure within one context", "the start event", a, "the stop event", b);
 }
 GPUEXEC_API double gpuexec_event_elapsed_ms_at(const char *where, gpuexec_event start, gpuexec_event stop) {
     gxi_slot *a, *b;
@@ -14237,6 +15276,22 @@ static GXI_COLD gpuexec_result gxi_fail_transfer(gxi_call *call, const gxi_trans
     return result;
 }
 
+/* Refuses device memory that gpuexec has freed; the driver would refuse it, too, but not say why. Other code may have
+   allocated the same address since the free: the driver knows. It also knows memory of gpuexec_alloc until the free on
+   a stream has run. */
+static gpuexec_result gxi_check_freed(gxi_call *call, const gxi_transfer *x, const gxi_side *side) {
+    gxi_text t = { 0, 0, 0, 0 };
+    gpuexec_result result = GPUEXEC_OK;
+    gpuexec_pointer_info now;
+    gxi_call own = *call;                        /* so that results here do not replace the caller's */
+    gxi_range was;
+    if (gxi_add_freed(&t, "", side->address, &was) && was.kind == GPUEXEC_MEMORY_DEVICE && was.pooled != GXI_OF_GRAPH &&
+        gxi_pointer(&own, side->address, &now) == 0 && now.kind == GPUEXEC_MEMORY_PAGEABLE)
+        result = gxi_fail_transfer(call, x, "free memory after the last call that uses it", "%s 0x%llx was freed: %s",
+                                   side->is, (unsigned long long)side->address, t.p ? t.p : "");
+    gxi_text_free(&t);
+    return result;
+}
 /* gxi_range_find, after the range that was found before. */
 static int gxi_find_range(uint64_t address, gxi_range *range) {
     return address - range->lo < range->bytes || gxi_range_find(address, range);
@@ -14272,7 +15327,7 @@ static gpuexec_result gxi_check_side(gxi_call *call, const gxi_transfer *x, gxi_
     if (!gxi_find_range(address, range)) {
         const int part = side->host && gxi_range_touching(address, gxi_span(x, side), range);
         range->bytes = 0;
-        if (!part) return GPUEXEC_OK;
+        if (!part) return side->host ? GPUEXEC_OK : gxi_check_freed(call, x, side);
         return gxi_fail_transfer(call, x, "register the whole buffer, or copy the parts separately",
                                  "%s 0x%llx is page-locked only from byte %llu on: that part was %s at %s",
                                  side->is, address, (unsigned long long)(range->lo - address),
@@ -14292,7 +15347,8 @@ static gpuexec_result gxi_check_side(gxi_call *call, const gxi_transfer *x, gxi_
                                  gxi_place(range->where), gxi_context_of(named)->ordinal);
     left = range->bytes - (address - range->lo);
     if (gxi_span(x, side) > left)
-        return gxi_fail_transfer(call, x, gxi_is_line(x) ? "check the sizes" : "check the sizes and the pitch",
+        return gxi_fail_transfer(call, x, !gxi_is_line(x) ? "check the sizes and the pitch" : x->kind > GXI_FILL
+                                 ? "check the count: it is in elements, not in bytes" : "check the sizes",
                                  "only %llu byte%s remain%s from %s 0x%llx to the end of its allocation (%llu bytes "
                                  "of %s memory, %s at %s), but the %s needs %llu",
                                  left, gxi_s(left), left == 1 ? "s" : "",
@@ -14310,7 +15366,8 @@ static gpuexec_result gxi_check_overlap(gxi_call *call, const gxi_transfer *x) {
     const uint64_t span = gxi_span(x, to->address > from->address ? from : to);
     unsigned way;
     /* whether boxes with different pitches overlap is not checked; a copy onto itself changes nothing */
-    if (to->pitch != from->pitch || to->slice != from->slice || apart == 0 || apart >= span) return GPUEXEC_OK;
+    if ((x->rows > 1 && to->pitch != from->pitch) || (x->slices > 1 && to->slice != from->slice) || apart == 0 ||
+        apart >= span) return GPUEXEC_OK;
     for (way = 0; way < 4; way++) {
         const uint64_t slices = x->slices > 1 ? apart / to->slice + way / 2 : 0, at = slices * to->slice;
         const uint64_t rest = at > apart ? at - apart : apart - at, rows = rest / to->pitch + way % 2;
@@ -15024,8 +16081,10 @@ static gpuexec_result gxi_copy_many(gxi_call *call, uint64_t on, int now, const 
     m.nparts = m.nbatch = 0;
     m.largest = 0;
     if (count && gxi_is_null(call, copies, "copies")) return GPUEXEC_BAD_ARGUMENT;
-    if (on == GXI_CURRENT && !now && count) {
-        if (!gxi_select(&m, 0) || !(call->stream = on = gxi_current_of_transfer(call, &m.x))) return gxi_failed_with();
+    if (on == GXI_CURRENT && !now) {
+        for (i = 0; i < count && !copies[i].bytes; i++) {}
+        if (i == count) return GPUEXEC_OK;       /* nothing to copy */
+        if (!gxi_select(&m, i) || !(call->stream = on = gxi_current_of_transfer(call, &m.x))) return gxi_failed_with();
         call->subject = NULL;
     }
     m.slot = slot = gxi_begin_with(call, on, now ? GXI_CONTEXT : GXI_STREAM, now ? "the context" : "the stream");
@@ -15045,12 +16104,13 @@ static gpuexec_result gxi_copy_many(gxi_call *call, uint64_t on, int now, const 
     m.stream = now ? GXI_STREAM_LEGACY : slot->is.stream.native;
     m.copier = NULL;
     /* a capture records single copies: its graph knows their memory, and cuMemcpyBatchAsync would break it */
-    captures = !now && gxi_capture_status(call, slot);               /* another library's, too */
+    captures = !now && gxi_captures(slot);       /* another library's, too */
     m.batches = !now && slot->legacy != 1 && GXI_HAS(cuMemcpyBatchAsync) && !captures;
     if (within >= GXI_PARTS_LEAST && context && !captures)
         ok = gxi_copier(call, context, &m.copier) == GPUEXEC_OK;
     for (i = 0; i < count && ok; i++) ok = gxi_select(&m, i) && (m.x.bytes == 0 || gxi_enqueue_part(&m, i));
     ok = ok && gxi_launch_parts(&m) && gxi_enqueue_batch(&m);
+    if (!ok && now) GXI_BESIDE(cuStreamSynchronize, (GXI_STREAM_LEGACY));    /* the host memory of the others is free */
     if (ok && now && count && GXI_TRY(cuStreamSynchronize, (GXI_STREAM_LEGACY))) {
         call->subject = NULL;
         gxi_fail_cu(call, NULL, "cannot finish %lu copies", (unsigned long)count);
@@ -15336,11 +16396,7 @@ static GXI_COLD gpuexec_result gxi_fail_args(gxi_call *call, const char *kernel,
     if (args->count && !args->addresses)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "args.addresses is NULL, but args.count is %u (%s)",
                         args->count, kernel);
-    for (i = 0; i < args->count; i++)
-        if (!args->addresses[i])
-            return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "store the address of each argument's value in args.addresses",
-                            "the address of argument %u (counted from 0) of %s is NULL", i, kernel);
-    if (args->count != known[0]) {
+    if (known && args->count != known[0]) {      /* first: a wrong count may be larger than the array of addresses */
         gxi_text sizes = { 0, 0, 0, 0 };
         gpuexec_result result;
         for (i = 0; i < known[0] && i < 32; i++) gxi_add(&sizes, "%s%u", i ? ", " : "", known[i + 1]);
@@ -15353,6 +16409,10 @@ static GXI_COLD gpuexec_result gxi_fail_args(gxi_call *call, const char *kernel,
         gxi_text_free(&sizes);
         return result;
     }
+    for (i = 0; i < args->count; i++)
+        if (!args->addresses[i])
+            return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "store the address of each argument's value in args.addresses",
+                            "the address of argument %u (counted from 0) of %s is NULL", i, kernel);
     if (args->count == 0) return GPUEXEC_OK;                         /* then nothing can differ */
     for (i = 0; i < args->count && args->sizes[i] == known[i + 1]; i++) { }
     if (i == args->count) {
@@ -15570,13 +16630,6 @@ static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, int cu, const gxi
                     args->count, args->count == 1 ? "" : "s");
 }
 
-static GXI_COLD gpuexec_result gxi_fail_contexts(gxi_call *call, const char *cure, const gxi_slot *k,
-                                                 const gxi_slot *s) {
-    return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, cure,
-                    "%s is on device %d (context %p), but the stream is on device %d (context %p)",
-                    gxi_kernel_of(k)->title, gxi_ordinal_of(k), (void *)k->cu_context, gxi_ordinal_of(s),
-                    (void *)s->cu_context);
-}
 /* 0 after a failure */
 static GXI_COLD int gxi_check_args(gxi_call *call, const gxi_slot *k, const gpuexec_args *args) {
     if (gxi_args_fit(k->is.kernel.sizes, args)) return 1;
@@ -15590,7 +16643,8 @@ static GXI_COLD int gxi_find_launch(gxi_call *call, gpuexec_kernel kernel, gpuex
     *s = gxi_peek(stream.id, GXI_STREAM);       /* in the kernel's context, which was just checked */
     if ((!*s || (*s)->context != (*k)->context) && !(*s = gxi_find_stream(call, stream))) return 0;
     if ((*k)->cu_context == (*s)->cu_context) return gxi_check_args(call, *k, args);
-    gxi_fail_contexts(call, "use a stream of the kernel's context, or load the module into the stream's context", *k,
+    gxi_fail_contexts(call, "use a stream of the kernel's context, or load the module into the stream's context",
+                      gxi_kernel_of(*k)->title, *k, "the stream",
                       *s);
     return 0;
 }
@@ -16053,14 +17107,15 @@ static int gxi_prepared_end(gxi_call *call, gxi_slot *old) {
 static gpuexec_result gxi_prepared_lives(gxi_call *call, const gxi_slot *slot) {
     const gxi_prepared *p = gxi_prepared_of(slot);
     const int kernel = gxi_peek(p->kernel.id, GXI_KERNEL) != NULL;
+    gxi_text is = { 0, 0, 0, 0 };
     if (kernel && gxi_peek(p->stream.id, GXI_STREAM)) return GPUEXEC_OK;
-    return gxi_fail(call, GPUEXEC_STALE_HANDLE,
-                    kernel ? "prepare it again with gpuexec_prepare, on an open stream"
-                           : "prepare it again with gpuexec_prepare, with the kernel from the module loaded now",
-                    "the launch of %s%s%s prepared at %s is stale: %s", p->name,
-                    *p->module ? " of " : "", p->module, gxi_place(slot->where),
-                    kernel ? "its stream was destroyed, or the stream's context was closed"
-                    : "the kernel's module was unloaded, or its context was closed");
+    gxi_add(&is, "the %s of the launch of %s%s%s prepared at %s", kernel ? "stream" : "kernel", p->name,
+            *p->module ? " of " : "", p->module, gxi_place(slot->where));
+    gxi_fail_stale(call, kernel ? p->stream.id : p->kernel.id, is.p ? is.p : "the prepared launch",
+                   kernel ? "prepare it again with gpuexec_prepare, on an open stream"
+                   : "prepare it again with gpuexec_prepare, with the kernel from the module loaded now");
+    gxi_text_free(&is);
+    return GPUEXEC_STALE_HANDLE;
 }
 
 /* Prepares a kernel for launches with these dims: checks them, and raises its limit of shared memory. */
@@ -16227,7 +17282,8 @@ GPUEXEC_API gpuexec_result gpuexec_prepared_stream_at(const char *where, gpuexec
     p = gxi_prepared_of(slot);
     if (!(k = gxi_find_kernel(call, p->kernel)) || !(s = gxi_find_stream(call, stream))) return gxi_failed_with();
     if (k->cu_context != s->cu_context)
-        return gxi_fail_contexts(call, "use a stream of the kernel's context", k, s);
+        return gxi_fail_contexts(call, "use a stream of the kernel's context", gxi_kernel_of(k)->title, k,
+                                 "the stream", s);
     p->stream.id = s->id;
     p->on = s;
     p->launch.config.stream = s->is.stream.native;
@@ -16275,13 +17331,11 @@ GPUEXEC_API gpuexec_result gpuexec_prepared_destroy_at(const char *where, gpuexe
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-graph   Graphs, and what they use: a CUgraph is read at the first free or unload after its capture, so that
-   captures do not become slower. gxi_graphs_mutex guards the list of CUgraphs. */
+   >>impl-used   What graphs use: gxi.named has a key for each address, CUfunction and event's handle id that a node
+   uses, perhaps: an argument of 8 bytes may also be a number. A CUgraph is read at the first free or unload after its
+   capture, so that captures do not become slower; then only the nodes that were added or changed since.
+   gxi_graphs_mutex guards the lists of CUgraphs and gxi.named. */
 
-
-/* An address, a CUfunction or an event's handle id that a node uses, perhaps: an argument of 8 bytes may also be a
-   number. */
-typedef struct gxi_named { uint64_t value; size_t node; } gxi_named;
 typedef struct gxi_node {
     struct CUgraphNode_st *native;
     uint64_t         object;                     /* handle id of its kernel or event, or of a conditional node's body;
@@ -16292,6 +17346,8 @@ typedef struct gxi_node {
     unsigned char    disabled, past;             /* past: a fill that was disabled once, see gxi_edges_past */
     unsigned         named;                      /* the last gxi_recorded.adds that depends on it */
 } gxi_node;
+/* What a node uses: see gxi_name; and the index + 1 of the next one in gxi_recorded.changed. */
+typedef struct gxi_named { gxi_key *names; size_t changed; } gxi_named;
 typedef struct gxi_recorded {
     struct CUgraph_st *native;
     unsigned          users;                     /* atomic: graphs; several after an update */
@@ -16300,14 +17356,22 @@ typedef struct gxi_recorded {
     gxi_node         *nodes;
     size_t            nnodes, nodes_cap, ndisabled, npast;
     unsigned          adds;                      /* counts the nodes that were added */
-    int               listed;                    /* `named` is complete; otherwise count is 0 */
-    gxi_named        *named;                     /* sorted by value */
-    size_t            count, cap;
+    gxi_key          *names;                     /* what it uses, while its nodes are not known */
+    gxi_named        *named;                     /* of the nodes, if they are known */
+    size_t            named_cap;
+    size_t            nread;                     /* nodes from that index on were not read yet; of the others, */
+    size_t            changed;                   /* index + 1 of the first one to be read again, the last one is
+                                                    followed by SIZE_MAX; 0: none */
+    int               waits;                     /* in gxi.unlisted */
+    gxi_owned        *owned;                     /* atomic; the memory that its nodes allocate, or NULL */
+    gxi_graph        *graphs;                    /* that launch it */
+    struct gxi_recorded *parent;                 /* is_body: the graph with the conditional node, and where that is */
+    size_t            parent_node;
     struct CUctx_st **joined;                    /* the other contexts on whose streams the capture recorded, or whose
                                                     kernels, memory or events were added */
     unsigned          njoined;
     char             *gone;                      /* atomic; what was freed or unloaded since. NULL: nothing */
-    struct gxi_recorded *next;
+    struct gxi_recorded *next, **from;           /* in gxi.recorded or gxi.unlisted */
 } gxi_recorded;
 enum { GXI_CHECKED = 8 };
 typedef struct gxi_checked { uint64_t kernel; gpuexec_dims dims; } gxi_checked;
@@ -16316,6 +17380,8 @@ struct gxi_graph {
     int                built;                    /* by hand, not by a capture */
     uint64_t           root;                     /* of the body of a conditional node: the graph of that node */
     struct CUgraph_st *exec_of;                  /* which the executable graph was instantiated from */
+    uint64_t           handle;
+    gxi_graph         *next, **from;             /* in made->graphs */
     gxi_checked        checked[GXI_CHECKED];     /* launches that passed gxi_check_kept */
 };
 static gxi_mutex gxi_graphs_mutex = GXI_MUTEX_INIT;
@@ -16338,25 +17404,39 @@ static struct CUgraphNode_st **gxi_nodes(gxi_call *call, struct CUgraph_st *grap
 }
 /* gxi_tables is held. */
 static const gxi_slot *gxi_kernel_of_native(const struct CUfunc_st *native) {
-    unsigned index;
-    for (index = 0; index < gxi.slots; index++) {
-        const gxi_slot *slot = gxi_slot_at(index);
-        if (slot->id && gxi_kind_of(slot->id) == GXI_KERNEL && slot->is.kernel.native == native) return slot;
-    }
-    return NULL;
+    const gxi_slot *kernel = NULL;
+    const gxi_key *k = gxi_key_from_value(gxi.kernels, (uintptr_t)native);
+    while (k && k->value == (uintptr_t)native && !(kernel = gxi_peek(k->owner, GXI_KERNEL)))
+        k = gxi_key_from(gxi.kernels, k->value, k->owner + 1);       /* that one is just being closed */
+    return kernel;
 }
-static int gxi_name(gxi_recorded *r, uint64_t value, size_t node) {              /* 0: no memory */
-    if (value < 65536) return 1;                                                 /* no address */
-    if (r->count == r->cap) {
-        const size_t cap = r->cap ? 2 * r->cap : 16;
-        gxi_named *named = (gxi_named *)gxi_realloc(r->named, cap * sizeof *named);
-        if (!named) return 0;
-        r->named = named;
-        r->cap = cap;
+/* A node uses the value. 0: no memory. */
+static int gxi_name(gxi_recorded *r, uint64_t value, size_t node) {
+    const uint64_t owner = (uintptr_t)r;
+    const gxi_key *there = value < 65536 ? NULL : gxi_key_from(gxi.named, value, owner);
+    gxi_key **const names = r->known ? &r->named[node].names : &r->names, *k;
+    if (value < 65536) return 1;                                     /* no address */
+    if (there && there->value == value && there->owner == owner) {
+        if (!r->known) return 1;                                     /* the first such node is enough */
+        for (k = *names; k && k->value != value; k = k->next) {}
+        if (k) return 1;
     }
-    r->named[r->count].value = value;
-    r->named[r->count++].node = node;
+    if (!(k = (gxi_key *)gxi_realloc(NULL, sizeof *k))) return 0;
+    k->value = value;
+    k->owner = owner;
+    k->item = node;
+    k->next = *names;
+    *names = k;
+    gxi_key_in(&gxi.named, k);
     return 1;
+}
+static void gxi_name_none(gxi_key **names) {
+    gxi_key *k;
+    while ((k = *names) != NULL) {
+        *names = k->next;
+        gxi_key_out(&gxi.named, k);
+        gxi_free(k);
+    }
 }
 static int gxi_name_words(gxi_recorded *r, const void *bytes, size_t n, size_t node) {
     uint64_t value;
@@ -16395,104 +17475,159 @@ static int gxi_name_kernel(gxi_recorded *r, const gxi_kernel_node *k, uint64_t o
 static uint64_t gxi_side_of_node(const gxi_copy_side *side) {
     return side->type == GXI_MEMORYTYPE_HOST ? (uintptr_t)side->host : side->device;
 }
-static int gxi_by_value(const void *a, const void *b) {
-    const gxi_named *x = (const gxi_named *)a, *y = (const gxi_named *)b;
-    return x->value != y->value ? (x->value < y->value ? -1 : 1) : x->node < y->node ? -1 : x->node > y->node;
+static int gxi_name_nodes(gxi_call *call, gxi_recorded *r, struct CUgraph_st *native, const gxi_recorded *of,
+                          size_t top);
+/* Names what a node uses. known: what gpuexec knows of it, or NULL. at: the node of r that it is, or that contains it.
+   Returns 0 after a failure. */
+static int gxi_name_node(gxi_call *call, gxi_recorded *r, struct CUgraphNode_st *node, const gxi_node *known,
+                         size_t at) {
+    const gxi_recorded *const body = known ? (const gxi_recorded *)known->more : NULL;
+    struct CUgraph_st *child = NULL;
+    gxi_kernel_node kernel;
+    gxi_memcpy3d copy;
+    gxi_fill_node fill;
+    int type = known ? known->type : -1;
+    if (!known && GXI_BESIDE(cuGraphNodeGetType, (node, &type))) type = -1;
+    switch (type) {
+    case GXI_GRAPH_NODE_TYPE_KERNEL:
+        return GXI_BESIDE(cuGraphKernelNodeGetParams, (node, &kernel)) ||
+            gxi_name_kernel(r, &kernel, known ? known->object : 0, at);
+    case GXI_GRAPH_NODE_TYPE_MEMCPY:
+        return GXI_BESIDE(cuGraphMemcpyNodeGetParams, (node, &copy)) ||
+            (gxi_name(r, gxi_side_of_node(&copy.from), at) && gxi_name(r, gxi_side_of_node(&copy.to), at));
+    case GXI_GRAPH_NODE_TYPE_MEMSET:
+        return GXI_BESIDE(cuGraphMemsetNodeGetParams, (node, &fill)) || gxi_name(r, fill.to, at);
+    case GXI_GRAPH_NODE_TYPE_GRAPH:
+        return GXI_BESIDE(cuGraphChildGraphNodeGetGraph, (node, &child)) || gxi_name_nodes(call, r, child, NULL, at);
+    case GXI_GRAPH_NODE_TYPE_CONDITIONAL:
+        return !body || gxi_name_nodes(call, r, body->native, body, at);
+    case GXI_GRAPH_NODE_TYPE_WAIT_EVENT: case GXI_GRAPH_NODE_TYPE_EVENT_RECORD:
+        return gxi_name(r, known ? known->object : 0, at);
+    default: return 1;
+    }
 }
-/* Names what the nodes of a graph use. of: NULL in a child graph. top: the node of r that contains the graph, or
-   SIZE_MAX if the graph is r. Returns 0 after a failure. */
+/* The same of all nodes of a graph. of: NULL in a child graph. top: the node of r that contains the graph, or SIZE_MAX
+   if the graph is r. */
 static int gxi_name_nodes(gxi_call *call, gxi_recorded *r, struct CUgraph_st *native, const gxi_recorded *of,
                           size_t top) {
     const gxi_node *known = of && of->known ? of->nodes : NULL;
-    const gxi_recorded *body;
     struct CUgraphNode_st **nodes = NULL;
     size_t i, count = known ? of->nnodes : 0;
     int cu = 0, ok = 1;
     if (!known) nodes = gxi_nodes(call, native, &count, &cu);
-    for (i = 0; (known || nodes) && ok && i < count; i++) {
-        struct CUgraphNode_st *const node = known ? known[i].native : nodes[i];
-        const uint64_t object = known ? known[i].object : 0;
-        const size_t at = top == SIZE_MAX ? i : top;
-        struct CUgraph_st *child = NULL;
-        gxi_kernel_node kernel;
-        gxi_memcpy3d copy;
-        gxi_fill_node fill;
-        int type = known ? known[i].type : -1;
-        if (!known && GXI_BESIDE(cuGraphNodeGetType, (node, &type))) type = -1;
-        switch (type) {
-        case GXI_GRAPH_NODE_TYPE_KERNEL:
-            ok = GXI_BESIDE(cuGraphKernelNodeGetParams, (node, &kernel)) || gxi_name_kernel(r, &kernel, object, at);
-            break;
-        case GXI_GRAPH_NODE_TYPE_MEMCPY:
-            ok = GXI_BESIDE(cuGraphMemcpyNodeGetParams, (node, &copy)) ||
-                (gxi_name(r, gxi_side_of_node(&copy.from), at) && gxi_name(r, gxi_side_of_node(&copy.to), at));
-            break;
-        case GXI_GRAPH_NODE_TYPE_MEMSET:
-            ok = GXI_BESIDE(cuGraphMemsetNodeGetParams, (node, &fill)) || gxi_name(r, fill.to, at);
-            break;
-        case GXI_GRAPH_NODE_TYPE_GRAPH:
-            ok = GXI_BESIDE(cuGraphChildGraphNodeGetGraph, (node, &child)) || gxi_name_nodes(call, r, child, NULL, at);
-            break;
-        case GXI_GRAPH_NODE_TYPE_CONDITIONAL:
-            body = known ? (const gxi_recorded *)known[i].more : NULL;
-            ok = !body || gxi_name_nodes(call, r, body->native, body, at);
-            break;
-        case GXI_GRAPH_NODE_TYPE_WAIT_EVENT: case GXI_GRAPH_NODE_TYPE_EVENT_RECORD:
-            ok = gxi_name(r, object, at);
-            break;
-        default: break;
-        }
-    }
+    for (i = 0; (known || nodes) && ok && i < count; i++)
+        ok = gxi_name_node(call, r, known ? known[i].native : nodes[i], known ? &known[i] : NULL,
+                           top == SIZE_MAX ? i : top);
     gxi_free(nodes);
     return ok && cu == 0;
 }
+/* Moves a CUgraph to the list. */
+static void gxi_recorded_move(gxi_recorded *r, gxi_recorded **list) {
+    if (r->from) GXI_STORE(r->from, r->next);
+    if (r->from && r->next) r->next->from = r->from;
+    r->from = list;
+    r->next = list ? *list : NULL;
+    if (r->next) r->next->from = &r->next;
+    if (list) GXI_STORE(list, r);
+}
+/* gxi_graphs_mutex is held. Some of its nodes are to be read at the next free or unload. */
+static GXI_NOINLINE void gxi_recorded_waits(gxi_recorded *r) {
+    r->waits = 1;
+    gxi_recorded_move(r, &gxi.unlisted);
+}
+/* The same of a node that was changed, or added to the body of a conditional node. */
+static void gxi_node_changed(gxi_recorded *r, size_t node) {
+    for (; r->is_body; r = r->parent) node = r->parent_node;         /* a part of that node */
+    if (node >= r->nread || r->named[node].changed) return;
+    r->named[node].changed = r->changed ? r->changed : SIZE_MAX;
+    r->changed = node + 1;
+    if (!r->waits) gxi_recorded_waits(r);
+}
+static GXI_NOINLINE void gxi_node_added(gxi_recorded *r) {
+    if (r->is_body) gxi_node_changed(r, 0);
+    else gxi_recorded_waits(r);
+}
+static void gxi_graph_names_none(gxi_recorded *r) {
+    size_t i;
+    gxi_name_none(&r->names);
+    for (i = 0; i < r->nread; i++) gxi_name_none(&r->named[i].names);
+}
+static int gxi_list_names(gxi_call *call, gxi_recorded *r) {         /* 0: cannot be read now */
+    int ok = 1;
+    if (r->gone) return 1;
+    if (!r->known) {
+        if (!(ok = gxi_name_nodes(call, r, r->native, r, SIZE_MAX))) gxi_name_none(&r->names);
+        return ok;
+    }
+    while (r->changed && ok) {
+        const size_t i = r->changed - 1;
+        gxi_name_none(&r->named[i].names);
+        if (!(ok = gxi_name_node(call, r, r->nodes[i].native, &r->nodes[i], i))) break;
+        r->changed = r->named[i].changed == SIZE_MAX ? 0 : r->named[i].changed;
+        r->named[i].changed = 0;
+    }
+    if (ok && r->named_cap < r->nnodes) {
+        gxi_named *const grown = (gxi_named *)gxi_realloc(r->named, r->nodes_cap * sizeof *grown);
+        if (!grown) return 0;
+        r->named = grown;
+        r->named_cap = r->nodes_cap;
+    }
+    while (r->nread < r->nnodes && ok) {
+        const size_t i = r->nread;
+        memset(&r->named[i], 0, sizeof r->named[i]);
+        ok = gxi_name_node(call, r, r->nodes[i].native, &r->nodes[i], i);
+        if (ok) r->nread++;
+        else gxi_name_none(&r->named[i].names);
+    }
+    return ok;
+}
 /* gxi_graphs_mutex is held. A graph that cannot be read now is read at the next free or unload. */
-static void gxi_list_names(const gxi_call *caller, gxi_recorded *r) {
+static void gxi_list_graphs(const gxi_call *caller) {
     gxi_call own = *caller;
-    r->listed = gxi_name_nodes(&own, r, r->native, r, SIZE_MAX);
-    if (!r->listed) r->count = 0;
-    else if (r->count) qsort(r->named, r->count, sizeof *r->named, gxi_by_value);
+    gxi_recorded *r = gxi.unlisted, *next;
+    for (; r; r = next) {
+        next = r->next;
+        if (!gxi_list_names(&own, r)) continue;
+        r->waits = 0;
+        gxi_recorded_move(r, &gxi.recorded);
+    }
+}
+/* The hook of gxi_state. Without a call that could read graphs. */
+static int gxi_graphs_name(uint64_t lo, uint64_t bytes) {
+    const gxi_key *k;
+    int uses;
+    gxi_lock(&gxi_graphs_mutex);
+    k = gxi_key_from_value(gxi.named, lo);
+    uses = gxi.unlisted != NULL || (k && k->value - lo < bytes);
+    gxi_unlock(&gxi_graphs_mutex);
+    return uses;
 }
 static void gxi_graph_is_gone(gxi_recorded *r, gxi_text *why) {      /* takes over the text */
     if (why->failed) gxi_text_free(why);
+    gxi_graph_names_none(r);                     /* what else it uses no longer matters */
     GXI_STORE(&r->gone, why->p ? why->p : gxi_copy_string("its memory or kernels are gone"));
 }
-/* gxi_graphs_mutex is held. */
-static const gxi_named *gxi_graph_names(const gxi_call *call, gxi_recorded *r, uint64_t lo, uint64_t bytes) {
-    size_t from = 0, to;
-    if (!r->listed) gxi_list_names(call, r);
-    for (to = r->count; from < to; ) {                               /* the first value that is not below lo */
-        const size_t middle = from + (to - from) / 2;
-        if (r->named[middle].value < lo) from = middle + 1; else to = middle;
-    }
-    return from == r->count || r->named[from].value - lo >= bytes ? NULL : &r->named[from];
-}
-/* gxi_graphs_mutex is held. */
-static void gxi_graph_loses(const gxi_call *call, gxi_recorded *r, const gxi_range *range, const gxi_slot *slot) {
+/* gxi_graphs_mutex is held, and all graphs are listed. */
+static void gxi_graph_loses(const gxi_call *call, const gxi_key *name, const gxi_range *range, const gxi_slot *slot) {
     const gxi_slot *const kernel = slot && gxi_kind_of(slot->id) == GXI_KERNEL ? slot : NULL;
-    const uint64_t lo = range ? range->lo : kernel ? (uintptr_t)kernel->is.kernel.native : slot->id,
-                   bytes = range ? range->bytes : 1;
-    const gxi_named *name = r->gone ? NULL : gxi_graph_names(call, r, lo, bytes);
     gxi_text t = { 0, 0, 0, 0 };
-    if (!name) return;
-    gxi_add(&t, "node %llu ", (unsigned long long)name->node);
+    gxi_add(&t, "node %llu ", (unsigned long long)name->item);
     if (kernel) gxi_add(&t, "launches %s, which was unloaded at %s", gxi_kernel_of(kernel)->title,
                         gxi_place(call->where));
     else if (slot) gxi_add(&t, "uses an event that was destroyed at %s", gxi_place(call->where));
     else gxi_add(&t, "uses the %llu bytes of %s memory at 0x%llx, %s at %s, which were %s at %s",
-                 (unsigned long long)bytes, gxi_memory_kinds[range->kind], (unsigned long long)lo,
+                 (unsigned long long)range->bytes, gxi_memory_kinds[range->kind], (unsigned long long)range->lo,
                  gxi_memory_verbs[range->kind], gxi_place(range->where),
                  range->kind == GPUEXEC_MEMORY_REGISTERED ? "unregistered" : "freed", gxi_place(call->where));
-    gxi_graph_is_gone(r, &t);
+    gxi_graph_is_gone((gxi_recorded *)(uintptr_t)name->owner, &t);
 }
 /* Takes the executable graph of a handle that launches r; *graph: the handle's slot. NULL: there is none left. */
 static struct CUgraphExec_st *gxi_take_exec(const gxi_recorded *r, gxi_slot **graph) {
     struct CUgraphExec_st *exec = NULL;
-    unsigned index;
+    const gxi_graph *info;
     gxi_lock(&gxi_tables);
-    for (index = 0; index < gxi.slots && !exec; index++) {
-        *graph = gxi_slot_at(index);
-        if (!(*graph)->id || gxi_kind_of((*graph)->id) != GXI_GRAPH || gxi_recorded_of(*graph) != r) continue;
+    for (info = r->graphs; info && !exec; info = info->next) {
+        if (!(*graph = gxi_peek(info->handle, GXI_GRAPH))) continue;
         exec = (*graph)->is.graph.exec;
         GXI_STORE(&(*graph)->is.graph.exec, NULL);
     }
@@ -16528,24 +17663,41 @@ static void gxi_graph_end_exec(const gxi_call *call, gxi_recorded *r) {
     }
 }
 static void gxi_graphs_lose(const gxi_call *call, const gxi_range *range, const gxi_slot *slot) {
+    const unsigned kind = slot ? gxi_kind_of(slot->id) : 0;
+    const uint64_t lo = range ? range->lo : kind == GXI_KERNEL ? (uintptr_t)slot->is.kernel.native
+                        : slot ? slot->id : 0, bytes = range ? range->bytes : 1;
+    const gxi_key *name;
     gxi_recorded *r;
     gxi_lock(&gxi_graphs_mutex);
-    for (r = gxi.recorded; r; r = r->next) {
-        if (!range && !slot) gxi_graph_end_exec(call, r);
-        else if (slot && gxi_kind_of(slot->id) == GXI_CONTEXT) gxi_graph_loses_context(call, r, slot);
-        else gxi_graph_loses(call, r, range, slot);
+    gxi_list_graphs(call);
+    for (r = !range && (!slot || kind == GXI_CONTEXT) ? gxi.recorded : NULL; r; r = r->next) {
+        if (!slot) gxi_graph_end_exec(call, r);
+        else gxi_graph_loses_context(call, r, slot);
     }
+    while (lo && kind != GXI_CONTEXT && (name = gxi_key_from_value(gxi.named, lo)) != NULL && name->value - lo < bytes)
+        gxi_graph_loses(call, name, range, slot);
     gxi_unlock(&gxi_graphs_mutex);
 }
-/* A graph stops using it. Returns 1 if it was the last, which then frees it. */
-static int gxi_recorded_leave(gxi_recorded *r) {
-    gxi_recorded **at = &gxi.recorded;
+/* A handle launches that CUgraph from now on; NULL: none. gxi_graphs_mutex is held. */
+static void gxi_graph_uses(gxi_graph *info, gxi_recorded *r) {
+    if (info->from) *info->from = info->next;
+    if (info->from && info->next) info->next->from = info->from;
+    info->from = r ? &r->graphs : NULL;
+    info->next = r ? r->graphs : NULL;
+    if (info->next) info->next->from = &info->next;
+    if (r) r->graphs = info;
+}
+/* A graph (info), or a conditional node (NULL), stops using it. Returns 1 if it was the last, which then frees it. */
+static int gxi_recorded_leave(gxi_recorded *r, gxi_graph *info) {
     unsigned users;
     gxi_lock(&gxi_graphs_mutex);
+    if (info) gxi_graph_uses(info, NULL);
     users = r->users - 1;
     GXI_STORE(&r->users, users);
-    while (users == 0 && !r->is_body && *at != r) at = &(*at)->next;
-    if (users == 0 && !r->is_body) GXI_STORE(at, r->next);
+    if (users == 0) {
+        gxi_recorded_move(r, NULL);
+        gxi_graph_names_none(r);
+    }
     gxi_unlock(&gxi_graphs_mutex);
     return users == 0;
 }
@@ -16557,14 +17709,18 @@ static void gxi_recorded_free(gxi_call *call, gxi_recorded *r) {
         gxi_slot *handle = body ? gxi_peek(n->object, GXI_GRAPH) : NULL;
         if (handle) gxi_destroy(call, handle);
         if (!body) gxi_free(n->more);
-        else if (gxi_recorded_leave(body)) gxi_recorded_free(call, body);
+        else if (gxi_recorded_leave(body, NULL)) gxi_recorded_free(call, body);
     }
+    gxi_own_none(r->owned, call->where);
     gxi_free(r->nodes);
     gxi_free(r->named);
     gxi_free(r->joined);
     gxi_free(r->gone);
     gxi_free(r);
 }
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-graph   Graphs: instantiated, launched, updated, and as text. */
+
 /* Fails if something that the graph uses was freed or unloaded. */
 static gpuexec_result gxi_check_gone(gxi_call *call, const gxi_slot *graph, const char *cannot) {
     const char *gone = GXI_LOAD(&gxi_recorded_of(graph)->gone);
@@ -16574,10 +17730,10 @@ static gpuexec_result gxi_check_gone(gxi_call *call, const gxi_slot *graph, cons
                    "cannot %s the graph %s at %s: %s", cannot, GXI_GRAPH_AT(graph), gone);
 }
 
-/* The slot of a graph in a context; is_body: the CUgraph belongs to a conditional node. Takes over `joined`, and also
-   `native` after a failure: then it returns 0. */
+/* The slot of a graph in a context; is_body: the CUgraph belongs to a conditional node. Takes over `joined`, `owned`,
+   and also `native` after a failure: then it returns 0. */
 static uint64_t gxi_graph_new(gxi_call *call, const gxi_slot *context, struct CUgraph_st *native,
-                              struct CUctx_st **joined, unsigned njoined, int is_body) {
+                              struct CUctx_st **joined, unsigned njoined, gxi_owned *owned, int is_body) {
     gxi_graph *info = context ? (gxi_graph *)gxi_realloc(NULL, sizeof *info) : NULL;
     gxi_recorded *r = info ? (gxi_recorded *)gxi_realloc(NULL, sizeof *r) : NULL;
     gxi_slot made;
@@ -16590,19 +17746,22 @@ static uint64_t gxi_graph_new(gxi_call *call, const gxi_slot *context, struct CU
         r->is_body = is_body;
         r->joined = joined;
         r->njoined = njoined;
+        r->owned = owned;
         info->made = r;
         made = gxi_made(context, context->id, is_body);
         made.is.graph.info = info;
         GXI_STORE(&gxi.graphs_lose, &gxi_graphs_lose);
-        if (!is_body) {
-            gxi_lock(&gxi_graphs_mutex);
-            r->next = gxi.recorded;
-            GXI_STORE(&gxi.recorded, r);
-            gxi_unlock(&gxi_graphs_mutex);
-        }
+        GXI_STORE(&gxi.graphs_use, &gxi_graphs_name);
         id = gxi_new(call, GXI_GRAPH, &made, &gxi_context_of(context)->first[GXI_GRAPH]);
-        if (!id && gxi_recorded_leave(r)) gxi_recorded_free(call, r);
+        if (id) {
+            gxi_lock(&gxi_graphs_mutex);
+            info->handle = id;
+            gxi_graph_uses(info, r);
+            if (!is_body) gxi_recorded_waits(r);
+            gxi_unlock(&gxi_graphs_mutex);
+        } else gxi_recorded_free(call, r);
     } else {
+        gxi_own_none(owned, call->where);
         gxi_free(joined);
         if (context) gxi_fail_memory(call, "keep the graph");
     }
@@ -16615,8 +17774,7 @@ static uint64_t gxi_graph_new(gxi_call *call, const gxi_slot *context, struct CU
 static int gxi_graph_end(gxi_call *call, gxi_slot *old) {
     struct CUgraphExec_st *exec = old->is.graph.exec;
     gxi_recorded *r = gxi_recorded_of(old);
-    const int last = gxi_recorded_leave(r);
-    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, cu = 0, lost = old->adopted;
+    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, cu = 0, lost = old->adopted, last;
     unsigned i;
     for (i = 0; i < r->njoined && !lost; i++) {  /* destroyed outside gpuexec: see gxi_graph_loses_context */
         const gxi_slot *joined = gxi_peek(gxi_context_with(r->joined[i]), GXI_CONTEXT);
@@ -16624,6 +17782,7 @@ static int gxi_graph_end(gxi_call *call, gxi_slot *old) {
     }
     gxi_exchange_mode(&mode);
     if (exec && !lost) cu = GXI_TRY(cuGraphExecDestroy, (exec));
+    last = gxi_recorded_leave(r, old->is.graph.info);    /* if not, another thread may free it at any time */
     if (last && !old->adopted) {
         if (cu) GXI_BESIDE(cuGraphDestroy, (r->native));
         else cu = GXI_TRY(cuGraphDestroy, (r->native));
@@ -16677,9 +17836,14 @@ static void gxi_add_node(gxi_text *t, const gxi_call *call, struct CUgraphNode_s
     } else if (gxi_node_type(type)) gxi_add(t, "%s", gxi_node_type(type));
     else gxi_add(t, "node of type %d", type);
 }
+typedef struct gxi_place_of { uint64_t value; size_t node; } gxi_place_of;
+static int gxi_by_value(const void *a, const void *b) {
+    const gxi_place_of *x = (const gxi_place_of *)a, *y = (const gxi_place_of *)b;
+    return x->value != y->value ? (x->value < y->value ? -1 : 1) : x->node < y->node ? -1 : x->node > y->node;
+}
 /* Where each node is, sorted by its address; NULL: no memory. */
-static gxi_named *gxi_sorted_nodes(struct CUgraphNode_st *const *nodes, size_t count) {
-    gxi_named *sorted = (gxi_named *)gxi_realloc(NULL, count * sizeof *sorted);
+static gxi_place_of *gxi_sorted_nodes(struct CUgraphNode_st *const *nodes, size_t count) {
+    gxi_place_of *sorted = (gxi_place_of *)gxi_realloc(NULL, count * sizeof *sorted);
     size_t i;
     for (i = 0; sorted && i < count; i++) {
         sorted[i].value = (uintptr_t)nodes[i];
@@ -16688,7 +17852,7 @@ static gxi_named *gxi_sorted_nodes(struct CUgraphNode_st *const *nodes, size_t c
     if (sorted) qsort(sorted, count, sizeof *sorted, gxi_by_value);
     return sorted;
 }
-static size_t gxi_index_of_node(const gxi_named *sorted, size_t count, const struct CUgraphNode_st *node) {
+static size_t gxi_index_of_node(const gxi_place_of *sorted, size_t count, const struct CUgraphNode_st *node) {
     size_t from = 0, to = count;
     while (to - from > 1) {
         const size_t middle = from + (to - from) / 2;
@@ -16711,7 +17875,7 @@ static size_t gxi_graph_write(gxi_call *call, gpuexec_graph graph, char *text, s
     gxi_text t = { 0, 0, 0, 0 };
     struct CUgraphNode_st **nodes, **before = NULL;
     const gxi_recorded *r;
-    gxi_named *sorted = NULL;
+    gxi_place_of *sorted = NULL;
     size_t i, k, count, n = 0;
     gxi_slot *g;
     int cu;
@@ -16827,6 +17991,11 @@ static void gxi_drop_exec(gxi_call *call, gxi_slot *graph) {
     if (exec) GXI_BESIDE(cuGraphExecDestroy, (exec));
     gxi_exchange_mode(&mode);
 }
+/* A launch allocates the graph's memory. */
+static void gxi_graph_launches(gxi_recorded *r) {
+    gxi_owned *const o = GXI_LOAD(&r->owned);
+    if (o) GXI_STORE(&o->launches, GXI_LOAD(&o->launches) + 1);
+}
 /* cu: what the driver returned on the fast path, -1 if that was not tried. */
 static GXI_NOINLINE gpuexec_result gxi_graph_launch_else(const char *where, gpuexec_graph graph, gpuexec_stream stream,
                                                          int cu) {
@@ -16844,6 +18013,7 @@ static GXI_NOINLINE gpuexec_result gxi_graph_launch_else(const char *where, gpue
     if (cu >= 0) gxi_said(call, "cuGraphLaunch", cu);
     else {
         if (gxi_enter_stream(call, s, &scope)) return gxi_failed_with();
+        gxi_graph_launches(gxi_recorded_of(g));
         cu = GXI_TRY(cuGraphLaunch, (GXI_LOAD(&g->is.graph.exec), s->is.stream.native));
         gxi_leave(&scope);
     }
@@ -16851,17 +18021,29 @@ static GXI_NOINLINE gpuexec_result gxi_graph_launch_else(const char *where, gpue
         : gxi_fail_cu(call, cu == GXI_INVALID_VALUE ? "free the memory that the graph allocates before launching it "
                       "again" : NULL, "cannot launch the graph %s at %s", GXI_GRAPH_AT(g));
 }
+static GXI_NOINLINE gpuexec_result gxi_graph_launch_idle(const char *where, gpuexec_graph graph,
+                                                         gpuexec_stream stream, int cu) {
+    const gxi_slot *const g = gxi_peek(graph.id, GXI_GRAPH), *const s = gxi_peek(stream.id, GXI_STREAM);
+    struct CUgraphExec_st *const exec = g ? GXI_LOAD(&g->is.graph.exec) : NULL;
+    if (cu == -1 && exec && s && !g->borrowed && !GXI_LOAD(&gxi_recorded_of(g)->gone) && !GXI_LOAD(&gxi.barriers) &&
+        gxi_is_idle(s)) {
+        gxi_graph_launches(gxi_recorded_of(g));
+        cu = gxi.cu.cuGraphLaunch(exec, s->is.stream.native);
+        if (cu == 0) return GPUEXEC_OK;
+    }
+    return gxi_graph_launch_else(where, graph, stream, cu);
+}
 GPUEXEC_API gpuexec_result gpuexec_graph_launch_at(const char *where, gpuexec_graph graph, gpuexec_stream stream) {
     const gxi_slot *g = gxi_peek_inline(graph.id, GXI_GRAPH);
     gxi_slot *s = gxi_peek_inline(stream.id, GXI_STREAM);
     struct CUgraphExec_st *exec;
     int cu = -1;
-    if (g && s && gxi_is_plain(s) && !g->borrowed && !s->adopted && (exec = GXI_LOAD(&g->is.graph.exec)) != NULL &&
+    if (g && s && gxi_is_plain(s) && !g->borrowed && (exec = GXI_LOAD(&g->is.graph.exec)) != NULL &&
         !GXI_LOAD(&g->is.graph.info->made->gone) && !GXI_LOAD(&gxi.barriers)) {
         cu = gxi.cu.cuGraphLaunch(exec, s->is.stream.native);
         if (cu == 0) return GPUEXEC_OK;
     }
-    return gxi_graph_launch_else(where, graph, stream, cu);
+    return gxi_graph_launch_idle(where, graph, stream, cu);
 }
 GPUEXEC_API gpuexec_result gpuexec_graph_prepare_at(const char *where, gpuexec_graph graph, gpuexec_stream stream) {
     gxi_slot *g, *s;
@@ -16919,11 +18101,12 @@ GPUEXEC_API gpuexec_result gpuexec_graph_update_at(const char *where, gpuexec_gr
     if (cu) return gxi_fail_cu(call, NULL, "cannot update the graph %s at %s", GXI_GRAPH_AT(g));
     gxi_lock(&gxi_graphs_mutex);
     GXI_STORE(&gxi_recorded_of(o)->users, gxi_recorded_of(o)->users + 1);
-    gxi_unlock(&gxi_graphs_mutex);
+    gxi_graph_uses(g->is.graph.info, gxi_recorded_of(o));
     g->is.graph.info->made = gxi_recorded_of(o);
+    gxi_unlock(&gxi_graphs_mutex);
     if (old->ndisabled || old->npast || gxi_recorded_of(o)->ndisabled)
         gxi_drop_exec(call, g);                  /* an update leaves that as it is */
-    if (gxi_recorded_leave(old)) {
+    if (gxi_recorded_leave(old, NULL)) {
         GXI_BESIDE(cuGraphDestroy, (old->native));
         gxi_recorded_free(call, old);
     }
@@ -16972,118 +18155,31 @@ GPUEXEC_API gpuexec_result gpuexec_graph_destroy_at(const char *where, gpuexec_g
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-capture   Captures, as the list gxi.capture. Before each call that would break a capture, the driver is
-   queried, or the thread's capture mode relaxed: see gxi_captures and gxi_enter. */
+   >>impl-capture   Captures that gpuexec begins. Before each call that would break a capture, the driver is queried, or
+   the thread's capture mode relaxed: see >>impl-capturing and gxi_enter. */
 
-typedef struct gxi_capture {
-    uint64_t     stream;                         /* handle id */
-    const char  *where;
-    const char  *broken_by, *broken_at;          /* the call of gpuexec that broke it; NULL: none */
-    struct gxi_capture *next;
-} gxi_capture;
-/* A free or an unload that waits until no capture is open. */
-typedef struct gxi_postponed {
-    gxi_range            range;                  /* no longer in the table of allocations */
-    uint64_t             module, context;        /* module: also a library; 0: memory. context: 0 of a library */
-    const char          *where;
-    struct gxi_postponed *next;
-} gxi_postponed;
-
-/* Frees and unloads what was postponed: all if no capture is open, otherwise only in that context, which is closed. */
-static gpuexec_result gxi_do_postponed(const gxi_call *caller, uint64_t context) {
-    gpuexec_result result = GPUEXEC_OK;
-    gxi_call own = *caller, *const call = &own;
-    own.kind = GXI_CLEANS;
-    for (;;) {
-        gxi_postponed **at = &gxi.postponed, *p;
-        const gxi_slot *slot;
-        gpuexec_library library;
-        gpuexec_module module;
-        gxi_scope scope;
-        gxi_lock(&gxi_tables);
-        while ((p = *at) != NULL && gxi.captures && (p->context != context || !context)) at = &p->next;
-        if (p) *at = p->next;
-        gxi_unlock(&gxi_tables);
-        if (!p) return result;
-        slot = gxi_peek(p->context, GXI_CONTEXT);
-        library.id = module.id = p->module;
-        own.where = p->where;
-        if (gxi_kind_of(p->module) == GXI_LIBRARY) {
-            if (gxi_peek(p->module, GXI_LIBRARY)) gpuexec_library_unload_at(p->where, library);
-        } else if (!slot || gxi_context_is_gone(call, slot)) {}      /* with its objects */
-        else if (p->module) {
-            if (p->context != context && gxi_peek(p->module, GXI_MODULE)) gpuexec_module_unload_at(p->where, module);
-        } else if (gxi_enter(call, slot->cu_context, &scope)) result = gxi_failed_with();
-        else {
-            if (gxi_free_range(call, &p->range, 1))
-                result = gxi_fail_cu(call, NULL, "cannot free 0x%llx, which was freed during a capture at %s",
-                                     (unsigned long long)p->range.lo, gxi_place(p->where));
-            gxi_leave(&scope);
-        }
-        gxi_free(p);
-    }
-}
-
-static gxi_capture **gxi_capture_held(uint64_t stream) {             /* gxi_tables is held; *result NULL: none */
-    gxi_capture **c = &gxi.capture;
-    while (*c && (*c)->stream != stream) c = &(*c)->next;
-    return c;
-}
 static void gxi_note_broken(const gxi_call *call) {
     gxi_capture *c;
     gxi_lock(&gxi_tables);
     for (c = gxi.capture; c; c = c->next) {
         const gxi_slot *stream = gxi_peek(c->stream, GXI_STREAM);
-        int status = 0;
-        if (c->broken_by || !stream || gxi.cu.cuStreamIsCapturing(stream->is.stream.native, &status) ||
-            status != GXI_STREAM_CAPTURE_STATUS_INVALIDATED)
+        uint64_t id;
+        if (c->broken_by || !stream || gxi_capture_info_held(stream, &id) != GXI_STREAM_CAPTURE_STATUS_INVALIDATED)
             continue;
         c->broken_by = call->function;
         c->broken_at = gxi_keep_held(call->where);
     }
     gxi_unlock(&gxi_tables);
 }
-/* Lists a free or an unload. 0: it must happen now. */
-static int gxi_postpone(const gxi_call *call, const gxi_range *range, uint64_t module) {
-    gxi_postponed *p = (gxi_postponed *)gxi_realloc(NULL, sizeof *p);
-    if (!p) return 0;
-    memset(p, 0, sizeof *p);
-    if (range) p->range = *range;
-    p->module = module;
-    p->context = range ? range->context : gxi_slot_at(gxi_index_of(module))->context;
-    gxi_lock(&gxi_tables);
-    p->where = gxi_keep_held(call->where);
-    p->next = gxi.postponed;
-    gxi.postponed = p;
-    gxi_unlock(&gxi_tables);
-    gxi_do_postponed(call, 0);                   /* the last capture may have ended meanwhile */
-    return 1;
-}
-/* Takes the capture of a stream from the list. 0: there is none. */
-static int gxi_capture_take(uint64_t stream, gxi_capture *out) {
-    gxi_capture **at, *c;
-    gxi_lock(&gxi_tables);
-    at = gxi_capture_held(stream);
-    if ((c = *at) != NULL) {
-        *at = c->next;
-        *out = *c;
-        GXI_STORE(&gxi.captures, gxi.captures - 1);
-        GXI_STORE(&gxi.careful, gxi.careful - 1);
-    }
-    gxi_unlock(&gxi_tables);
-    gxi_free(c);
-    return c != NULL;
-}
-
-static gpuexec_result gxi_end_captures(gxi_call *call, const gxi_slot *context, int gone);
 GPUEXEC_API gpuexec_result gpuexec_capture_begin_at(const char *where, gpuexec_stream stream,
                                                     const gpuexec_capture_desc *desc) {
     static const int modes[] = { GXI_STREAM_CAPTURE_MODE_THREAD_LOCAL, GXI_STREAM_CAPTURE_MODE_GLOBAL,
                                  GXI_STREAM_CAPTURE_MODE_RELAXED };
     const unsigned mode = desc ? (unsigned)desc->mode : 0;
-    gxi_capture *c;
+    gxi_capture *c, old;
     gxi_slot *slot;
-    int status, cu;
+    uint64_t id = 0;
+    int cu;
     GXI_CALL_ON(stream, gpuexec_capture_begin);
     if (desc && gxi_check_desc(call, "gpuexec_capture_desc", desc->start_canary, desc->end_canary))
         return gxi_failed_with();
@@ -17093,8 +18189,8 @@ GPUEXEC_API gpuexec_result gpuexec_capture_begin_at(const char *where, gpuexec_s
     if (slot->legacy == 1)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "use a stream from gpuexec_stream_create",
                         "the legacy default stream cannot capture");
-    status = gxi_captures(call, slot);
-    if (status) {
+    gxi_captures_open();
+    if (gxi_captures(slot)) {
         const gxi_capture *open;
         gxi_lock(&gxi_tables);
         open = *gxi_capture_held(stream.id);
@@ -17107,10 +18203,8 @@ GPUEXEC_API gpuexec_result gpuexec_capture_begin_at(const char *where, gpuexec_s
     if (!(c = (gxi_capture *)gxi_realloc(NULL, sizeof *c))) return gxi_fail_memory(call, "begin a capture");
     memset(c, 0, sizeof *c);
     c->stream = stream.id;
-    GXI_STORE(&gxi.capturing, &gxi_capturing);
     GXI_STORE(&gxi.note_broken, &gxi_note_broken);
     GXI_STORE(&gxi.postpone, &gxi_postpone);
-    GXI_STORE(&gxi.end_captures, &gxi_end_captures);
     if (!(c->where = gxi_keep(where)) && where) {
         gxi_free(c);
         return gxi_fail_memory(call, "begin a capture");
@@ -17120,14 +18214,17 @@ GPUEXEC_API gpuexec_result gpuexec_capture_begin_at(const char *where, gpuexec_s
     gxi.capture = c;
     GXI_STORE(&gxi.captures, gxi.captures + 1);
     GXI_STORE(&gxi.careful, gxi.careful + 1);
+    GXI_STORE(&gxi.watched, gxi.watched + 1);
     gxi_unlock(&gxi_tables);
+    gxi_may_capture(stream.id, 0);
     cu = GXI_TRY(cuStreamBeginCapture, (slot->is.stream.native, modes[mode]));
-    if (cu == 0) return GPUEXEC_OK;
-    {
-        gxi_capture none;
-        gxi_capture_take(stream.id, &none);
+    if (cu) gxi_capture_take(stream.id, &old);
+    else if (gxi_capture_info(slot, &id) == 1) {
+        gxi_lock(&gxi_tables);
+        if ((c = *gxi_capture_held(stream.id)) != NULL) c->id = id;
+        gxi_unlock(&gxi_tables);
     }
-    return gxi_fail_cu(call, NULL, "the stream cannot begin a capture");
+    return cu ? gxi_fail_cu(call, NULL, "the stream cannot begin a capture") : GPUEXEC_OK;
 }
 
 /* Why the driver returned no graph. */
@@ -17150,27 +18247,28 @@ static GXI_COLD void gxi_fail_capture(gxi_call *call, const gxi_capture *c) {
                  "GPUEXEC_CAPTURE_RELAXED", "the capture begun at %s was ended on another thread", since);
     else gxi_fail_cu(call, NULL, "cannot end the capture begun at %s", since);
 }
-/* The other contexts with a stream in the capture of this one: *joined, allocated. Returns their number, -1 without
-   memory. */
-static int gxi_find_joined(const gxi_call *call, const gxi_slot *stream, struct CUctx_st ***joined) {
-    const gxi_slot *c = gxi_first(&gxi.first[GXI_CONTEXT]), *s;
-    uint64_t ours = 0, id;
-    int n = 0;
+/* The other contexts with a stream in that capture, or perhaps in it: *joined, allocated. Returns their number, -1
+   without memory. */
+static int gxi_find_joined(const gxi_slot *stream, uint64_t ours, struct CUctx_st ***joined) {
+    struct CUctx_st **grown;
+    unsigned i;
+    uint64_t id;
+    int n = 0, k;
     *joined = NULL;
-    for (; c; c = gxi_after(c)) {
-        struct CUctx_st **grown;
-        if (c->cu_context == stream->cu_context) continue;
-        if (!ours && gxi_capture_info(call, stream, &ours) < 0) ours = 0;
-        for (s = gxi_first(&gxi_context_of(c)->first[GXI_STREAM]); s; s = gxi_after(s)) {
-            const int status = gxi_capture_info(call, s, &id);
-            if (status < 0 || (status && (!ours || id == ours))) break;          /* in doubt: it joined */
-        }
-        if (!s) continue;
+    gxi_lock(&gxi_tables);
+    for (i = 0; i < gxi.nopen && n >= 0; i++) {
+        const gxi_slot *const s = gxi_slot_at(gxi.open[i]);
+        int status;
+        for (k = 0; k < n && (*joined)[k] != s->cu_context; k++) {}
+        if (k < n || s->cu_context == stream->cu_context || (status = gxi_capture_info_held(s, &id)) == 0 ||
+            (status == 1 && ours && id != ours)) continue;
         grown = (struct CUctx_st **)gxi_realloc(*joined, ((size_t)n + 1) * sizeof *grown);
-        if (!grown) return -1;
+        if (!grown) gxi_free(*joined);
+        else grown[n++] = s->cu_context;
         *joined = grown;
-        grown[n++] = c->cu_context;
+        if (!grown) n = -1;
     }
+    gxi_unlock(&gxi_tables);
     return n;
 }
 static uint64_t gxi_capture_end(gxi_call *call, gpuexec_stream stream) {
@@ -17179,19 +18277,29 @@ static uint64_t gxi_capture_end(gxi_call *call, gpuexec_stream stream) {
     const int latched = gxi_latched() != GPUEXEC_OK;
     gxi_capture c;
     gxi_slot *slot;
-    int cu, njoined;
+    uint64_t id = 0;
+    int cu, njoined, status;
     if (!(slot = gxi_begin_with_stream(call, stream))) return 0;
     if (!gxi_capture_take(stream.id, &c)) {
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "begin it with gpuexec_capture_begin, and end it on the same stream",
-                 gxi_captures(call, slot) ? "gpuexec did not begin a capture on this stream: it joined one, or another "
+                 gxi_captures(slot) ? "gpuexec did not begin a capture on this stream: it joined one, or another "
                                       "library began it" : "the stream does not capture");
         return 0;
     }
-    njoined = gxi_find_joined(call, slot, &joined);
+    status = gxi_capture_info(slot, &id);
+    if (status == 0 || (status == 1 && c.id && id != c.id)) {
+        gxi_fail(call, GPUEXEC_CAPTURE_BROKEN, "end it only with gpuexec_capture_end",
+                 "the capture begun at %s was ended by a call of the driver that gpuexec did not make",
+                 gxi_place(c.where));
+        gxi_own_none(c.owned, call->where);
+        return 0;
+    }
+    njoined = gxi_find_joined(slot, status == 1 ? id : 0, &joined);
     cu = GXI_TRY(cuStreamEndCapture, (slot->is.stream.native, &native));
     if (cu == 0 && !latched && njoined >= 0)
         return gxi_graph_new(call, gxi_get(call, slot->context, GXI_CONTEXT, "the stream's context"), native, joined,
-                             (unsigned)njoined, 0);
+                             (unsigned)njoined, c.owned, 0);
+    gxi_own_none(c.owned, call->where);
     gxi_free(joined);
     if (native) GXI_BESIDE(cuGraphDestroy, (native));
     if (latched) gxi_refuse(call);
@@ -17200,28 +18308,13 @@ static uint64_t gxi_capture_end(gxi_call *call, gpuexec_stream stream) {
     return 0;
 }
 GPUEXEC_API gpuexec_graph gpuexec_capture_end_at(const char *where, gpuexec_stream stream) {
+    const gxi_slot *slot;
     gpuexec_graph handle;
     GXI_CALL(gpuexec_capture_end, GXI_MAKES);
     handle.id = gxi_or_failed(gxi_capture_end(call, stream), GXI_GRAPH);
+    if ((slot = gxi_peek(stream.id, GXI_STREAM)) != NULL) gxi_captures(slot);    /* no longer: see gxi_no_longer */
     gxi_do_postponed(call, 0);
     return handle;
-}
-/* Before a context is closed: nothing can wait for its work while one of its streams captures. */
-static gpuexec_result gxi_end_captures(gxi_call *call, const gxi_slot *context, int gone) {
-    gpuexec_result result = GPUEXEC_OK, freed;
-    gxi_slot *stream;
-    gxi_capture c;
-    for (stream = gxi_first(&gxi_context_of(context)->first[GXI_STREAM]); stream; stream = gxi_after(stream)) {
-        struct CUgraph_st *native = NULL;
-        if (!gxi_capture_take(stream->id, &c) || gone) continue;
-        GXI_BESIDE(cuStreamEndCapture, (stream->is.stream.native, &native));
-        if (native) GXI_BESIDE(cuGraphDestroy, (native));
-        if (!result)
-            result = gxi_fail(call, GPUEXEC_CAPTURING, "end it before: gpuexec_capture_end", "closing the context: the "
-                              "capture begun at %s was still open; its graph is lost", gxi_place(c.where));
-    }
-    freed = gxi_do_postponed(call, context->id);
-    return result ? result : freed;
 }
 
 GPUEXEC_API gpuexec_capture_scope gpuexec_capture_scope_begin_at(const char *where, gpuexec_stream stream,
@@ -17245,7 +18338,7 @@ GPUEXEC_API void gpuexec_capture_scope_end(gpuexec_capture_scope *scope) {
 GPUEXEC_API int gpuexec_stream_is_capturing(gpuexec_stream stream) {
     const gxi_slot *slot;
     GXI_CALL_NO_PLACE(gpuexec_stream_is_capturing, GXI_QUERIES);
-    return (slot = gxi_begin_with_stream(call, stream)) != NULL && gxi_capture_status(call, slot) != 0;
+    return (slot = gxi_begin_with_stream(call, stream)) != NULL && gxi_captures(slot) != 0;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -17264,7 +18357,7 @@ GPUEXEC_API gpuexec_graph gpuexec_graph_create_at(const char *where, gpuexec_con
         cu = GXI_TRY_MAKE(native, cuGraphCreate, (&native, 0));
         gxi_leave(&scope);
         if (cu) gxi_fail_cu(call, NULL, "cannot create a graph");
-        else handle.id = gxi_graph_new(call, slot, native, NULL, 0, 0);
+        else handle.id = gxi_graph_new(call, slot, native, NULL, 0, NULL, 0);
     }
     if ((slot = gxi_peek(handle.id, GXI_GRAPH)) != NULL) slot->is.graph.info->built = gxi_recorded_of(slot)->known = 1;
     handle.id = gxi_or_failed(handle.id, GXI_GRAPH);
@@ -17291,9 +18384,11 @@ static gpuexec_result gxi_know_nodes(gxi_call *call, const gxi_slot *graph) {
         return gxi_fail_nodes(call, cu);
     }
     gxi_lock(&gxi_graphs_mutex);
+    gxi_name_none(&r->names);
     r->nodes = nodes;
     r->nnodes = r->nodes_cap = nodes ? count : 0;
     r->known = 1;
+    if (!r->gone && !r->waits) gxi_recorded_waits(r);
     gxi_unlock(&gxi_graphs_mutex);
     return GPUEXEC_OK;
 }
@@ -17321,10 +18416,12 @@ static gpuexec_result gxi_join(gxi_call *call, gxi_slot *graph, struct CUctx_st 
     unsigned i = 0;
     int ok;
     if (!root || context == root->cu_context) return root ? GPUEXEC_OK : gxi_failed_with();
-    if (graph != root)
+    if (graph != root) {
+        const gxi_context_name its = gxi_name_context(context, 0), of_graph = gxi_name_context_of(root);
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "use kernels and memory of the graph's context",
-                        "the body of a conditional node cannot use another context (%p) than its graph (%p)",
-                        (void *)context, (void *)root->cu_context);
+                        "the body of a conditional node cannot use %s, because its graph is in %s", its.text,
+                        of_graph.text);
+    }
     r = gxi_recorded_of(root);
     gxi_lock(&gxi_graphs_mutex);
     while (i < r->njoined && r->joined[i] != context) i++;
@@ -17460,8 +18557,7 @@ static gpuexec_node gxi_added(gxi_call *call, gxi_adding *a, uint64_t object, vo
         n->object = object;
         n->more = more;
         n->type = (unsigned short)a->type;
-        r->listed = 0;
-        r->count = 0;
+        if (!r->waits) gxi_node_added(r);        /* 0 for bodies */
     }
     if (a->begun) {
         gxi_unlock(&gxi_graphs_mutex);
@@ -17729,7 +18825,7 @@ static gpuexec_node gxi_add_event(gxi_call *call, gpuexec_graph graph, gpuexec_e
         if (type == GXI_GRAPH_NODE_TYPE_EVENT_RECORD)
             (void)GXI_TRY_MAKE(a.node, cuGraphAddEventRecordNode, (&a.node, a.native, a.after, a.n, native));
         else (void)GXI_TRY_MAKE(a.node, cuGraphAddEventWaitNode, (&a.node, a.native, a.after, a.n, native));
-        if (a.node) e->in_graph = 1;
+        if (a.node) gxi_event_flag(event.id, GXI_IN_GRAPH);
         if (a.node && type == GXI_GRAPH_NODE_TYPE_EVENT_RECORD) GXI_STORE(&e->is.event.recorded, 1);
     }
     return gxi_added(call, &a, event.id, NULL);
@@ -17805,7 +18901,8 @@ GPUEXEC_API gpuexec_node gpuexec_graph_add_alloc_at(const char *where, gpuexec_g
         alloc.bytes = bytes;
         (void)GXI_TRY_MAKE(a.node, cuGraphAddMemAllocNode, (&a.node, a.native, a.after, a.n, &alloc));
         /* without host memory to record it, copies there are not checked: the driver cannot remove the node any more */
-        if (a.node) gxi_range_add(alloc.address, bytes, context->id, where, GPUEXEC_MEMORY_DEVICE, GXI_OF_GRAPH);
+        if (a.node && gxi_range_add(alloc.address, bytes, context->id, where, GPUEXEC_MEMORY_DEVICE, GXI_OF_GRAPH))
+            gxi_own(&a.r->owned, alloc.address);
     }
     if (address) *address = a.node ? alloc.address : 0;
     return gxi_added(call, &a, 0, NULL);
@@ -17866,7 +18963,7 @@ static gpuexec_node gxi_add_conditional(gxi_call *call, gpuexec_graph graph, uns
     p.size = 1;
     if (gxi_add_begin(call, &a, graph) && !gxi_is_null(call, body, "body") && gxi_has_conditions(call)) {
         p.context = a.graph->cu_context;
-        id = gxi_graph_new(call, gxi_peek(a.graph->context, GXI_CONTEXT), NULL, NULL, 0, 1);
+        id = gxi_graph_new(call, gxi_peek(a.graph->context, GXI_CONTEXT), NULL, NULL, 0, NULL, 1);
         if ((slot = gxi_peek(id, GXI_GRAPH)) != NULL &&
             gxi_adds(call, &a, after, GXI_GRAPH_NODE_TYPE_CONDITIONAL, p.context)) {
             made = gxi_recorded_of(slot);
@@ -17876,6 +18973,8 @@ static gpuexec_node gxi_add_conditional(gxi_call *call, gpuexec_graph graph, uns
     if (a.node) {
         made->native = p.bodies[0];
         made->users = 2;                         /* the handle and the node */
+        made->parent = a.r;
+        made->parent_node = a.index;
         made->known = slot->is.graph.info->built = 1;
         slot->is.graph.info->root = a.graph->id;
         node = gxi_added(call, &a, id, made);
@@ -17936,8 +19035,7 @@ static int gxi_set_begin(gxi_call *call, gxi_setting *s, gpuexec_node node, int 
 static int gxi_sets(gxi_call *call, gxi_setting *s, struct CUctx_st *context) {
     if (gxi_join(call, s->graph, context) || gxi_enter(call, context, &s->scope)) return 0;
     gxi_lock(&gxi_graphs_mutex);
-    s->r->listed = 0;
-    s->r->count = 0;
+    gxi_node_changed(s->r, (size_t)(s->node - s->r->nodes));
     s->begun = 1;
     if (s->graph == s->root && s->graph->is.graph.info->exec_of == s->r->native)
         s->exec = GXI_LOAD(&s->graph->is.graph.exec);
@@ -18215,7 +19313,7 @@ GPUEXEC_API gpuexec_graph gpuexec_graph_clone_at(const char *where, gpuexec_grap
             gxi_fail_cu(call, NULL, "cannot clone the graph %s at %s", GXI_GRAPH_AT(g));
             if (native) GXI_BESIDE(cuGraphDestroy, (native));
         } else if (ok)
-            handle.id = gxi_graph_new(call, gxi_peek(g->context, GXI_CONTEXT), native, NULL, 0, 0);
+            handle.id = gxi_graph_new(call, gxi_peek(g->context, GXI_CONTEXT), native, NULL, 0, NULL, 0);
         if ((slot = gxi_peek(handle.id, GXI_GRAPH)) != NULL) {
             made = gxi_recorded_of(slot);
             gxi_lock(&gxi_graphs_mutex);
@@ -18428,10 +19526,7 @@ static GXI_COLD gpuexec_result gxi_batch_check(gxi_call *call, const gxi_slot *s
         !(k = gxi_find_kernel(call, kernel)))
         return gxi_failed_with();
     if (k->cu_context != slot->cu_context)
-        return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "use one batch for each context",
-                        "%s is on device %d (context %p), but the batch is on device %d (context %p)",
-                        gxi_kernel_of(k)->title, gxi_ordinal_of(k), (void *)k->cu_context, gxi_ordinal_of(slot),
-                        (void *)slot->cu_context);
+        return gxi_fail_contexts(call, "use one batch for each context", gxi_kernel_of(k)->title, k, "the batch", slot);
     if (desc && desc->programmatic && gxi_batch_of(slot)->order == GPUEXEC_BATCH_INDEPENDENT)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set desc.programmatic to 0, or create the batch with "
                         "GPUEXEC_BATCH_IN_ORDER", "a programmatic launch of %s needs a launch before it, but those of "
@@ -18644,13 +19739,19 @@ GPUEXEC_API gpuexec_result gpuexec_batch_set_at(const char *where, gpuexec_batch
 static GXI_COLD gpuexec_result gxi_fail_batched(gxi_call *call, const gxi_slot *slot, int number, int argument,
                                                 uint64_t address) {
     const char *name = gxi_batch_of(slot)->rest[number].name;
+    gxi_text was = { 0, 0, 0, 0 };
+    gxi_range range;
     gxi_name_batched(call, slot, number);
     if (argument < 0)
-        return gxi_fail(call, GPUEXEC_STALE_HANDLE, "call gpuexec_batch_clear, then add the launches again, with the "
-                        "kernels of the module loaded now", "%s is stale: its module was unloaded", name);
-    return gxi_fail(call, GPUEXEC_STALE_HANDLE, "keep memory until the batch's last launch, or change the argument "
-                    "with gpuexec_batch_set", "argument %d (counted from 0) of %s is the address 0x%llx, whose memory "
-                    "has been freed since", argument, name, (unsigned long long)address);
+        return gxi_fail_stale(call, gxi_batch_of(slot)->rest[number].kernel, name, "call gpuexec_batch_clear, then add "
+                              "the launches again, with the kernels of the module loaded now");
+    gxi_add_freed(&was, ": ", address, &range);
+    gxi_fail(call, GPUEXEC_STALE_HANDLE, "keep memory until the batch's last launch, or change the argument with "
+             "gpuexec_batch_set", "argument %d (counted from 0) of %s is the address 0x%llx, whose memory has been "
+             "freed "
+             "since%s", argument, name, (unsigned long long)address, was.p ? was.p : "");
+    gxi_text_free(&was);
+    return GPUEXEC_STALE_HANDLE;
 }
 /* Whether all kernels and all memory of the batch are still there. */
 static GXI_NOINLINE gpuexec_result gxi_batch_lives(gxi_call *call, const gxi_slot *slot) {
@@ -18735,7 +19836,7 @@ static GXI_NOINLINE gpuexec_result gxi_batch_launch_else(const char *where, gpue
     if (cu >= 0) gxi_said(call, "cuGraphLaunch", cu);
     else {
         if (gxi_batch_lives(call, slot)) return gxi_failed_with();
-        if (gxi_captures(call, s) || !b->count)
+        if (gxi_captures(s) || !b->count)
             return gxi_batch_single(where, b, stream);
         if (!slot->is.batch.exec || b->nchanged) {
             gpuexec_result result;
@@ -18755,7 +19856,7 @@ GPUEXEC_API gpuexec_result gpuexec_batch_launch_at(const char *where, gpuexec_ba
     gxi_slot *s = gxi_peek_inline(stream.id, GXI_STREAM);
     const gxi_batch *b;
     int cu = -1;
-    if (slot && s && gxi_is_plain(s) && !slot->borrowed && !s->adopted && slot->is.batch.exec &&
+    if (slot && s && (gxi_is_plain(s) || gxi_is_idle(s)) && !slot->borrowed && slot->is.batch.exec &&
         !(b = gxi_batch_of(slot))->nchanged && b->ends == GXI_LOAD(&gxi.ends) &&
         b->frees == GXI_LOAD(&gxi.freed_count)) {
         cu = gxi.cu.cuGraphLaunch(slot->is.batch.exec, s->is.stream.native);
@@ -18863,22 +19964,27 @@ static gpuexec_ptr gxi_barrier_words(const gxi_barrier *b, unsigned k, gpuexec_p
         : host + GXI_BARRIER_RELAY + 8 * GXI_MULTI_MOST * k;
 }
 
-/* Clears everything: the words count from the start again, no device has reported, the barrier is not aborted. */
-static int gxi_barrier_clear(gxi_call *call, gxi_barrier *b) {
-    unsigned char zeros[sizeof(gxi_barrier_device) - GXI_BARRIER_COUNTS];
-    gxi_scope scope;
-    unsigned i;
-    int cu = 0;
-    memset(zeros, 0, sizeof zeros);
+/* Clears the host's part: no device has reported, the barrier is not aborted. */
+static void gxi_barrier_clear_host(gxi_barrier *b) {
     memset(b->host, 0, GXI_BARRIER_HOST_BYTES);
     GXI_STORE(&b->aborted, (const char *)NULL);
     GXI_STORE(&b->shown, 0);
-    for (i = 0; i < b->count && cu == 0; i++) {
-        if ((cu = gxi_enter_cu(call, b->cu_contexts[i], &scope)) != 0) break;
+}
+/* Clears everything: the words count from the start again. */
+static gpuexec_result gxi_barrier_clear(gxi_call *call, gxi_barrier *b) {
+    unsigned char zeros[sizeof(gxi_barrier_device) - GXI_BARRIER_COUNTS];
+    gxi_scope scope;
+    unsigned i;
+    int cu;
+    memset(zeros, 0, sizeof zeros);
+    for (i = 0; i < b->count; i++) {
+        if (gxi_enter_legacy(call, b->cu_contexts[i], &scope)) return gxi_failed_with();
         cu = gxi_copy_in_whole(call, b->memory[i] + GXI_BARRIER_COUNTS, zeros, sizeof zeros);
         gxi_leave(&scope);
+        if (cu) return gxi_fail_cu(call, NULL, "cannot write the barrier's memory");
     }
-    return cu;
+    gxi_barrier_clear_host(b);
+    return GPUEXEC_OK;
 }
 
 /* 0 if a context of a barrier or of a kept launch no longer exists: its owner destroyed it, or the process ends. */
@@ -18907,8 +20013,9 @@ static int gxi_barrier_end_part(gxi_call *call, const gxi_barrier *b, unsigned i
 static int gxi_barrier_free(gxi_call *call, gxi_barrier *b) {
     unsigned i;
     int first = 0;
-    /* a kernel writes into the other devices' parts: wait for all devices first; free the host memory last */
-    for (i = 0; i < 2 * b->count; i++) {
+    /* a kernel writes into the other devices' parts: wait for all devices first, unless no kernel has the barrier,
+       because a wait would break captures; free the host memory last */
+    for (i = b->id ? 0 : b->count; i < 2 * b->count; i++) {
         const int frees = i >= b->count;
         gxi_call own = *call;
         const int cu = gxi_barrier_end_part(&own, b, frees ? 2 * b->count - 1 - i : i, frees);
@@ -18970,8 +20077,9 @@ static gxi_slot *gxi_find_barrier(gxi_call *call, gpuexec_barrier barrier) {
     gxi_slot *slot = gxi_get(call, barrier.id, GXI_BARRIER, "the barrier"),
              *gone = slot ? gxi_barrier_gone(call, slot->is.barrier.info) : NULL;
     if (!gone) return slot;
-    gxi_fail(call, GPUEXEC_STALE_HANDLE, NULL, "the barrier is stale: its context %p was destroyed outside gpuexec",
-             (void *)gone->cu_context);
+    gxi_fail(call, GPUEXEC_STALE_HANDLE, NULL, "the barrier is stale: its context, adopted at %s, was destroyed "
+             "outside "
+             "gpuexec", gxi_place(gone->where));
     gxi_context_close(call, gone);
     return NULL;
 }
@@ -19002,10 +20110,15 @@ static int gxi_barrier_has(const gxi_barrier *b, const struct CUctx_st *context)
 }
 /* Whether a kernel of the graph has the address of one of the barrier's parts as an argument. */
 static int gxi_barrier_is_in(const gxi_call *call, const gxi_barrier *b, gxi_recorded *graph) {
+    const uint64_t owner = (uintptr_t)graph;
     unsigned i;
     int found = 0;
     gxi_lock(&gxi_graphs_mutex);
-    for (i = 0; i < b->count && !found; i++) found = gxi_graph_names(call, graph, b->memory[i], 1) != NULL;
+    gxi_list_graphs(call);
+    for (i = 0; i < b->count && !found; i++) {
+        const gxi_key *k = gxi_key_from(gxi.named, b->memory[i], owner);
+        found = k && k->value == b->memory[i] && k->owner == owner;
+    }
     gxi_unlock(&gxi_graphs_mutex);
     return found;
 }
@@ -19160,6 +20273,17 @@ static int gxi_barrier_alloc(gxi_call *call, gxi_barrier *b, unsigned i) {
     if (cu == 0) b->host = (char *)host;
     return cu;
 }
+/* On a stream for this copy: the legacy one would break the capture of a blocking stream. */
+static int gxi_barrier_copy_in(gxi_call *call, gpuexec_ptr to, const void *from, size_t bytes) {
+    struct CUstream_st *s = NULL;
+    int cu = GXI_TRY_MAKE(s, cuStreamCreateWithPriority, (&s, GXI_STREAM_NON_BLOCKING, 0));
+    if (cu) return cu;
+    cu = GXI_TRY(cuMemcpyHtoDAsync, (to, from, bytes, s));
+    if (cu == 0) cu = GXI_TRY(cuStreamSynchronize, (s));
+    if (cu) GXI_BESIDE(cuStreamDestroy, (s));
+    else cu = GXI_TRY(cuStreamDestroy, (s));
+    return cu;
+}
 static int gxi_barrier_write(gxi_call *call, gxi_barrier *b, unsigned i) {
     gxi_barrier_device d;
     gpuexec_ptr host = 0;
@@ -19176,7 +20300,7 @@ static int gxi_barrier_write(gxi_call *call, gxi_barrier *b, unsigned i) {
     d.report = host + GXI_BARRIER_REPORTS + 8 * i;
     for (k = 0; k < b->count; k++) d.to[k] = gxi_barrier_words(b, k, host) + 8 * i;
     d.from = gxi_barrier_words(b, i, host);
-    return gxi_copy_in_whole(call, b->memory[i], &d, GXI_BARRIER_COUNTS);
+    return gxi_barrier_copy_in(call, b->memory[i], &d, sizeof d);
 }
 /* Calls `does` for each device, in its context. */
 static gpuexec_result gxi_barrier_each(gxi_call *call, gxi_barrier *b, int (*does)(gxi_call *, gxi_barrier *, unsigned),
@@ -19222,10 +20346,7 @@ static uint64_t gxi_barrier_make(gxi_call *call, gxi_barrier *b, const gpuexec_c
     if (!host_memory && (b->direct = gxi_all_peers(call, b, slots)) < 0) return 0;
     if (gxi_barrier_each(call, b, gxi_barrier_alloc, "cannot allocate memory on ", " for its part of a barrier"))
         return 0;
-    if (gxi_barrier_clear(call, b)) {
-        gxi_fail_cu(call, NULL, "cannot write the barrier's memory");
-        return 0;
-    }
+    gxi_barrier_clear_host(b);
     if (gxi_barrier_each(call, b, gxi_barrier_write, "cannot write the barrier's part on ", "")) return 0;
     return gxi_barrier_enlist(call, b);
 }
@@ -19298,8 +20419,7 @@ GPUEXEC_API gpuexec_result gpuexec_barrier_reset_at(const char *where, gpuexec_b
     GXI_CALL(gpuexec_barrier_reset, GXI_MAKES);
     gxi_slot *slot = gxi_find_barrier(call, barrier);
     if (!slot) return gxi_failed_with();
-    return gxi_barrier_clear(call, slot->is.barrier.info)
-        ? gxi_fail_cu(call, NULL, "cannot write the barrier's memory") : GPUEXEC_OK;
+    return gxi_barrier_clear(call, slot->is.barrier.info);
 }
 GPUEXEC_API gpuexec_result gpuexec_barrier_destroy_at(const char *where, gpuexec_barrier barrier) {
     gxi_slot *slot;
@@ -19307,8 +20427,8 @@ GPUEXEC_API gpuexec_result gpuexec_barrier_destroy_at(const char *where, gpuexec
     GXI_CALL(gpuexec_barrier_destroy, GXI_CLEANS);
     if (gxi_was_never_made(barrier.id, GXI_BARRIER)) return GPUEXEC_OK;
     if (!(slot = gxi_find_barrier(call, barrier))) return gxi_failed_with();
-    for (i = 0; i < slot->is.barrier.info->count && GXI_LOAD(&gxi.capturing); i++) {
-        const gxi_slot *stream = GXI_LOAD(&gxi.capturing)(call, slot->is.barrier.info->cu_contexts[i]);
+    for (i = 0; i < slot->is.barrier.info->count; i++) {
+        const gxi_slot *stream = gxi_capturing(slot->is.barrier.info->cu_contexts[i], 1);
         if (stream)
             return gxi_fail(call, GPUEXEC_CAPTURING, "end the capture first: gpuexec_capture_end",
                             "cannot destroy the barrier, which waits for device %d: its stream created at %s captures",
@@ -19466,40 +20586,15 @@ static GXI_COLD gpuexec_result gxi_multi_part_check(gxi_call *call, const gxi_mu
                         "which a multi-device launch does not allow", kernel->title, d[i].ordinal);
     return GPUEXEC_OK;
 }
-/* Whether all its blocks can be resident, with the shared memory limit that it has by now. */
-static GXI_COLD gpuexec_result gxi_multi_part_fits(gxi_call *call, const gxi_multi_device *d,
-                                                   const gpuexec_args *args) {
-    const gpuexec_dims *dims = &d->dims;
-    const uint64_t blocks = (uint64_t)dims->grid_x * dims->grid_y * dims->grid_z,
-        threads = (uint64_t)dims->block_x * dims->block_y * dims->block_z;
-    int cu, per_multiprocessor = 0, multiprocessors;
-    gxi_scope scope;
-    if (gxi_attribute(call, d->device, GXI_DEV_MULTIPROCESSOR_COUNT, &multiprocessors))
-        return gxi_fail_device(call, d->ordinal);
-    if (gxi_enter(call, d->kernel->cu_context, &scope)) return gxi_failed_with();
-    cu = GXI_TRY(cuOccupancyMaxActiveBlocksPerMultiprocessor,
-                 (&per_multiprocessor, d->kernel->is.kernel.native, (int)threads, dims->shared_bytes));
-    gxi_leave(&scope);
-    if (cu && cu != GXI_INVALID_VALUE)           /* returned for impossible blocks, explained below */
-        return gxi_fail_cu(call, NULL, "cannot query how many blocks of %s can be resident on device %d",
-                           d->kernel->is.kernel.info->title, d->ordinal);
-    if (cu == 0 && blocks && blocks <= (uint64_t)per_multiprocessor * (unsigned)multiprocessors) return GPUEXEC_OK;
-    gxi_said(call, NULL, GXI_COOPERATIVE_TOO_LARGE);             /* not returned by a driver call */
-    return gxi_fail_launch(call, GXI_COOPERATIVE_TOO_LARGE, d->kernel, dims, args, &gxi_cooperative);
-}
 static GXI_COLD gpuexec_result gxi_multi_part_ready(gxi_call *call, const gpuexec_device_launch *list,
-                                                    const gxi_multi_device *d, unsigned i) {
+                                                    gxi_multi_device *d, unsigned i) {
     const gpuexec_result result = gxi_multi_part_check(call, d, i);
-    int cu;
-    if (result) return result;
-    cu = gxi_raise_shared(call, d[i].kernel, d[i].dims.shared_bytes);
-    return cu ? gxi_fail_launch(call, cu, d[i].kernel, &d[i].dims, &list[i].args, &gxi_cooperative)
-        : gxi_multi_part_fits(call, &d[i], &list[i].args);
+    return result ? result : gxi_prepare_kernel(call, d[i].kernel, &d[i].dims, &gxi_cooperative, &list[i].args);
 }
 
 /* Checks all rules. */
 static GXI_COLD gpuexec_result gxi_multi_check(gxi_call *call, const gpuexec_device_launch *list, unsigned count,
-                                               const gxi_multi_device *d) {
+                                               gxi_multi_device *d) {
     const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
     gpuexec_result result = GPUEXEC_OK;
     char subject[32];
@@ -19556,7 +20651,13 @@ static GXI_NOINLINE int gxi_multi_record(gxi_call *call, const gxi_multi_launch 
 }
 static GXI_NOINLINE int gxi_multi_wait(gxi_call *call, const gxi_multi_launch *m, const gxi_multi_device *d, unsigned i,
                                        unsigned other) {
-    return GXI_TRY(cuStreamWaitEvent, (d[i].stream->is.stream.native, m->events[other], 0));
+    const gxi_slot *const stream = d[i].stream;
+    const int captured = gxi_captures(d[other].stream) != 0;
+    int cu;
+    if (captured) gxi_joins(stream->id, 1);
+    cu = GXI_TRY(cuStreamWaitEvent, (stream->is.stream.native, m->events[other], 0));
+    if (captured) gxi_joins(stream->id, -1);
+    return cu;
 }
 /* Makes every stream wait for all work enqueued so far on the others: a star around the first stream, which costs two
    waits across devices for each other stream. With two devices, both record first, which saves one of the two hops.
@@ -19703,7 +20804,9 @@ static gpuexec_result gxi_multi_begin_part(gxi_call *call, const gpuexec_device_
         snprintf(is, sizeof is, "launches[%u]: ", i);
         call->subject = is;
         result = d->kernel->cu_context != d->stream->cu_context
-            ? gxi_fail_contexts(call, "use a stream of the kernel's context", d->kernel, d->stream)
+            ? gxi_fail_contexts(call, "use a stream of the kernel's context", gxi_kernel_of(d->kernel)->title,
+                                d->kernel,
+                                "the stream", d->stream)
             : gxi_fail_args(call, gxi_kernel_of(d->kernel)->title, d->kernel->is.kernel.sizes, &one->args);
         call->subject = NULL;
         return result;
@@ -19740,7 +20843,7 @@ static int gxi_multi_join(gxi_call *call, unsigned count, const gxi_multi_launch
     unsigned i;
     int cu = 0;
     for (i = 0; i < count && cu == 0; i++) {
-        if (i == center || !gxi_captures(call, d[i].stream)) continue;
+        if (i == center || !gxi_captures(d[i].stream)) continue;
         cu = gxi_multi_record(call, m, d, i);
         if (cu == 0) cu = gxi_multi_wait(call, m, d, center, i);
     }
@@ -19752,14 +20855,21 @@ static int gxi_multi_join(gxi_call *call, unsigned count, const gxi_multi_launch
 static GXI_COLD gpuexec_result gxi_multi_record_all(gxi_call *call, const gpuexec_device_launch *list, unsigned count,
                                                     const gxi_multi_device *d, const gxi_multi_launch *m,
                                                     const gpuexec_multi_desc *desc, unsigned center) {
+    uint64_t id = 0, other = 0;
     unsigned i;
     int cu;
     if (desc->way == GPUEXEC_MULTI_DRIVER)
         return gxi_fail(call, GPUEXEC_CAPTURING, "set gpuexec_multi_desc.way to 0",
                         "launches[%u].stream captures, which the driver's own multi-device launch does not support",
                         center);
+    gxi_capture_info(d[center].stream, &id);
+    for (i = center + 1; i < count; i++)
+        if (gxi_capture_info(d[i].stream, &other) > 0 && other != id)
+            return gxi_fail(call, GPUEXEC_CAPTURING, "end one of the captures first, or let its stream join the other "
+                            "one: gpuexec_stream_wait_stream", "launches[%u].stream and launches[%u].stream are in "
+                            "different captures", center, i);
     for (i = 0; i < count && desc->no_pre_sync; i++)
-        if (!gxi_captures(call, d[i].stream))
+        if (!gxi_captures(d[i].stream))
             return gxi_fail(call, GPUEXEC_CAPTURING, "make the stream wait for one that captures "
                             "(gpuexec_stream_wait_stream), or set gpuexec_multi_desc.no_pre_sync to 0: then it joins",
                             "launches[%u].stream captures, but launches[%u].stream has not joined the capture",
@@ -19792,7 +20902,7 @@ static gpuexec_result gxi_multi_per_device(gxi_call *call, const gpuexec_device_
     return GPUEXEC_OK;
 }
 static gpuexec_result gxi_multi_launch_all(gxi_call *call, const gpuexec_device_launch *list, unsigned count,
-                                           const gxi_multi_device *d,
+                                           gxi_multi_device *d,
                                            const gpuexec_multi_desc *desc, const gxi_slot *barrier) {
     gxi_multi_launch *m = gxi_multi_find(list, count, d);
     unsigned i = 0;
@@ -19800,7 +20910,7 @@ static gpuexec_result gxi_multi_launch_all(gxi_call *call, const gpuexec_device_
         m = &gxi_multi_launches[gxi_multi_next++ % GXI_MULTI_KEPT];
         if (gxi_multi_check(call, list, count, d) || gxi_multi_keep(call, list, count, d, m)) return gxi_failed_with();
     }
-    while (i < count && !gxi_captures(call, d[i].stream)) i++;
+    while (i < count && !gxi_captures(d[i].stream)) i++;
     if (i < count) return gxi_multi_record_all(call, list, count, d, m, desc, i);
     if (desc->way == GPUEXEC_MULTI_DRIVER)
         return gxi_multi_by_driver(call, list, count, d,
@@ -19996,6 +21106,7 @@ typedef struct gxi_ipc_wire {                    /* a message */
 } gxi_ipc_wire;
 enum { GXI_IPC_VERSION = 1, GXI_IPC_HELLO = 100, GXI_IPC_BYE };
 static const char gxi_ipc_magic[8] = { 'g', 'p', 'u', 'e', 'x', 'e', 'c', '!' };
+static gxi_mutex gxi_ipc_mutex = GXI_MUTEX_INIT;      /* of imports, and of gxi.ipc_waits */
 static const char *const gxi_ipc_kinds[] = { "nothing", "memory", "an event", "a pool", "memory of a pool" };
 
 static uint64_t gxi_ipc_process(void) {
@@ -20111,17 +21222,28 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_export_at(const char *where, gpuexec_ptr 
                             "cannot export the memory at 0x%llx (allocated at %s)", memory, gxi_place(range.where))
               : GPUEXEC_OK;
 }
-/* Notes an import. The driver returns an address again if the process has opened the memory before. */
-static gpuexec_ptr gxi_ipc_note(gxi_call *call, gpuexec_ptr address, const gxi_ipc_object *o, uint64_t context,
+/* Notes an import, with gxi_ipc_mutex held, so that no other thread imports the same memory meanwhile: the driver
+   returns its address again. Measured on an H200: it counts the imports of memory, but not those of a pool's memory,
+   where the first free ends all. What the object says about its size is not believed, if the driver knows. */
+static gpuexec_ptr gxi_ipc_note(gxi_call *call, gpuexec_ptr address, const gxi_ipc_object *o, const gxi_slot *context,
                                 int pooled) {
+    gpuexec_ptr lo = 0;
     gxi_range range;
-    const int again = gxi_range_find(address, &range) && range.lo == address && range.pooled == GXI_IMPORTED;
-    if (!again && gxi_range_add(address, o->bytes, context, call->where, GPUEXEC_MEMORY_DEVICE, pooled)) return address;
-    if (pooled == GXI_POOLED) GXI_BESIDE(cuMemFree, (address));
-    else GXI_BESIDE(cuIpcCloseMemHandle, (address));
+    size_t n = 0;
+    const int again = gxi_range_find(address, &range) && range.lo == address,
+              known = !GXI_BESIDE(cuMemGetAddressRange, (&lo, &n, address)) && n && address - lo < n;
+    const uint64_t most = known ? n - (size_t)(address - lo) : UINT64_MAX - address;
+    if (!again && o->bytes && o->bytes <= most &&
+        gxi_range_add(address, o->bytes, context->id, call->where, GPUEXEC_MEMORY_DEVICE, pooled)) return address;
+    if (pooled != GXI_POOLED) GXI_BESIDE(cuIpcCloseMemHandle, (address));
+    else if (!again) GXI_BESIDE(cuMemFree, (address));
     if (again)
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "use that address", "this process has imported the memory already: it is "
                  "at 0x%llx (imported at %s)", address, gxi_place(range.where));
+    else if (!o->bytes || o->bytes > most)
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "import objects of processes that you trust", "the object says that its "
+                 "memory has %llu bytes, but the driver has imported %llu bytes", (unsigned long long)o->bytes,
+                 (unsigned long long)most);
     else gxi_fail_memory(call, "record imported memory");
     return 0;
 }
@@ -20133,13 +21255,15 @@ GPUEXEC_API gpuexec_ptr gpuexec_ipc_import_at(const char *where, gpuexec_context
     gxi_scope scope;
     GXI_CALL(gpuexec_ipc_import, GXI_MAKES);
     if (gxi_ipc_read(call, object, GPUEXEC_IPC_MEMORY, &o) || !(slot = gxi_begin_in(call, context, &scope))) return 0;
+    gxi_lock(&gxi_ipc_mutex);
     /* the handle is passed as a struct, which GXI_TRY cannot trace */
     gxi_returned(call, "cuIpcOpenMemHandle",
                  gxi.cu.cuIpcOpenMemHandle(&address, o.handle, GXI_IPC_MEM_LAZY_ENABLE_PEER_ACCESS), 2,
                  GXI_NUMBER(&address), GXI_NUMBER(GXI_IPC_MEM_LAZY_ENABLE_PEER_ACCESS));
     if (call->cu == 0 && !address) gxi_note(call, GXI_MADE_NOTHING);
     if (call->cu) gxi_ipc_fail_import(call, slot, &o);
-    else address = gxi_ipc_note(call, address, &o, slot->id, GXI_IMPORTED);
+    else address = gxi_ipc_note(call, address, &o, slot, GXI_IMPORTED);
+    gxi_unlock(&gxi_ipc_mutex);
     gxi_leave(&scope);
     return call->cu ? 0 : address;
 }
@@ -20154,6 +21278,10 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_export_event_at(const char *where, gpuexe
     if (gxi_is_null(call, object, "object")) return gxi_failed_with();
     memset(object, 0, sizeof *object);
     if (!(slot = gxi_begin_with_event(call, event, "the event"))) return gxi_failed_with();
+    if (slot->imported)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "let the process that created it export it to the third process",
+                        "the event was imported, at %s: only the process that created it can export it",
+                        gxi_place(slot->where));
     if (!slot->interprocess && !slot->adopted)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "create it with gpuexec_event_desc.interprocess",
                         "the event cannot be exported: it was created for one process, at %s", gxi_place(slot->where));
@@ -20182,7 +21310,12 @@ GPUEXEC_API gpuexec_event gpuexec_ipc_import_event_at(const char *where, gpuexec
         if (call->cu == 0 && !native) gxi_note(call, GXI_MADE_NOTHING);
         if (call->cu) gxi_ipc_fail_import(call, slot, &o);
         else if (!(handle.id = gxi_event_new(call, slot, native, 0, 1))) GXI_BESIDE(cuEventDestroy, (native));
-        else GXI_STORE(&gxi_peek(handle.id, GXI_EVENT)->is.event.recorded, 1);       /* by its process */
+        else {
+            gxi_slot *const e = gxi_peek(handle.id, GXI_EVENT);
+            e->interprocess = e->imported = 1;
+            e->of.process = (uint32_t)o.process;
+            GXI_STORE(&e->is.event.recorded, 1); /* by its process */
+        }
         gxi_leave(&scope);
     }
     handle.id = gxi_or_failed(handle.id, GXI_EVENT);
@@ -20228,16 +21361,21 @@ GPUEXEC_API gpuexec_ptr gpuexec_ipc_import_from_at(const char *where, gpuexec_po
     gpuexec_ptr address = 0;
     const gxi_slot *slot, *context;
     gxi_ipc_object o;
+    gxi_scope scope;
     GXI_CALL(gpuexec_ipc_import_from, GXI_MAKES);
     if (gxi_ipc_read(call, object, GPUEXEC_IPC_POOL_MEMORY, &o) ||
         !(slot = gxi_begin_with(call, pool.id, GXI_POOL, "the pool")) ||
-        !(context = gxi_get(call, slot->context, GXI_CONTEXT, "the pool's context")))
+        !(context = gxi_get(call, slot->context, GXI_CONTEXT, "the pool's context")) ||
+        gxi_enter(call, context->cu_context, &scope))
         return 0;
+    gxi_lock(&gxi_ipc_mutex);
     if (GXI_TRY_MAKE(address, cuMemPoolImportPointer, (&address, slot->is.pool.native, &o.handle))) {
         gxi_ipc_fail_import(call, context, &o);
-        return 0;
-    }
-    return gxi_ipc_note(call, address, &o, context->id, GXI_POOLED);
+        address = 0;
+    } else address = gxi_ipc_note(call, address, &o, context, GXI_POOLED);
+    gxi_unlock(&gxi_ipc_mutex);
+    gxi_leave(&scope);
+    return address;
 }
 GPUEXEC_API gpuexec_result gpuexec_ipc_get_info_at(const char *where, const gpuexec_ipc_object *object,
                                                    gpuexec_ipc_info *info) {
@@ -20253,76 +21391,140 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_get_info_at(const char *where, const gpue
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-connection   Messages have one size. The first one that a process sends says its number, the last one that it
-   ends; if that is missing, the process has been ended. The system says how, until its parent has waited for it. */
+   >>impl-messages   Messages have one size. The first one that a process sends greets, and brings the kernel's
+   descriptor of that process (SCM_PIDFD); the last one says that it closes its end. If that is missing, the process has
+   been ended. Only the end of the socket and that descriptor decide whether the other process is there: numbers, which
+   may mean nothing here, and /proc serve texts. The system says how a process ended until its parent has waited. */
 
 struct gxi_ipc {
     int      fd;
-    long     pid;                                /* of the other process; 0: not known */
-    uint64_t start;                              /* when it started; 0: not known */
-    int      gone;
-    char     how[96];                            /* how it ended, or "" */
+    int      pidfd;                              /* of the process that greeted last; -1: not known (before Linux 6.5).
+                                                    Atomic, but closed only with gxi_tables held */
+    long     pid;                                /* for texts; 0: not known */
+    long     maker;                              /* the process, perhaps since forked, that may close it for both */
+    int      foreign;                            /* the number belongs to another PID namespace */
+    uint32_t process;                            /* as in its objects; 0: not known. Guarded by gxi_tables */
+    int      gone, bye;                          /* the connection has ended; the other process said so (atomic) */
+    char     how[96];                            /* how the process ended, or "" */
 };
+#if defined(__powerpc__)
+enum { GXI_SO_PASSCRED = 20 };
+#else
+enum { GXI_SO_PASSCRED = 16 };
+#endif
+enum { GXI_SO_PASSPIDFD = 76, GXI_SCM_CREDENTIALS = 2, GXI_SCM_PIDFD = 4 };
 
-/* The state of a process, as in ps, 0 if there is none; with the time when it started and, once it has ended, its
-   status as wait() returns it. */
-static char gxi_process_state(long pid, uint64_t *start, int *status) {
-    char path[40], text[1024], state = 0;
-    unsigned long long started = 0;
-    const char *p;
-    size_t n;
-    FILE *file;
-    int i;
-    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
-    if (!(file = fopen(path, "rb"))) return 0;
-    n = fread(text, 1, sizeof text - 1, file);
-    fclose(file);
-    text[n] = 0;
-    if (!(p = strrchr(text, ')'))) return 0;     /* the name before it may contain anything */
-    for (i = 3; i <= 52 && (p = strchr(p, ' ')) != NULL; i++) {      /* the fields have numbers in proc(5) */
-        p++;
-        if (i == 3) state = *p;
-        if (i == 22) started = strtoull(p, NULL, 10);
-        if (i == 52) *status = (int)strtol(p, NULL, 10);
+/* --- time-outs: one deadline for each call, which signals do not move --------------------------------------------- */
+
+static int64_t gxi_ipc_now(void) {               /* in milliseconds */
+    gxi_timespec now = { 0, 0 };
+    (void)gxi_clock(1 /* CLOCK_MONOTONIC */, &now);
+    return (int64_t)now.seconds * 1000 + now.nanoseconds / 1000000;
+}
+/* -1: never */
+static int64_t gxi_ipc_deadline(int timeout_ms) { return timeout_ms < 0 ? -1 : gxi_ipc_now() + timeout_ms; }
+static int gxi_ipc_over(int64_t deadline) { return deadline >= 0 && gxi_ipc_now() >= deadline; }
+static int64_t gxi_ipc_sooner(int64_t deadline, int ms) {
+    const int64_t other = gxi_ipc_now() + ms;
+    return deadline >= 0 && deadline < other ? deadline : other;
+}
+/* Waits until one of the descriptors is ready. 0: none was until the deadline; -1: failed. */
+static int gxi_ipc_await(struct pollfd *ready, unsigned count, int64_t deadline) {
+    for (;;) {
+        const int64_t left = deadline < 0 ? -1 : deadline - gxi_ipc_now();
+        const int n = poll(ready, count, deadline < 0 ? -1 : left < 0 ? 0 : left > 0x7FFFFFFF ? 0x7FFFFFFF
+                                         : (int)left);
+        if (n > 0 || (n < 0 && errno != EINTR) || (n == 0 && gxi_ipc_over(deadline))) return n;
+        if (n < 0 && gxi_ipc_over(deadline)) deadline = 0;           /* a signal: one more look, without waiting */
     }
-    *start = started;
-    return state;
-}
-/* Whether the other process has ended. Until it has been waited for, the system knows how. */
-static int gxi_ipc_ended(gxi_ipc *c) {
-    uint64_t start = 0;
-    int status = 0;
-    const char state = c->pid ? gxi_process_state(c->pid, &start, &status) : 'R';
-    if (state && state != 'Z' && state != 'X' && (!c->start || start == c->start)) return 0;
-    if (!state || (c->start && start != c->start)) snprintf(c->how, sizeof c->how, "has ended");
-    else if (status & 0x7F)
-        snprintf(c->how, sizeof c->how, "was ended by signal %d%s", status & 0x7F,
-                 (status & 0x7F) == 9 ? " (SIGKILL)" : (status & 0x7F) == 11 ? " (SIGSEGV)"
-                 : (status & 0x7F) == 6 ? " (SIGABRT)" : (status & 0x7F) == 15 ? " (SIGTERM)" : "");
-    else snprintf(c->how, sizeof c->how, "has exited with status %d", status >> 8 & 0xFF);
-    return c->gone = 1;
-}
-/* Its end of the socket is closed. If it did not say so, it is ending: waits a while for how. */
-static void gxi_ipc_closed(gxi_ipc *c) {
-    int i;
-    c->gone = 1;
-    for (i = 0; i < 200 && c->pid && !gxi_ipc_ended(c); i++) (void)poll(NULL, 0, 10);
-    if (!*c->how) snprintf(c->how, sizeof c->how, "has closed its end of the connection");
-}
-static gpuexec_result gxi_ipc_fail_gone(gxi_call *call, const gxi_ipc *c) {
-    char who[40] = "the other process";
-    if (c->pid) snprintf(who, sizeof who, "the other process, %ld,", c->pid);
-    return gxi_fail(call, GPUEXEC_PEER_GONE, "close the connection, and let no stream wait for that process's events",
-                    "%s %s", who, c->how);
 }
 static gpuexec_result gxi_ipc_fail_system(gxi_call *call, const char *what) {
     return gxi_fail(call, GPUEXEC_FILE_ERROR, NULL, "cannot %s: %s", what, strerror(errno));
 }
 
+/* --- the other process ------------------------------------------------------------------------------------------- */
+
+static int gxi_ipc_process_ended(const gxi_ipc *c) {
+    struct pollfd process = { GXI_LOAD(&c->pidfd), POLLIN, 0 };
+    return process.fd >= 0 && poll(&process, 1, 0) > 0;
+}
+/* Waits for the other process's messages or its end, which sets c->gone; 0: neither came; -1: failed. */
+static int gxi_ipc_await_peer(gxi_ipc *c, short events, int64_t deadline) {
+    struct pollfd ready[2] = { { c->fd, events, 0 }, { GXI_LOAD(&c->pidfd), POLLIN, 0 } };
+    const int n = gxi_ipc_await(ready, 2, deadline);
+    if (n > 0 && ready[1].revents) c->gone = 1;
+    if (n > 0 && !events) c->gone = 1;           /* its end of the socket is closed */
+    return n;
+}
+/* Whether the next thing to receive is that it closes its end. */
+static int gxi_ipc_says_bye(const gxi_ipc *c) {
+    gxi_ipc_wire next;
+    return recv(c->fd, &next, sizeof next, MSG_PEEK | MSG_DONTWAIT) == (long)sizeof next && next.kind == GXI_IPC_BYE;
+}
+/* Whether the process has ended, and not only the connection. Without its descriptor, a connection that ended without
+   a word counts. */
+static int gxi_ipc_is_lost(const gxi_ipc *c) {
+    struct pollfd socket_ends = { c->fd, 0, 0 };
+    if (GXI_LOAD(&c->pidfd) >= 0) return gxi_ipc_process_ended(c);
+    return !GXI_LOAD(&c->bye) && poll(&socket_ends, 1, 0) > 0 && !gxi_ipc_says_bye(c);
+}
+/* How a process ended, as wait() returns it; -1: not known. Only for texts. */
+static int gxi_process_status(long pid) {
+    char path[40], text[1024], state = 0;
+    long threads = 0, status = -1;
+    const char *p;
+    size_t n;
+    FILE *file;
+    int i;
+    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+    if (!(file = fopen(path, "rb"))) return -1;
+    n = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[n] = 0;
+    if (!(p = strrchr(text, ')'))) return -1;    /* the name before it may contain anything */
+    for (i = 3; i <= 52 && (p = strchr(p, ' ')) != NULL; i++) {      /* the fields have numbers in proc(5) */
+        p++;
+        if (i == 3) state = *p;
+        if (i == 20) threads = strtol(p, NULL, 10);
+        if (i == 52) status = strtol(p, NULL, 10);
+    }
+    /* while other threads run, the first one's end is not the end of the process */
+    return (state == 'Z' || state == 'X') && threads <= 1 ? (int)status : -1;
+}
+/* Finds out how the process ended. If the connection ended without a word, the process is ending: waits for that at
+   most a second, and not beyond the deadline. */
+static void gxi_ipc_find_how(gxi_ipc *c, int64_t deadline) {
+    const int64_t end = gxi_ipc_sooner(deadline, 1000);
+    if (gxi_ipc_says_bye(c)) GXI_STORE(&c->bye, 1);
+    while (!*c->how && !c->bye) {
+        const int ended = gxi_ipc_process_ended(c), over = gxi_ipc_over(end);
+        const int status = c->pid && !c->foreign && (ended || c->pidfd < 0) ? gxi_process_status(c->pid) : -1;
+        if (status >= 0 && status & 0x7F)
+            snprintf(c->how, sizeof c->how, "was ended by signal %d%s", status & 0x7F,
+                     (status & 0x7F) == 9 ? " (SIGKILL)" : (status & 0x7F) == 11 ? " (SIGSEGV)"
+                     : (status & 0x7F) == 6 ? " (SIGABRT)" : (status & 0x7F) == 15 ? " (SIGTERM)" : "");
+        else if (status >= 0) snprintf(c->how, sizeof c->how, "has exited with status %d", status >> 8 & 0xFF);
+        else if (ended) snprintf(c->how, sizeof c->how, "has ended");
+        else if (over) return;
+        else (void)poll(NULL, 0, 5);
+    }
+}
+static gpuexec_result gxi_ipc_fail_gone(gxi_call *call, gxi_ipc *c, int64_t deadline) {
+    char who[64] = "the other process";
+    gxi_ipc_find_how(c, deadline);
+    if (c->pid) snprintf(who, sizeof who, "the other process, %ld%s,", c->pid,
+                         c->foreign ? " in its PID namespace" : "");
+    return gxi_fail(call, GPUEXEC_PEER_GONE, "let no stream and no thread wait for that process's events. If a stream "
+                    "does, wait for nothing in its context: call gpuexec_shutdown, or end this process",
+                    "%s %s", who, *c->how ? c->how : c->bye ? "has closed its end of the connection"
+                    : "has closed its end of the connection, or is ending");
+}
+
+/* --- messages ---------------------------------------------------------------------------------------------------- */
+
 /* Sends a message, with a file descriptor unless that is -1. */
-static gpuexec_result gxi_ipc_put(gxi_call *call, gxi_ipc *c, gxi_ipc_wire *wire, int fd, int timeout_ms) {
+static gpuexec_result gxi_ipc_put(gxi_call *call, gxi_ipc *c, gxi_ipc_wire *wire, int fd, int64_t deadline) {
     union { struct cmsghdr header; char room[CMSG_SPACE(sizeof(int))]; } control;
-    struct pollfd ready;
     struct msghdr message;
     struct iovec bytes;
     memcpy(wire->magic, gxi_ipc_magic, sizeof wire->magic);
@@ -20342,79 +21544,268 @@ static gpuexec_result gxi_ipc_put(gxi_call *call, gxi_ipc *c, gxi_ipc_wire *wire
         memcpy(CMSG_DATA(&control.header), &fd, sizeof fd);
     }
     while (!c->gone && sendmsg(c->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
-        if (errno == EPIPE || errno == ECONNRESET) gxi_ipc_closed(c);
-        else if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
-            return gxi_ipc_fail_system(call, "send a message");
-        else {
-            const int slice = timeout_ms < 0 || timeout_ms > 100 ? 100 : timeout_ms;
-            ready.fd = c->fd;
-            ready.events = POLLOUT;
-            if (poll(&ready, 1, slice) == 0 && !gxi_ipc_ended(c) && timeout_ms >= 0 && (timeout_ms -= slice) <= 0)
-                return GPUEXEC_NOT_READY;
-        }
+        if (errno == EPIPE || errno == ECONNRESET) c->gone = 1;
+        else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            const int n = gxi_ipc_await_peer(c, POLLOUT, deadline);
+            if (n == 0) return GPUEXEC_NOT_READY;
+            if (n < 0) return gxi_ipc_fail_system(call, "wait until a message can be sent");
+        } else if (errno != EINTR) return gxi_ipc_fail_system(call, "send a message");
     }
-    return c->gone ? gxi_ipc_fail_gone(call, c) : GPUEXEC_OK;
+    return c->gone ? gxi_ipc_fail_gone(call, c, deadline) : GPUEXEC_OK;
 }
-/* Reads a message that has arrived. 1: there is one in *wire; 0: none, or it was only for the connection; -1: failed.
-   *fd: -1, or a descriptor that came with it. */
-static int gxi_ipc_take(gxi_call *call, gxi_ipc *c, gxi_ipc_wire *wire, int *fd) {
-    union { struct cmsghdr header; char room[CMSG_SPACE(sizeof(int))]; } control;
+
+typedef struct gxi_ipc_came {                    /* what arrived */
+    gxi_ipc_wire wire;
+    long         bytes, pid;                     /* pid: from the kernel; 0: another PID namespace, -1: nothing came */
+    int          fd, pidfd, count, flags;        /* the first of `count` descriptors; the others are closed */
+} gxi_ipc_came;
+
+/* As recvmsg. */
+static long gxi_ipc_read_socket(int fd, gxi_ipc_came *came) {
+    union { struct cmsghdr header; char room[256]; } control;
+    struct cmsghdr *header;
     struct msghdr message;
     struct iovec bytes;
-    int reset = 0;
-    long n;
+    int reset = 0, i, ints[sizeof control / sizeof(int)];
     memset(&control, 0, sizeof control);
     memset(&message, 0, sizeof message);
-    bytes.iov_base = wire;
-    bytes.iov_len = sizeof *wire;
+    memset(came, 0, sizeof *came);
+    came->fd = came->pidfd = -1;
+    came->pid = -1;
+    bytes.iov_base = &came->wire;
+    bytes.iov_len = sizeof came->wire;
     message.msg_iov = &bytes;
     message.msg_iovlen = 1;
-    message.msg_control = &control;
-    message.msg_controllen = sizeof control;
-    *fd = -1;
-    do n = (long)recvmsg(c->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    while (n < 0 && errno == ECONNRESET && !reset++);        /* it did not read all of ours; then come its own */
-    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return 0;
+    do {
+        message.msg_control = &control;
+        message.msg_controllen = sizeof control;
+        came->bytes = (long)recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    } while (came->bytes < 0 && (errno == EINTR || (errno == ECONNRESET && !reset++)));  /* reset: it did not read all
+                                                                                    of ours; then come its own */
+    if (came->bytes < 0) return came->bytes;
+    came->flags = message.msg_flags;
+    for (header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
+        const int count = (int)((header->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+        if (header->cmsg_level != SOL_SOCKET || count < 1) continue;
+        memcpy(ints, CMSG_DATA(header), (size_t)count * sizeof(int));
+        if (header->cmsg_type == GXI_SCM_CREDENTIALS) came->pid = ints[0];
+        if (header->cmsg_type == GXI_SCM_PIDFD) came->pidfd = ints[0];
+        for (i = 0; header->cmsg_type == SCM_RIGHTS && i < count; i++) {
+            if (came->count++) close(ints[i]);
+            else came->fd = ints[i];
+        }
+    }
+    return came->bytes;
+}
+/* Whether it is a message that this gpuexec.h may have sent. */
+static gpuexec_result gxi_ipc_check(gxi_call *call, const gxi_ipc_came *came) {
+    static const char cure[] = "use one version of gpuexec.h in both processes, and send only with gpuexec_ipc_send";
+    const gxi_ipc_wire *const wire = &came->wire;
+    const int wanted = wire->kind == GPUEXEC_IPC_POOL;
+    gxi_ipc_object o;
+    if (came->bytes != (long)sizeof *wire || came->flags & MSG_TRUNC ||
+        memcmp(wire->magic, gxi_ipc_magic, sizeof wire->magic) || wire->version != GXI_IPC_VERSION)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure, "%s%ld bytes arrived that are not a message of this "
+                        "gpuexec.h", came->flags & MSG_TRUNC ? "more than " : "", came->bytes);
+    if (wire->kind > GPUEXEC_IPC_POOL_MEMORY && wire->kind != GXI_IPC_HELLO && wire->kind != GXI_IPC_BYE)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure, "a message of kind %u arrived, which this gpuexec.h does not "
+                        "know", wire->kind);
+    if (came->flags & MSG_CTRUNC && !came->count)
+        return gxi_fail(call, GPUEXEC_FILE_ERROR, "close descriptors, or raise the limit of open files (ulimit -n)",
+                        "a message arrived with a descriptor that this process cannot open");
+    if (came->count != wanted || came->flags & MSG_CTRUNC)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure, "a message with %s arrived with %d%s descriptors, not %d",
+                        wire->kind < GXI_IPC_HELLO ? gxi_ipc_kinds[wire->kind] : "nothing", came->count,
+                        came->flags & MSG_CTRUNC ? " or more" : "", wanted);
+    if (wanted || wire->kind == GPUEXEC_IPC_NOTHING || wire->kind >= GXI_IPC_HELLO) return GPUEXEC_OK;
+    if (gxi_ipc_read(call, &wire->object, 0, &o)) return gxi_failed_with();
+    return o.kind == wire->kind ? GPUEXEC_OK
+        : gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure, "a message with %s arrived whose object is %s",
+                   gxi_ipc_kinds[wire->kind], gxi_ipc_kinds[o.kind]);
+}
+/* The other process is the one that sent this, as the kernel says. */
+static void gxi_ipc_greeted(gxi_ipc *c, gxi_ipc_came *came) {
+    const int old = c->pidfd;
+    c->foreign = came->pid <= 0;
+    c->pid = came->pid > 0 ? came->pid : (long)came->wire.value;
+    gxi_lock(&gxi_tables);
+    memcpy(&c->process, &came->wire.object, sizeof c->process);
+    if (came->pidfd >= 0) {
+        GXI_STORE(&c->pidfd, came->pidfd);
+        came->pidfd = old;                       /* to be closed */
+    }
+    if (came->pidfd >= 0) close(came->pidfd);
+    gxi_unlock(&gxi_tables);
+    came->pidfd = -1;
+}
+/* Reads what has arrived. 1: a message, in *came; 0: nothing, or it was only for the connection; -1: failed. Closes
+   each descriptor that it does not return. */
+static int gxi_ipc_take(gxi_call *call, gxi_ipc *c, gxi_ipc_came *came) {
+    gpuexec_result result;
+    const long n = gxi_ipc_read_socket(c->fd, came);
+    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return 0;
     if (n < 0 && errno != ECONNRESET) {
         gxi_ipc_fail_system(call, "receive a message");
         return -1;
     }
-    if (n <= 0) {
-        if (!c->gone) gxi_ipc_closed(c);
+    if (n < 0 || (n == 0 && came->pid < 0)) {    /* a message without bytes has credentials; the end has none */
+        c->gone = 1;
         return 0;
     }
-    if (message.msg_controllen >= CMSG_LEN(sizeof *fd) && control.header.cmsg_type == SCM_RIGHTS)
-        memcpy(fd, CMSG_DATA(&control.header), sizeof *fd);
-    if (n != (long)sizeof *wire || memcmp(wire->magic, gxi_ipc_magic, sizeof wire->magic) ||
-        wire->version != GXI_IPC_VERSION) {
-        if (*fd >= 0) close(*fd);
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "use one version of gpuexec.h in both processes, and send only with "
-                 "gpuexec_ipc_send", "%ld bytes arrived that are not a message of this gpuexec.h", n);
-        return -1;
-    }
-    wire->label[sizeof wire->label - 1] = 0;
-    if (wire->kind == GXI_IPC_BYE) {
+    result = gxi_ipc_check(call, came);
+    came->wire.label[sizeof came->wire.label - 1] = 0;
+    if (!result && came->wire.kind == GXI_IPC_HELLO) gxi_ipc_greeted(c, came);
+    if (!result && came->wire.kind == GXI_IPC_BYE) {
+        GXI_STORE(&c->bye, 1);
         c->gone = 1;
-        snprintf(c->how, sizeof c->how, "has closed its end of the connection");
     }
-    if (wire->kind == GXI_IPC_HELLO) {
-        int status;
-        c->pid = (long)wire->value;
-        gxi_process_state(c->pid, &c->start, &status);
-    }
-    return wire->kind < GXI_IPC_HELLO;
+    if (came->pidfd >= 0) close(came->pidfd);
+    if (result && came->fd >= 0) close(came->fd);
+    return result ? -1 : came->wire.kind < GXI_IPC_HELLO;
 }
 static gpuexec_result gxi_ipc_greet(gxi_call *call, gxi_ipc *c) {
+    const uint32_t process = (uint32_t)gxi_ipc_process();
+    gpuexec_result result;
     gxi_ipc_wire wire;
     memset(&wire, 0, sizeof wire);
     wire.kind = GXI_IPC_HELLO;
     wire.value = (uint64_t)gxi_pid();
-    return gxi_ipc_put(call, c, &wire, -1, -1);
+    memcpy(&wire.object, &process, sizeof process);
+    result = gxi_ipc_put(call, c, &wire, -1, 0);
+    return result != GPUEXEC_NOT_READY ? result
+        : gxi_fail(call, GPUEXEC_FILE_ERROR, "make the connection of a new socket",
+                   "file descriptor %d is full of messages that the other process has not read", c->fd);
 }
+
+/* ---------------------------------------------------------------------------------------------------------------------
+   >>impl-connection   Streams that wait for other processes, and the calls of connections. */
+
+struct gxi_ipc_wait {                            /* the last wait of a stream for an event of another process */
+    struct gxi_ipc_wait *next;
+    uint64_t             context;                /* a handle's id */
+    uint32_t             process;                /* that records the event; 0: not known */
+    struct CUstream_st  *stream;
+    struct CUevent_st   *passed;                 /* recorded behind the wait */
+    const char          *where;
+};
+typedef struct gxi_ipc_wait gxi_ipc_wait;
+
+/* After a stream began to wait. If the event is not reached yet, notes the wait: gxi_ipc_find_stuck needs it. */
+static void gxi_ipc_waits(gxi_call *call, const gxi_slot *stream, const gxi_slot *event) {
+    struct CUstream_st *const native = stream->is.stream.native;
+    struct CUctx_st *popped;
+    gxi_ipc_wait *w, made;
+    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED;
+    gxi_exchange_mode(&mode);
+    if (GXI_BESIDE(cuEventQuery, (event->is.event.native)) == GXI_CU_NOT_READY &&
+        !GXI_BESIDE(cuCtxPushCurrent, (stream->cu_context))) {
+        memset(&made, 0, sizeof made);
+        gxi_lock(&gxi_ipc_mutex);
+        for (w = gxi.ipc_waits; w; w = w->next)  /* this stream's, or one that has ended */
+            if (w->context == stream->context &&
+                ((w->stream == native && w->process == event->of.process) ||
+                 !GXI_BESIDE(cuEventQuery, (w->passed)))) break;
+        if (!w && !GXI_BESIDE(cuEventCreate, (&made.passed, GXI_EVENT_DISABLE_TIMING)) && made.passed) {
+            if ((w = (gxi_ipc_wait *)gxi_realloc(NULL, sizeof *w)) != NULL) {
+                *w = made;
+                w->context = stream->context;
+                w->next = gxi.ipc_waits;
+                gxi.ipc_waits = w;
+            } else GXI_BESIDE(cuEventDestroy, (made.passed));
+        }
+        if (w) {
+            w->stream = native;
+            w->process = event->of.process;
+            gxi_lock(&gxi_tables);
+            w->where = gxi_keep_held(call->where);
+            gxi_unlock(&gxi_tables);
+            GXI_BESIDE(cuEventRecord, (w->passed, native));
+        }
+        gxi_unlock(&gxi_ipc_mutex);
+        GXI_BESIDE(cuCtxPopCurrent, (&popped));
+    }
+    gxi_exchange_mode(&mode);
+}
+/* Whether the process that records an event has ended: as its connections say. If it has none, or is not known (0): if
+   all processes have ended that this one is or was connected to. */
+static int gxi_ipc_has_lost(uint32_t process) {
+    int lost[2] = { 0, 0 }, live[2] = { 0, 0 };  /* of all; of that process */
+    const gxi_slot *slot;
+    unsigned i;
+    gxi_lock(&gxi_tables);
+    for (i = 0; i < GXI_LOST_KEPT && i < gxi.nlost; i++) {
+        lost[0] = 1;
+        lost[1] |= gxi.lost[i] == process;
+    }
+    for (slot = gxi_first_held(&gxi.first[GXI_IPC]); slot; slot = gxi_next_held(slot)) {
+        const gxi_ipc *const c = slot->is.ipc.info;
+        int *const count = gxi_ipc_is_lost(c) ? lost : live;
+        count[0] = 1;
+        count[1] |= c->process == process;
+    }
+    gxi_unlock(&gxi_tables);
+    i = process && (lost[1] || live[1]);
+    return lost[i] && !live[i];
+}
+/* The place where a stream on the context's device began a wait that has not ended, or NULL. *lost: whether that is for
+   a process that has ended. Forgets the waits in contexts that are gone, and those in this one that have ended. */
+static const char *gxi_ipc_waiting(const gxi_call *call, const gxi_slot *context, int *lost) {
+    gxi_ipc_wait **at = &gxi.ipc_waits, *w;
+    const char *where = NULL;
+    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED;
+    *lost = 0;
+    gxi_exchange_mode(&mode);
+    gxi_lock(&gxi_ipc_mutex);
+    while ((w = *at) != NULL) {
+        const gxi_slot *const owner = gxi_peek(w->context, GXI_CONTEXT);
+        const int gone = !owner || gxi_context_is_gone(call, owner),
+                  waits = !gone && GXI_BESIDE(cuEventQuery, (w->passed)) == GXI_CU_NOT_READY;
+        if (waits && !*lost && gxi_context_of(owner)->device == gxi_context_of(context)->device) {
+            where = gxi_place(w->where);
+            *lost = gxi_ipc_has_lost(w->process);
+        }
+        if (!gone && (waits || w->context != context->id)) at = &w->next;
+        else {
+            if (!gone) GXI_BESIDE(cuEventDestroy, (w->passed));
+            *at = w->next;
+            gxi_free(w);
+        }
+    }
+    gxi_unlock(&gxi_ipc_mutex);
+    gxi_exchange_mode(&mode);
+    return where;
+}
+/* Before a context is closed: waits until the streams on its device have passed their waits for other processes. If
+   such a process has ended, they get another second; then they are stuck. Measured on an H200: the driver waits for
+   them forever in cuMemFree, cuModuleUnload and when it destroys this or another context on the device, but not when
+   the process exits. So the device's contexts, and what they own, are left to the end of this process. */
+static gpuexec_result gxi_ipc_find_stuck(gxi_call *call, const gxi_slot *context) {
+    enum { GRACE = 1000 };
+    const gxi_context *const info = gxi_context_of(context);
+    const char *where = GXI_LOAD(&info->stuck);
+    const gxi_slot *other;
+    int64_t end = -1;
+    int over = where != NULL, lost = over;
+    while (!over || !lost) {
+        over = gxi_ipc_over(end);                /* before the last look */
+        if (!(where = gxi_ipc_waiting(call, context, &lost))) return GPUEXEC_OK;
+        if (!lost) end = -1;
+        else if (end < 0) end = gxi_ipc_deadline(GRACE);
+        if (!over || !lost) (void)poll(NULL, 0, 1);
+    }
+    for (other = gxi_first(&gxi.first[GXI_CONTEXT]); other; other = gxi_after(other))
+        if (gxi_context_of(other)->device == info->device) GXI_STORE(&gxi_context_of(other)->stuck, where);
+    gxi_ipc_waiting(call, context, &lost);       /* forgets them */
+    return gxi_fail(call, GPUEXEC_PEER_GONE, "wait with gpuexec_ipc_wait before you enqueue work that depends on a "
+                    "process that may be killed", "closing the context: a stream on device %d waits for an event of a "
+                    "process that has ended, since %s, and will wait forever: the context and what it owns are left to "
+                    "the end of this process", info->ordinal, where);
+}
+
 /* Makes a connection of a socket, which remains the caller's if that fails. */
 static gpuexec_ipc gxi_ipc_new(gxi_call *call, int fd) {
     gpuexec_ipc handle = { 0 };
-    int type = 0, who[3] = { 0, 0, 0 }, status;
+    int type = 0, yes = 1;
     socklen_t size = sizeof type;
     gxi_slot made;
     gxi_ipc *c = NULL;
@@ -20426,32 +21817,50 @@ static gpuexec_ipc gxi_ipc_new(gxi_call *call, int fd) {
         memset(c, 0, sizeof *c);
         memset(&made, 0, sizeof made);
         c->fd = fd;
-        size = sizeof who;                       /* of a pair: the process that made it, perhaps this one */
-        if (getsockopt(fd, SOL_SOCKET, GXI_SO_PEERCRED, who, &size) == 0 && who[0] != (int)gxi_pid()) c->pid = who[0];
-        if (c->pid) gxi_process_state(c->pid, &c->start, &status);
+        c->pidfd = -1;
+        c->maker = gxi_pid();
+        /* also on this end: then the kernel attaches them to what it sends, even if the other end is not used yet */
+        (void)setsockopt(fd, SOL_SOCKET, GXI_SO_PASSCRED, &yes, sizeof yes);
+        (void)setsockopt(fd, SOL_SOCKET, GXI_SO_PASSPIDFD, &yes, sizeof yes);
         made.is.ipc.info = c;
         if (gxi_ipc_greet(call, c) == GPUEXEC_OK) handle.id = gxi_new(call, GXI_IPC, &made, &gxi.first[GXI_IPC]);
     }
     if (!handle.id) gxi_free(c);
+    else {
+        GXI_STORE(&gxi.waits_for_others, &gxi_ipc_waits);
+        GXI_STORE(&gxi.find_stuck, &gxi_ipc_find_stuck);
+    }
     handle.id = gxi_or_failed(handle.id, GXI_IPC);
     return handle;
 }
-/* The same; closes the socket if it fails. */
-static gpuexec_ipc gxi_ipc_own(gxi_call *call, int fd) {
+/* The same; closes the socket if it fails. named: the kernel knows who made the other end, for texts until that one
+   greets. */
+static gpuexec_ipc gxi_ipc_own(gxi_call *call, int fd, int named) {
     const gpuexec_ipc handle = gxi_ipc_new(call, fd);
+    int who[3] = { 0, 0, 0 };
+    socklen_t size = sizeof who;
     if (!gpuexec_ok(handle)) close(fd);
+    else if (named && getsockopt(fd, SOL_SOCKET, GXI_SO_PEERCRED, who, &size) == 0)
+        gxi_peek(handle.id, GXI_IPC)->is.ipc.info->pid = who[0];
     return handle;
 }
 static int gxi_ipc_end(gxi_call *call, gxi_slot *old) {
     gxi_ipc *const c = old->is.ipc.info;
     gxi_ipc_wire wire;
     (void)call;
+    if (gxi_ipc_is_lost(c)) {
+        gxi_lock(&gxi_tables);
+        gxi.lost[gxi.nlost++ % GXI_LOST_KEPT] = c->process;
+        gxi_unlock(&gxi_tables);
+    }
     memset(&wire, 0, sizeof wire);
     memcpy(wire.magic, gxi_ipc_magic, sizeof wire.magic);
     wire.version = GXI_IPC_VERSION;
     wire.kind = GXI_IPC_BYE;
-    (void)send(c->fd, &wire, sizeof wire, MSG_NOSIGNAL | MSG_DONTWAIT);
+    /* a forked child closes only its copy of the socket */
+    if (c->maker == gxi_pid()) (void)send(c->fd, &wire, sizeof wire, MSG_NOSIGNAL | MSG_DONTWAIT);
     close(c->fd);
+    if (c->pidfd >= 0) close(c->pidfd);
     gxi_free(c);
     return 0;
 }
@@ -20464,12 +21873,12 @@ GPUEXEC_API gpuexec_ipc gpuexec_ipc_pair_at(const char *where, int *child_fd) {
     int ends[2];
     GXI_CALL(gpuexec_ipc_pair, GXI_MAKES);
     if (gxi_is_null(call, child_fd, "child_fd")) handle.id = gxi_failed_id(GXI_IPC);
-    else if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends)) {
+    else if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) {
         gxi_ipc_fail_system(call, "create a pair of sockets");
         handle.id = gxi_failed_id(GXI_IPC);
     } else {
-        (void)fcntl(ends[0], F_SETFD, FD_CLOEXEC);
-        handle = gxi_ipc_own(call, ends[0]);
+        (void)fcntl(ends[1], F_SETFD, 0);
+        handle = gxi_ipc_own(call, ends[0], 0);
         if (gpuexec_ok(handle)) *child_fd = ends[1];
         else close(ends[1]);
     }
@@ -20493,7 +21902,7 @@ static int gxi_ipc_socket(gxi_call *call, const char *name, struct sockaddr_un *
     memcpy(address->sun_path, name, n);
     *size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n + (*name != '@'));
     if (*name == '@') address->sun_path[0] = 0;  /* Linux: not in the file system */
-    fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0) gxi_ipc_fail_system(call, "create a socket");
     return fd;
 }
@@ -20502,62 +21911,72 @@ static int gxi_ipc_is_ours(int fd) {             /* whether the other process is
     socklen_t size = sizeof who;
     return getsockopt(fd, SOL_SOCKET, GXI_SO_PEERCRED, who, &size) == 0 && (who[1] == (int)geteuid() || who[1] == 0);
 }
+/* The first process of this user that connects to the name; -1 after a failure. */
+static int gxi_ipc_accept(gxi_call *call, int fd, const char *name, int timeout_ms) {
+    const int64_t deadline = gxi_ipc_deadline(timeout_ms);
+    struct pollfd ready = { fd, POLLIN, 0 };
+    int other, n;
+    do {
+        n = gxi_ipc_await(&ready, 1, deadline);
+        other = n > 0 ? accept(fd, NULL, NULL) : -1;
+        if (other >= 0 && gxi_ipc_is_ours(other)) return other;
+        if (other >= 0) close(other);
+        else if (n && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
+            gxi_fail(call, GPUEXEC_FILE_ERROR, errno == EMFILE ? "close descriptors, or raise the limit of open files "
+                     "(ulimit -n)" : NULL, "cannot accept the process that connects to \"%s\": %s", name,
+                     strerror(errno));
+            return -1;
+        }
+    } while (n && !gxi_ipc_over(deadline));
+    gxi_fail(call, GPUEXEC_FILE_ERROR, NULL, "no process connected to \"%s\" within %d ms", name, timeout_ms);
+    return -1;
+}
 GPUEXEC_API gpuexec_ipc gpuexec_ipc_listen_at(const char *where, const char *name, int timeout_ms) {
     gpuexec_ipc handle = { 0 };
     struct sockaddr_un address;
-    struct pollfd ready;
     socklen_t size;
-    int fd, other = -1, n = 0;
+    int fd, other = -1;
     GXI_CALL(gpuexec_ipc_listen, GXI_MAKES);
     if ((fd = gxi_ipc_socket(call, name, &address, &size)) >= 0) {
-        if (bind(fd, (struct sockaddr *)(void *)&address, size) || listen(fd, 1))
+        if (bind(fd, (struct sockaddr *)(void *)&address, size))
             gxi_fail(call, GPUEXEC_FILE_ERROR, "use another name, or remove the file if no process listens there",
                      "cannot listen at \"%s\": %s", name, strerror(errno));
         else {
-            do {
-                ready.fd = fd;
-                ready.events = POLLIN;
-                n = poll(&ready, 1, timeout_ms);
-                if (n > 0 && (other = accept(fd, NULL, NULL)) >= 0 && !gxi_ipc_is_ours(other)) {
-                    close(other);
-                    other = -1;
-                }
-            } while (other < 0 && n != 0);
+            if (listen(fd, 1)) gxi_ipc_fail_system(call, "listen");
+            else other = gxi_ipc_accept(call, fd, name, timeout_ms);
             if (*name != '@') unlink(name);
-            if (other < 0)
-                gxi_fail(call, GPUEXEC_FILE_ERROR, NULL, "no process connected to \"%s\" within %d ms", name,
-                         timeout_ms);
         }
         close(fd);
     }
     if (other >= 0) {
         (void)fcntl(other, F_SETFD, FD_CLOEXEC);
-        return gxi_ipc_own(call, other);
+        return gxi_ipc_own(call, other, 1);
     }
     handle.id = gxi_failed_id(GXI_IPC);
     return handle;
 }
 GPUEXEC_API gpuexec_ipc gpuexec_ipc_connect_at(const char *where, const char *name, int timeout_ms) {
+    const int64_t deadline = gxi_ipc_deadline(timeout_ms);
     gpuexec_ipc handle = { 0 };
     struct sockaddr_un address;
     socklen_t size;
-    int fd, failed = 1, waited = 0;
+    int fd, failed;
     GXI_CALL(gpuexec_ipc_connect, GXI_MAKES);
     if ((fd = gxi_ipc_socket(call, name, &address, &size)) >= 0) {
-        while ((failed = connect(fd, (struct sockaddr *)(void *)&address, size)) != 0 &&
-               (errno == ENOENT || errno == ECONNREFUSED || errno == EAGAIN || errno == EINTR) &&
-               (timeout_ms < 0 || waited < timeout_ms)) {
-            (void)poll(NULL, 0, 5);
-            waited += 5;
-        }
+        /* no process listens yet; EAGAIN: others have connected and are not accepted yet */
+        while ((failed = connect(fd, (struct sockaddr *)(void *)&address, size) ? errno : 0) != 0 &&
+               (failed == ENOENT || failed == ECONNREFUSED || failed == EAGAIN || failed == EINTR) &&
+               !gxi_ipc_over(deadline))
+            (void)gxi_ipc_await(NULL, 0, gxi_ipc_sooner(deadline, 5));
         if (failed)
             gxi_fail(call, GPUEXEC_FILE_ERROR, "check that the other process calls gpuexec_ipc_listen with this name",
-                     "cannot connect to \"%s\" within %d ms: %s", name, timeout_ms, strerror(errno));
+                     "cannot connect to \"%s\" within %d ms: %s", name, timeout_ms,
+                     failed == EAGAIN ? "the process that listens there does not accept" : strerror(failed));
         else if (!gxi_ipc_is_ours(fd)) {
             failed = 1;
             gxi_fail(call, GPUEXEC_FILE_ERROR, "use another name", "a process of another user listens at \"%s\"", name);
         }
-        if (!failed) return gxi_ipc_own(call, fd);
+        if (!failed) return gxi_ipc_own(call, fd, 1);
         close(fd);
     }
     handle.id = gxi_failed_id(GXI_IPC);
@@ -20579,7 +21998,7 @@ static gpuexec_result gxi_ipc_send(gxi_call *call, gpuexec_ipc connection, const
     wire.kind = fd >= 0 ? (uint32_t)GPUEXEC_IPC_POOL : object ? o.kind : (uint32_t)GPUEXEC_IPC_NOTHING;
     wire.value = value;
     memcpy(wire.label, label, strlen(label));
-    return gxi_ipc_put(call, c, &wire, fd, timeout_ms);
+    return gxi_ipc_put(call, c, &wire, fd, gxi_ipc_deadline(timeout_ms));
 }
 GPUEXEC_API gpuexec_result gpuexec_ipc_send_at(const char *where, gpuexec_ipc connection, const char *label,
                                                unsigned long long value, const gpuexec_ipc_object *object,
@@ -20599,10 +22018,11 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_send_pool_at(const char *where, gpuexec_i
 }
 GPUEXEC_API gpuexec_result gpuexec_ipc_receive_at(const char *where, gpuexec_ipc connection,
                                                   gpuexec_ipc_message *message, int timeout_ms) {
-    struct pollfd ready;
-    gxi_ipc_wire wire;
+    const int64_t deadline = gxi_ipc_deadline(timeout_ms);
+    enum { MOST = 8 };                           /* greetings that it reads after the deadline */
+    gxi_ipc_came came;
     gxi_ipc *c;
-    int fd, taken, n, slice;
+    int taken, n = 1, late = 0;
     GXI_CALL(gpuexec_ipc_receive, GXI_QUERIES);
     if (gxi_is_null(call, message, "message")) return gxi_failed_with();
     memset(message, 0, sizeof *message);
@@ -20610,31 +22030,27 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_receive_at(const char *where, gpuexec_ipc
     if (!(c = gxi_find_ipc(call, connection))) return gxi_failed_with();
     for (;;) {
         const int gone = c->gone;                /* before the look for its last messages */
-        if ((taken = gxi_ipc_take(call, c, &wire, &fd)) < 0) return gxi_failed_with();
+        if ((taken = gxi_ipc_take(call, c, &came)) < 0) return gxi_failed_with();
         if (taken) break;
-        if (gone) return gxi_ipc_fail_gone(call, c);
+        if (gone) return gxi_ipc_fail_gone(call, c, deadline);
         if (c->gone) continue;
-        slice = timeout_ms < 0 || timeout_ms > 100 ? 100 : timeout_ms;
-        ready.fd = c->fd;
-        ready.events = POLLIN;
-        n = poll(&ready, 1, slice);
-        if (n == 0 && timeout_ms >= 0 && (timeout_ms -= slice) <= 0) return GPUEXEC_NOT_READY;
-        if (n == 0) gxi_ipc_ended(c);
+        if (n == 0 || (late < MOST && gxi_ipc_over(deadline) && ++late == MOST)) return GPUEXEC_NOT_READY;
+        if ((n = gxi_ipc_await_peer(c, POLLIN, deadline)) < 0) return gxi_ipc_fail_system(call, "wait for a message");
     }
-    message->kind = (gpuexec_ipc_kind)wire.kind;
-    message->value = wire.value;
-    message->object = wire.object;
-    message->fd = fd;
-    memcpy(message->label, wire.label, sizeof message->label);
+    message->kind = (gpuexec_ipc_kind)came.wire.kind;
+    message->value = came.wire.value;
+    message->object = came.wire.object;
+    message->fd = came.fd;
+    memcpy(message->label, came.wire.label, sizeof message->label);
     return GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_ipc_wait_at(const char *where, gpuexec_ipc connection, gpuexec_event event,
                                                int timeout_ms) {
-    enum { SPINS = 100 };
-    struct pollfd ready;
+    enum { SPINS = 100, FIRST = 10, MOST = 1000 };       /* queries without a pause; then pauses, in microseconds */
+    const int64_t deadline = gxi_ipc_deadline(timeout_ms);
     gxi_slot *slot;
     gxi_ipc *c;
-    int i, cu = 0, waited = 0, mode;
+    int i, cu = 0, mode, over = 0, pause = FIRST;
     GXI_CALL(gpuexec_ipc_wait, GXI_WAITS);
     if (!(c = gxi_find_ipc(call, connection)) || !(slot = gxi_begin_with_event(call, event, "the event")) ||
         gxi_event_refused(call, slot, "the event") || gxi_event_captured(call, slot, "the event"))
@@ -20644,18 +22060,24 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_wait_at(const char *where, gpuexec_ipc co
         gxi_exchange_mode(&mode);
         cu = GXI_TRY(cuEventQuery, (slot->is.event.native));
         gxi_exchange_mode(&mode);
-        if (cu != GXI_CU_NOT_READY || c->gone) break;
+        if (cu != GXI_CU_NOT_READY || c->gone || over) break;
         if (i < SPINS) continue;
-        ready.fd = c->fd;
-        ready.events = 0;
-        if (poll(&ready, 1, 1) > 0) gxi_ipc_closed(c);
-        else if (i % 100 == 0) gxi_ipc_ended(c);
-        if (timeout_ms >= 0 && ++waited >= timeout_ms) break;
+        over = gxi_ipc_over(deadline);           /* before the last query */
+        if (!over && pause < MOST) {             /* poll() knows no shorter time than 1 ms */
+            struct timeval time = { 0, 0 };
+            time.tv_usec = pause;
+            (void)select(0, NULL, NULL, NULL, &time);
+            pause *= 2;
+        }
+        if (!over && gxi_ipc_await_peer(c, 0, pause < MOST ? 0 : gxi_ipc_sooner(deadline, 1)) < 0) {
+            gxi_ipc_fail_system(call, "wait for the other process");
+            return gxi_take();
+        }
     }
     if (cu != GXI_CU_NOT_READY) gxi_waited(call, cu, slot, "the event");
     else if (c->gone) {
         gxi_note(call, 0);
-        gxi_ipc_fail_gone(call, c);
+        gxi_ipc_fail_gone(call, c, deadline);
     } else if (!gxi_latched()) return GPUEXEC_NOT_READY;
     return gxi_take();
 }

@@ -12,8 +12,8 @@
         another thread: the context was current there
         two users: after the first closed the context, 2 MiB were allocated; after the last, its handle is stale
         other code popped our context:
-          | examples/context_stack.c:96: gpuexec_context_pop: context 0x55d0c8a1c8b0, pushed at
-          examples/context_stack.c:93, ... (GPUEXEC_WRONG_CONTEXT)
+          | examples/context_stack.c:96: gpuexec_context_pop: the context opened at examples/context_stack.c:50,
+          pushed at examples/context_stack.c:93, ... (GPUEXEC_WRONG_CONTEXT)
           |   cure: ...
 */
 #include "example.h"

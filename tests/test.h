@@ -205,21 +205,23 @@ static inline int test_not_made(const char *file, int line, uint64_t id, gpuexec
 /* ---------------------------------------------------------------------------------------------------------------------
    Helpers that many tests use. */
 
+/* SIMGPU_STRICT: no calls with handles of destroyed objects, on purpose or not. */
+static inline int test_strict(void) {
+    const char *strict = getenv("SIMGPU_STRICT");
+    return strict && *strict && strcmp(strict, "0") != 0;
+}
+
 static inline double test_seconds(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+/* Time in which something wrong could happen. No test relies on it for an order: a machine can stop one thread, or all,
+   for any time. To wait for something, use TEST_UNTIL. */
 static inline void test_sleep_ms(long ms) {
     struct timespec t = { ms / 1000, ms % 1000 * 1000000 };
-    nanosleep(&t, NULL);
-}
-
-/* Returns 1 on the CPU device. Starts nothing, so a GPU skips tests for the CPU device before CUDA starts. */
-static inline int on_cpu_device(void) {
-    const char *driver = getenv("GPUEXEC_DRIVER");
-    return driver && strstr(driver, "libsimgpu");
+    nanosleep(&t, NULL);                             /* not order */
 }
 
 static inline int test_timeout(void) {
@@ -227,11 +229,20 @@ static inline int test_timeout(void) {
     return s && atoi(s) > 0 ? atoi(s) : 120;
 }
 
-/* Runs `function` in a forked child of the test. Returns 1 if it ended in time and all its checks held. */
-static inline int run_child(void (*function)(void)) {
-    int    status = 0;
-    double end = test_seconds() + test_timeout() / 2.0;
-    pid_t  child, done;
+/* Waits until the condition is true, at most for half of the test's time. A check of the condition follows. */
+#define TEST_UNTIL(condition) \
+    for (double test_end = test_seconds() + test_timeout() / 2.0; !(condition) && test_seconds() < test_end; ) \
+        test_sleep_ms(1)                             /* not order: between two looks */
+
+/* Returns 1 on the CPU device. Starts nothing, so a GPU skips tests for the CPU device before CUDA starts. */
+static inline int on_cpu_device(void) {
+    const char *driver = getenv("GPUEXEC_DRIVER");
+    return driver && strstr(driver, "libsimgpu");
+}
+
+/* Starts `function` in a forked child of the test. */
+static inline pid_t begin_child(void (*function)(void)) {
+    pid_t child;
     fflush(NULL);
     child = fork();
     if (child == 0) {
@@ -240,7 +251,14 @@ static inline int run_child(void (*function)(void)) {
         fflush(NULL);
         _exit(test_failures != 0);
     }
-    while ((done = waitpid(child, &status, WNOHANG)) == 0 && test_seconds() < end) test_sleep_ms(2);
+    return child;
+}
+
+/* Waits for it. Returns 1 if it ended in time and all its checks held. */
+static inline int end_child(pid_t child) {
+    int   status = 0;
+    pid_t done = 0;
+    TEST_UNTIL((done = waitpid(child, &status, WNOHANG)) != 0);
     if (done == 0) {
         printf("%s: a child process did not end\n", test_current->name);
         kill(child, SIGKILL);
@@ -251,6 +269,8 @@ static inline int run_child(void (*function)(void)) {
         printf("%s: a child process was killed by signal %d\n", test_current->name, WTERMSIG(status));
     return done == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
+
+static inline int run_child(void (*function)(void)) { return end_child(begin_child(function)); }
 
 /* Random bits that are the same in every run (xorshift). */
 static inline uint32_t test_random(uint32_t *state) {

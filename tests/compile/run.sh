@@ -149,6 +149,8 @@ cxx_programs() {
     c="$* $strict -std=c++11 $SAN_FLAGS"
     quiet "$*: implementation in C++" $c -DGPUEXEC_IMPLEMENTATION $here/values.cpp -o "$out/cpp" $libs
     quiet "$*: implementation in C++ runs" "$out/cpp"
+    quiet "$*: callbacks that throw" $c -DGPUEXEC_IMPLEMENTATION $here/throwing.cpp -o "$out/throwing" $libs
+    quiet "$*: callbacks that throw end the program" "$out/throwing"
     [ -n "$MATRIX" ] || return 0
     while read -r cc; do
         quiet "$* and $cc: in C, to be used from C++" $cc $strict -std=c99 $SAN_FLAGS -c $here/implementation.c \

@@ -487,10 +487,12 @@ static void fault_log(void *user, gpuexec_log_level level, const char *text) {
     if (row < ROWS) __atomic_add_fetch(&fault.traced[row], 1, __ATOMIC_RELAXED);
 }
 
+/* Some queries of captures, and of the contexts that have them, are made with a mutex held: no log function can run. */
 static int fault_is_traced(int row) {
-    return row != ROW_cuGetErrorName && row != ROW_cuGetErrorString && row != ROW_cuDriverGetVersion &&
-        row != ROW_cuLogsDumpToMemory && row != ROW_cuStreamIsCapturing && row != ROW_cuStreamGetCaptureInfo &&
-        row != ROW_cuThreadExchangeStreamCaptureMode;
+    return row != ROW_cuCtxGetId && row != ROW_cuCtxGetApiVersion && row != ROW_cuCtxPushCurrent &&
+        row != ROW_cuCtxPopCurrent && row != ROW_cuGetErrorName && row != ROW_cuGetErrorString &&
+        row != ROW_cuDriverGetVersion && row != ROW_cuLogsDumpToMemory && row != ROW_cuStreamIsCapturing &&
+        row != ROW_cuStreamGetCaptureInfo && row != ROW_cuThreadExchangeStreamCaptureMode;
 }
 
 static void *fault_realloc(void *user, void *p, size_t bytes) {
@@ -605,6 +607,8 @@ static const struct { const char *function; int row; } fault_tolerated[] = {
     { "", ROW_cuCtxPopCurrent },                         /* the result of the API call counts */
     { "", ROW_cuCtxGetId },                              /* then the context is assumed to be alive */
     { "", ROW_cuCtxGetApiVersion },
+    { "gpuexec_stream_", ROW_cuCtxPushCurrent },         /* the per-thread stream then counts as not capturing */
+    { "gpuexec_context_close", ROW_cuCtxPushCurrent },
     { "gpuexec_context_", ROW_cuDeviceGet },             /* the ordinal then serves as the CUdevice */
     { "gpuexec_context_attach", ROW_cuDevicePrimaryCtxRelease },     /* the context itself is available */
     { "load", ROW_cuModuleGetFunctionCount },            /* the kernels' names are then unknown, which is allowed */
@@ -846,7 +850,7 @@ static int fault_run(void (*flow)(void), fault_source source, fault_manner manne
         if (fault.objects[i]) fault_wrong("%ld %s are left", fault.objects[i], fault_object_names[i]);
     if (fault.blocks) fault_wrong("%ld blocks of host memory are left", fault.blocks);
     for (i = 0; i < ROWS && desc.trace; i++)
-        if (fault.calls[i] != fault.traced[i] && fault_is_traced(i))
+        if (fault.traced[i] > fault.calls[i] || (fault.traced[i] < fault.calls[i] && fault_is_traced(i)))
             fault_wrong("%s was called %d times, of which the trace has %d", gxi_driver_rows[i].name, fault.calls[i],
                         fault.traced[i]);
     return fault.fired;
@@ -854,8 +858,9 @@ static int fault_run(void (*flow)(void), fault_source source, fault_manner manne
 static char fault_ptx[8192];                             /* tests/unit/unit.ptx */
 static void fault_read(const char *path, char *to, size_t size);
 /* Every stride-th fault of the manners up to `last`: all with TEST_ALL, otherwise a sample, which begins elsewhere in
-   each manner. On a GPU only a few: creating a context is slow there, so one is kept open. */
-enum { SAMPLE = 6, GPU_SAMPLE = 16 };
+   each manner. On a GPU only a few, because creating a context is slow there, so one is kept open; what the header does
+   then does not depend on the device. */
+enum { SAMPLE = 6, GPU_SAMPLE = 32 };
 static void fault_flow(void (*flow)(void), fault_manner last, int stride) {
     const char *driver = getenv("GPUEXEC_DRIVER");
     const int cpu_device = driver && strstr(driver, "libsimgpu");

@@ -63,6 +63,33 @@ static void compare(gpuexec_module module, const char *text) {
                gpuexec_module_kernel_count(module));
 }
 
+/* What is kept of a text has, under each name, the parameters of the first entry with it; and each name once. */
+static void keep(const char *text) {
+    static unsigned short sizes[2][GXI_MAX_PARAMETERS], offsets[GXI_MAX_PARAMETERS], types[GXI_MAX_PARAMETERS];
+    gxi_module *const m = gxi_module_new("kept");
+    gxi_text signatures = { 0, 0, 0, 0 }, log = { 0, 0, 0, 0 };
+    const char *p, *name, *end;
+    int i, k, n;
+    if (!m) return;
+    gxi_list_ptx_kernels(m, text);
+    gxi_ptx_signatures(&signatures, text);
+    FUZZ_CHECK(!signatures.p || gxi_module_keep(m, &signatures), "the signatures are kept");
+    for (i = 0; i < m->nkernels && i < 50; i++) {
+        for (k = 0; k < i; k++) FUZZ_CHECK(strcmp(m->kernels[k], m->kernels[i]) != 0, "%s twice", m->kernels[i]);
+        for (p = text; (p = gxi_ptx_entry(p, &name, &end)) != NULL && !gxi_ptx_is(name, end, m->kernels[i]); ) { }
+        FUZZ_CHECK(p, "%s is not in the text", m->kernels[i]);
+        n = gxi_ptx_params(p, sizes[0], offsets, types, GXI_MAX_PARAMETERS);
+        p = gxi_ptx_after(m->entries, m->nentries, m->kernels[i]);
+        FUZZ_CHECK(p, "%s is not among what is kept", m->kernels[i]);
+        if (n < 0) continue;
+        FUZZ_CHECK(gxi_ptx_params(p, sizes[1], offsets, types, GXI_MAX_PARAMETERS) == n &&
+                   memcmp(sizes[0], sizes[1], (size_t)n * sizeof **sizes) == 0, "%s is kept otherwise", m->kernels[i]);
+    }
+    gxi_link_log(&log, text);
+    gxi_text_free(&log);
+    gxi_module_free(m);
+}
+
 static void test_text(const uint8_t *data, size_t size) {
     static const gpuexec_module_desc verbose = { .verbose = 1, .name = "fuzz" };
     uint8_t *exact = (uint8_t *)malloc(size + !size);
@@ -81,11 +108,24 @@ static void test_text(const uint8_t *data, size_t size) {
             free(text);
             gpuexec_module_unload(module);
         } else FUZZ_CHECK(*gpuexec_error_text() && *gpuexec_why(module), "no reason");
+        char *const whole = (char *)malloc(size + 1);
+        if (whole) {
+            memcpy(whole, exact, size);
+            whole[size] = 0;
+            keep(whole);
+        }
+        free(whole);
+        const gpuexec_library library = gpuexec_library_load(exact, size, NULL);
+        if (gpuexec_take_error() == GPUEXEC_OK) {
+            gpuexec_library_module(library, context);
+            gpuexec_take_error();
+            FUZZ_CHECK(gpuexec_library_unload(library) == GPUEXEC_OK, "%s", gpuexec_error_text());
+        }
         const gpuexec_image images[2] = { { exact, size, "whole" }, { exact, size - size / 4, "part" } };
         const gpuexec_module best = gpuexec_module_load_best(context, images, 2, NULL);
         if (gpuexec_take_error() == GPUEXEC_OK) gpuexec_module_unload(best);
         const gpuexec_linker linker = gpuexec_linker_create(context, NULL);
-        const gpuexec_result added = gpuexec_linker_add(linker, (gpuexec_input_type)(data[0] % 6), exact, size, NULL);
+        const gpuexec_result added = gpuexec_linker_add(linker, (gpuexec_input_type)(data[0] % 7), exact, size, NULL);
         FUZZ_CHECK(added == gpuexec_take_error(), "the failure is latched");
         const gpuexec_module linked = gpuexec_linker_load(linker);
         if (gpuexec_take_error() == GPUEXEC_OK) gpuexec_module_unload(linked);

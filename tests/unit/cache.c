@@ -30,7 +30,7 @@ static int files(const char *of, void (*each)(const char *path, void *user), voi
     char path[512];
     int n = 0;
     while (d && (e = readdir(d)) != NULL) {
-        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 || strcmp(e->d_name, ".size") == 0) continue;
         snprintf(path, sizeof path, "%s/%s", of, e->d_name);
         n++;
         if (each) each(path, user);
@@ -40,7 +40,9 @@ static int files(const char *of, void (*each)(const char *path, void *user), voi
 }
 static void delete(const char *path, void *user) {
     struct stat about;
+    char size[600];
     if (lstat(path, &about) == 0 && S_ISDIR(about.st_mode)) files(path, delete, user);
+    if (lstat(strcat(strcpy(size, path), "/.size"), &about) == 0) remove(size);
     remove(path);
 }
 static void end(void) { delete(root, NULL); }
@@ -879,6 +881,69 @@ TEST_ALONE(full_disk) {
     end();
 }
 
+/* The texts of failures, each with another path, are not kept for ever. */
+static void child_fails_often(void) {
+    struct rlimit most = { 200, 200 };
+    gpuexec_setup_desc desc;
+    gpuexec_context    ctx;
+    const char        *last;
+    int                i, blocks;
+    signal(SIGXFSZ, SIG_IGN);
+    CHECK(setrlimit(RLIMIT_FSIZE, &most) == 0);
+    memset(&desc, 0, sizeof desc);
+    desc.realloc_function = test_realloc;
+    CHECK_OK(gpuexec_setup(&desc));
+    ctx = gpuexec_context_open(0, NULL);
+    for (i = 0; i < 20; i++) CHECK(!is_cached(ctx, i));
+    last = info().why;
+    CHECK_TEXT(last, "cannot write", folder);
+    blocks = test_blocks;
+    for (; i < 200; i++) {
+        CHECK(!is_cached(ctx, i));
+        CHECK_TEXT(info().why, "cannot write", folder);
+    }
+    CHECK(test_blocks <= blocks + 4);
+    gpuexec_shutdown();
+    CHECK_EQ(test_blocks, 0);
+}
+TEST_ALONE(many_failures) {
+    begin();
+    CHECK(run_child(child_fails_often));
+    end();
+}
+
+/* Root with the HOME of a user, as sudo may leave it: the cache is off, and nothing is created there. */
+TEST_ALONE(another_users_home) {
+    gpuexec_context ctx;
+    char home[100], cache[200], mine[220];
+    if (geteuid() != 0) SKIP("needs root, to be in another user's home");
+    begin();
+    unsetenv("GPUEXEC_CACHE");
+    unsetenv("XDG_CACHE_HOME");
+    snprintf(home, sizeof home, "%s/home", root);
+    snprintf(cache, sizeof cache, "%s/.cache", home);
+    CHECK(mkdir(home, 0755) == 0 && chown(home, STRANGER, STRANGER) == 0);
+    setenv("HOME", home, 1);
+    ctx = gpuexec_context_open(0, NULL);
+    off(ctx, NULL, "/home\", which belongs to another user; GPUEXEC_CACHE can name another folder");
+    CHECK(access(cache, F_OK) != 0);
+    CHECK(mkdir(cache, 0755) == 0 && chown(cache, STRANGER, STRANGER) == 0);
+    off(ctx, NULL, "/home/.cache\", which belongs to another user");
+    CHECK_EQ(files(cache, NULL, NULL), 0);
+    setenv("XDG_CACHE_HOME", cache, 1);
+    off(ctx, NULL, "/home/.cache\", which belongs to another user");
+    CHECK_EQ(files(cache, NULL, NULL), 0);
+    snprintf(mine, sizeof mine, "%s/mine", cache);       /* named: it is meant */
+    setenv("GPUEXEC_CACHE", mine, 1);
+    CHECK(!is_cached(ctx, 9));
+    CHECK(is_cached(ctx, 9));
+    unsetenv("GPUEXEC_CACHE");
+    CHECK(chown(cache, 0, 0) == 0);                      /* its own folder in there */
+    CHECK(!is_cached(ctx, 9));
+    CHECK(is_cached(ctx, 9));
+    end();
+}
+
 static void child_stranger(void) {                       /* root could write everywhere */
     const mode_t closed = 0500, opened = 0700;
     if (geteuid() == 0) CHECK(setgid(STRANGER) == 0 && setuid(STRANGER) == 0);
@@ -961,7 +1026,7 @@ TEST(least_recently_used) {
     used_at(other, 1000);
     gpuexec_shutdown();
     memset(&desc, 0, sizeof desc);
-    desc.cache_bytes = 4 * each + each / 2;
+    desc.cache_bytes = 5 * each - each / 8;              /* with the fifth, it is trimmed to 7/8 of that */
     CHECK_OK(gpuexec_setup(&desc));
     ctx = gpuexec_context_open(0, NULL);
     CHECK(!is_cached(ctx, 4));
@@ -983,6 +1048,49 @@ TEST(least_recently_used) {
     CHECK(!is_cached(ctx, 4));
     CHECK(!is_cached(ctx, 4));
     CHECK_TEXT(info().why, "is not kept: the limit is");
+    end();
+}
+
+/* Each write must keep the limit, also if the number of bytes is wrong or missing, or the limit was larger before. */
+TEST(the_limit_holds) {
+    static const char *const sizes[] = { NULL, "", "short", "0123456789 a large number", "\0\0\0\0\0\0\0\0 too few" };
+    gpuexec_setup_desc desc;
+    gpuexec_context    ctx;
+    char               size[200];
+    unsigned long long each;
+    int                i;
+    begin();
+    memset(&desc, 0, sizeof desc);
+    CHECK(!is_cached(gpuexec_context_open(0, NULL), 0));
+    each = info().bytes;
+    gpuexec_shutdown();
+    desc.cache_bytes = 16 * each;
+    CHECK_OK(gpuexec_setup(&desc));
+    ctx = gpuexec_context_open(0, NULL);
+    for (i = 1; i < 50; i++) {
+        CHECK(!is_cached(ctx, i));
+        CHECK(is_cached(ctx, i));                        /* what was just written stays */
+        CHECK(info().bytes <= desc.cache_bytes);
+        if (i > 16) CHECK(info().bytes >= desc.cache_bytes - desc.cache_bytes / 8 - 2 * each);
+    }
+    snprintf(size, sizeof size, "%s/.size", folder);
+    for (i = 0; i < 5; i++) {
+        if (i) write_file(size, sizes[i], i < 4 ? strlen(sizes[i]) : 12);
+        else CHECK(remove(size) == 0);
+        if (i < 4) CHECK(!is_cached(ctx, 200 + i));      /* it does not know the number, and counts again */
+        CHECK(info().bytes <= desc.cache_bytes);
+    }
+    CHECK_OK(gpuexec_cache_clear());
+    CHECK(access(size, F_OK) != 0);
+    gpuexec_shutdown();
+    ctx = gpuexec_context_open(0, NULL);                 /* with the default limit */
+    for (i = 100; i < 130; i++) CHECK(!is_cached(ctx, i));
+    gpuexec_shutdown();
+    CHECK_OK(gpuexec_setup(&desc));
+    ctx = gpuexec_context_open(0, NULL);
+    CHECK(info().entries == 30);
+    CHECK(!is_cached(ctx, 300));
+    CHECK(info().bytes <= desc.cache_bytes);
     end();
 }
 
@@ -1057,7 +1165,7 @@ static void child_whole(void) {
 }
 static void wait_us(long us) {
     struct timespec t = { 0, 1000 * us };
-    nanosleep(&t, NULL);
+    nanosleep(&t, NULL);                             /* not order: any moment must do */
 }
 TEST_ALONE(killed) {
     const int rounds = getenv("TEST_ALL") ? 200 : on_cpu_device() ? 25 : 5;

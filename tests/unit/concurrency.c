@@ -223,7 +223,7 @@ TEST(waits_of_the_current_stream) {
         if (k) CHECK_OK(gpuexec_stream_wait_stream(gpuexec_context_stream(g.ctx), g.s1));
         else CHECK_OK(gpuexec_stream_wait_event(gpuexec_context_stream(g.ctx), e));
         CHECK_OK(gpuexec_copy_out(GPUEXEC_CURRENT, g.host_a, g.a, BYTES));
-        test_sleep_ms(5);
+        test_sleep_ms(5);                            /* not order: it could be done too early */
         CHECK_RESULT(gpuexec_stream_query(g.own), GPUEXEC_NOT_READY);
         gate_open(g.gate);
         CHECK_OK(gpuexec_stream_sync(g.own));

@@ -574,7 +574,7 @@ TEST(a_foreign_pop_is_noticed) {
     CHECK(popped == gpuexec_context_native(b));
     CHECK_RESULT(gpuexec_context_pop(b), GPUEXEC_WRONG_CONTEXT);
     CHECK_TEXT(gpuexec_error_text(), "pushed at tests/unit/context.c:", "since been popped outside gpuexec",
-               "the current context is", "cuCtxPopCurrent without a push");
+               "the current one is", "cuCtxPopCurrent without a push");
     CHECK_OK(gpuexec_context_pop(a));
 
     CHECK_OK(gpuexec_context_push(a));                               /* a pop that empties the stack */

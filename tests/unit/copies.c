@@ -560,6 +560,65 @@ TEST(arrays_on_the_current_stream) {
     CHECK_REFUSED(gpuexec_copy_many(GPUEXEC_CURRENT, &part, 1), GPUEXEC_BAD_ARGUMENT, "copies[0]: ", "the source has");
     free(w.at[PAGEABLE].host);
 }
+/* Empty copies do nothing, also at the beginning of the array. */
+TEST(the_first_copies_on_the_current_stream_are_empty) {
+    const setting s = set_up(UNIT_PTX, NULL, 64);
+    gpuexec_copy_part parts[3];
+    memset(parts, 0, sizeof parts);
+    CHECK_OK(gpuexec_copy_many(GPUEXEC_CURRENT, NULL, 0));
+    CHECK_OK(gpuexec_copy_many(GPUEXEC_CURRENT, parts, 3));
+    parts[2].to = s.data;
+    parts[2].from = s.data + 32;
+    parts[2].bytes = 32;
+    CHECK_OK(gpuexec_copy_many(GPUEXEC_CURRENT, parts, 3));
+    CHECK_OK(gpuexec_context_sync(s.ctx));
+    parts[2].to = 0;
+    CHECK_REFUSED(gpuexec_copy_many(GPUEXEC_CURRENT, parts, 3), GPUEXEC_BAD_ARGUMENT, "copies[2]: ",
+                  "the destination has");
+}
+
+/* One copy of gpuexec_copy_many_now fails in the driver: when the call returns, the others have finished, because the
+   program may then free their host memory. A gate keeps them waiting until the failure is known. */
+static int failure_known;
+static void note_failure(void *user, gpuexec_log_level level, const char *text) {
+    (void)user;
+    (void)text;
+    if (level == GPUEXEC_LOG_ERROR) __atomic_store_n(&failure_known, 1, __ATOMIC_RELEASE);
+}
+static void *open_after_failure(void *gate) {
+    while (!__atomic_load_n(&failure_known, __ATOMIC_ACQUIRE)) sched_yield();    /* not order: polls */
+    gate_open(*(const test_gate *)gate);
+    return NULL;
+}
+TEST(copies_beside_one_that_fails_have_finished) {
+    gpuexec_setup_desc desc = { 0 };
+    gpuexec_copy_part parts[2];
+    unsigned char *host;
+    test_gate gate;
+    pthread_t thread;
+    setting s;
+    desc.log = note_failure;
+    CHECK_OK(gpuexec_setup(&desc));
+    s = set_up(UNIT_PTX, NULL, 1 << 20);
+    gate = gate_make(s.ctx, s.mod);
+    host = (unsigned char *)gpuexec_alloc_pinned(s.ctx, 1 << 20);
+    CHECK_OK(gpuexec_fill_now(s.ctx, s.data, 7, 1 << 20));
+    memset(host, 0, 1 << 20);
+    memset(parts, 0, sizeof parts);
+    parts[0].to_host = host;
+    parts[0].from = s.data;
+    parts[1].to = s.data;
+    parts[1].from = 0xDEAD00000000;              /* no memory: only the driver finds out */
+    parts[0].bytes = parts[1].bytes = 1 << 20;
+    failure_known = 0;
+    gate_close(gate, s.stream);                  /* the legacy stream waits for it */
+    CHECK_EQ(pthread_create(&thread, NULL, open_after_failure, &gate), 0);
+    CHECK_REFUSED(gpuexec_copy_many_now(s.ctx, parts, 2), GPUEXEC_BAD_ARGUMENT, "copies[1]: ", "0xdead00000000");
+    CHECK_EQ(host[0], 7);
+    CHECK_EQ(host[(1 << 20) - 1], 7);
+    CHECK_EQ(pthread_join(thread, NULL), 0);
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+}
 
 /* ---- which way an array of copies goes ---- */
 

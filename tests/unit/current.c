@@ -112,7 +112,7 @@ TEST(a_scope_waits_for_the_stream_before) {
         CHECK_RESULT(gpuexec_stream_query(stream), GPUEXEC_NOT_READY);
         gate_open(s.gate);
         if (join) {
-            test_sleep_ms(20);
+            test_sleep_ms(20);                       /* not order: it could be done too early */
             CHECK_RESULT(gpuexec_stream_query(own), GPUEXEC_NOT_READY);          /* it waits for the scope */
         } else CHECK_OK(gpuexec_stream_sync(own));
         gate_open(inside);

@@ -181,8 +181,7 @@ static int close_gate(void *f, void *stream, int i, int k) {
     return launch(f, stream, 1, 1, a);
 }
 static int becomes(int i, int k, uint32_t value) {
-    double end = test_seconds() + 10;
-    while (word(i, k) != value && test_seconds() < end) test_sleep_ms(1);
+    TEST_UNTIL(word(i, k) == value);
     return word(i, k) == value;
 }
 
@@ -447,7 +446,7 @@ TEST(streams_wait_for_values) {
         CHECK_EQ(cu.cuStreamSynchronize(on[0].stream), 0);
         CHECK_EQ(cu.cuStreamWaitValue32(s, at, cases[i].value, cases[i].how), 0);
         CHECK_EQ(cu.cuStreamWriteValue32(s, host + 4, i + 1, 0), 0);
-        test_sleep_ms(5);
+        test_sleep_ms(5);                            /* not order: it could go on */
         CHECK_EQ(cu.cuStreamQuery(s), NOT_READY);
         CHECK_EQ(word(0, 1), 0);
         CHECK_EQ(cu.cuStreamWriteValue32(on[0].stream, at, cases[i].hits, 0), 0);
@@ -925,7 +924,6 @@ TEST(busy_streams_and_events_are_destroyed_at_once) {
     void *s = NULL, *e = NULL, *gate, *mark, *arguments[2];
     ptr   out;
     uint32_t value = 7;
-    double begin;
     START(1, 1);
     gate = kernel(0, "gate");
     mark = kernel(0, "mark");
@@ -938,11 +936,9 @@ TEST(busy_streams_and_events_are_destroyed_at_once) {
     CHECK_EQ(cu.cuEventRecord(e, s), 0);
     CHECK_EQ(cu.cuStreamWaitEvent(on[0].stream, e, 0), 0);
     CHECK_EQ(launch(mark, s, 1, 1, arguments), 0);
-    begin = test_seconds();
-    CHECK_EQ(cu.cuEventDestroy(e), 0);
+    CHECK_EQ(cu.cuEventDestroy(e), 0);               /* neither waits for the gate, which opens below */
     CHECK_EQ(cu.cuStreamDestroy(s), 0);
-    CHECK(test_seconds() - begin < 5);
-    test_sleep_ms(10);
+    test_sleep_ms(10);                               /* not order: the mark could be made */
     CHECK_EQ(word(0, 1), 0);
     CHECK_EQ(cu.cuStreamQuery(on[0].stream), NOT_READY);           /* waits for an event that was destroyed */
     set_word(0, 0, 1);
@@ -953,7 +949,7 @@ TEST(busy_streams_and_events_are_destroyed_at_once) {
 
 static void *open_later(void *user) {
     (void)user;
-    test_sleep_ms(60);
+    test_sleep_ms(60);                               /* not order: the module could be unloaded too early */
     set_word(0, 2, 1);
     set_word(0, 0, 1);
     return NULL;
@@ -1094,8 +1090,8 @@ TEST_ALONE_MULTI(a_device_that_never_arrives) {
         CHECK_EQ(cu.cuStreamSynchronize(on[i].stream), 0);
         CHECK_EQ(word(i, 1), 2);
     }
-    CHECK(test_seconds() - begin > 0.25 && test_seconds() - begin < 5);
-    ns = 20000000000u;                               /* and a device that arrives in time is seen */
+    CHECK(test_seconds() - begin > 0.25 && test_seconds() - begin < 60);
+    ns = 1000000000000u;                               /* and a device that arrives in time is seen */
     out[1] = on[1].address + 4;
     arguments[0] = &on[0].address;
     arguments[1] = &ns;
@@ -1110,9 +1106,8 @@ TEST_ALONE_MULTI(a_device_that_never_arrives) {
    that the host wrote are kept, and the spinning kernel continues. */
 TEST_ALONE(a_trap_beside_a_kernel_that_spins) {
     void    *patience, *broken, *c = NULL, *arguments[3];
-    uint64_t ns = 10000000000u;
+    uint64_t ns = 1000000000000u;                    /* it would spin for 1000 seconds */
     ptr      p = 0, out;
-    double   begin;
     int      last, tries;
     START(1, 2);
     last = used - 1;
@@ -1128,17 +1123,15 @@ TEST_ALONE(a_trap_beside_a_kernel_that_spins) {
     if (last) CHECK_EQ(launch(patience, on[0].stream, 1, 1, arguments), 0);
     for (tries = 0; tries < 20; tries++) {           /* until it spins: a driver can postpone work until a query */
         cu.cuStreamQuery(on[0].stream);
-        test_sleep_ms(1);
+        test_sleep_ms(1);                            /* not order: the results are the same if it does not spin yet */
     }
     set_word(last, 9, 1);
-    begin = test_seconds();
     CHECK_EQ(cu.cuStreamSynchronize(on[last].stream), LAUNCH_FAILED);
     CHECK_EQ(cu.cuStreamSynchronize(on[0].stream), LAUNCH_FAILED);
     CHECK_EQ(cu.cuMemFree(p), LAUNCH_FAILED);
     CHECK_EQ(cu.cuMemFreeHost(on[0].words), LAUNCH_FAILED);
     CHECK_EQ(cu.cuStreamQuery(on[0].stream), LAUNCH_FAILED);
     CHECK_EQ(cu.cuCtxGetCurrent(&c), 0);
-    CHECK(test_seconds() - begin < 5);
     CHECK_EQ(word(0, 5), 1234);
     CHECK_EQ(word(0, 1), 0);
     set_word(0, 0, 1);
@@ -1149,7 +1142,6 @@ TEST_ALONE(a_trap_beside_a_kernel_that_spins) {
 TEST_ALONE_MULTI(a_reset_after_a_trap_stops_what_still_spins) {
     int  (*reset)(int);
     void  *gate, *broken;
-    double begin = test_seconds();
     setenv("SIMGPU_DEVICES", "2", 1);
     if (!on_cpu_device()) SKIP("not on the CPU device");
     START(2, 2);
@@ -1159,8 +1151,7 @@ TEST_ALONE_MULTI(a_reset_after_a_trap_stops_what_still_spins) {
     CHECK_EQ(close_gate(broken, on[1].stream, 1, 0), 0);
     set_word(1, 0, 1);
     CHECK_EQ(cu.cuStreamSynchronize(on[1].stream), LAUNCH_FAILED);
-    CHECK(find(&reset, "cuDevicePrimaryCtxReset", 11000) && reset(0) == 0);
-    CHECK(test_seconds() - begin < 5);
+    CHECK(find(&reset, "cuDevicePrimaryCtxReset", 11000) && reset(0) == 0);     /* not reached by one that waits */
 }
 
 static void leave_a_kernel_spinning(void) {
@@ -1170,9 +1161,7 @@ static void leave_a_kernel_spinning(void) {
 }
 
 TEST_ALONE(a_process_ends_though_a_kernel_spins) {
-    double begin = test_seconds();
-    CHECK(run_child(leave_a_kernel_spinning));
-    CHECK(test_seconds() - begin < 5);
+    CHECK(run_child(leave_a_kernel_spinning));       /* which limits the time */
 }
 
 /* --- what the CPU device does on request --- */

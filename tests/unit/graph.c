@@ -294,7 +294,7 @@ TEST(what_works_in_a_capture) {
         CHECK(q != 0);
         CHECK_OK(gpuexec_free(q));
         CHECK_OK(gpuexec_free(p));
-        CHECK_FAILED(gpuexec_free(p), GPUEXEC_BAD_ARGUMENT, "or was already freed");
+        CHECK_FAILED(gpuexec_free(p), GPUEXEC_BAD_ARGUMENT, "was already freed");
         CHECK_OK(gpuexec_free_pinned(pinned));
         CHECK_OK(gpuexec_register(s.ctx, memory, sizeof memory));
         CHECK_OK(gpuexec_unregister(memory));
@@ -590,4 +590,66 @@ TEST(a_graph_as_text) {
     GPUEXEC_CAPTURE(s.stream, &graph) { }
     length = gpuexec_graph_text(graph, text, sizeof text);
     CHECK_TEXT(text, "nodes: 0\n");
+}
+
+static gpuexec_graph share[2];
+static pthread_barrier_t both;
+static void *destroy_second(void *user) {
+    const int *times = (const int *)user;
+    int        i;
+    for (i = 0; i < *times; i++) {
+        pthread_barrier_wait(&both);
+        CHECK_OK(gpuexec_graph_destroy(share[1]));
+        pthread_barrier_wait(&both);
+    }
+    return NULL;
+}
+/* After an update, two graphs share a CUgraph: each can be destroyed on its own thread. */
+TEST(graphs_that_share_are_destroyed_on_two_threads) {
+    setting   s = begin();
+    pthread_t thread;
+    int       i, times = 300;
+    if (gpuexec_driver_version() < 12000) SKIP("needs a driver for CUDA 12.0");
+    CHECK_EQ(pthread_barrier_init(&both, NULL, 2), 0);
+    CHECK_EQ(pthread_create(&thread, NULL, destroy_second, &times), 0);
+    for (i = 0; i < times; i++) {
+        share[0] = captured(&s, 1, 2, 3);
+        share[1] = captured(&s, 1, 2, 4);
+        CHECK_OK(gpuexec_graph_update(share[0], share[1]));
+        pthread_barrier_wait(&both);
+        CHECK_OK(gpuexec_graph_destroy(share[0]));
+        pthread_barrier_wait(&both);
+    }
+    pthread_join(thread, NULL);
+    pthread_barrier_destroy(&both);
+}
+
+/* A graph's memory is known while the graph can allocate it, and as long as its last launch keeps it. */
+TEST(records_of_graph_memory_end_with_the_graph) {
+    setting       s = begin();
+    gpuexec_graph graph;
+    gpuexec_ptr   p = 0;
+    int           built, launches;
+    if (!gpuexec_alloc_on(s.stream, 64)) SKIP("the device has no memory pools");
+    for (built = 0; built < 2; built++) for (launches = 0; launches < 3; launches++) {
+        int i;
+        if (built) {
+            graph = gpuexec_graph_create(s.ctx);
+            gpuexec_graph_add_alloc(graph, 4096, &p, GPUEXEC_FIRST);
+        } else {
+            GPUEXEC_CAPTURE(s.stream, &graph) p = gpuexec_alloc_on(s.stream, 4096);
+        }
+        CHECK(p != 0);
+        for (i = 0; i < launches; i++) {
+            if (i) CHECK_OK(gpuexec_free_on(s.stream, p));
+            CHECK_OK(gpuexec_graph_launch(graph, s.stream));
+            CHECK_OK(gpuexec_fill(s.stream, p, 1, 4096));
+        }
+        if (launches == 1) CHECK_OK(gpuexec_free_on(s.stream, p));   /* after the last launch; else, after the graph */
+        CHECK_OK(gpuexec_stream_sync(s.stream));
+        CHECK_OK(gpuexec_graph_destroy(graph));
+        if (launches == 2) CHECK_OK(gpuexec_free_on(s.stream, p));
+        CHECK_FAILED(gpuexec_free_on(s.stream, p), GPUEXEC_BAD_ARGUMENT, "was already freed");
+        CHECK_OK(gpuexec_stream_sync(s.stream));
+    }
 }

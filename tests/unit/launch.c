@@ -1,5 +1,25 @@
 /* launch.c - grids, arguments, launches. */
+#define _DEFAULT_SOURCE                          /* MAP_ANONYMOUS */
 #include "../test.h"
+#include <sys/mman.h>
+
+/* A wrong count is found before any address behind the array is read: after this one, nothing is mapped. */
+TEST(more_arguments_than_addresses) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const setting s = set_up(UNIT_PTX, "add", 64);
+    char *const pages = (char *)mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const void **const addresses = (const void **)(void *)(pages + page) - 3;
+    gpuexec_args args = GPUEXEC_NO_ARGS;
+    unsigned n = 4;
+    if (!CHECK(pages != MAP_FAILED && mprotect(pages + page, page, PROT_NONE) == 0)) return;
+    addresses[0] = &s.data;
+    addresses[1] = addresses[2] = &n;
+    args.addresses = addresses;
+    args.count = 1000;
+    CHECK_REFUSED(gpuexec_launch(s.kernel, s.stream, gpuexec_grid(1, 1, 0), args), GPUEXEC_BAD_PARAMETERS,
+                  "takes 3 parameters", "1000 arguments were passed");
+    munmap(pages, 2 * page);
+}
 
 TEST(grid_helpers) {
     static const size_t sizes[] = { 1, 31, 32, 33, 255, 256, 257, 1000000, 0x7fffffff, (size_t)0x7fffffff * 1024 };

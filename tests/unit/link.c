@@ -2,6 +2,7 @@
    context and the launch. */
 #include "../test.h"
 #include <math.h>
+#include <sys/stat.h>
 
 typedef int (*link_create_fn)(unsigned n, int *options, void **values, void **state);
 typedef int (*link_add_data_fn)(void *state, int type, void *data, size_t bytes, const char *name, unsigned n,
@@ -458,7 +459,7 @@ TEST(misuse) {
     CHECK_EQ(cu.create(0, NULL, NULL, &state), 0);               /* no options: no logs */
     CHECK(cu.add(state, INPUT_CUBIN, (void *)l->info, sizeof l->info, "zeros", 0, NULL, NULL) != 0);
     CHECK_EQ(cu.destroy(state), 0);
-    if (on_cpu_device()) {                                       /* a GPU's driver follows dangling pointers */
+    if (on_cpu_device() && !test_strict()) {                     /* a GPU's driver follows dangling pointers */
         char cubin[64] = "\x7f" "ELF";
         cubin[18] = (char)190;                                   /* EM_CUDA */
         CHECK_EQ(cu.add(l->state, INPUT_CUBIN, cubin, sizeof cubin, "a.cubin", 0, NULL, NULL), 209);
@@ -720,6 +721,55 @@ TEST_ALONE(the_library_of_the_device_runtime_is_named) {
                   "cannot use \"/no/such/cudadevrt\", named by gpuexec_setup_desc.cudadevrt_path");
 }
 
+/* To open a FIFO would wait for a writer. */
+TEST_ALONE(the_library_of_the_device_runtime_is_a_fifo) {
+    char folder[] = "/tmp/gpuexec-fifo-XXXXXX", path[64];
+    gpuexec_linker l;
+    CHECK(mkdtemp(folder) != NULL);
+    snprintf(path, sizeof path, "%s/libcudadevrt.a", folder);
+    CHECK_EQ(mkfifo(path, 0600), 0);
+    setenv("GPUEXEC_CUDADEVRT", path, 1);
+    l = gpuexec_linker_create(gpuexec_context_open(0, NULL), NULL);
+    CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, HEAD
+        ".extern .func (.param .b32 r) __cudaCDP2LaunchDeviceV2(.param .b64 a, .param .b64 b);\n"
+        ".visible .entry parent() { ret; }\n", 0, "launches"));
+    CHECK_REFUSED(gpuexec_linker_image(l, &(const void *){ NULL }, &(size_t){ 0 }), GPUEXEC_FILE_ERROR,
+                  "libcudadevrt.a\", named by", "it is a FIFO or pipe");
+    remove(path);
+    rmdir(folder);
+}
+
+/* The file is written aside and renamed: as root, that would replace /dev/null. */
+TEST(library_saves_only_over_files) {
+    char folder[] = "/tmp/gpuexec-save-XXXXXX", path[64];
+    gpuexec_linker l = linker_of(gpuexec_context_open(0, NULL), 1, 1);
+    struct stat about;
+    CHECK(mkdtemp(folder) != NULL);
+    snprintf(path, sizeof path, "%s/fifo", folder);
+    CHECK_EQ(mkfifo(path, 0600), 0);
+    CHECK_REFUSED(gpuexec_linker_save(l, path), GPUEXEC_FILE_ERROR, "cannot write", "it is a FIFO or pipe",
+                  "cure: pass the path of a regular file");
+    CHECK(stat(path, &about) == 0 && S_ISFIFO(about.st_mode));
+    CHECK_REFUSED(gpuexec_linker_save(l, folder), GPUEXEC_FILE_ERROR, "cannot write", "it is a directory");
+    remove(path);
+    CHECK_OK(gpuexec_linker_save(l, path));
+    remove(path);
+    CHECK_EQ(rmdir(folder), 0);                  /* nothing is left */
+}
+
+/* Only the caller says that it is a cubin: its header must not be read, whatever the driver returns. */
+TEST_ALONE(library_an_input_that_is_not_what_it_was_passed_as) {
+    gpuexec_linker l;
+    char *const data = (char *)malloc(5);
+    if (!on_cpu_device()) SKIP("only the CPU device fails on request");
+    setenv("SIMGPU_FAIL", "cuLinkAddData:1:209", 1);
+    memcpy(data, "hello", 5);
+    l = gpuexec_linker_create(gpuexec_context_open(0, NULL), NULL);
+    CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_CUBIN, data, 5, "greeting"), GPUEXEC_NOT_SUPPORTED,
+                  "\"greeting\" is a cubin", "It contains nothing");
+    free(data);
+}
+
 /* With a verbose log, a driver may link an incomplete program. */
 TEST(library_names_what_is_missing_when_verbose) {
     gpuexec_context     ctx = gpuexec_context_open(0, NULL);
@@ -865,11 +915,12 @@ TEST(library_failed_linkers) {
 
 /* An input could not be added: until that failure is taken, nothing is linked, and above all nothing is saved. */
 TEST(library_does_not_save_what_lacks_an_input) {
-    static const char path[] = "/tmp/gpuexec-link-test.image";
+    char folder[] = "/tmp/gpuexec-link-XXXXXX", path[64];
     gpuexec_linker l = gpuexec_linker_create(gpuexec_context_open(0, NULL), NULL);
     const void *image;
     size_t bytes;
-    remove(path);
+    if (!CHECK(mkdtemp(folder) != NULL)) return;
+    snprintf(path, sizeof path, "%s/image", folder);
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, main_ptx, 0, "main.ptx"));
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, part_ptx, 0, "part.ptx"));
     CHECK_RESULT(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, "/no/such/more.ptx"), GPUEXEC_FILE_ERROR);
@@ -881,6 +932,7 @@ TEST(library_does_not_save_what_lacks_an_input) {
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_FILE_ERROR);
     CHECK_OK(gpuexec_linker_save(l, path));       /* after the failure is taken, linking continues without that input */
     CHECK_EQ(remove(path), 0);
+    CHECK_EQ(rmdir(folder), 0);
 }
 
 /* --- the classic example of cuLink: many texts, both logs, the wall time ------------------------------------------ */

@@ -118,7 +118,8 @@ TEST(prefetches_to_a_numa_node) {
     i = info_of(p, BYTES);                                   /* drivers report a node of the host as the host, or not */
     CHECK(i.preferred == GPUEXEC_HOST || i.preferred == GPUEXEC_NOWHERE);
     CHECK_REFUSED(gpuexec_managed_prefetch(s.stream, p, BYTES, GPUEXEC_NUMA(1000)), GPUEXEC_BAD_ARGUMENT,
-                  "cannot prefetch 16384 bytes at 0x", "cuMemPrefetchAsync");
+                  "cannot prefetch 16384 bytes at 0x", "to location -1016", "a NUMA node of this host",
+                  "cuMemPrefetchAsync");
     CHECK_OK(gpuexec_stream_sync(s.stream));
 }
 TEST_ALONE(a_driver_with_the_first_interface) {
@@ -289,4 +290,35 @@ TEST(a_managed_variable) {
     CHECK_OK(gpuexec_launch(gpuexec_kernel_get(mod, "bump"), s, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
     CHECK_OK(gpuexec_stream_sync(s));
     CHECK_EQ(*count, 8);
+}
+
+/* Other threads open and close contexts while a call that was given none looks for one: with an address sanitizer, it
+   found one that had just been freed. */
+static void *opens_and_closes(void *going) {
+    gpuexec_context c[8];
+    int i, k;
+    for (i = 0; i < 500; i++) {
+        for (k = 0; k < 8; k++) c[k] = gpuexec_context_open(gpuexec_device_count() - 1, NULL);
+        for (k = 0; k < 8; k++) CHECK_OK(gpuexec_context_close(c[k]));
+    }
+    __atomic_sub_fetch((int *)going, 1, __ATOMIC_RELEASE);
+    return NULL;
+}
+TEST(contexts_come_and_go_beside_calls_without_one) {
+    gpuexec_params first = gpuexec_params_create();                  /* so that the first slot is not a context */
+    const setting  s = set_up(UNIT_PTX, NULL, 0);
+    const gpuexec_ptr p = gpuexec_alloc_managed(s.ctx, 4096, NULL);
+    pthread_t threads[2];
+    int going = 2;
+    if (!p) {
+        gpuexec_take_error();
+        SKIP("no managed memory");
+    }
+    CHECK_EQ(pthread_create(&threads[0], NULL, opens_and_closes, &going), 0);
+    CHECK_EQ(pthread_create(&threads[1], NULL, opens_and_closes, &going), 0);
+    while (__atomic_load_n(&going, __ATOMIC_ACQUIRE))
+        CHECK_OK(gpuexec_managed_advise(p, 4096, GPUEXEC_READ_MOSTLY, 0));
+    CHECK_EQ(pthread_join(threads[0], NULL), 0);
+    CHECK_EQ(pthread_join(threads[1], NULL), 0);
+    CHECK_OK(gpuexec_params_destroy(first));
 }

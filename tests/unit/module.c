@@ -903,6 +903,177 @@ TEST(wrapped_images) {
                    "is the wrapper that nvcc puts around a fatbin");
     CHECK_NOT_MADE(gpuexec_module_load(ctx, &wrapper, 6, NULL), GPUEXEC_BAD_IMAGE,
                    "is a truncated fatbin: it has 6 bytes");
+    wrapper.data = NULL;
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, &wrapper, 0, NULL), GPUEXEC_BAD_ARGUMENT, "the image is NULL");
+    CHECK_REFUSED(gpuexec_linker_add(gpuexec_linker_create(ctx, NULL), GPUEXEC_INPUT_AUTO, &wrapper, sizeof wrapper,
+                                     "wrapped"), GPUEXEC_BAD_ARGUMENT, "\"wrapped\" is NULL");
+}
+
+/* What a driver would do with the second text: nothing, without a word. */
+TEST(texts_after_a_nul) {
+    static const char two[] = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry a() { ret; }\n\0"
+                              ".visible .entry b() { ret; }\n", one[] = ".version 7.0\n.target sm_70\n"
+                              ".address_size 64\n.visible .entry a() { ret; }\n\0\n \0";
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_linker  l   = gpuexec_linker_create(ctx, NULL);
+    CHECK_NOT_MADE(gpuexec_module_load(ctx, two, sizeof two, NULL), GPUEXEC_BAD_IMAGE,
+                   "the image is PTX text that ends with a NUL after 73 bytes, but has 104 bytes", "one by one");
+    CHECK_NOT_MADE(gpuexec_library_load(two, sizeof two, NULL), GPUEXEC_BAD_IMAGE, "ends with a NUL after 73 bytes");
+    CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, two, sizeof two, "two"), GPUEXEC_BAD_IMAGE,
+                  "\"two\" is PTX text that ends with a NUL after 73 bytes");
+    CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_PTX, two, sizeof two, "two"), GPUEXEC_BAD_IMAGE,
+                  "ends with a NUL");
+    CHECK_EQ(gpuexec_module_kernel_count(gpuexec_module_load(ctx, two, 0, NULL)), 1);        /* up to its NUL */
+    CHECK_MADE(gpuexec_kernel_get(gpuexec_module_load(ctx, one, sizeof one, NULL), "a"));    /* only white space */
+}
+
+TEST(targets_with_any_number) {
+    static const char *const targets[] = { "sm_99999999999", "sm_2147483647", "sm_-2000000000", "sm_", "sm_9x", "" };
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    char text[100], suffix;
+    size_t i;
+    for (i = 0; i < sizeof targets / sizeof *targets; i++) {
+        const gpuexec_image image = { text, 0, NULL };
+        const int large = i < 2;
+        snprintf(text, sizeof text, ".version 7.0\n.target %s\n.address_size 64\n", targets[i]);
+        CHECK_NOT_MADE(gpuexec_module_load_best(ctx, &image, 1, NULL), large ? GPUEXEC_IMAGE_TOO_NEW
+                       : GPUEXEC_BAD_IMAGE, large ? "(newer than the device)" : "does not compile");
+        if (i == 0) CHECK_TEXT(gpuexec_error_text(), "PTX for compute_999999 ");
+        CHECK_NOT_MADE(gpuexec_module_load(ctx, text, 0, NULL), large ? GPUEXEC_IMAGE_TOO_NEW : GPUEXEC_BAD_IMAGE,
+                       "the image is PTX");
+    }
+    CHECK_EQ(gxi_ptx_architecture("sm_103a", &suffix), 103);
+    CHECK_EQ(suffix, 'a');
+    CHECK_EQ(gxi_ptx_architecture("compute_90", &suffix), 0);
+}
+
+/* Each of these fatbins says that it has all bytes up to the end, so that each part is in all of them. Once for each,
+   that would be 2 * 10^10 steps. */
+TEST(fatbins_in_fatbins) {
+    const size_t bytes = (size_t)8 << 20;
+    unsigned char *const image = (unsigned char *)calloc(1, bytes);
+    size_t i;
+    for (i = 0; i + 32 <= bytes; i += 32) {
+        memcpy(image + i, "\x50\xED\x55\xBA\1\0\x10", 8);
+        put_le(image + i + 8, 8, bytes - i - 16);
+        image[i + 16] = 1;                                           /* a part of 32 bytes with PTX */
+        image[i + 20] = 32;
+    }
+    CHECK_EQ(gxi_fatbin_parts(image, image + bytes), 1);
+    CHECK_EQ(gxi_image_is(image, bytes), GXI_FATBIN);
+    memset(image, 0, 64);                                            /* without the first, the second has the rest */
+    CHECK_EQ(gxi_fatbin_parts(image, image + bytes), 1);
+    free(image);
+}
+
+/* A search that does not end with the line reads the rest of the log for each line. */
+TEST(logs_of_many_lines) {
+    static const char line[] = "error   : a line without any of the words\n";
+    const size_t n = 200000, length = sizeof line - 1;
+    char *const log = (char *)malloc(n * length + 200);
+    gxi_text t = { 0, 0, 0, 0 };
+    size_t i;
+    for (i = 0; i < n; i++) memcpy(log + i * length, line, length);
+    strcpy(log + n * length, "error   : Undefined reference to 'a' in 'b'\n'x: y' multiply defined: here");
+    CHECK_EQ(gxi_link_log(&t, log), 2);
+    CHECK_STRING(t.p, "Undefined reference to 'a' in 'b'; 'x: y' multiply defined: here");
+    gxi_text_free(&t);
+    free(log);
+}
+
+/* To compare each name with all others would take minutes. The first of several with one name counts. */
+TEST(kernels_of_a_large_text) {
+    const int n = 200000;
+    char *const text = (char *)malloc((size_t)n * 120), name[40];
+    gxi_module *const m = gxi_module_new("large");
+    gxi_text signatures = { 0, 0, 0, 0 };
+    size_t at = 0;
+    int i, wrong = 0;
+    for (i = 0; i < n; i++)                      /* declared, and defined much later; not in the order of the names */
+        at += (size_t)sprintf(text + at, ".entry k%d(.param .u%d a); ", (int)(i * 7919LL % n), i % 2 ? 32 : 64);
+    for (i = 0; i < n; i += 2) at += (size_t)sprintf(text + at, ".entry k%d() { ret; } ", i);
+    gxi_list_ptx_kernels(m, text);
+    CHECK_EQ(m->nkernels, n);
+    for (i = 0; i < m->nkernels; i++) {
+        sprintf(name, "k%d", (int)(i * 7919LL % n));
+        wrong += strcmp(name, m->kernels[i]) != 0;
+    }
+    CHECK_EQ(wrong, 0);
+    gxi_ptx_signatures(&signatures, text);
+    CHECK(gxi_module_keep(m, &signatures));
+    for (i = 0; i < n; i++) {
+        unsigned short sizes[2], offsets[2], types[2];
+        const char *list;
+        sprintf(name, "k%d", (int)(i * 7919LL % n));
+        list = gxi_ptx_after(m->entries, m->nentries, name);
+        wrong += !list || gxi_ptx_params(list, sizes, offsets, types, 2) != 1 || sizes[0] != (i % 2 ? 4 : 8);
+    }
+    CHECK_EQ(wrong, 0);
+    CHECK(!gxi_ptx_after(m->entries, m->nentries, "k") && !gxi_ptx_after(m->entries, m->nentries, "k1x") &&
+          !gxi_ptx_after(m->entries, m->nentries, "") && !gxi_ptx_after(m->entries, m->nentries, "l"));
+    CHECK(!gxi_ptx_after(NULL, 0, "k"));
+    gxi_module_free(m);
+    free(text);
+}
+
+/* What the reader does not understand, it must not guess: launches would be refused for a wrong size. */
+TEST(lists_of_parameters_that_the_reader_does_not_understand) {
+    static const char *const unknown[] = { ".param .b8 p[8*2]", ".param .b8 p[(4)]", ".param .b8 p[4][4]",
+        ".param .b8 p[]", ".param .b8 p[0]", ".param .b8 p[-1]", ".param .b8 p[+1]", ".param .b8 p[N]",
+        ".param .b8 p[18446744073709551617]", ".param .b8 p[4", ".param .texref p", ".param .pred p", ".param .b4 p",
+        ".param .align 4*2 .b8 p[8]", ".param .align 0 .b8 p[8]", ".param .align .b8 p[8]", ".param .b8 p = 3", "," };
+    static const struct { const char *list; int size; } known[] = { { ".param .b8 p[0b100]", 4 },
+        { ".param .b8 p[0x10U]", 16 }, { ".param .b8 p[010]", 8 }, { ".param .b8 p[ /* ] */ 4U // ]\n ]", 4 },
+        { ".param .align 0x8 .b8 p[3]", 3 }, { ".param .u64 .ptr .const .align 16 p", 8 },
+        { ".param .b32 p[0xA]", 40 } };
+    static const char ends[] = "(.align 0x4 .b8 p[0b11U], .param .u64 .ptr q /* */ , .";
+    unsigned short sizes[4], offsets[4], types[4];
+    char text[100];
+    size_t i;
+    for (i = 0; i < sizeof unknown / sizeof *unknown; i++) {
+        snprintf(text, sizeof text, "(%s, .param .u32 z)", unknown[i]);
+        if (!CHECK_EQ(gxi_ptx_params(text, sizes, offsets, types, 4), -1)) printf("%s\n", unknown[i]);
+    }
+    for (i = 0; i < sizeof known / sizeof *known; i++) {
+        snprintf(text, sizeof text, "(%s, .param .u8 z)", known[i].list);
+        if (!CHECK_EQ(gxi_ptx_params(text, sizes, offsets, types, 4), 2) || !CHECK_EQ(sizes[0], known[i].size) ||
+            !CHECK_EQ(offsets[1], known[i].size) || !CHECK_EQ(sizes[1], 1)) printf("%s\n", known[i].list);
+    }
+    CHECK_EQ(gxi_ptx_params("(.param .u32 a, )", sizes, offsets, types, 4), -1);
+    for (i = 0; i <= strlen(ends); i++) {                            /* each beginning, in memory that ends there */
+        char *const part = (char *)malloc(i + 1);
+        memcpy(part, ends, i);
+        part[i] = 0;
+        CHECK_EQ(gxi_ptx_params(part, sizes, offsets, types, 4), i ? -1 : 0);
+        free(part);
+    }
+}
+
+static void *at_most_a_gigabyte(void *user, void *p, size_t bytes) {
+    (void)user;
+    if (bytes >> 30) return NULL;
+    if (bytes) return realloc(p, bytes);
+    free(p);
+    return NULL;
+}
+/* A file that memory cannot hold is refused before any of it is read. */
+TEST(files_larger_than_memory) {
+    char path[] = "/tmp/gpuexec-sparse-XXXXXX";
+    const int file = mkstemp(path);
+    gpuexec_setup_desc setup = { 0 };
+    gpuexec_context ctx;
+    if (file < 0 || ftruncate(file, (off_t)1 << 42)) {
+        close(file);
+        remove(path);
+        SKIP("this file system has no sparse files of 4 TiB");
+    }
+    setup.realloc_function = at_most_a_gigabyte;
+    CHECK_OK(gpuexec_setup(&setup));
+    ctx = gpuexec_context_open(0, NULL);
+    CHECK_NOT_MADE(gpuexec_module_load_file(ctx, path, NULL), GPUEXEC_OUT_OF_HOST_MEMORY, path, "4398046511106 bytes");
+    CHECK_NOT_MADE(gpuexec_library_load_file(path, NULL), GPUEXEC_OUT_OF_HOST_MEMORY, path, "4398046511106 bytes");
+    close(file);
+    remove(path);
 }
 
 TEST(symbols_that_are_elsewhere) {

@@ -119,7 +119,7 @@ TEST(nodes_added_after_a_launch) {
     gpuexec_node  n[3], more;
     gpuexec_graph graph = built(&s, 5, 7, n);
     CHECK_EQ(launched(&s, graph), 12);
-    more = add(&s, graph, 100, GPUEXEC_AFTER(n[1], n[0], n[1]));             /* a node may be named twice */
+    more = add(&s, graph, 100, GPUEXEC_AFTER(n[2], n[0], n[2]));             /* a node may be named twice */
     CHECK_EQ(more.index, 3);
     gpuexec_graph_add_copy_out(graph, s.host, s.data, BYTES, GPUEXEC_AFTER(more, n[2]));
     CHECK_EQ(launched(&s, graph), 112);
@@ -141,9 +141,9 @@ TEST(nodes_of_a_capture) {
     by = 30;
     CHECK_OK(gpuexec_node_set_argument(kernel, 1, &by, sizeof by));
     CHECK_EQ(launched(&s, graph), 34);
-    kernel = add(&s, graph, 100, GPUEXEC_AFTER(kernel));
+    kernel = add(&s, graph, 100, GPUEXEC_AFTER(kernel, (gpuexec_node){ graph, 2 }));
     CHECK_EQ(kernel.index, 3);
-    gpuexec_graph_add_copy_out(graph, s.host, s.data, BYTES, GPUEXEC_AFTER(kernel, (gpuexec_node){ graph, 2 }));
+    gpuexec_graph_add_copy_out(graph, s.host, s.data, BYTES, GPUEXEC_AFTER(kernel));
     CHECK_EQ(launched(&s, graph), 134);
 }
 
@@ -342,7 +342,7 @@ TEST(a_disabled_fill_keeps_the_order) {
         if (i == 3) CHECK_OK(gpuexec_node_enable(fill, 1));
         else if (i > 1) CHECK_OK(gpuexec_node_enable(fill, 0));
         CHECK_OK(gpuexec_graph_launch(graph, s.stream));
-        test_sleep_ms(10);
+        test_sleep_ms(10);                           /* not order: a node could run too early */
         gate_open(gate);
         CHECK_OK(gpuexec_stream_sync(s.stream));
         CHECK_EQ(s.host[WORDS - 1], i);

@@ -1,5 +1,6 @@
 /* nvrtc.c - >>compile. Tests that need a compiler run if an NVRTC is found. */
 #include "../test.h"
+#include <sys/stat.h>
 
 static const char scale[] = "extern \"C\" __global__ void scale(int *x, int by) { x[threadIdx.x] *= by; }\n";
 
@@ -29,6 +30,38 @@ TEST(no_nvrtc) {
     CHECK_EQ(gpuexec_compiler_version(), 0);
     CHECK_STRING(gpuexec_compiler_path(), "");
     unsetenv("GPUEXEC_NVRTC");
+}
+
+/* To open a FIFO would wait for a writer; "" would be the program itself. */
+TEST(no_library_at_all) {
+    char folder[] = "/tmp/gpuexec-fifo-XXXXXX", path[64];
+    gpuexec_setup_desc desc = { 0 };
+    CHECK(mkdtemp(folder) != NULL);
+    snprintf(path, sizeof path, "%s/libnvrtc.so", folder);
+    CHECK_EQ(mkfifo(path, 0600), 0);
+    desc.nvrtc_path = desc.nvjitlink_path = path;
+    CHECK_OK(gpuexec_setup(&desc));
+    CHECK_NOT_MADE(gpuexec_module_compile(gpuexec_context_open(0, NULL), scale, NULL, NULL), GPUEXEC_NO_COMPILER,
+                   "libnvrtc.so\", named by gpuexec_setup_desc.nvrtc_path: it is a FIFO or pipe");
+    CHECK_EQ(gpuexec_nvjitlink_version(), 0);
+    CHECK_TEXT(gpuexec_error_text(), "it is a FIFO or pipe");
+    gpuexec_shutdown();
+    desc.nvrtc_path = desc.nvjitlink_path = "";
+    CHECK_OK(gpuexec_setup(&desc));
+    CHECK_NOT_MADE(gpuexec_module_compile(gpuexec_context_open(0, NULL), scale, NULL, NULL), GPUEXEC_NO_COMPILER,
+                   "the path is empty");
+    CHECK_EQ(gpuexec_nvjitlink_version(), 0);
+    CHECK_TEXT(gpuexec_error_text(), "the path is empty");
+    gpuexec_shutdown();
+    desc.driver_path = path;
+    CHECK_RESULT(gpuexec_setup(&desc), GPUEXEC_NO_DRIVER);
+    CHECK_TEXT(gpuexec_error_text(), "cannot load the driver library", "it is a FIFO or pipe");
+    desc.driver_path = "";
+    CHECK_RESULT(gpuexec_setup(&desc), GPUEXEC_NO_DRIVER);
+    CHECK_TEXT(gpuexec_error_text(), "the path is empty");
+    gpuexec_take_error();
+    remove(path);
+    rmdir(folder);
 }
 
 TEST(setup_names_it) {

@@ -938,7 +938,8 @@ TEST(a_prepared_launch_on_another_stream) {
     CHECK_OK(gpuexec_stream_sync(other));
     CHECK_EQ(value, 6);
     CHECK_OK(gpuexec_stream_destroy(other));
-    CHECK_REFUSED(gpuexec_launch_prepared(p), GPUEXEC_STALE_HANDLE, "its stream was destroyed");
+    CHECK_REFUSED(gpuexec_launch_prepared(p), GPUEXEC_STALE_HANDLE, "is stale: it was destroyed by "
+                  "gpuexec_stream_destroy");
     CHECK_OK(gpuexec_prepared_stream(p, gpuexec_stream_legacy(t.ctx)));      /* and a new stream revives it */
     CHECK_OK(gpuexec_launch_prepared(p));
     CHECK_OK(gpuexec_context_sync(t.ctx));
@@ -1070,12 +1071,12 @@ TEST(prepared_when_something_ends) {
     CHECK_OK(gpuexec_launch_prepared(by_module));
     CHECK_OK(gpuexec_module_unload(mod));
     CHECK_REFUSED(gpuexec_launch_prepared(by_module), GPUEXEC_STALE_HANDLE,
-                  "gpuexec_launch_prepared: the launch of kernel \"count\" of \"" UNIT_PTX "\" "
-                  "prepared at tests/unit/params.c:", "is stale: the kernel's module was unloaded",
+                  "gpuexec_launch_prepared: the kernel of the launch of kernel \"count\" of \"" UNIT_PTX "\" "
+                  "prepared at tests/unit/params.c:", "is stale: it was closed by gpuexec_module_unload at tests/unit/",
                   "cure: prepare it again with gpuexec_prepare, with the kernel");
-    CHECK_REFUSED(gpuexec_launch_prepared(unsent), GPUEXEC_STALE_HANDLE, "the kernel's module was unloaded");
+    CHECK_REFUSED(gpuexec_launch_prepared(unsent), GPUEXEC_STALE_HANDLE, "closed by gpuexec_module_unload");
     CHECK_REFUSED(gpuexec_prepared_dims(by_module, gpuexec_grid(1, 1, 0)), GPUEXEC_STALE_HANDLE,
-                  "gpuexec_prepared_dims", "the kernel's module was unloaded");
+                  "gpuexec_prepared_dims", "closed by gpuexec_module_unload");
     CHECK_REFUSED(gpuexec_prepared_set(by_module, 0, &t.data, 4), GPUEXEC_BAD_PARAMETERS,
                   "argument 0 (counted from 0) of kernel \"count\" has 8 bytes");
     CHECK_OK(gpuexec_prepared_set(by_module, 0, &t.data, 8));             /* it has its own memory */
@@ -1084,9 +1085,10 @@ TEST(prepared_when_something_ends) {
     CHECK_OK(gpuexec_stream_destroy(s1));
     s1 = gpuexec_stream_create(t.ctx, NULL);                             /* in the slot of the old stream */
     CHECK_REFUSED(gpuexec_launch_prepared(by_stream), GPUEXEC_STALE_HANDLE, "kernel \"count\" of",
-                  "its stream was destroyed", "on an open stream");
+                  "it was destroyed by gpuexec_stream_destroy at tests/unit/params.c:", "on an open stream");
     CHECK_OK(gpuexec_context_close(second));
-    CHECK_REFUSED(gpuexec_launch_prepared(by_context), GPUEXEC_STALE_HANDLE, "the stream's context was closed");
+    CHECK_REFUSED(gpuexec_launch_prepared(by_context), GPUEXEC_STALE_HANDLE, "the stream of the launch",
+                  "it was destroyed by gpuexec_context_close at tests/unit/params.c:");
     CHECK_OK(gpuexec_launch_prepared(lives));
     CHECK_EQ(word(t, 0), 7);
     CHECK_EQ(launches, 7);       /* the refused launches never reached the driver, which crashes on destroyed objects */

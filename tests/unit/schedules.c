@@ -10,6 +10,10 @@
 #define PTX "tests/unit/schedules.ptx"
 enum { SEEDS = 20, BLOCKS = 4, THREADS = 128, WORDS = BLOCKS * THREADS };
 
+/* Streams that work only when something waits for them: no work starts because the machine stopped this process, which
+   would find nothing, or another schedule. */
+#define NEVER "60000"
+
 /* Configures a device with only these adversaries. */
 static void adversaries(const char *schedule, const char *lazy, const char *threads) {
     setenv("SIMGPU_SCHEDULE", schedule, 1);
@@ -119,7 +123,7 @@ static void planted_kernels(void) {
 
 TEST_ALONE_MULTI(a_seed_finds_what_is_missing_in_a_kernel_and_nothing_in_its_twin) {
     int k;
-    run_seeds(SEEDS, "1", planted_kernels);
+    run_seeds(SEEDS, NEVER, planted_kernels);
     for (k = 0; k < KERNELS; k++) {
         if (getenv("TEST_VERBOSE"))
             printf("    %-16s found by %2d of %d seeds\n", kernels[k].name, all->wrong_found[k], SEEDS);
@@ -145,9 +149,9 @@ TEST_ALONE(a_seed_is_a_schedule) {
     uint64_t first[SEEDS + 1];
     int      i, k;
     if (!on_cpu_device()) SKIP("only the CPU device has schedules");
-    run_seeds(SEEDS, "1", note_order);
+    run_seeds(SEEDS, NEVER, note_order);
     memcpy(first, all->order, sizeof first);
-    run_seeds(SEEDS, "1", note_order);
+    run_seeds(SEEDS, NEVER, note_order);
     for (i = 1; i <= SEEDS; i++) {
         CHECK(first[i] == all->order[i]);
         for (k = 1; k < i; k++) CHECK(first[k] != first[i]);
@@ -335,7 +339,7 @@ static void check_hosts(int n) {
 }
 
 TEST_ALONE(lazy_streams_find_what_is_missing_in_host_code) {
-    adversaries("0", "1", "1");
+    adversaries("0", NEVER, "1");
     open_report();
     CHECK(run_child(planted_hosts));
     check_hosts(1);
@@ -361,37 +365,40 @@ TEST_ALONE(branches_of_a_graph_run_in_any_order) {
 /* ---------------------------------------------------------------------------------------------------------------------
    Correct programs finish, even if they wait without a call that waits. */
 
-static void say(void *flag) { *(volatile int *)flag = 1; }
+/* The host polls pinned memory that the device writes, as programs do. The thread sanitizer sees no order in that. */
+__attribute__((noinline, no_sanitize("thread"))) static int look(const volatile int *p) { return *p; }
+__attribute__((noinline, no_sanitize("thread"))) static void put(volatile int *p, int value) { *p = value; }
+
+static void say(void *flag) { __atomic_store_n((int *)flag, 1, __ATOMIC_RELEASE); }
 
 static void wait_by_queries(void) {
     host h = open_host();
     gpuexec_event e;
-    volatile int said = 0;
-    double begin = test_seconds();
+    int said = 0;
     gpuexec_fill32(h.a, h.d, 7, 1);
     while (gpuexec_stream_query(h.a) == GPUEXEC_NOT_READY) { }
     gpuexec_fill32(h.a, h.d, 8, 1);
     e = gpuexec_stream_record(h.a, NULL);
     while (gpuexec_event_query(e) == GPUEXEC_NOT_READY) { }
     gpuexec_copy_out(h.b, h.w.out, h.d, 4);
-    while (*h.p != 8) { }                                                     /* only time makes this start */
-    gpuexec_stream_host_function(h.b, say, (void *)(uintptr_t)&said);
-    while (!said) { }
-    *h.p = 0;
-    h.w.work[0] = 0;
+    while (look(h.p) != 8) { }                                                /* only time makes this start */
+    gpuexec_stream_host_function(h.b, say, &said);
+    while (!__atomic_load_n(&said, __ATOMIC_ACQUIRE)) { }
+    put(h.p, 0);
+    put(h.w.work, 0);
     /* on a GPU, a first query next to a spinning kernel waits for it */
     CHECK(gpuexec_kernel_get(h.w.mod, "set").id);
     start_kernel(h.w, "wait", h.a, h.w.out_at, h.w.work_at, 0); /* waits for the next kernel, for which no call waits */
     start_kernel(h.w, "set", h.b, h.w.out_at, h.w.work_at, 0);
     CHECK_OK(gpuexec_stream_sync(h.a));
-    CHECK_EQ(*h.p, 1);
+    CHECK_EQ(look(h.p), 1);
     gpuexec_copy_out(h.a, h.w.out + 1, h.d, 4);
     CHECK_OK(gpuexec_stream_destroy(h.a));
-    while (h.p[1] != 8) { }
-    CHECK(test_seconds() - begin < 20);
+    while (look(h.p + 1) != 8) { }
     gpuexec_shutdown();
 }
 
+/* run_child limits the time */
 TEST_ALONE(queries_alone_make_progress) {
     adversaries("0", "1", "4");
     CHECK(run_child(wait_by_queries));

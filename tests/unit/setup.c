@@ -1,5 +1,6 @@
 /* setup.c - starting, stopping, and the options of a program: logger, allocator, trace. */
 #include "../test.h"
+#include <semaphore.h>
 
 /* A small program that uses every kind of object and closes none of them. Returns 1 if everything worked. */
 static int use_everything(void) {
@@ -482,4 +483,85 @@ static void leave_and_shut_down(void) {
 
 TEST_ALONE(the_leak_report_goes_to_stderr_without_a_logger) {
     CHECK_TEXT(stderr_of(leave_and_shut_down), "12345", "setup.c:");
+}
+
+/* ---- fork while another thread starts the library ---- */
+
+/* A logger that stops the thread in its start: at its failure, which is before CUDA is initialized, or at the trace of
+   cuInit. */
+static sem_t stopped, go_on;
+static void stop_there(void *user, gpuexec_log_level level, const char *text) {
+    (void)level;
+    if (!strstr(text, (const char *)user)) return;
+    sem_post(&stopped);
+    while (sem_wait(&go_on) != 0) {}
+}
+static void *start_and_stop(void *at_init) {
+    gpuexec_setup_desc desc = { 0 };
+    desc.log = stop_there;
+    desc.log_user = at_init ? (void *)(uintptr_t)"cuInit" : (void *)(uintptr_t)"/no/such";
+    desc.driver_path = at_init ? NULL : "/no/such/libcuda.so";
+    desc.trace = at_init != NULL;
+    CHECK_RESULT(gpuexec_setup(&desc), at_init ? GPUEXEC_OK : GPUEXEC_NO_DRIVER);
+    gpuexec_take_error();
+    return NULL;
+}
+static const char *how_it_was_forked;
+static void use_it_in_the_child(void) {
+    gpuexec_context none;
+    alarm(20);                                   /* it would wait for a thread that the child does not have */
+    none = gpuexec_context_open(0, NULL);
+    CHECK_NOT_MADE(none, GPUEXEC_FORKED, "this process (", ") was forked from process ", how_it_was_forked,
+                   "fork before the first use of CUDA");
+    CHECK_RESULT(gpuexec_setup(NULL), GPUEXEC_FORKED);
+    CHECK_EQ(gpuexec_device_count(), 0);
+    gpuexec_take_error();
+    gpuexec_shutdown();
+}
+static void fork_while_starting(void *at_init) {
+    pthread_t thread;
+    how_it_was_forked = at_init ? " after CUDA had been initialized there" : " while another thread was starting "
+        "CUDA there";
+    sem_init(&stopped, 0, 0);
+    sem_init(&go_on, 0, 0);
+    CHECK_EQ(pthread_create(&thread, NULL, start_and_stop, at_init), 0);
+    while (sem_wait(&stopped) != 0) {}
+    CHECK(run_child(use_it_in_the_child));
+    sem_post(&go_on);
+    pthread_join(thread, NULL);
+}
+TEST_ALONE(forked_while_another_thread_starts) { fork_while_starting(NULL); }
+TEST_ALONE(forked_while_another_thread_initializes_cuda) {
+    static int at_init;
+    fork_while_starting(&at_init);
+}
+
+/* The same at any moment of a start, with locks held or not: the child gets an answer. */
+static int enough;
+static void *start_often(void *unused) {
+    gpuexec_setup_desc desc = { 0 };
+    desc.driver_path = "/no/such/libcuda.so";
+    while (!__atomic_load_n(&enough, __ATOMIC_ACQUIRE)) {
+        CHECK_RESULT(gpuexec_setup(&desc), GPUEXEC_NO_DRIVER);
+        gpuexec_take_error();
+        CHECK_OK(gpuexec_params_destroy(gpuexec_params_create()));
+    }
+    return unused;
+}
+static void get_an_answer(void) {
+    gpuexec_setup_desc desc = { 0 };
+    gpuexec_result     result;
+    alarm(20);
+    desc.driver_path = "/no/such/libcuda.so";
+    gpuexec_params_destroy(gpuexec_params_create());
+    result = gpuexec_setup(&desc);
+    CHECK(result == GPUEXEC_NO_DRIVER || result == GPUEXEC_FORKED);
+}
+TEST_ALONE(forked_at_any_moment_of_a_start) {
+    pthread_t threads[2];
+    int i;
+    for (i = 0; i < 2; i++) CHECK_EQ(pthread_create(&threads[i], NULL, start_often, NULL), 0);
+    for (i = 0; i < 300; i++) if (!CHECK(run_child(get_an_answer))) break;
+    __atomic_store_n(&enough, 1, __ATOMIC_RELEASE);
+    for (i = 0; i < 2; i++) pthread_join(threads[i], NULL);
 }

@@ -31,7 +31,7 @@ TEST(a_stream_is_busy_until_its_work_is_done) {
     CHECK_OK(add_to(&s, stream, 1));
     CHECK_OK(gpuexec_copy_out(stream, s.host, s.data, BYTES));
     CHECK_RESULT(gpuexec_stream_query(stream), GPUEXEC_NOT_READY);
-    test_sleep_ms(20);
+    test_sleep_ms(20);                               /* not order: it could be done too early */
     CHECK_RESULT(gpuexec_stream_query(stream), GPUEXEC_NOT_READY);
     CHECK_OK(gpuexec_take_error());                              /* "not ready" is a result, not a failure */
     CHECK_EQ(s.host[0], 0);
@@ -75,7 +75,7 @@ TEST(the_legacy_stream_waits_for_blocking_streams) {
     CHECK_OK(add_to(&s, blocking, 2));
     CHECK_OK(add_to(&s, legacy, 3));
     CHECK_OK(gpuexec_copy_out(legacy, s.host, s.data, BYTES));
-    test_sleep_ms(10);
+    test_sleep_ms(10);                               /* not order: it could be done too early */
     CHECK_EQ(s.host[0], 0);
     CHECK_RESULT(gpuexec_stream_query(legacy), GPUEXEC_NOT_READY);
     gate_open(s.gate);
@@ -119,7 +119,7 @@ TEST(a_stream_waits_for_an_event_of_another) {
     CHECK_OK(gpuexec_event_record(done, a));
     CHECK_OK(gpuexec_stream_wait_event(b, done));
     CHECK_OK(gpuexec_copy_out(b, s.host, s.data, BYTES));
-    test_sleep_ms(10);
+    test_sleep_ms(10);                               /* not order: it could be done too early */
     CHECK_EQ(s.host[0], 0);
     CHECK_RESULT(gpuexec_stream_query(b), GPUEXEC_NOT_READY);
     gate_open(s.gate);
@@ -293,7 +293,7 @@ typedef struct note { uint32_t *host; uint32_t seen; int order; } note;
 static int notes;                                                    /* only the functions of one stream write it */
 static void take_note(void *user) {
     note *n = (note *)user;
-    test_sleep_ms(2);                                                /* holds the stream for that time */
+    test_sleep_ms(2);                                /* not order: holds the stream for that time */
     n->seen = n->host[0];
     n->order = ++notes;
 }
@@ -484,7 +484,7 @@ TEST_ALONE_MULTI(streams_of_two_devices_wait_for_each_other) {
         }
         CHECK_OK(gpuexec_copy_in(s[1], p[1], h, BYTES));
         CHECK_OK(gpuexec_launch(fn[1], s[1], gpuexec_grid_for(n, 128), GPUEXEC_ARGS(p[1], by[1], n)));
-        test_sleep_ms(5);
+        test_sleep_ms(5);                            /* not order: it could be done too early */
         CHECK_RESULT(gpuexec_stream_query(s[1]), GPUEXEC_NOT_READY);
         gate_open(gate);
         CHECK_OK(gpuexec_copy_out(s[1], h, p[1], BYTES));
@@ -495,10 +495,9 @@ TEST_ALONE_MULTI(streams_of_two_devices_wait_for_each_other) {
 
 /* --- values in memory --------------------------------------------------------------------------------------------- */
 
-/* Waits for the stream until it has finished or a second has passed: 1 if it has finished. */
+/* Waits for the stream until it has finished, with a limit: 1 if it has finished. */
 static int finishes(gpuexec_stream stream) {
-    int ms;
-    for (ms = 0; ms < 1000 && gpuexec_stream_query(stream) == GPUEXEC_NOT_READY; ms++) test_sleep_ms(1);
+    TEST_UNTIL(gpuexec_stream_query(stream) != GPUEXEC_NOT_READY);
     return gpuexec_stream_query(stream) == GPUEXEC_OK;
 }
 
@@ -528,7 +527,7 @@ TEST(a_stream_waits_for_a_value) {
             CHECK_OK(gpuexec_stream_sync(writes));
             CHECK_OK(wide ? gpuexec_stream_wait_value64(waits, s.data, value, cases[i].compare)
                           : gpuexec_stream_wait_value32(waits, s.data, (unsigned)value, cases[i].compare));
-            test_sleep_ms(5);
+            test_sleep_ms(5);                        /* not order: it could be done too early */
             CHECK_RESULT(gpuexec_stream_query(waits), GPUEXEC_NOT_READY);
             CHECK_OK(wide ? gpuexec_stream_write_value64(writes, s.data, yes)
                           : gpuexec_stream_write_value32(writes, s.data, (unsigned)yes));
@@ -560,7 +559,7 @@ TEST(values_order_streams_and_the_host) {
     CHECK_EQ(flag[0], 50);
     CHECK_OK(gpuexec_stream_wait_value32(a, device_flag + 8, 1234, GPUEXEC_EQUAL));
     CHECK_OK(add_to(&s, a, 1));
-    test_sleep_ms(5);
+    test_sleep_ms(5);                                /* not order: it could be done too early */
     CHECK_RESULT(gpuexec_stream_query(a), GPUEXEC_NOT_READY);
     __atomic_store_n(&flag[2], 1234, __ATOMIC_RELEASE);              /* by the host */
     CHECK(finishes(a));

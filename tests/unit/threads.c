@@ -541,14 +541,14 @@ static void *fail_and_wait(void *user) {
     failing *f = (failing *)user;
     refused(f);
     __atomic_store_n(&f->takes, 1, __ATOMIC_RELEASE);
-    while (__atomic_load_n(&f->takes, __ATOMIC_ACQUIRE) == 1) sched_yield();
+    TEST_UNTIL(__atomic_load_n(&f->takes, __ATOMIC_ACQUIRE) != 1);
     return NULL;
 }
 TEST(shutdown_reports_what_a_living_thread_has_not_taken) {
     failing f = fail_set_up();
     pthread_t thread;
     CHECK_EQ(pthread_create(&thread, NULL, fail_and_wait, &f), 0);
-    while (!__atomic_load_n(&f.takes, __ATOMIC_ACQUIRE)) sched_yield();
+    TEST_UNTIL(__atomic_load_n(&f.takes, __ATOMIC_ACQUIRE));
     CHECK_RESULT(gpuexec_shutdown(), GPUEXEC_BAD_LAUNCH);
     __atomic_store_n(&f.takes, 2, __ATOMIC_RELEASE);
     CHECK_EQ(pthread_join(thread, NULL), 0);
@@ -558,6 +558,9 @@ TEST(many_threads_end_with_failures) {                       /* more than the 10
     failing f = fail_set_up();
     int i;
     for (i = 0; i < 1032; i++) in_a_thread(fail_and_end, &f);
+    CHECK_RESULT(gpuexec_stream_sync(f.stream), GPUEXEC_BAD_LAUNCH);         /* the last one's */
+    CHECK_OK(gpuexec_stream_sync(f.stream));
+    for (i = 0; i < 2; i++) in_a_thread(fail_and_end, &f);                   /* in place of one that was returned */
     CHECK_RESULT(gpuexec_shutdown(), GPUEXEC_BAD_LAUNCH);
     CHECK_OK(gpuexec_shutdown());
 }

@@ -459,6 +459,81 @@ TEST(stale_handles) {
     check_that_it_still_works(&s);
 }
 
+/* The text names where an object was created, and which call closed it, and where: also after its slot has been used
+   again. Each handle with its text. */
+typedef struct closed { uint64_t id; const char *by; } closed;
+static unsigned make_closed(closed *c) {
+    int end = -1;
+    unsigned n = 0, i;
+    gpuexec_context  ctx = gpuexec_context_open_at("made.c:1", 0, NULL);
+    gpuexec_module   mod = gpuexec_module_load_file_at("made.c:1", ctx, UNIT_PTX, NULL);
+    gpuexec_kernel   fn = gpuexec_kernel_get_at("made.c:1", mod, "nothing");
+    gpuexec_library  library = gpuexec_library_load_file_at("made.c:1", UNIT_PTX, NULL);
+    gpuexec_stream   stream = gpuexec_stream_create_at("made.c:1", ctx, NULL);
+    gpuexec_stream   lost = gpuexec_stream_create_at("made.c:1", ctx, NULL);
+    gpuexec_event    event = gpuexec_event_create_at("made.c:1", ctx, NULL);
+    gpuexec_linker   linker = gpuexec_linker_create_at("made.c:1", ctx, NULL);
+    gpuexec_params   params = gpuexec_params_create_at("made.c:1");
+    gpuexec_prepared prepared = gpuexec_prepare_at("made.c:1", fn, stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS);
+    gpuexec_graph    graph = gpuexec_graph_create_at("made.c:1", ctx);
+    gpuexec_batch    batch = gpuexec_batch_create_at("made.c:1", ctx, NULL);
+    gpuexec_barrier  barrier = gpuexec_barrier_create_at("made.c:1", &ctx, 1, NULL);
+    gpuexec_pool     pool = gpuexec_pool_create_at("made.c:1", ctx, NULL);
+    gpuexec_ipc      ipc = gpuexec_ipc_pair_at("made.c:1", &end);
+#define CLOSED(handle, function) \
+    CHECK_MADE(handle); \
+    c[n].id = (handle).id; \
+    c[n++].by = #function " at gone.c:2 (created at made.c:1)"; \
+    CHECK_OK(function##_at("gone.c:2", handle))
+    CLOSED(stream, gpuexec_stream_destroy);
+    CLOSED(event, gpuexec_event_destroy);
+    CLOSED(linker, gpuexec_linker_destroy);
+    CLOSED(params, gpuexec_params_destroy);
+    CLOSED(prepared, gpuexec_prepared_destroy);
+    CLOSED(graph, gpuexec_graph_destroy);
+    CLOSED(batch, gpuexec_batch_destroy);
+    CLOSED(barrier, gpuexec_barrier_destroy);
+    CLOSED(pool, gpuexec_pool_destroy);
+    CLOSED(ipc, gpuexec_ipc_close);
+    CLOSED(library, gpuexec_library_unload);
+    c[n].id = fn.id;
+    c[n++].by = "gpuexec_module_unload at gone.c:2 (created at made.c:1)";
+    CLOSED(mod, gpuexec_module_unload);
+    c[n].id = lost.id;
+    c[n++].by = "gpuexec_context_close at gone.c:2 (created at made.c:1)";
+    CLOSED(ctx, gpuexec_context_close);
+    if (end >= 0) close(end);
+    for (i = 0; i < n; i++) CHECK(c[i].id != 0);
+    return n;
+}
+TEST(stale_handles_name_their_places) {
+    setting  s = set_up(UNIT_PTX, "add", 4096);
+    gpuexec_event used[32];
+    closed   c[20];
+    unsigned n = make_closed(c), i, turn;
+    for (turn = 0; turn < 3; turn++) {
+        for (i = 0; i < n; i++) CHECK_TEXT(gpuexec_id_why(c[i].id), "is stale: it was ", c[i].by);
+        for (i = 0; i < 32; i++) used[i] = gpuexec_event_create(s.ctx, NULL);    /* in the slots of these */
+        for (i = 0; i < 32; i++) CHECK_OK(gpuexec_event_destroy(used[i]));
+    }
+    CHECK_EQ(n, 15);
+    for (i = 0; i < 1000; i++) CHECK_OK(gpuexec_event_destroy(gpuexec_event_create(s.ctx, NULL)));
+    CHECK_TEXT(gpuexec_id_why(used[0].id), "is stale: it was destroyed");
+    gpuexec_shutdown();
+    CHECK_TEXT(gpuexec_id_why(c[0].id), "the handle is stale: it was closed by gpuexec_shutdown, or before that");
+}
+/* The owner of an adopted context destroys it: that call is not known, but the one that detected it is. */
+TEST(handles_of_a_context_destroyed_outside) {
+    gpuexec_context owner = gpuexec_context_create(0, NULL),
+                    ctx = gpuexec_context_from_native(gpuexec_context_native(owner));
+    gpuexec_stream  stream = gpuexec_stream_create(ctx, NULL), other = gpuexec_stream_create(ctx, NULL);
+    CHECK_MADE(stream);
+    CHECK_OK(gpuexec_context_close(owner));
+    CHECK_FAILED(gpuexec_stream_sync_at("noticed.c:3", stream), GPUEXEC_STALE_HANDLE, "was destroyed outside gpuexec");
+    CHECK_FAILED(gpuexec_stream_sync(other), GPUEXEC_STALE_HANDLE, "the stream is stale: it was closed by gpuexec, "
+                 "because other code had destroyed its context, as detected at noticed.c:3 (created at ");
+}
+
 /* A slot's ids are used up after 2^22 objects, and are never reused. */
 TEST(stale_handles_stay_stale) {
     gpuexec_params first = gpuexec_params_create(), last, next;
@@ -562,6 +637,55 @@ TEST(garbage_handles) {
     g.id = UINT64_MAX;
     CHECK_FAILED(gpuexec_stream_sync(g), GPUEXEC_BAD_HANDLE, "stream");
     check_that_it_still_works(&s);
+}
+
+/* The text names both contexts by where the program opened or adopted them, not by numbers. */
+TEST(objects_of_two_contexts) {
+    gpuexec_context a = gpuexec_context_open_at("a.c:1", 0, NULL), b = gpuexec_context_create_at("b.c:2", 0, NULL),
+                    c = gpuexec_context_from_native_at("c.c:3", gpuexec_context_native(b));
+    gpuexec_module  mod = gpuexec_module_load_file(a, UNIT_PTX, NULL);
+    gpuexec_kernel  kernel = gpuexec_kernel_get(mod, "nothing");
+    gpuexec_stream  of_b = gpuexec_stream_create(b, NULL), of_c = gpuexec_stream_create(c, NULL);
+    gpuexec_event   event = gpuexec_event_create(a, NULL), other = gpuexec_stream_record(of_b, NULL);
+    gpuexec_batch   batch = gpuexec_batch_create(c, NULL);
+    gpuexec_dims    one = gpuexec_grid(1, 1, 0);
+    gpuexec_prepared prepared = gpuexec_prepare(kernel, gpuexec_context_stream(a), one, GPUEXEC_NO_ARGS);
+#define TWO(call, first, second) \
+    CHECK_REFUSED(call, GPUEXEC_WRONG_CONTEXT, first, second); \
+    CHECK(strstr(gpuexec_error_text(), "0x") == NULL)
+    TWO(gpuexec_launch(kernel, of_b, one, GPUEXEC_NO_ARGS), "kernel \"nothing\" is on device 0, in the context "
+        "opened at "
+        "a.c:1, but the stream is on device 0, in the context opened at b.c:2", "or load the module");
+    TWO(gpuexec_launch(kernel, of_c, one, GPUEXEC_NO_ARGS), "opened at a.c:1", "in the context adopted at c.c:3");
+    TWO(gpuexec_prepared_stream(prepared, of_c), "kernel \"nothing\" is", "in the context adopted at c.c:3");
+    TWO(gpuexec_event_record(event, of_b), "the event is on device 0, in the context opened at a.c:1", "b.c:2");
+    TWO(gpuexec_context_set_stream(a, of_c), "the context is on device 0, the context opened at a.c:1",
+        "in the context adopted at c.c:3");
+    CHECK_EQ(gpuexec_batch_add(batch, kernel, one, GPUEXEC_NO_ARGS), -1);
+    CHECK_FAILED(gpuexec_take_error(), GPUEXEC_WRONG_CONTEXT, "opened at a.c:1",
+                 "the batch is on device 0, in the context adopted at c.c:3");
+    CHECK_OK(gpuexec_event_record(event, gpuexec_context_stream(a)));
+    CHECK(gpuexec_event_elapsed_ms(event, other) < 0);
+    CHECK_TEXT(gpuexec_error_text(), "the start event is on device 0, in the context opened at a.c:1, but the stop "
+               "event is "
+               "on device 0, in the context opened at b.c:2");
+    CHECK_NOT_MADE(gpuexec_stream_from_native(a, gpuexec_stream_native(of_b)), GPUEXEC_WRONG_CONTEXT,
+                   " belongs to the context adopted at c.c:3, but the context passed is the context opened at a.c:1");
+    CHECK_FAILED(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT, "the context opened at a.c:1 is not current: ",
+                 "this thread has already popped every context");
+    CHECK_OK(gpuexec_context_push(a));
+    CHECK_OK(gpuexec_context_push_at("push.c:4", b));
+    CHECK_FAILED(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT, "the context opened at a.c:1 is not current: the "
+                 "current "
+                 "one is the context adopted at c.c:3, and the context pushed last through gpuexec is the context "
+                 "opened "
+                 "at b.c:2, pushed at push.c:4");
+    CHECK_OK(gpuexec_context_pop(b));
+    CHECK_OK(gpuexec_context_pop(a));
+    CHECK_OK(gpuexec_context_close(b));
+    CHECK_FAILED(gpuexec_stream_sync(of_c), GPUEXEC_STALE_HANDLE, "the stream is stale: the context adopted at c.c:3 "
+                 "was "
+                 "destroyed outside gpuexec");
 }
 
 TEST_ALONE_MULTI(objects_of_two_devices) {
@@ -815,6 +939,51 @@ TEST_ALONE(illegal_address) {
     setting s = set_up(UNIT_PTX, "add", 4096);
     CHECK_OK(gpuexec_launch(fault(&s, "illegal_address"), s.stream, gpuexec_grid(1, 32, 0), GPUEXEC_NO_ARGS));
     check_that_cuda_is_over(&s, 700, "CUDA_ERROR_ILLEGAL_ADDRESS");
+}
+
+/* The CPU device reports the address, so the text begins with where that is. */
+TEST_ALONE(an_illegal_address_is_located_first) {
+    setting     s = set_up(UNIT_PTX, "add", 4096);
+    gpuexec_ptr p = gpuexec_alloc_at("small.c:18", s.ctx, 4000);
+    uint32_t    by = 1, n = 1024;
+    if (!on_cpu_device()) SKIP("a GPU does not report the address");
+    CHECK_OK(gpuexec_launch_at("launched.c:5", s.kernel, s.stream, gpuexec_grid_for(n, 64), GPUEXEC_ARGS(p, by, n)));
+    CHECK_RESULT(gpuexec_stream_sync(s.stream), GPUEXEC_KERNEL_FAILED);
+    CHECK_TEXT(gpuexec_error_text(), "in no allocation that its device can access (GPUEXEC_KERNEL_FAILED)\n  the "
+               "address "
+               "0x", "is 0 bytes past the end of the 4000 bytes of device memory at 0x", " (allocated at small.c:18)\n"
+               "  last launch on each stream: kernel \"add\" at launched.c:5");
+}
+TEST_ALONE(an_illegal_address_in_freed_memory_is_located_first) {
+    setting     s = set_up(UNIT_PTX, "add", 4096);
+    gpuexec_ptr p = gpuexec_alloc_on_at("made.c:1", s.stream, 4000);
+    uint32_t    by = 1, n = 1000;
+    if (!on_cpu_device()) SKIP("a GPU does not report the address");
+    CHECK_OK(gpuexec_free_on_at("gone.c:2", s.stream, p));
+    CHECK_OK(gpuexec_launch(s.kernel, s.stream, gpuexec_grid_for(n, 64), GPUEXEC_ARGS(p, by, n)));
+    CHECK_RESULT(gpuexec_stream_sync(s.stream), GPUEXEC_KERNEL_FAILED);
+    CHECK_TEXT(gpuexec_error_text(), "in no allocation that its device can access (GPUEXEC_KERNEL_FAILED)\n  the "
+               "address "
+               "0x", "is in freed memory, 4000 bytes of device memory at 0x", "(allocated at made.c:1, freed at "
+               "gone.c:2)");
+}
+/* On two streams, gpuexec cannot know that the free comes first: the fill fails later, but no kernel is accused. */
+TEST_ALONE(a_fill_of_memory_freed_before_it_ran) {
+    setting s = set_up(UNIT_PTX, "add", 4096);
+    gpuexec_stream other = gpuexec_stream_create(s.ctx, NULL);
+    gpuexec_ptr    p = gpuexec_alloc_on_at("made.c:1", s.stream, 4000);
+    test_gate      gate = gate_make(s.ctx, s.mod);
+    if (!on_cpu_device()) SKIP("a GPU lets the fill pass");
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+    gate_close(gate, other);
+    CHECK_OK(gpuexec_fill(other, p, 0, 4000));
+    CHECK_OK(gpuexec_free_on_at("gone.c:2", s.stream, p));
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+    gate_open(gate);
+    CHECK_RESULT(gpuexec_stream_sync(other), GPUEXEC_KERNEL_FAILED);
+    CHECK_TEXT(gpuexec_error_text(), "a copy or fill enqueued earlier used memory that was freed before it ran",
+               "last freed: 4000 bytes of device memory at 0x", "(allocated at made.c:1, freed at gone.c:2)");
+    CHECK(strstr(gpuexec_error_text(), "a kernel launched earlier") == NULL);
 }
 
 TEST_ALONE(a_pointer_that_was_never_allocated) {
