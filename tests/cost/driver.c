@@ -17,9 +17,24 @@ static int handle(void **h) {
     return 0;
 }
 
+/* One stream at a time captures: the last one on which a capture began. */
+static void *capturing;
+static int begin_capture(void *stream) {
+    capturing = stream;
+    return 0;
+}
 static int captured(void *stream, void **graph) {
     (void)stream;
+    capturing = NULL;
     return handle(graph);
+}
+static int is_capturing(void *stream, int *status) {
+    *status = capturing && stream == capturing;
+    return 0;
+}
+static int capture_info(void *stream, int *status, uint64_t *id) {
+    *id = 1;
+    return is_capturing(stream, status);
 }
 
 static int parameter(void *function, size_t index, size_t *offset, size_t *size) {
@@ -51,15 +66,28 @@ static int function_attribute(int *value, int which) {
     return 0;
 }
 
-static int node_parameters(void *node, void **p) {       /* CUDA_KERNEL_NODE_PARAMS: kernelParams, extra */
-    static uint64_t value;
-    static void *values[] = { &value, &value, &value, &value };
+static int node_parameters(void *node, void **p) {       /* CUDA_KERNEL_NODE_PARAMS: func, kernelParams, extra */
+    static uint64_t address = 0x500000000ull, value;     /* another address each time */
+    static void *values[] = { &address, &address, &value, &value };
     (void)node;
+    handle(&p[0]);
+    address += 256;
     p[5] = values;
     p[6] = NULL;
     return 0;
 }
 
+/* Each graph has one node, a kernel. */
+static int graph_nodes(void *graph, void **nodes, size_t *count) {
+    (void)graph;
+    *count = 1;
+    return nodes ? handle(nodes) : 0;
+}
+static int node_type(void *node, int *type) {
+    (void)node;
+    *type = 0;
+    return 0;
+}
 typedef int (*entry)(void);
 int cuDriverGetVersion(int *v);
 int cuDriverGetVersion(int *v) { return version(v); }
@@ -71,6 +99,9 @@ static int find(const char *name, void **out) {
         { "cuDeviceGetAttribute", (entry)large }, { "cuFuncGetAttribute", (entry)function_attribute },
         { "cuDeviceGetCount", (entry)large }, { "cuMemAlloc", (entry)address }, { "cuEventCreate", (entry)handle },
         { "cuMemPoolCreate", (entry)handle }, { "cuMemAllocFromPoolAsync", (entry)from_pool },
+        { "cuStreamBeginCapture", (entry)begin_capture }, { "cuStreamIsCapturing", (entry)is_capturing },
+        { "cuStreamGetCaptureInfo", (entry)capture_info },
+        { "cuGraphGetNodes", (entry)graph_nodes }, { "cuGraphNodeGetType", (entry)node_type },
         { "cuStreamEndCapture", (entry)captured }, { "cuGraphInstantiateWithFlags", (entry)handle },
         { "cuGraphCreate", (entry)handle }, { "cuGraphAddEmptyNode", (entry)handle },
         { "cuGraphAddKernelNode", (entry)handle }, { "cuGraphKernelNodeGetParams", (entry)node_parameters },

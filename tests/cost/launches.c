@@ -85,9 +85,10 @@ int main(int argc, char **argv) {
     gpuexec_alloc(ctx, 256);
     prepared = gpuexec_prepare(fn, s, gpuexec_grid_for((size_t)n, 256), GPUEXEC_ARGS(x, y, n, a));
     native_function = gpuexec_kernel_native(fn);
-    native_stream   = gpuexec_stream_native(s);
-    native_other    = gpuexec_stream_native(other);
-    native_event    = gpuexec_event_native(event);
+    /* not gpuexec_stream_native: other code could then capture on these streams, and each call makes a query */
+    native_stream   = gxi_peek(s.id, GXI_STREAM)->is.stream.native;
+    native_other    = gxi_peek(other.id, GXI_STREAM)->is.stream.native;
+    native_event    = gxi_peek(event.id, GXI_EVENT)->is.event.native;
     entries[0] = entry("cuLaunchKernel", 4000);
     entries[1] = entry("cuEventRecord", 2000);
     entries[2] = entry("cuStreamWaitEvent", 3020);

@@ -3,9 +3,12 @@
 # launch with four arguments (at most 160 for gpuexec_launch with gpuexec_grid_for, also on GPUEXEC_CURRENT; with clang
 # 185, half of it on the caller's side), a prepared one, a record, a wait, a stream scope, a graph, a node of a graph
 # and a change of one of its arguments, a batch and a change of an argument, an allocation and its free in stream order,
-# at the same address again, and at another one each time. Also measures the time for a million allocations and ten
-# thousand objects. With COST_COMPILE="-O0 -O2", counts how many million instructions the compiler needs for a file that
-# includes gpuexec.h, compared with an empty one, and for the implementation; compile.sh measures both in time.
+# at the same address again, and at another one each time. Compares calls among 10 and among 10,000 graphs, objects,
+# nodes and files of the cache. Also measures the time for a million allocations and ten thousand objects, how the CPU
+# device loads large texts, and what stays behind when objects of all kinds come and go, in gpuexec and in the CPU
+# device alone (COST_CYCLES=1000000: a million times, in ten minutes). With COST_COMPILE="-O0 -O2", counts how many
+# million instructions the compiler needs for a file that includes gpuexec.h, compared with an empty one, and for the
+# implementation; compile.sh measures both in time.
 cd "$(dirname "$0")" || exit 1
 skip() { echo "  skipped: $1"; echo "suite cost: 0 passed, 0 failed, 1 skipped"; exit 0; }
 command -v valgrind >/dev/null 2>&1 || skip "no valgrind on this machine"
@@ -53,6 +56,24 @@ check argument raw_argument $((1020 + 2 * clang))
 check batch raw_graph $((80 + clang))
 check set raw_graph $((90 + clang))
 
+# Calls among 10 and among 10,000 graphs, slots, or nodes of one graph: at most 1.5 times the instructions.
+${CC:-cc} -std=c99 -O2 growth.c -o "$out/growth" -ldl -lpthread || fail "growth.c does not compile"
+for kind in graphs slots nodes; do
+    valgrind --tool=callgrind --callgrind-out-file="$out/grown" "$out/growth" $kind >"$out/said" 2>&1 &&
+        callgrind_annotate --inclusive=yes --threshold=100 "$out/grown" >"$out/growing" ||
+        fail "valgrind does not run growth $kind"
+    for call in free alloc_on alloc_other capture graph change; do
+        few=$(sed -n "s/^ *\([0-9,]*\) .*:few_$call .*/\1/p" "$out/growing" | tr -d ,)
+        many=$(sed -n "s/^ *\([0-9,]*\) .*:many_$call .*/\1/p" "$out/growing" | tr -d ,)
+        echo "$call among 10000 $kind: ${many:-0} instructions, among 10: ${few:-0}; at most 1.5 times as many"
+        if [ "${few:-0}" -gt 0 ] && [ "${many:-0}" -gt 0 ] && [ $((2 * many)) -le $((3 * few)) ]; then
+            passed=$((passed + 1))
+        else
+            failed=$((failed + 1))
+        fi
+    done
+done
+
 # Many objects: each must take a time that does not grow with how many there are.
 case ${BUILD:-build} in /*) build=$BUILD ;; *) build=../../${BUILD:-build} ;; esac
 ${CC:-cc} -std=c99 -O2 -DGPUEXEC_IMPLEMENTED objects.c "$build/implementation.o" -o "$out/objects" -ldl -lpthread ||
@@ -76,6 +97,58 @@ for what in "freed: $2 $5" "freed with their context: $3 $6"; do
     echo "a million allocations of the CPU device ${what%:*} in $2 ms, at most 5000; a hundred thousand in $1"
     if [ "$2" -le 5000 ] && [ "$2" -le $((40 * $1)) ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
 done
+
+# Writing an entry of the cache, into a folder with 10 and with 10,000 files: with room, and at its limit. A write that
+# reads the whole folder takes 500 times as long.
+${CC:-cc} -std=c99 -D_GNU_SOURCE -O2 cache.c -o "$out/cache" -ldl -lpthread || fail "cache.c does not compile"
+write_cost() { # FILES WRITES [full]: instructions for each
+    rm -rf "$out/entries"
+    valgrind --tool=callgrind --callgrind-out-file=/dev/null --toggle-collect=do_writes "$out/cache" "$out/entries" \
+        "$@" 2>&1 | awk -v n="$2" '/Collected :/ { printf "%d", $NF / n }'
+}
+for full in "" full; do
+    few=$(write_cost 10 400 $full) many=$(write_cost 10000 "$([ "$full" ] && echo 2500 || echo 400)" $full)
+    echo "a cache write${full:+ at the limit}: $many instructions among 10000 files, $few among 10; at most 1.5 times"
+    if [ "${few:-0}" -gt 0 ] && [ "${many:-0}" -gt 0 ] && [ $((2 * many)) -le $((3 * few)) ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+    fi
+done
+
+# Objects of the CPU device that are created and destroyed again and again: memory and time stay the same. A destroyed
+# context keeps 460 bytes until a thousand others are destroyed.
+${CC:-cc} -std=c99 -O2 simgpu_cycles.c -o "$out/simgpu_cycles" -ldl || fail "simgpu_cycles.c does not compile"
+"$out/simgpu_cycles" "$build/libsimgpu.so" "${COST_CYCLES:-50000}" >"$out/cycles" ||
+    fail "simgpu_cycles.c does not run"
+while read -r what n kib percent us; do
+    echo "$n times $what: $kib KiB more, at most 512; $us us each, $percent % of the first ones, at most 400"
+    if [ "$kib" -le 512 ] && [ "$percent" -le 400 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+done <"$out/cycles"
+
+# Loading a text on the CPU device: time and memory in proportion to its kernels, functions, labels, ...
+${CC:-cc} -std=c99 -O2 simgpu_loading.c -o "$out/simgpu_loading" -ldl || fail "simgpu_loading.c does not compile"
+"$out/simgpu_loading" "$build/libsimgpu.so" 10000 >"$out/loading" || fail "simgpu_loading.c does not run"
+while read -r what n ms kib ms_2 kib_2; do
+    echo "loading $n $what: $ms ms, $kib KiB; twice as many: $ms_2 ms, $kib_2 KiB, at most 2.5 times that"
+    if echo "$ms $kib $ms_2 $kib_2" | awk '{ exit !($3 <= 2.5 * $1 + 5 && $4 <= 2.5 * $2 + 2048 && $3 <= 3000) }'; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+    fi
+done <"$out/loading"
+
+# Objects that come and go: nothing may stay behind, and the last ones must not take longer than the first.
+${CC:-cc} -std=c99 -O2 -DGPUEXEC_IMPLEMENTED cycles.c "$build/implementation.o" -o "$out/cycles" -ldl -lpthread ||
+    fail "cycles.c does not compile"
+if said=$(GPUEXEC_DRIVER=$build/libsimgpu.so SIMGPU_DEVICES=2 "$out/cycles" ${COST_CYCLES:-}); then
+    passed=$((passed + 1))
+else
+    failed=$((failed + 1))
+    echo "$said" | grep GROWS || echo "$said" | tail -4
+fi
+kinds=$(echo "$said" | grep -vc GROWS)
+echo "$kinds kinds of objects created and destroyed, ${COST_CYCLES:-5000} times each, or, if expensive, fewer"
 
 compiler() { # LANGUAGE COMMAND...: millions of instructions for the text on standard input
     file=$out/file.$1; shift
