@@ -45,6 +45,8 @@ EXAMPLES := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
 TESTS    := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/unit/*.c))
 BENCHES  := $(addprefix $(BUILD)/bench/,launch calls pool graph batch copies start cache multi allreduce)
 FIND_DEVICE := $(BUILD)/find_device
+ANSWERS  := $(BUILD)/answers
+FREEZER  := build/freezer
 RANDOM   := $(BUILD)/random
 FORMS    := $(BUILD)/forms
 FUZZERS  := $(addprefix $(BUILD)/fuzz/,parser executor params handles driver fatbin nested cache)
@@ -53,7 +55,7 @@ all: simgpu examples tests
 
 simgpu: $(SIMGPU)
 examples: $(EXAMPLES)
-tests: $(TESTS) $(FIND_DEVICE) $(RANDOM) $(FORMS)
+tests: $(TESTS) $(FIND_DEVICE) $(RANDOM) $(FORMS) $(ANSWERS)
 fuzzers: $(FUZZERS) $(BUILD)/fuzz/words
 
 # The CPU device. No contraction: PTX itself says where it fuses a multiply-add. No code reads errno or the
@@ -105,7 +107,7 @@ ifeq ($(SAN_FLAGS)$(shell echo '\#include <mpi.h>' | mpicc -E -x c - >/dev/null 
 $(BUILD)/examples/mpi_jacobi: override private CC := OMPI_CC='$(CC)' MPICH_CC='$(CC)' mpicc
 $(BUILD)/examples/mpi_jacobi: override private CFLAGS += -DWITH_MPI
 endif
-WHITE_BOX := $(patsubst %,$(BUILD)/unit/%,memory module nvjitlink played)
+WHITE_BOX := $(patsubst %,$(BUILD)/unit/%,ipc memory module nvjitlink played)
 $(WHITE_BOX): $(BUILD)/unit/%: tests/unit/%.c
 	@mkdir -p $(@D)
 	$(call step,compile) $(C99) $< -o $@ -lm -ldl -lpthread
@@ -134,6 +136,16 @@ $(FIND_DEVICE) $(FORMS): $(IMPLEMENTATION)
 	@mkdir -p $(@D)
 	$(call step,compile) $(C99) -DGPUEXEC_IMPLEMENTED $(filter %.c,$^) $(IMPLEMENTATION) -o $@ -ldl -lpthread
 
+# The probe, one object for each file; and what stops a suite at random moments.
+$(BUILD)/answers.d/%.o: tests/probe/%.c
+	@mkdir -p $(@D)
+	$(call step,compile) $(CC) -std=c99 $(UNIT_CFLAGS) $(STRICT) $(SAN_FLAGS) $(DEPEND) -c $< -o $@
+$(ANSWERS): $(patsubst tests/probe/%.c,$(BUILD)/answers.d/%.o,$(wildcard tests/probe/*.c))
+	$(call step,link   ) $(CC) $(SAN_FLAGS) $^ -o $@ -ldl -lpthread
+$(FREEZER): tests/freezer.c
+	@mkdir -p $(@D)
+	$(call step,compile) $(CC) -std=c99 $(CFLAGS) $(STRICT) $< -o $@
+
 $(BUILD)/random.d/%.o: tests/random/%.c
 	@mkdir -p $(@D)
 	$(call step,compile) $(C99) -DGPUEXEC_IMPLEMENTED -c $< -o $@
@@ -159,7 +171,7 @@ $(BUILD)/fuzz/words: $(BUILD)/fuzz/words.o $(BUILD)/fuzz/grammar.o
 # On the GPU if there is one, otherwise on the CPU device; GPUEXEC_DRIVER in the environment selects another driver.
 run: $(SIMGPU) $(FIND_DEVICE) $(EXAMPLES)
 	@sh examples/run.sh $(BUILD) $(EXAMPLES)
-check: $(SIMGPU) $(FIND_DEVICE) $(TESTS) $(RANDOM) $(FORMS) $(FUZZERS)
+check: $(SIMGPU) $(FIND_DEVICE) $(TESTS) $(RANDOM) $(FORMS) $(ANSWERS) $(FUZZERS)
 	@sh tests/check.sh $(BUILD)
 
 # How much of gpuexec.h the tests reach on the CPU device, measured by gcov. Nothing is inlined, so that each line is
@@ -247,4 +259,4 @@ help:
     clean help
 .DELETE_ON_ERROR:
 -include $(IMPLEMENTATION).d $(SIM_OBJ:=.d) $(EXAMPLES:=.d) $(TESTS:=.d) $(BENCHES:=.d) $(FIND_DEVICE).d $(FORMS).d \
-    $(wildcard $(BUILD)/random.d/*.d $(BUILD)/fuzz/*.d)
+    $(wildcard $(BUILD)/random.d/*.d $(BUILD)/answers.d/*.d $(BUILD)/fuzz/*.d)

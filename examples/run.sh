@@ -6,23 +6,43 @@ build=$1
 shift
 . tests/device.sh
 # not the user's cache
-GPUEXEC_CACHE=$(mktemp -d "${TMPDIR:-/tmp}/gpuexec-examples-XXXXXX") || exit 1
-export GPUEXEC_CACHE
-trap 'rm -rf "$GPUEXEC_CACHE"' EXIT
-status=0 skipped=
+work=$(mktemp -d "${TMPDIR:-/tmp}/gpuexec-examples-XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+export GPUEXEC_CACHE="$work/cache"
+mkdir "$GPUEXEC_CACHE" || exit 1
+status=0 skipped= waiting=
+# Some run at the same time: on a GPU most of their time goes into starting CUDA.
+at_once=$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
+[ "$at_once" -lt 4 ] || at_once=4
+show() { # NAME...: what they printed, in this order
+    wait
+    for name; do
+        echo
+        echo "--- $name"
+        cat "$work/$name.said"
+        code=$(cat "$work/$name.code")
+        case $code in
+            0)  ;;
+            77) skipped="$skipped $name" ;;
+            *)  echo "$name failed with exit code $code"
+                status=1 ;;
+        esac
+    done
+}
 for program; do
-    echo
-    echo "--- $(basename "$program")"
+    name=$(basename "$program")
     case $program in /*) ;; *) program=$PWD/$program ;; esac
-    (cd "$build" && limited 300 "$program" < /dev/null)
-    code=$?
-    case $code in
-        0)  ;;
-        77) skipped="$skipped $(basename "$program")" ;;
-        *)  echo "$program failed with exit code $code"
-            status=1 ;;
-    esac
+    {
+        (cd "$build" && limited 300 "$program" < /dev/null > "$work/$name.said" 2>&1)
+        echo $? > "$work/$name.code"
+    } &
+    waiting="$waiting $name"
+    [ "$(echo $waiting | wc -w)" -lt "$at_once" ] || {
+        show $waiting
+        waiting=
+    }
 done
+show $waiting
 echo
 [ -z "$skipped" ] || echo "skipped:$skipped"
 [ $status -ne 0 ] ||

@@ -7,10 +7,9 @@
 #   TEST_ALL=1: also what takes long; by default, only a sample of that runs (faults, nvcc, random programs)
 #   check.sh BUILD NAME...: runs only these suites
 #
-# Suites run in parallel: on the CPU device as many as there are processors; on each GPU two, because the contexts of
-# several processes take turns on it, but at most four in all, because processes that start also take turns in the
-# kernel. Scripts that mostly compile run at the same time. The suites of several devices, and the probe, run last, one
-# at a time.
+# Suites run in parallel, those that take longest first: on the CPU device as many as there are processors; on GPUs
+# two, because their contexts take turns (on an H200, three and four at a time took longer). Scripts that mostly compile
+# run at the same time. On GPUs the suites of several devices run last, one at a time.
 cd "$(dirname "$0")/.." || exit 1
 
 # suite BUILD NAME: this script calls itself in this way to run one suite.
@@ -51,7 +50,6 @@ mkdir -p "$build/logs"
 rm -rf "$build"/logs/*.counts "$build"/logs/place.*
 cores=$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 
-# The suites that take longest start first.
 if [ $# -eq 0 ]; then
     for script in tests/*/run.sh; do
         name=$(basename "$(dirname "$script")")
@@ -59,15 +57,11 @@ if [ $# -eq 0 ]; then
     done
     for source in tests/unit/*.c; do set -- "$@" "$(basename "$source" .c)"; done
 fi
-last= beside= first=
-alone="multi multi_device probe ${gpus:+ipc}"    # on a GPU, ipc compares how much of the device's memory is free
-for name; do
-    case " $alone " in *" $name "*) last="$last $name"; continue ;; esac
-    case $name in
-        abi|compile|contents|cost|fuzz|no_gpu|readme)  beside="$beside $name" ;;
-        *)                               first="$first $name" ;;
-    esac
-done
+longest="nvcc compile probe multi fault cost mpi cache readme wrong_input threads context forms abi pool ipc"
+among() { case " $2 " in *" $1 "*) ;; *) return 1 ;; esac; }
+wanted=" $* "
+set -- $(for name in $longest; do ! among "$name" "$wanted" || echo "$name"; done
+         for name; do among "$name" "$longest" || echo "$name"; done)
 
 run() { # HOW_MANY_AT_ONCE NAME...
     at_once=$1
@@ -75,18 +69,25 @@ run() { # HOW_MANY_AT_ONCE NAME...
     [ $# -eq 0 ] || printf '%s\n' "$@" | xargs -n 1 -P "$at_once" sh tests/check.sh suite "$build"
 }
 if [ -n "$gpus" ]; then
+    compile= alone= others=
+    for name; do
+        case $name in
+            abi|compile|contents|cost|fuzz|layers|no_gpu|readme)  compile="$compile $name" ;;
+            multi|multi_device|ipc) alone="$alone $name" ;;    # ipc compares how much of the device's memory is free
+            *) others="$others $name" ;;
+        esac
+    done
     devices=$(echo "${CUDA_VISIBLE_DEVICES:-$(seq -s, 0 $((gpus - 1)))}" | tr ',' ' ')
-    TEST_DEVICE=${devices%% *} run "$cores" $beside &
-    TEST_PLACES=$(for device in $devices; do echo "$device.1"; done; for device in $devices; do echo "$device.2"; done)
-    export TEST_PLACES
-    run $((gpus > 1 ? 4 : 2)) $first
+    TEST_DEVICE=${devices%% *} run "$cores" $compile &
+    TEST_PLACES=$(for place in 1 2; do for device in $devices; do echo "$device.$place"; done; done)
+    TEST_TWO=$(echo "$devices" | cut -d' ' -f1,2 | tr ' ' ',')
+    export TEST_PLACES TEST_TWO
+    run 2 $others
     unset TEST_PLACES
-    TEST_TWO=$(echo "$devices" | cut -d' ' -f1,2 | tr ' ' ',') run 1 $last
+    run 1 $alone
     wait
 else
-    export TEST_BARRIER_TIMEOUT="${TEST_BARRIER_TIMEOUT:-2}"     # seconds: the processors are busy with other suites
-    run "$cores" $beside $first
-    run 1 $last
+    run "$cores" "$@"
 fi
 
 passed=0 failed=0 skipped=0

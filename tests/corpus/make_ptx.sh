@@ -9,7 +9,7 @@ here=$PWD
 NVCC=${NVCC:-nvcc}
 command -v "$NVCC" >/dev/null 2>&1 ||
     { echo "make_ptx.sh: no nvcc here (NVCC=$NVCC): the committed texts are left as they are" >&2; exit 3; }
-work=/tmp/gpuexec-corpus
+work=/tmp/gpuexec-corpus                     # a fixed name: the PTX contains it
 rm -rf "$work" && mkdir -p "$work" ptx || exit 1
 trap 'rm -rf "$work"' EXIT
 cp ./*.cu "$work" && cd "$work" || exit 1

@@ -87,18 +87,18 @@ if [ -n "${gpus:-}" ]; then large=8000 longest=4 at_once=2; else large=600 longe
 kill_one() {
     mkdir -p "$1/pids"
     limited 60 mpirun -n 4 sh -c "echo >$1/pids/\$\$; exec ./mpi_jacobi $large" >"$1/log" 2>&1 </dev/null &
-    tries=0
+    tries=0                                                  # not order: between two looks
     while [ "$(ls "$1/pids" | wc -l)" -lt 4 ] && [ $tries -lt 500 ]; do sleep 0.02; tries=$((tries + 1)); done
     random=$(od -An -N2 -tu2 /dev/urandom | tr -d ' ')
     delay=$(awk "BEGIN { printf \"%.3f\", $random % 1000 * $longest / 1000 }")
     victim=$(ls "$1/pids" | sed -n "$((random / 1000 % 4 + 1))p")
-    sleep "$delay"
+    sleep "$delay"                                           # not order: any moment must do
     kill -9 "$victim"
     killed=$? begin=$(date +%s)
     wait $!
     code=$? took=$(($(date +%s) - begin)) left=
     for pid in $(ls "$1/pids"); do
-        tries=0
+        tries=0                                              # not order: between two looks
         while [ -e "/proc/$pid/exe" ] && [ $tries -lt 50 ]; do sleep 0.1; tries=$((tries + 1)); done
         [ $tries -lt 50 ] || { left="$left $pid"; kill -9 "$pid"; }
     done

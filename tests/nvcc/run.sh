@@ -85,82 +85,75 @@ linked() {
         esac
     done
 }
+# The kernels as PTX for several architectures, and as fatbins, in every way that nvcc packs PTX; the corpus's PTX as
+# fatbins (with TEST_ALL=1 in every compression mode, which a GPU's driver unpacks), and on a GPU as cubins. Each in a
+# folder of its form.
+kernels="75 80 90 default several" corpora=default
+! has_gpu || corpora="$corpora cubin"
+[ -z "${TEST_ALL:-}" ] || { kernels="$kernels none speed size balance" corpora="$corpora none speed size balance"; }
+fatbinary=$(dirname "$nvcc")/fatbinary
+prepare() {
+    for form in $kernels; do
+        mkdir -p "$out/$form/kernels"
+        ln -s "$root/tests" "$out/$form/tests"
+        cp kernels/*.ptx "$out/$form/kernels/"
+        case $form in
+            75|80|90) how="-ptx -arch=sm_$form" ;;
+            several) how='-fatbin -gencode arch=compute_75,code=[sm_75,compute_75] -gencode
+                          arch=compute_90,code=compute_90 -gencode arch=compute_120,code=[sm_120,compute_120]' ;;
+            *) how="-fatbin -gencode arch=compute_75,code=[sm_75,compute_75] -compress-mode=$form" ;;
+        esac
+        for source in kernels/*.cu; do
+            own=$(sed -n 's|^// nvcc: ||p' "$source")
+            echo $how -fmad=false $own $source -o "$out/$form/kernels/$(basename "$source" .cu).ptx"
+        done
+    done >"$out/jobs"
+    for form in $corpora; do
+        folder=$out/corpus_$form
+        mkdir -p "$folder/tests/corpus/ptx"
+        ln -s "$root/kernels" "$folder/kernels"
+        for file in tests/* tests/corpus/*; do
+            [ $file = tests/corpus ] || [ $file = tests/corpus/ptx ] || ln -s "$root/$file" "$folder/$file"
+        done
+        for file in tests/corpus/ptx/*.ptx; do
+            sm=${file##*.sm_} rdc=
+            if [ $form = cubin ]; then
+                ! grep -q '__cudaCDP' "$file" || rdc=-rdc=true                # launches kernels: is linked
+                echo "-cubin -arch=native $rdc $file -o $folder/$file" >>"$out/jobs"
+            else
+                "$fatbinary" --create="$folder/$file" -64 --compress-mode=$form \
+                    --image3=kind=ptx,sm=${sm%.ptx},file="$file" || return
+            fi
+        done
+    done
+    xargs -P "$(nproc)" -L 1 "$nvcc" <"$out/jobs"
+}
+[ "${NVCC_ONLY:-}" = interop ] || prepare >"$out/prepared" 2>&1 &         # beside what runs meanwhile
 interop
 linked
 torch
+wait $! || { failed=$((failed + 1)); echo "failed: nvcc"; cat "$out/prepared"; }
 if [ "${NVCC_ONLY:-}" = interop ]; then
     echo "suite nvcc: $passed passed, $failed failed, $skipped skipped"
     [ $failed -eq 0 ]
     exit
 fi
 
-for sm in 75 80 90; do
-    mkdir -p "$out/$sm/kernels"
-    ln -s "$root/tests" "$out/$sm/tests"
-    cp kernels/faults.ptx "$out/$sm/kernels/"
-    for source in kernels/*.cu; do
-        own=$(sed -n 's|^// nvcc: ||p' "$source")
-        echo "-ptx -arch=sm_$sm -fmad=false $own $source -o $out/$sm/kernels/$(basename "$source" .cu).ptx"
-    done
-done | xargs -P "$(nproc)" -L 1 "$nvcc" >"$out/log" 2>&1 || { echo "failed: nvcc"; cat "$out/log"; failed=1; }
-# The same as fatbins, in every way that nvcc packs PTX.
-for form in none speed size balance default several; do
-    mkdir -p "$out/$form/kernels"
-    ln -s "$root/tests" "$out/$form/tests"
-    cp kernels/*.ptx "$out/$form/kernels/"
-    case $form in
-        several) how='-gencode arch=compute_75,code=[sm_75,compute_75] -gencode arch=compute_90,code=compute_90
-                      -gencode arch=compute_120,code=[sm_120,compute_120]' ;;
-        *) how="-gencode arch=compute_75,code=[sm_75,compute_75] -compress-mode=$form" ;;
+# Each in its folder.
+{
+    for form in $corpora; do echo "$out/corpus_$form $build/unit/corpus"; done
+    for form in $kernels; do echo "$out/$form $build/unit/kernels"; done
+} | xargs -n 2 sh -c 'cd "$0" && "$1" >"$0.log" 2>&1'
+for folder in $kernels $(printf 'corpus_%s ' $corpora); do
+    set -- $(tail -n 1 "$out/$folder.log" |
+             sed -n 's/^suite [a-z]*: \([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p')
+    case $folder in [0-9]*)
+        if grep -q "is higher\|for .target" "$out/$folder.log"; then
+            skip "sm_$folder: this device is older"
+            continue
+        fi ;;
     esac
-    for source in kernels/*.cu; do
-        own=$(sed -n 's|^// nvcc: ||p' "$source")
-        echo -fatbin $how -fmad=false $own $source -o "$out/$form/kernels/$(basename "$source" .cu).ptx"
-    done
-done | xargs -P "$(nproc)" -L 1 "$nvcc" >"$out/log" 2>&1 || { echo "failed: nvcc"; cat "$out/log"; failed=1; }
-for sm in 75 80 90 none speed size balance default several; do
-    (cd "$out/$sm" && "$build/unit/kernels") >"$out/log" 2>&1
-    line=$(tail -n 1 "$out/log")
-    set -- $(printf '%s\n' "$line" |
-             sed -n 's/^suite kernels: \([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p')
-    if grep -q "is higher\|for .target" "$out/log"; then
-        echo "  skipped: sm_$sm: this device is older"
-        skipped=$((skipped + 1))
-        continue
-    fi
-    [ "${2:-1}" -eq 0 ] || { echo "sm_$sm:"; sed 's/^/    /' "$out/log"; }
-    passed=$((passed + ${1:-0})) failed=$((failed + ${2:-1})) skipped=$((skipped + ${3:-0}))
-done
-
-# The corpus's PTX as fatbins, in every compression mode, and on a GPU as cubins.
-fatbinary=$(dirname "$nvcc")/fatbinary
-cubins=
-! has_gpu || cubins=cubin
-for mode in none speed size balance default $cubins; do
-    folder=$out/corpus_$mode
-    mkdir -p "$folder/tests/corpus/ptx"
-    ln -s "$root/kernels" "$folder/kernels"
-    for file in tests/* tests/corpus/*; do
-        [ $file = tests/corpus ] || [ $file = tests/corpus/ptx ] || ln -s "$root/$file" "$folder/$file"
-    done
-    [ $mode != cubin ] || {
-        for file in tests/corpus/ptx/*.ptx; do
-            rdc=
-            ! grep -q '__cudaCDP' "$file" || rdc=-rdc=true                # launches kernels: is linked
-            echo "-cubin -arch=native $rdc $file -o $folder/$file"
-        done | xargs -P "$(nproc)" -L 1 "$nvcc" >"$out/log" 2>&1 ||
-            { echo "failed: nvcc -cubin"; cat "$out/log"; failed=$((failed + 1)); }
-    }
-    [ $mode = cubin ] || for file in tests/corpus/ptx/*.ptx; do
-        sm=${file##*.sm_}
-        "$fatbinary" --create="$folder/$file" -64 --compress-mode=$mode --image3=kind=ptx,sm=${sm%.ptx},file="$file" ||
-            failed=$((failed + 1))
-    done
-    (cd "$folder" && "$build/unit/corpus") >"$out/log" 2>&1
-    line=$(tail -n 1 "$out/log")
-    set -- $(printf '%s\n' "$line" |
-             sed -n 's/^suite corpus: \([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p')
-    [ "${2:-1}" -eq 0 ] || { echo "corpus, $mode:"; sed 's/^/    /' "$out/log"; }
+    [ "${2:-1}" -eq 0 ] || { echo "$folder:"; sed 's/^/    /' "$out/$folder.log"; }
     passed=$((passed + ${1:-0})) failed=$((failed + ${2:-1})) skipped=$((skipped + ${3:-0}))
 done
 echo "suite nvcc: $passed passed, $failed failed, $skipped skipped"

@@ -1,6 +1,7 @@
 /* basics.c - the first probes: calls before a context, contexts and threads, memory, launches, events, modules, peers,
    and the state after kernel errors. */
 #include "probe.h"
+#include <semaphore.h>
 
 static void preinit(void) {
     void  *c = NULL;
@@ -35,12 +36,14 @@ static void noctx(void) {
 }
 
 static void *destroyed_elsewhere;
+static sem_t is_current, is_destroyed;
 static void *other_thread(void *unused) {
     ptr   p = 0;
     void *c = NULL;
     (void)unused;
     cu.set_current(destroyed_elsewhere);
-    sleep_ms(700);
+    sem_post(&is_current);
+    sem_wait(&is_destroyed);
     PROBE("there_alloc", cu.alloc(&p, 4));
     PROBE("there_sync", cu.sync());
     PROBE("there_current", cu.current(&c));
@@ -63,12 +66,14 @@ static void contexts(void) {
     PROBE("current_is_null", c == NULL);
     destroyed_elsewhere = a;
     cu.set_current(a);
+    if (sem_init(&is_current, 0, 0) || sem_init(&is_destroyed, 0, 0)) return;
     if (pthread_create(&thread, NULL, other_thread, NULL)) return;
-    sleep_ms(200);
+    sem_wait(&is_current);
     PROBE("destroy_a_current_here_and_there", cu.destroy(a));
+    sem_post(&is_destroyed);
+    pthread_join(thread, NULL);
     cu.current(&c);
     PROBE("popped_here", c == NULL);
-    pthread_join(thread, NULL);
     PROBE("retain", cu.retain(&a, 0));
     PROBE("set_primary", cu.set_current(a));
     PROBE("release", cu.release(0));

@@ -59,12 +59,14 @@ static void describes(void) {
     char     question[40];
     void    *list[3], *first = NULL;
     int      which[3] = { 2, 4, 8 }, type = 77, is = 77;
+    ptr      apart;
     open_one();
     p = make(1000);
     q = make(1000);
     PROBE("aligned", (int)(p % PAGE));
     PROBE("aligned_2_mib", p % (2 << 20) == 0);
-    PROBE("distance", (int)(q > p ? q - p : p - q));
+    apart = q > p ? q - p : p - q;
+    PROBE("distance", (int)(apart < 65536 ? apart : 65536));         /* where the system maps it */
     PROBE("first_word", (int)words(make(64))[0]);
     for (k = 0; k < COUNT(all); k++) {
         union { long long number; int small; void *pointer; ptr address; } v;

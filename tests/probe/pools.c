@@ -170,6 +170,7 @@ static void reuses(void) {
     void *pool, *s, *t, *event, *spin;
     ptr   p = 0;
     gate  g;
+    int   type, word;
     open_one();
     g = make_gate();
     spin = kernel(0, "spin");
@@ -194,6 +195,9 @@ static void reuses(void) {
     PROBE("reuse_smaller", (FREED, again(p, pool, MIB / 2, s)));
     PROBE("reuse_larger", (FREED, again(p, pool, 2 * MIB, s)));
     PROBE("reuse_after_free_now", (TAKEN, cu.free(p), again(p, pool, MIB, s)));
+    PROBE("freed_type", (FREED, type = 77, cu.pointer(&type, 2, p) * 100 + type));
+    PROBE("freed_copied", (FREED, cu.to_host_async(&word, p, 4, s)));
+    cu.sync();
 }
 
 /* Frees of both kinds of memory, in both ways. */
@@ -419,6 +423,13 @@ static void others(void) {
     }
 }
 
+/* Queries until the stream has finished: a query does not wait. */
+static int ready(void *stream) {
+    int result = 600;
+    UNTIL((result = cu.stream_query(stream)) != 600);
+    return result;
+}
+
 static void sizes(void) {
     static const size_t bytes[] = { 1, 64, 100, 512, 513, 4096, 33 * (size_t)MIB, 64 * (size_t)MIB, 65 * (size_t)MIB };
     properties of;
@@ -474,10 +485,10 @@ static void sizes(void) {
     PROBE("trim_more_than_reserved", (pool = new_pool(UINT64_MAX), cu.pool_trim(pool, (size_t)1 << 40)));
     PROBE("trim_keeps", (cu.alloc_from(&p, MIB, pool, s), cu.free_async(p, s), cu.stream_sync(s), cu.pool_trim(pool, 1),
                          (int)(account_of(pool, RESERVED) >> 10)));
-    PROBE("threshold_query", (pool = new_pool(0), cu.alloc_from(&p, MIB, pool, s), cu.free_async(p, s), sleep_ms(100),
-                              cu.stream_query(s), (int)(account_of(pool, RESERVED) >> 10)));
+    PROBE("threshold_query", (pool = new_pool(0), cu.alloc_from(&p, MIB, pool, s), cu.free_async(p, s), ready(s),
+                              (int)(account_of(pool, RESERVED) >> 10)));
     PROBE("threshold_event", (cu.record(event, s), cu.event_sync(event), (int)(account_of(pool, RESERVED) >> 10)));
-    PROBE("threshold_copy", (pool = new_pool(0), cu.alloc_from(&p, MIB, pool, s), cu.free_async(p, s), sleep_ms(100),
+    PROBE("threshold_copy", (pool = new_pool(0), cu.alloc_from(&p, MIB, pool, s), cu.free_async(p, s), ready(s),
                              cu.to_host(question, memory[0], 4), (int)(account_of(pool, RESERVED) >> 10)));
 }
 

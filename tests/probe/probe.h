@@ -292,6 +292,11 @@ void *kernel(int device, const char *name);
 int   launch(void *function, unsigned grid, unsigned block, void *stream, void **params);
 void  in_thread(void (*run)(void));
 void  sleep_ms(int ms);
+void  wrong_time(void);                          /* in which something wrong could happen; not order */
+
+/* Waits until the condition is true, for about half a minute at most. */
+#define UNTIL(condition) \
+    for (int until_ms = 0; !(condition) && until_ms < 30000; until_ms++) sleep_ms(1)         /* not order */
 
 /* A kernel that spins until its gate, a word of pinned memory, is opened. */
 typedef struct gate { volatile uint32_t *word; ptr address; } gate;

@@ -90,12 +90,13 @@ static void stream_order(void) {
     cu.record(e, NULL);
     PROBE("event_on_legacy", cu.event_query(e));
     cu.record(f, n);
-    sleep_ms(50);
+    UNTIL(cu.event_query(f) != 600);
     PROBE("event_on_n", cu.event_query(f));
     PROBE("b_after_legacy", cu.stream_query(b));
     launch(nop, 1, 1, b, NULL);
-    sleep_ms(50);
+    wrong_time();
     PROBE("b_with_work", cu.stream_query(b));
+    UNTIL(cu.stream_query(n) != 600);
     PROBE("n_after_all", cu.stream_query(n));
     PROBE("n_waits_for_e", cu.wait_event(n, e, 0));
     PROBE("n_then", cu.stream_query(n));
@@ -109,12 +110,12 @@ static void stream_order(void) {
     PROBE("legacy_busy", cu.stream_query(NULL));
     PROBE("a_beside_legacy", cu.stream_query(a));
     launch(nop, 1, 1, a, NULL);
-    sleep_ms(50);
+    wrong_time();
     PROBE("a_with_work", cu.stream_query(a));
     launch(nop, 1, 1, n, NULL);
     PROBE("n_sync", cu.stream_sync(n));
     launch(nop, 1, 1, (void *)2, NULL);
-    sleep_ms(50);
+    wrong_time();
     PROBE("own_with_work", cu.stream_query((void *)2));
     open_gate(g);
     PROBE("sync_again", cu.sync());
@@ -130,7 +131,7 @@ static void stream_order(void) {
     PROBE("a_then", cu.stream_query(a));
     PROBE("legacy_behind_a", cu.stream_query(NULL));
     cu.record(e, b);                                 /* records e again: a wait for the earlier record still waits */
-    sleep_ms(50);
+    wrong_time();
     PROBE("a_still", cu.stream_query(a));
     open_gate(g);
     cu.sync();
@@ -141,7 +142,7 @@ static void stream_order(void) {
     PROBE("event_of_it", cu.event_query(e));
     PROBE("legacy_behind_it", cu.stream_query(NULL));
     launch(nop, 1, 1, NULL, NULL);
-    sleep_ms(50);
+    wrong_time();
     PROBE("legacy_work_behind_it", cu.stream_query(NULL));
     open_gate(g);
     PROBE("sync_with_it", cu.sync());
