@@ -6,7 +6,7 @@
 # were never taken. Fails below the limits. A label alone on a line does not count: gcov counts only the fall-through.
 cd "$(dirname "$0")/.." || exit 1
 build=$1
-export GPUEXEC_DRIVER="$2" SIMGPU_DEVICES=2 TEST_ROUNDS=2 TEST_BARRIER_TIMEOUT=2
+export GPUEXEC_DRIVER="$2" SIMGPU_DEVICES=2 TEST_ROUNDS=2
 lines_wanted=97 branches_wanted=88
 find "$build" -name '*.gcda' -delete
 failed=$build/failed.txt
