@@ -71,14 +71,15 @@ $(BUILD)/simgpu/%.o: tests/simgpu/%.c
 # would make them ten times slower. It also leaves out the loads and stores of kernels, which order shared data
 # themselves.
 ifeq ($(SAN),thread)
-REGISTERS_ONLY := $(patsubst %,$(BUILD)/simgpu/execute/%.o,alu avx2 avx2_memory compare cvt float half ldst video)
+REGISTERS_ONLY := $(patsubst %,$(BUILD)/simgpu/execute/%.o,alu avx2 avx2_float avx2_memory compare cvt float half ldst \
+    video)
 $(REGISTERS_ONLY): SIM_CFLAGS += -fno-sanitize=thread
 endif
 # The lane operations exist twice, for every x86-64 and for AVX2. A machine that has AVX2 never uses the first, so there
 # the compiler does not optimise them, which halves the time of this build. PORTABLE=1: both fast, to copy the library
 # to other machines.
 ifneq ($(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),)
-$(BUILD)/simgpu/execute/avx2.o $(BUILD)/simgpu/execute/avx2_memory.o: \
+$(patsubst %,$(BUILD)/simgpu/execute/%.o,avx2 avx2_float avx2_memory): \
     SIM_CFLAGS += -mavx2 -mfma -mbmi -mbmi2 -mlzcnt -mpopcnt -Wno-unknown-pragmas
 ifeq ($(filter-out 0,$(PORTABLE))$(shell grep -c -m 1 ' fma .* avx2 .* bmi2 ' /proc/cpuinfo 2>/dev/null),1)
 $(patsubst %,$(BUILD)/simgpu/execute/%.o,alu atom compare cvt float half ldst shuffle video): \

@@ -108,7 +108,7 @@ kill_one() {
         { [ $code -eq 137 ] || grep -qi 'signal:\{0,1\} 9' "$1/log"; } && ok="ok $took"
     echo "$ok: a rank killed after $delay s: mpirun returned $code within $took s${left:+, and left$left}" >"$1/said"
 }
-rounds=$(if [ -n "${TEST_ALL:-}" ]; then seq 20; else seq 4; fi)
+rounds=$(seq $(if [ -n "${TEST_ALL:-}" ]; then echo 20; elif [ -n "${gpus:-}" ]; then echo 2; else echo 4; fi))
 for round in $rounds; do                                 # some at a time; each has 4 contexts
     kill_one "$round" &
     [ $((round % at_once)) -ne 0 ] || wait

@@ -6,8 +6,10 @@
 #   link_ways.c: two sources compiled separately (-rdc=true), linked as PTX, as a static library, and with LTO by
 #   nvJitLink, from every kind of file that nvcc makes: the results are the same.
 #   torch_capture.py: captures of PyTorch around gpuexec, and of gpuexec around PyTorch, where there is a GPU for both.
-#   INTEROP_ROUNDS=1000: how many rounds, 100 by default.  NVCC_ONLY=interop: only the programs of this folder.
+#   INTEROP_ROUNDS=1000: how many rounds, 100 by default.  TEST_ALL=1: also the kernels' results, and every way to link;
+#   with NVCC_ONLY=interop only the programs of this folder.
 cd "$(dirname "$0")/../.." || exit 1
+[ -n "${TEST_ALL:-}" ] || NVCC_ONLY=interop
 root=$PWD
 nvcc=$(command -v "${NVCC:-nvcc}") ||
 { echo "  skipped: no nvcc on this machine"; echo "suite nvcc: 0 passed, 0 failed, 1 skipped"; exit 0; }
@@ -74,7 +76,9 @@ linked() {
         echo "-rdc=true -dlto -ltoir -arch=lto_75 kernels/link_$part.cu -o $out/$part.ltoir"
     done | xargs -P "$(nproc)" -L 1 "$nvcc" >"$out/log" 2>&1 && ar rc "$out/curve.a" "$out/curve.o" &&
         ar rc "$out/curve.lto.a" "$out/curve.lto.o" || { bad "nvcc compiles the two sources"; return; }
-    for way in ptx,ptx fatbin,fatbin o,o o,a ltoir,ltoir lto.fatbin,lto.fatbin lto.o,lto.o lto.o,lto.a ltoir,ptx; do
+    ways='ptx,ptx o,a lto.o,lto.a'
+    [ -z "${TEST_ALL:-}" ] || ways="$ways fatbin,fatbin o,o ltoir,ltoir lto.fatbin,lto.fatbin lto.o,lto.o ltoir,ptx"
+    for way in $ways; do
         "$out/link_ways" "$out/main.${way%,*}" "$out/curve.${way#*,}" >"$out/bits" 2>"$out/log"
         case $? in
             0)  [ -f "$out/bits.first" ] || cp "$out/bits" "$out/bits.first"
@@ -86,11 +90,9 @@ linked() {
     done
 }
 # The kernels as PTX for several architectures, and as fatbins, in every way that nvcc packs PTX; the corpus's PTX as
-# fatbins (with TEST_ALL=1 in every compression mode, which a GPU's driver unpacks), and on a GPU as cubins. Each in a
-# folder of its form.
-kernels="75 80 90 default several" corpora=default
+# fatbins in every compression mode, which a GPU's driver unpacks, and on a GPU as cubins. Each in a folder of its form.
+kernels="75 80 90 default several none speed size balance" corpora="default none speed size balance"
 ! has_gpu || corpora="$corpora cubin"
-[ -z "${TEST_ALL:-}" ] || { kernels="$kernels none speed size balance" corpora="$corpora none speed size balance"; }
 fatbinary=$(dirname "$nvcc")/fatbinary
 prepare() {
     for form in $kernels; do

@@ -1,5 +1,6 @@
-/* avx2.c - the lane operations again, compiled for AVX2 and FMA: arithmetic. Memory and cross-lane operations are in
-   avx2_memory.c, so that two compilers can work in parallel. lower/ uses these tables if the host supports both. */
+/* avx2.c - the lane operations again, compiled for AVX2 and FMA: integers and comparisons. The others are in
+   avx2_float.c and avx2_memory.c, so that several compilers can work in parallel. lower/ uses these tables if the host
+   supports both. */
 #include "execute.h"
 
 #ifdef SIM_HAVE_AVX2
@@ -10,13 +11,6 @@ extern const struct sim_operation sim_alu_table_avx2[], sim_compare_table_avx2[]
     sim_atom_table_avx2[], sim_shuffle_table_avx2[];
 #include "alu.c"
 #include "compare.c"
-#include "float.c"
-#pragma GCC push_options        /* the compiler takes half the time for these, which few kernels use much */
-#pragma GCC optimize("O1,tree-loop-vectorize")
-#include "half.c"
-#include "cvt.c"
-#include "video.c"
-#pragma GCC pop_options
 const struct sim_operation *const sim_avx2_tables[] = {
     sim_alu_table_avx2, sim_compare_table_avx2, sim_float_table_avx2, sim_half_table_avx2, sim_cvt_table_avx2,
     sim_video_table_avx2, sim_ldst_table_avx2, sim_atom_table_avx2, sim_shuffle_table_avx2, NULL };

@@ -1,4 +1,4 @@
-/* avx2_memory.c - the other half of avx2.c. */
+/* avx2_memory.c - another part of avx2.c. */
 #include "execute.h"
 
 #ifdef SIM_HAVE_AVX2
