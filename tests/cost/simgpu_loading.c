@@ -1,8 +1,8 @@
 /* simgpu_loading.c - how much processor time and memory the CPU device needs to load a text of n and of 2 n kernels,
    called functions and so on: simgpu_loading DRIVER N. Prints a line for each kind: its name, n, ms and KiB of n, ms
-   and KiB of 2 n. Each load is in a child, so that its memory is separate. Loads of n and of 2 n take turns, three times
-   each; while the shortest of these suggest more than twice the time, up to 15 times, because other processes may use
-   the caches. Texts that nest deeper than the device supports must be refused. */
+   and KiB of 2 n. Each load is in a child, so that its memory is separate. Loads of n and of 2 n take turns, three
+   times each; while the shortest of these suggest more than twice the time, up to 15 times, because other processes
+   may use the caches. Texts that nest deeper than the device supports must be refused. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>

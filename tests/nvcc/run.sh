@@ -51,6 +51,7 @@ interop() {
     done
 }
 torch() {
+    [ -n "${TEST_ALL:-}" ] || { skip "PyTorch, which takes a minute to start: TEST_ALL=1 runs it"; return; }
     has_gpu || { skip "PyTorch: no GPU here"; return; }
     ${CC:-cc} -std=c99 -O2 -shared -fPIC tests/nvcc/torch_capture.c -o "$out/plugin.so" -ldl -lpthread \
         >"$out/log" 2>&1 ||

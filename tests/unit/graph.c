@@ -379,7 +379,9 @@ TEST(broken_captures) {
     CHECK(!gpuexec_stream_is_capturing(other));
 
     CHECK_OK(add_to(&s, s.stream, 2));
+    CHECK_OK(gpuexec_stream_wait_stream(other, s.stream));
     CHECK_OK(add_to(&s, other, 3));
+    CHECK_OK(gpuexec_stream_wait_stream(s.stream, other));
     CHECK_EQ(value(&s), 5);
 }
 
