@@ -108,7 +108,7 @@ ifeq ($(SAN_FLAGS)$(shell echo '\#include <mpi.h>' | mpicc -E -x c - >/dev/null 
 $(BUILD)/examples/mpi_jacobi: override private CC := OMPI_CC='$(CC)' MPICH_CC='$(CC)' mpicc
 $(BUILD)/examples/mpi_jacobi: override private CFLAGS += -DWITH_MPI
 endif
-WHITE_BOX := $(patsubst %,$(BUILD)/unit/%,ipc memory module nvjitlink played)
+WHITE_BOX := $(patsubst %,$(BUILD)/unit/%,memory module nvjitlink played)
 $(WHITE_BOX): $(BUILD)/unit/%: tests/unit/%.c
 	@mkdir -p $(@D)
 	$(call step,compile) $(C99) $< -o $@ -lm -ldl -lpthread

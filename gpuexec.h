@@ -5063,10 +5063,9 @@ static GXI_NOINLINE int gxi_returned(gxi_call *call, const char *name, int cu, i
 
 #ifndef _WIN32
 /* In a forked child. Its only thread may use the mutexes that other threads of the parent held. If the parent has
-   started CUDA, the driver returns errors or crashes: then the child never calls it,
-       all handles become invalid (nothing
-   is freed: the memory belongs to the parent), and the library cannot be started again. If another thread was in the
-   middle of the library's start, what that has loaded is not usable, either. */
+   started CUDA, the driver returns errors or crashes. So the child never calls it, all handles become invalid (nothing
+   is freed: the memory belongs to the parent), and the library cannot be started again. If another thread was starting
+   the library, what that has loaded is not usable, either. */
 static void gxi_in_forked_child(void) {
     static const gxi_mutex unlocked = GXI_MUTEX_INIT;
     const unsigned long long starter = gxi.starter;
@@ -5550,9 +5549,8 @@ static GXI_COLD gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, con
         const char *const meaning = gxi_cu_meaning(call->cu);
         const uint64_t address = gxi_reported_address(meaning);
         const int copied = call->cu == GXI_ILLEGAL_ADDRESS && strstr(meaning, ": a copy or fill used ") != NULL;
-        void (*const allocations)(gxi_text *,
-                                  uint64_t) = call->cu == GXI_ILLEGAL_ADDRESS ? GXI_LOAD(&gxi.add_allocations)
-            : NULL;
+        void (*allocations)(gxi_text *, uint64_t) = NULL;
+        if (call->cu == GXI_ILLEGAL_ADDRESS) allocations = GXI_LOAD(&gxi.add_allocations);
         while (fault->cu && fault->cu != call->cu) fault++;
         if (GXI_LOAD(&gxi.sticky)) {
             return gxi_fail(call, result, "start a new process: CUDA refuses all further work in this one", "%s",

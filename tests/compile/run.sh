@@ -78,9 +78,10 @@ c_standard() {
         done
         quiet "$* $std $places: static" $c $places -DGPUEXEC_STATIC $here/program.c
         quiet "$* $std $places: without multi" $c $places -DGPUEXEC_NO_MULTI $here/implementation.c
-        quiet "$* $std $places: static, without multi" $c $places -DGPUEXEC_NO_MULTI -DGPUEXEC_STATIC $here/program.c
         quiet "$* $std $places: without ipc" $c $places -DGPUEXEC_NO_IPC $here/implementation.c
         quiet "$* $std $places: without compile" $c $places -DGPUEXEC_NO_COMPILE $here/implementation.c
+        [ -n "$MATRIX" ] || continue
+        quiet "$* $std $places: static, without multi" $c $places -DGPUEXEC_NO_MULTI -DGPUEXEC_STATIC $here/program.c
         quiet "$* $std $places: without cache" $c $places -DGPUEXEC_NO_CACHE $here/implementation.c
         quiet "$* $std $places: without both" $c $places -DGPUEXEC_NO_COMPILE -DGPUEXEC_NO_CACHE \
             $here/implementation.c
@@ -134,7 +135,7 @@ cxx_standard() {
             [ -z "$MATRIX" ] || everything_of "$std $places" c++ $file "$@"
         done
         [ -z "$MATRIX" ] || quiet "$* $std $places: static" $c $places -x c++ -DGPUEXEC_STATIC $here/program.c
-        [ -z "$MATRIX$(echo $std | grep 'c++11')" ] ||
+        [ -z "$MATRIX" ] ||
             for part in MULTI IPC COMPILE; do
                 quiet "$* $std $places: without $part" $c $places -x c++ -DGPUEXEC_NO_$part $here/implementation.c
             done

@@ -453,6 +453,32 @@ static int open_files(void) {
     for (fd = 0; fd < 1024; fd++) n += fcntl(fd, F_GETFD) >= 0;
     return n;
 }
+/* The format of messages and objects, again: a witness of what other processes may rely on, or lie about. */
+typedef struct wire {
+    char               magic[8];
+    uint32_t           version, kind;            /* a gpuexec_ipc_kind, or HELLO or BYE */
+    uint64_t           value;
+    char               label[64];
+    gpuexec_ipc_object object;
+} wire;
+typedef struct object {
+    char          magic[8];
+    uint32_t      version, kind;
+    uint64_t      process;
+    int64_t       pid;
+    uint64_t      bytes;
+    unsigned char uuid[16], handle[64];
+    uint64_t      hash;                          /* FNV-1a of all before it */
+} object;
+enum { VERSION = 1, HELLO = 100, BYE = 101 };
+
+static uint64_t hash_of(const object *o) {
+    const unsigned char *byte = (const unsigned char *)o;
+    uint64_t hash = 0xCBF29CE484222325u;
+    size_t   i;
+    for (i = 0; i < offsetof(object, hash); i++) hash = (hash ^ byte[i]) * 0x100000001B3u;
+    return hash;
+}
 /* A connection, and the other end as a socket that says what the test wants. */
 static gpuexec_ipc pair_with_socket(int *raw) {
     int ends[2];
@@ -461,15 +487,15 @@ static gpuexec_ipc pair_with_socket(int *raw) {
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) abort();
     c = gpuexec_ipc_from_fd(ends[0]);
     CHECK_MADE(c);
-    CHECK_EQ(recv(ends[1], greeting, sizeof greeting, 0), sizeof(gxi_ipc_wire));
+    CHECK_EQ(recv(ends[1], greeting, sizeof greeting, 0), sizeof(wire));
     *raw = ends[1];
     return c;
 }
-static gxi_ipc_wire wire_of(uint32_t kind, uint64_t value) {
-    gxi_ipc_wire w;
+static wire wire_of(uint32_t kind, uint64_t value) {
+    wire w;
     memset(&w, 0, sizeof w);
-    memcpy(w.magic, gxi_ipc_magic, sizeof w.magic);
-    w.version = GXI_IPC_VERSION;
+    memcpy(w.magic, "gpuexec!", sizeof w.magic);
+    w.version = VERSION;
     w.kind = kind;
     w.value = value;
     return w;
@@ -539,7 +565,7 @@ TEST(a_number_in_a_greeting_decides_nothing) {
     unsigned i;
     for (i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         gpuexec_ipc c = pair_with_socket(&raw);
-        gxi_ipc_wire hello = wire_of(GXI_IPC_HELLO, numbers[i]), word = wire_of(GPUEXEC_IPC_NOTHING, i);
+        wire hello = wire_of(HELLO, numbers[i]), word = wire_of(GPUEXEC_IPC_NOTHING, i);
         send_raw(raw, &hello, sizeof hello, 0);
         CHECK_RESULT(gpuexec_ipc_receive(c, &m, 250), GPUEXEC_NOT_READY);
         CHECK_EQ(gpuexec_ipc_peer(c), getpid());         /* what the kernel says */
@@ -682,7 +708,7 @@ TEST(a_listener_without_descriptors) {
 static void refused_raw(gpuexec_ipc c, int raw, const void *bytes, size_t n, int files, const char *text) {
     const int before = open_files();
     gpuexec_ipc_message m;
-    gxi_ipc_wire good = wire_of(GPUEXEC_IPC_NOTHING, n);
+    wire good = wire_of(GPUEXEC_IPC_NOTHING, n);
     send_raw(raw, bytes, n, files);
     CHECK_FAILED(gpuexec_ipc_receive(c, &m, 0), GPUEXEC_BAD_ARGUMENT, text);
     CHECK_EQ(m.fd, -1);
@@ -699,7 +725,7 @@ TEST(what_a_lying_process_sends_is_refused) {
     char text[64];
     int raw, before = open_files();
     gpuexec_ipc c = pair_with_socket(&raw);
-    gxi_ipc_wire w[2];
+    wire w[2];
     uint32_t kind;
     memset(w, 0, sizeof w);
     refused_raw(c, raw, w, 0, 0, "0 bytes arrived that are not a message");
@@ -721,9 +747,9 @@ TEST(what_a_lying_process_sends_is_refused) {
         refused_raw(c, raw, w, sizeof *w, 2, "arrived with 2 descriptors");
         refused_raw(c, raw, w, sizeof *w, 60, "or more descriptors");
     }
-    w[0] = wire_of(GXI_IPC_HELLO, 1);
+    w[0] = wire_of(HELLO, 1);
     refused_raw(c, raw, w, sizeof *w, 1, "1 descriptors, not 0");
-    w[0].kind = GXI_IPC_BYE;
+    w[0].kind = BYE;
     refused_raw(c, raw, w, sizeof *w, 1, "1 descriptors, not 0");
     for (kind = 5; kind < 300; kind += 9) {
         w[0].kind = kind;
@@ -763,13 +789,13 @@ TEST(random_messages) {
     int raw;
     c = pair_with_socket(&raw);
     for (i = 0; i < count && test_failures == 0; i++) {
-        gxi_ipc_wire w[2];
+        wire w[2];
         const uint32_t r = test_random(&random), bye = test_random(&random) % 100 == 0;
         const size_t n = r % 4 ? sizeof *w : test_random(&random) % (sizeof w + 1);
         gpuexec_result result;
         unsigned k;
         memset(w, 0, sizeof w);
-        w[0] = wire_of(bye ? (uint32_t)GXI_IPC_BYE : kinds[test_random(&random) % 12], test_random(&random));
+        w[0] = wire_of(bye ? (uint32_t)BYE : kinds[test_random(&random) % 12], test_random(&random));
         for (k = test_random(&random) % 8; k < 8 && !bye && r % 16 == 0; k++)
             ((unsigned char *)w)[test_random(&random) % sizeof w] ^= (unsigned char)test_random(&random);
         send_raw(raw, w, n, r / 16 % 3 ? 0 : (int)(test_random(&random) % 65));
@@ -800,13 +826,13 @@ TEST(an_object_that_lies_about_its_size) {
     pid_t other = start_part("objects", fd, NULL, 0);
     setting s = set_up(UNIT_PTX, "add", 0);
     gpuexec_ipc_object o = get(c, "memory").object;
-    gxi_ipc_object lies;
+    object lies;
     unsigned i;
     for (i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         char text[32];
         memcpy(&lies, &o, sizeof lies);
         lies.bytes = sizes[i];
-        lies.hash = gxi_hash(&lies, offsetof(gxi_ipc_object, hash));
+        lies.hash = hash_of(&lies);
         snprintf(text, sizeof text, "%llu bytes", (unsigned long long)sizes[i]);
         REFUSED_IMPORT(gpuexec_ipc_import(s.ctx, (const gpuexec_ipc_object *)(const void *)&lies), text, "16384 bytes");
     }
