@@ -1265,11 +1265,12 @@ static void planted(void) {
     CHECK_OK(gpuexec_shutdown());
 }
 
-/* The rounds are processes, most of which wait for a barrier's timeout: on the CPU device four run at the same time. */
+/* The rounds are processes, most of which wait for a barrier's timeout, with their processors: on the CPU device four
+   run at the same time. Two rounds have each device and each kind of memory once, four also the other pairs. */
 static void plant(int fault) {
     const char *text = getenv("TEST_ROUNDS");
-    /* on a GPU a round takes a second or more */
-    int   rounds = text && atoi(text) > 0 ? atoi(text) : on_cpu_device() ? 4 : 2, together = on_cpu_device() ? 4 : 1, k;
+    int   rounds = text && atoi(text) > 0 ? atoi(text) : getenv("TEST_ALL") ? 4 : 2;
+    int   together = on_cpu_device() ? 4 : 1, k;
     pid_t child[4];
     for (k = 0; k < rounds + together; k++) {
         if (k >= together && !CHECK(end_child(child[k % together])))
@@ -1277,7 +1278,7 @@ static void plant(int fault) {
         if (k >= rounds) continue;
         planned.fault = fault;
         planned.device = (unsigned)k;
-        planned.host_memory = k / 2 % 2;
+        planned.host_memory = (k + k / 2) % 2;
         planned.round = 1 + k % 5;
         child[k % together] = begin_child(planted);
     }
