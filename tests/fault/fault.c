@@ -310,6 +310,7 @@ static struct {
     int          closing;                                /* in a call that destroys contexts or barriers */
     int          off;                                    /* the harness's own calls */
     long         objects[FAULT_OBJECTS], blocks;                     /* alive */
+    long         unlaunched;                             /* nodes that allocate, less those that free, until a launch */
     int          calls[GXI_DRIVER_COUNT], traced[GXI_DRIVER_COUNT];
 } fault;
 
@@ -348,7 +349,7 @@ static const struct { unsigned char row; signed char change; unsigned char objec
     { ROW_cuMemPoolImportFromShareableHandle, 1, 11 }, { ROW_cuMemPoolImportPointer, 1, 6 },
     { ROW_cuMemPoolCreate, 1, 11 }, { ROW_cuMemPoolDestroy, -1, 11 },
     { ROW_cuStreamBeginCapture, 1, 8 }, { ROW_cuStreamEndCapture, -1, 8 }, { ROW_cuGraphDestroy, -1, GRAPHS },
-    { ROW_cuGraphCreate, 1, GRAPHS }, { ROW_cuGraphClone, 1, GRAPHS }, { ROW_cuGraphAddMemAllocNode, 1, 6 },
+    { ROW_cuGraphCreate, 1, GRAPHS }, { ROW_cuGraphClone, 1, GRAPHS },
     { ROW_cuGraphInstantiateWithFlags, 1, 10 }, { ROW_cuGraphExecDestroy, -1, 10 },
     { ROW_cuLibraryLoadData, 1, 13 }, { ROW_cuLibraryUnload, -1, 13 }
     };
@@ -379,7 +380,7 @@ static int fault_hits(fault_source source, int row) {
 static int fault_code(int row) {
     const int i = fault_change(row);
     if (fault.manner == PERMANENT) return 719;
-    return i >= 0 && fault_objects[i].change > 0 ? 2 : 999;
+    return (i >= 0 && fault_objects[i].change > 0) || row == ROW_cuGraphAddMemAllocNode ? 2 : 999;
 }
 /* Before the driver is called: 1 if the call must be skipped, with the result in *cu. */
 static int fault_before(int row, int *cu) {
@@ -404,7 +405,12 @@ static int fault_after(int row, int cu, int injected) {
     const int i = fault_change(row);
     if (i >= 0 && fault_objects[i].object < FAULT_OBJECTS && (cu == 0 || fault_objects[i].change < 0))
         __atomic_add_fetch(&fault.objects[fault_objects[i].object], fault_objects[i].change, __ATOMIC_RELAXED);
-    if (row == ROW_cuGraphAddMemFreeNode && cu == 0) __atomic_sub_fetch(&fault.objects[6], 1, __ATOMIC_RELAXED);
+    if (cu == 0 && row == ROW_cuGraphAddMemAllocNode) fault.unlaunched++;
+    if (cu == 0 && row == ROW_cuGraphAddMemFreeNode) fault.unlaunched--;
+    if (cu == 0 && row == ROW_cuGraphLaunch && fault.unlaunched) {
+        __atomic_add_fetch(&fault.objects[6], fault.unlaunched, __ATOMIC_RELAXED);
+        fault.unlaunched = 0;
+    }
     if (row == ROW_cuStreamEndCapture && cu == 0)
         __atomic_add_fetch(&fault.objects[GRAPHS], 1, __ATOMIC_RELAXED);
     return injected ? injected : cu;
