@@ -5294,7 +5294,7 @@ static void gxi_detail_write(gxi_detail *d, const gpuexec_error *e, const gxi_ca
                 e->asynchronous ? "; an earlier kernel or copy failed, not this call" : "");
     }
     if (e->driver_log) gxi_add(t, "  driver log: %s\n", e->driver_log);
-    if (e->log) gxi_add(t, "  log:\n%s%s", e->log, e->log[strlen(e->log) - 1] == '\n' ? "" : "\n");
+    if (e->log && *e->log) gxi_add(t, "  log:\n%s%s", e->log, e->log[strlen(e->log) - 1] == '\n' ? "" : "\n");
     if (e->cure) gxi_add(t, "  cure: %s\n", e->cure);
     if (other)
         gxi_add(t, other->kind == GXI_WORKS ? "  because of this failure, %s%s%s was refused; "
@@ -6544,6 +6544,15 @@ static gxi_key *gxi_key_from_value(gxi_key *k, uint64_t value) {
     }
     return found;
 }
+static int gxi_key_is_in(const gxi_key *k, uint64_t value, uint64_t owner, uint64_t item) {
+    gxi_key wanted;
+    wanted.value = value;
+    wanted.owner = owner;
+    wanted.item = item;
+    while (k && (k->value != value || k->owner != owner || k->item != item))
+        k = gxi_key_before(k, &wanted) ? k->right : k->left;
+    return k != NULL;
+}
 /* The set must not contain an equal key. */
 static void gxi_key_in(gxi_key **root, gxi_key *k) {
     const uint64_t weight = gxi_key_weight(k);
@@ -7570,9 +7579,9 @@ static int gxi_capture_info(const gxi_slot *stream, uint64_t *id) {
     if (stream->legacy) gxi.cu.cuCtxPopCurrent(&popped);
     return status;
 }
-/* The same of a stream that its context's owner may have destroyed together with the context: then 0. gxi_tables is
-   held, so that no other thread closes the stream meanwhile. */
-static int gxi_capture_info_held(const gxi_slot *stream, uint64_t *id) {
+/* Whether the stream's context exists: its owner may have destroyed it, together with the stream. Negative if the
+   driver does not know. gxi_tables is held, so that no other thread closes the stream meanwhile. */
+static int gxi_lives_held(const gxi_slot *stream) {
     const gxi_slot *const context = gxi_peek(stream->context, GXI_CONTEXT);
     unsigned long long now = 0;
     unsigned version = 0;
@@ -7581,7 +7590,12 @@ static int gxi_capture_info_held(const gxi_slot *stream, uint64_t *id) {
     cu = GXI_HAS(cuCtxGetId) ? gxi.cu.cuCtxGetId(stream->cu_context, &now)
         : gxi.cu.cuCtxGetApiVersion(stream->cu_context, &version);
     if (cu) return cu == GXI_INVALID_CONTEXT || cu == GXI_CONTEXT_IS_DESTROYED ? 0 : -1;
-    return now && gxi_context_of(context)->id && gxi_context_of(context)->id != now ? 0 : gxi_capture_info(stream, id);
+    return !(now && gxi_context_of(context)->id && gxi_context_of(context)->id != now);
+}
+/* gxi_capture_info of a stream whose context may be destroyed: then 0. */
+static int gxi_capture_info_held(const gxi_slot *stream, uint64_t *id) {
+    const int lives = gxi_lives_held(stream);
+    return lives > 0 ? gxi_capture_info(stream, id) : lives;
 }
 /* A stream that captures in that context, through whichever handle: cuCtxSynchronize would break the capture. Each step
    takes the lock for one query. Streams only move towards the list's beginning, so that none is missed. adopted: also
@@ -8815,9 +8829,13 @@ static gpuexec_result gxi_check_image(gxi_call *call, const char *name, const vo
     if (kind == GXI_LTO)
         return gxi_fail(call, GPUEXEC_BAD_IMAGE, "link it: gpuexec_linker_add accepts it unchanged",
                         "%s is LTO-IR, which must be linked before loading", name);
-    if (kind == GXI_TEXT && *n && gxi_starts(image, *n, "SIMLINK2")) {     /* linked by the CPU device */
-        says = *n < 16 ? 16 : gxi_le((const unsigned char *)image + 8, 8);
-        if (*n < says)
+    if (kind == GXI_TEXT && gxi_starts(image, *n, "SIMLINK2")) {           /* linked by the CPU device */
+        says = *n && *n < 16 ? 16 : gxi_le((const unsigned char *)image + 8, 8);
+        if (says < 16 || says >= GXI_NO_LENGTH)
+            return gxi_fail(call, GPUEXEC_BAD_IMAGE, "check that it was read completely and not modified",
+                            "%s is an image of the CPU device's linker with a damaged header, which gives a length of "
+                            "%lu bytes", name, (unsigned long)says);
+        if (*n && *n < says)
             return gxi_fail(call, GPUEXEC_BAD_IMAGE,
                             "check that the file was copied completely and that the length is correct",
                             "%s is a truncated image of the CPU device's linker: it has %lu bytes, but its header "
@@ -9632,6 +9650,7 @@ static int gxi_cache_is_of_another(const char *path, gxi_text *why) {
     return another;
 }
 /* The folder's path; 0: there is no cache, and why. */
+enum { GXI_CACHE_FOLDER = 1000 };                /* with a file's name, it fits into the arrays below */
 static int gxi_cache_folder(gxi_text *folder, gxi_text *why) {
     static const struct { const char *variable, *folder; } places[] = { GXI_PLACES_OF_CACHE };
     const gpuexec_setup_desc *const d = gxi_desc();
@@ -9660,6 +9679,9 @@ static int gxi_cache_folder(gxi_text *folder, gxi_text *why) {
     else {
         gxi_add(folder, "%s%s", path, under);
         if (folder->failed) gxi_add(why, "off, because host memory ran out");
+        else if (folder->n > GXI_CACHE_FOLDER)
+            gxi_add(why, "off, because the path of the folder, from %s, has %lu bytes; at most %d are supported", by,
+                    (unsigned long)folder->n, (int)GXI_CACHE_FOLDER);
         else if ((fault = gxi_folder_fault(folder->p)) != NULL)
             gxi_add(why, "off, because the folder \"%s\" %s", folder->p, fault);
         else return !*under || !gxi_cache_is_of_another(folder->p, why);
@@ -10076,20 +10098,23 @@ static void gxi_scan_name(gxi_scan *s, const char *folder, size_t n, const char 
     gxi_scan_in(s, s->headers, strlen(s->headers), "cccl/", name, bytes);
 }
 static int gxi_is_blank(char c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f' || c == '\r'; }
-/* Whether this word follows a # (or %: or ?\?=) that begins its line. In doubt, because of comments, it does. */
-static int gxi_is_directive(const char *text, const char *at) {
-    int blank = 1, comment = 0;
+/* How far a line has been read: only blanks so far; and whether a comment has ended there. */
+typedef struct gxi_line { const char *at; int blank, comment; } gxi_line;
+/* Whether this word follows a # (or %: or ?\?=) that begins its line. In doubt, because of comments, it does. Reads on
+   from the last word, so that the time does not grow with the length of a line. */
+static int gxi_is_directive(gxi_line *line, const char *text, const char *at) {
     while (at > text && gxi_is_blank(at[-1])) at--;
     if (at - text >= 2 && memcmp(at - 2, "*/", 2) == 0) return 1;
     if (at > text && at[-1] == '#') at--;
     else if (at - text >= 2 && memcmp(at - 2, "%:", 2) == 0) at -= 2;
     else if (at - text >= 3 && memcmp(at - 3, "?\?=", 3) == 0) at -= 3;
     else return 0;
-    for (; at > text && at[-1] != '\n'; at--) {
-        blank &= gxi_is_blank(at[-1]);
-        comment |= at[-1] == '/' && at - text >= 2 && at[-2] == '*';
+    for (; line->at < at; line->at++) {
+        const int ends = *line->at == '\n';
+        line->blank = ends || (line->blank && gxi_is_blank(*line->at));
+        line->comment = !ends && (line->comment || memcmp(line->at, "*/", 2) == 0);
     }
-    return blank || comment;
+    return line->blank || line->comment;
 }
 /* The names in a text, which loses its spliced lines. `lenient`: the toolkit's own, whose macros name other files of
    it, which change only together. */
@@ -10104,12 +10129,13 @@ static void gxi_scan_text(gxi_scan *s, char *text, const char *folder, size_t le
     }
     *to = 0;
     for (i = 0; i < sizeof words / sizeof *words; i++) {
+        gxi_line line = { text, 1, 0 };
         const char *at, *end;
         for (at = text; !s->why && (at = strstr(at, words[i])) != NULL; at = end) {
             const int has = at - text >= 6 && memcmp(at - 6, "__has_", 6) == 0;
             const char *close = NULL;
             end = at + strlen(words[i]);
-            if (!has && !gxi_is_directive(text, at)) continue;
+            if (!has && !gxi_is_directive(&line, text, at)) continue;
             while (gxi_is_blank(*end)) end++;
             if (has) {
                 if (*end != '(') continue;       /* whether there is __has_include */
@@ -14902,31 +14928,33 @@ GPUEXEC_API gpuexec_result gpuexec_managed_get_info_at(const char *where, gpuexe
     return GPUEXEC_OK;
 }
 
-/* Copies the nth stream of gpuexec on that device; 0: there are fewer. */
-static int gxi_stream_on(int device, unsigned n, gxi_slot *stream) {
+/* Whether the stream has pending work. Streams that capture run nothing. gxi_tables is held. */
+static int gxi_is_busy_held(const gxi_slot *stream) {
+    struct CUctx_st *popped;
+    uint64_t id;
+    int cu, mode = GXI_STREAM_CAPTURE_MODE_RELAXED;
+    if (gxi_lives_held(stream) <= 0 || gxi_capture_info(stream, &id)) return 0;
+    gxi_exchange_mode(&mode);
+    if ((cu = gxi.cu.cuCtxPushCurrent(stream->cu_context)) == 0) {
+        cu = gxi.cu.cuStreamQuery(stream->is.stream.native);
+        gxi.cu.cuCtxPopCurrent(&popped);
+    }
+    gxi_exchange_mode(&mode);
+    return cu == GXI_CU_NOT_READY;
+}
+/* Copies a stream of gpuexec on that device with pending work; 0: there is none. The mutex is held meanwhile, because
+   other threads may destroy their streams and close their contexts. */
+static int gxi_busy_stream(int device, gxi_slot *stream) {
     const gxi_slot *c, *s = NULL;
-    gxi_lock(&gxi_tables);                       /* other threads may create and destroy streams */
+    gxi_lock(&gxi_tables);
     for (c = gxi_first_held(&gxi.first[GXI_CONTEXT]); c && !s; c = gxi_next_held(c)) {
         if (gxi_context_of(c)->device != device) continue;
-        for (s = gxi_first_held(&gxi_context_of(c)->first[GXI_STREAM]); s && n; s = gxi_next_held(s)) n--;
+        s = gxi_first_held(&gxi_context_of(c)->first[GXI_STREAM]);
+        while (s && !gxi_is_busy_held(s)) s = gxi_next_held(s);
     }
     if (s) *stream = *s;
     gxi_unlock(&gxi_tables);
     return s != NULL;
-}
-/* Copies a stream of gpuexec on that device with pending work; 0: there is none. Streams that capture run nothing. */
-static int gxi_busy_stream(const gxi_call *caller, int device, gxi_slot *stream) {
-    gxi_call own = *caller, *const call = &own;  /* so that results here do not replace the caller's */
-    unsigned n;
-    for (n = 0; gxi_stream_on(device, n, stream); n++) {
-        gxi_scope scope;
-        int cu;
-        if (gxi_captures(stream) || gxi_try_enter(call, stream->cu_context, &scope)) continue;
-        cu = GXI_BESIDE(cuStreamQuery, (stream->is.stream.native));
-        gxi_leave(&scope);
-        if (cu == GXI_CU_NOT_READY) return 1;
-    }
-    return 0;
 }
 GPUEXEC_API void *gpuexec_managed_host_at(const char *where, gpuexec_ptr address) {
     gxi_slot busy;
@@ -14934,7 +14962,7 @@ GPUEXEC_API void *gpuexec_managed_host_at(const char *where, gpuexec_ptr address
     GXI_CALL(gpuexec_managed_host, GXI_MAKES);
     if (gxi_check_managed(call, address, 1, &device, NULL) || gxi_need_concurrent(call, device, &concurrent))
         return NULL;
-    if (concurrent || !gxi_busy_stream(call, device, &busy)) return (void *)(uintptr_t)address;
+    if (concurrent || !gxi_busy_stream(device, &busy)) return (void *)(uintptr_t)address;
     gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "wait first: gpuexec_context_sync", "device %d does not let the host access "
              "managed memory while it works (CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS is 0), and the stream "
              "created at %s has pending work", gxi_ordinal_of(&busy), gxi_place(busy.where));
@@ -17411,14 +17439,10 @@ static const gxi_slot *gxi_kernel_of_native(const struct CUfunc_st *native) {
 /* A node uses the value. 0: no memory. */
 static int gxi_name(gxi_recorded *r, uint64_t value, size_t node) {
     const uint64_t owner = (uintptr_t)r;
-    const gxi_key *there = value < 65536 ? NULL : gxi_key_from(gxi.named, value, owner);
     gxi_key **const names = r->known ? &r->named[node].names : &r->names, *k;
     if (value < 65536) return 1;                                     /* no address */
-    if (there && there->value == value && there->owner == owner) {
-        if (!r->known) return 1;                                     /* the first such node is enough */
-        for (k = *names; k && k->value != value; k = k->next) {}
-        if (k) return 1;
-    }
+    k = gxi_key_from(gxi.named, value, owner);   /* of a graph that is not known, any node will do */
+    if (r->known ? gxi_key_is_in(gxi.named, value, owner, node) : k && k->value == value && k->owner == owner) return 1;
     if (!(k = (gxi_key *)gxi_realloc(NULL, sizeof *k))) return 0;
     k->value = value;
     k->owner = owner;
@@ -17619,46 +17643,62 @@ static void gxi_graph_loses(const gxi_call *call, const gxi_key *name, const gxi
                  range->kind == GPUEXEC_MEMORY_REGISTERED ? "unregistered" : "freed", gxi_place(call->where));
     gxi_graph_is_gone((gxi_recorded *)(uintptr_t)name->owner, &t);
 }
-/* Takes the executable graph of a handle that launches r; *graph: the handle's slot. NULL: there is none left. */
-static struct CUgraphExec_st *gxi_take_exec(const gxi_recorded *r, gxi_slot **graph) {
-    struct CUgraphExec_st *exec = NULL;
+/* An executable graph that its handle no longer has, and the handle's context. */
+typedef struct gxi_taken { struct CUgraphExec_st *exec; struct CUctx_st *cu_context; uint64_t context; } gxi_taken;
+enum { GXI_TAKEN_MOST = 64 };
+/* Takes the executable graph of a handle that launches r. 0: there is none left. */
+static int gxi_take_exec(const gxi_recorded *r, gxi_taken *taken) {
     const gxi_graph *info;
+    taken->exec = NULL;
     gxi_lock(&gxi_tables);
-    for (info = r->graphs; info && !exec; info = info->next) {
-        if (!(*graph = gxi_peek(info->handle, GXI_GRAPH))) continue;
-        exec = (*graph)->is.graph.exec;
-        GXI_STORE(&(*graph)->is.graph.exec, NULL);
+    for (info = r->graphs; info && !taken->exec; info = info->next) {
+        gxi_slot *const graph = gxi_peek(info->handle, GXI_GRAPH);
+        if (!graph) continue;
+        taken->exec = graph->is.graph.exec;
+        taken->cu_context = graph->cu_context;
+        taken->context = graph->context;
+        GXI_STORE(&graph->is.graph.exec, NULL);
     }
     gxi_unlock(&gxi_tables);
-    return exec;
+    return taken->exec != NULL;
 }
 /* A context is closed that the graph also uses. */
 static void gxi_graph_loses_context(const gxi_call *call, gxi_recorded *r, const gxi_slot *closed) {
     gxi_text t = { 0, 0, 0, 0 };
-    gxi_slot *graph;
+    gxi_taken lost;
     unsigned i = 0;
     while (i < r->njoined && r->joined[i] != closed->cu_context) i++;
     if (i == r->njoined) return;
-    if (gxi_context_is_gone(call, closed)) while (gxi_take_exec(r, &graph)) {}   /* they cannot be destroyed any more */
+    if (gxi_context_is_gone(call, closed)) while (gxi_take_exec(r, &lost)) {}    /* they cannot be destroyed any more */
     if (r->gone) return;
     gxi_add(&t, "it uses the context on device %d, which was closed at %s",
             gxi_context_of(closed)->ordinal, gxi_place(call->where));
     gxi_graph_is_gone(r, &t);
 }
 /* Before a context is released: destroys the executable graphs that cannot be launched. For those that use the context
-   or its memory, cuGraphExecDestroy would never return after that (measured on driver 580). */
-static void gxi_graph_end_exec(const gxi_call *call, gxi_recorded *r) {
-    struct CUgraphExec_st *exec;
-    gxi_slot *graph;
-    while (r->gone && (exec = gxi_take_exec(r, &graph)) != NULL) {
-        const gxi_slot *context = gxi_peek(graph->context, GXI_CONTEXT);
-        gxi_call own = *call;
-        gxi_scope scope;
-        if (!context || gxi_context_is_gone(call, context) || gxi_enter(&own, graph->cu_context, &scope)) continue;
-        gxi_context_drain(&own, context);
-        GXI_BESIDE(cuGraphExecDestroy, (exec));
-        gxi_leave(&scope);
-    }
+   or its memory, cuGraphExecDestroy would never return after that (measured on driver 580). Waits for their contexts
+   without gxi_graphs_mutex, which other threads need meanwhile. */
+static void gxi_graphs_end_execs(const gxi_call *call) {
+    gxi_taken taken[GXI_TAKEN_MOST];
+    unsigned n, i;
+    do {
+        const gxi_recorded *r;
+        n = 0;
+        gxi_lock(&gxi_graphs_mutex);
+        for (r = gxi.recorded; r && n < GXI_TAKEN_MOST; r = r->next)
+            while (r->gone && n < GXI_TAKEN_MOST && gxi_take_exec(r, &taken[n])) n++;
+        gxi_unlock(&gxi_graphs_mutex);
+        for (i = 0; i < n; i++) {
+            const gxi_slot *const context = gxi_peek(taken[i].context, GXI_CONTEXT);
+            gxi_call own = *call;
+            gxi_scope scope;
+            if (!context || gxi_context_is_gone(call, context)) continue;
+            if (gxi_enter(&own, taken[i].cu_context, &scope)) continue;
+            gxi_context_drain(&own, context);
+            GXI_BESIDE(cuGraphExecDestroy, (taken[i].exec));
+            gxi_leave(&scope);
+        }
+    } while (n == GXI_TAKEN_MOST);
 }
 static void gxi_graphs_lose(const gxi_call *call, const gxi_range *range, const gxi_slot *slot) {
     const unsigned kind = slot ? gxi_kind_of(slot->id) : 0;
@@ -17668,13 +17708,11 @@ static void gxi_graphs_lose(const gxi_call *call, const gxi_range *range, const 
     gxi_recorded *r;
     gxi_lock(&gxi_graphs_mutex);
     gxi_list_graphs(call);
-    for (r = !range && (!slot || kind == GXI_CONTEXT) ? gxi.recorded : NULL; r; r = r->next) {
-        if (!slot) gxi_graph_end_exec(call, r);
-        else gxi_graph_loses_context(call, r, slot);
-    }
+    for (r = kind == GXI_CONTEXT ? gxi.recorded : NULL; r; r = r->next) gxi_graph_loses_context(call, r, slot);
     while (lo && kind != GXI_CONTEXT && (name = gxi_key_from_value(gxi.named, lo)) != NULL && name->value - lo < bytes)
         gxi_graph_loses(call, name, range, slot);
     gxi_unlock(&gxi_graphs_mutex);
+    if (!range && !slot) gxi_graphs_end_execs(call);
 }
 /* A handle launches that CUgraph from now on; NULL: none. gxi_graphs_mutex is held. */
 static void gxi_graph_uses(gxi_graph *info, gxi_recorded *r) {
@@ -19920,6 +19958,7 @@ typedef struct gxi_barrier_device {              /* gpuexec_barrier_device of ke
 enum { GXI_BARRIER_COUNTS = offsetof(gxi_barrier_device, arrived) };         /* from here on, initially zeros */
 
 static gxi_mutex gxi_barriers_mutex = GXI_MUTEX_INIT;    /* taken before gxi_tables */
+static gxi_mutex gxi_barriers_ending = GXI_MUTEX_INIT;   /* closing one, at a time; taken before gxi_barriers_mutex */
 static gxi_barrier *gxi_barriers;                /* all; hold the mutex to look at one that the caller did not pass */
 
 struct gxi_barrier {
@@ -20185,11 +20224,18 @@ static int gxi_barrier_end(gxi_call *call, gxi_slot *old) {
     gxi_unlock(&gxi_barriers_mutex);
     return gxi_barrier_free(call, b);
 }
-/* Closes a barrier. Returns that it was broken if no call has returned that yet, or the driver's failure. */
-static gpuexec_result gxi_barrier_destroy(gxi_call *call, gxi_slot *slot) {
-    gxi_barrier *b = slot->is.barrier.info;
-    gpuexec_result result = GXI_LOAD(&b->shown) || gxi_barrier_gone(call, b) ? GPUEXEC_OK : gxi_barrier_broken(call, b);
-    if (gxi_destroy(call, slot) && !result) result = gxi_fail_cu(call, NULL, "cannot free the barrier's memory");
+/* Closes a barrier. Returns that it was broken if no call has returned that yet, or the driver's failure. Two threads
+   may close it: each with one of its contexts. The second one waits until its context is no longer needed. */
+static gpuexec_result gxi_barrier_destroy(gxi_call *call, uint64_t id) {
+    gpuexec_result result = GPUEXEC_OK;
+    gxi_slot *slot;
+    gxi_lock(&gxi_barriers_ending);
+    if ((slot = gxi_peek(id, GXI_BARRIER)) != NULL) {
+        gxi_barrier *const b = slot->is.barrier.info;
+        if (!GXI_LOAD(&b->shown) && !gxi_barrier_gone(call, b)) result = gxi_barrier_broken(call, b);
+        if (gxi_destroy(call, slot) && !result) result = gxi_fail_cu(call, NULL, "cannot free the barrier's memory");
+    }
+    gxi_unlock(&gxi_barriers_ending);
     return result;
 }
 /* Closes the barriers that a context is part of, before the context is closed. */
@@ -20197,18 +20243,18 @@ static gpuexec_result gxi_barriers_end(gxi_call *call, uint64_t context) {
     gpuexec_result result = GPUEXEC_OK;
     for (;;) {
         uint64_t found = 0;
-        gxi_barrier *b;
-        gxi_slot *slot;
+        const gxi_barrier *b;
+        gpuexec_result ended;
         unsigned i;
+        gxi_lock(&gxi_barriers_ending);          /* none is half closed by another thread */
         gxi_lock(&gxi_barriers_mutex);
         for (b = gxi_barriers; b && !found; b = b->next)
             for (i = 0; i < b->count; i++) if (b->contexts[i] == context) found = b->id;
         gxi_unlock(&gxi_barriers_mutex);
+        gxi_unlock(&gxi_barriers_ending);
         if (!found) return result;
-        if ((slot = gxi_peek(found, GXI_BARRIER)) != NULL) {
-            const gpuexec_result ended = gxi_barrier_destroy(call, slot);
-            if (!result) result = ended;
-        }
+        ended = gxi_barrier_destroy(call, found);
+        if (!result) result = ended;
     }
 }
 
@@ -20432,7 +20478,7 @@ GPUEXEC_API gpuexec_result gpuexec_barrier_destroy_at(const char *where, gpuexec
                             "cannot destroy the barrier, which waits for device %d: its stream created at %s captures",
                             slot->is.barrier.info->ordinals[i], gxi_place(stream->where));
     }
-    return gxi_barrier_destroy(call, slot);
+    return gxi_barrier_destroy(call, barrier.id);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -20954,8 +21000,19 @@ GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where, con
     unsigned i;
     GXI_CALL(gpuexec_launch_multi_device, GXI_WORKS);
     result = gxi_launch_multi(call, list, count, desc);
-    for (i = 0; result && gxi_latched() && list && i < count && i < GXI_MULTI_MOST; i++) gxi_mark(list[i].stream.id);
+    /* a count that was refused says nothing about the list */
+    for (i = 0; result && gxi_latched() && list && count <= GXI_MULTI_MOST && i < count; i++)
+        gxi_mark(list[i].stream.id);
     return result;
+}
+/* gxi_graphs_mutex is held. All of its nodes are to be read at the next free or unload. */
+static GXI_COLD void gxi_read_again(gxi_recorded *r) {
+    if (r->is_body) gxi_node_changed(r, 0);
+    else {
+        gxi_graph_names_none(r);
+        r->nread = r->changed = 0;
+        gxi_recorded_waits(r);
+    }
 }
 /* Removes the graph's last node, if it has that index. */
 static GXI_COLD void gxi_remove_last(const gxi_call *call, gpuexec_graph graph, unsigned index) {
@@ -20963,7 +21020,10 @@ static GXI_COLD void gxi_remove_last(const gxi_call *call, gpuexec_graph graph, 
     gxi_recorded *const r = g ? gxi_recorded_of(g) : NULL;
     if (!r || r->nnodes != (size_t)index + 1) return;
     gxi_lock(&gxi_graphs_mutex);
-    if (GXI_BESIDE(cuGraphDestroyNode, (r->nodes[index].native)) == 0) gxi_free(r->nodes[--r->nnodes].more);
+    if (GXI_BESIDE(cuGraphDestroyNode, (r->nodes[index].native)) == 0) {
+        gxi_free(r->nodes[--r->nnodes].more);
+        gxi_read_again(r);                       /* another thread's free may have read the node meanwhile */
+    }
     gxi_unlock(&gxi_graphs_mutex);
 }
 /* Adds the nodes; after a failure, removes those that it has added. */
@@ -21636,8 +21696,8 @@ static void gxi_ipc_greeted(gxi_ipc *c, gxi_ipc_came *came) {
     gxi_unlock(&gxi_tables);
     came->pidfd = -1;
 }
-/* Reads what has arrived. 1: a message, in *came; 0: nothing, or it was only for the connection; -1: failed. Closes
-   each descriptor that it does not return. */
+/* Reads what has arrived. 1: a message, in *came; 2: one that was only for the connection; 0: nothing, or its end; -1:
+   failed. Closes each descriptor that it does not return. */
 static int gxi_ipc_take(gxi_call *call, gxi_ipc *c, gxi_ipc_came *came) {
     gpuexec_result result;
     const long n = gxi_ipc_read_socket(c->fd, came);
@@ -21659,7 +21719,7 @@ static int gxi_ipc_take(gxi_call *call, gxi_ipc *c, gxi_ipc_came *came) {
     }
     if (came->pidfd >= 0) close(came->pidfd);
     if (result && came->fd >= 0) close(came->fd);
-    return result ? -1 : came->wire.kind < GXI_IPC_HELLO;
+    return result ? -1 : came->wire.kind < GXI_IPC_HELLO ? 1 : came->wire.kind == GXI_IPC_HELLO ? 2 : 0;
 }
 static gpuexec_result gxi_ipc_greet(gxi_call *call, gxi_ipc *c) {
     const uint32_t process = (uint32_t)gxi_ipc_process();
@@ -22029,8 +22089,8 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_receive_at(const char *where, gpuexec_ipc
     for (;;) {
         const int gone = c->gone;                /* before the look for its last messages */
         if ((taken = gxi_ipc_take(call, c, &came)) < 0) return gxi_failed_with();
-        if (taken) break;
-        if (gone) return gxi_ipc_fail_gone(call, c, deadline);
+        if (taken == 1) break;
+        if (gone && (!taken || (gxi_ipc_over(deadline) && ++late == MOST))) return gxi_ipc_fail_gone(call, c, deadline);
         if (c->gone) continue;
         if (n == 0 || (late < MOST && gxi_ipc_over(deadline) && ++late == MOST)) return GPUEXEC_NOT_READY;
         if ((n = gxi_ipc_await_peer(c, POLLIN, deadline)) < 0) return gxi_ipc_fail_system(call, "wait for a message");

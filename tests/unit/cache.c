@@ -912,6 +912,22 @@ TEST_ALONE(many_failures) {
     end();
 }
 
+/* With the name of a file, it would not fit. Nothing outside it is touched. */
+TEST_ALONE(a_folder_with_a_long_path) {
+    gpuexec_context ctx;
+    char path[1300];
+    begin();
+    ctx = gpuexec_context_open(0, NULL);
+    memset(path, 'x', sizeof path);
+    path[snprintf(path, sizeof path, "%s/", root)] = 'x';
+    path[1001] = 0;
+    off(ctx, path, "has 1001 bytes; at most 1000 are supported");
+    path[1001] = 'x';
+    path[sizeof path - 1] = 0;
+    off(ctx, path, "has 1299 bytes; at most 1000 are supported");
+    end();
+}
+
 /* Root with the HOME of a user, as sudo may leave it: the cache is off, and nothing is created there. */
 TEST_ALONE(another_users_home) {
     gpuexec_context ctx;

@@ -778,6 +778,23 @@ TEST(what_a_lying_process_sends_is_refused) {
     close(raw);
     CHECK_EQ(open_files(), before);
 }
+/* Also if this process has noticed the end before. */
+TEST(what_was_sent_before_the_end_is_received) {
+    gpuexec_ipc_message m;
+    int raw;
+    gpuexec_ipc c = pair_with_socket(&raw);
+    wire w = wire_of(HELLO, 1);
+    send_raw(raw, &w, sizeof w, 0);
+    w = wire_of(GPUEXEC_IPC_NOTHING, 42);
+    send_raw(raw, &w, sizeof w, 0);
+    close(raw);
+    CHECK_FAILED(gpuexec_ipc_send(c, "", 1, NULL, 0), GPUEXEC_PEER_GONE, "the other process");
+    CHECK_OK(gpuexec_ipc_receive(c, &m, 1000));
+    CHECK_EQ(m.value, 42);
+    CHECK_FAILED(gpuexec_ipc_receive(c, &m, 1000), GPUEXEC_PEER_GONE, "the other process");
+    CHECK_OK(gpuexec_ipc_close(c));
+}
+
 /* Random kinds, lengths and numbers of descriptors. */
 TEST(random_messages) {
     static const uint32_t kinds[] = { 0, 1, 2, 3, 4, 5, 77, 99, 100, 102, 0x80000000, 0xFFFFFFFF };
@@ -1077,6 +1094,29 @@ static void other_pool(void) {
     CHECK_OK(gpuexec_stream_sync(s.stream));
     CHECK_EQ(word, 11);
     CHECK_OK(gpuexec_free_on(s.stream, s.data));
+}
+/* Its address has been freed and allocated again; the stream has done neither yet. */
+TEST(an_allocation_that_waits_for_its_stream_is_exported) {
+    setting s = set_up(UNIT_PTX, "add", 0);
+    gpuexec_pool_desc desc;
+    gpuexec_pool pool;
+    gpuexec_ptr p;
+    int fd;
+    memset(&desc, 0, sizeof desc);
+    desc.exportable = 1;
+    pool = gpuexec_pool_create(s.ctx, &desc);
+    p = gpuexec_pool_alloc(pool, s.stream, BYTES);
+    CHECK((fd = gpuexec_ipc_export_pool(pool)) >= 0 && close(fd) == 0);
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+    s.gate = gate_make(s.ctx, s.mod);
+    gate_close(s.gate, s.stream);
+    CHECK_OK(gpuexec_free_on(s.stream, p));
+    p = gpuexec_pool_alloc(pool, s.stream, BYTES);
+    exported(p);
+    gate_open(s.gate);
+    CHECK_OK(gpuexec_free_on(s.stream, p));
+    CHECK_OK(gpuexec_stream_sync(s.stream));
+    CHECK_OK(gpuexec_pool_destroy(pool));
 }
 TEST(a_pool_of_another_process) {
     int fd;

@@ -510,3 +510,15 @@ TEST(a_library_that_is_left) {
     CHECK_TEXT(leaks, "gpuexec: leak: a library, created at tests/unit/library.c");
     CHECK(!strstr(leaks, "a module"));
 }
+
+/* The header of an image that only the CPU device makes; all drivers refuse it. */
+TEST(an_image_that_lies_about_its_length) {
+    static const unsigned char lengths[] = { 0xFF, 0, 15 };
+    char image[64] = "SIMLINK2";
+    size_t i;
+    for (i = 0; i < sizeof lengths; i++) {
+        memset(image + 8, lengths[i] == 0xFF ? 0xFF : 0, 8);
+        image[8] = (char)lengths[i];
+        CHECK_NOT_MADE(gpuexec_library_load(image, 0, NULL), GPUEXEC_BAD_IMAGE, "damaged header");
+    }
+}

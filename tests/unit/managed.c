@@ -263,6 +263,32 @@ TEST_ALONE(a_device_without_concurrent_access) {
                "gpuexec_managed_desc.concurrent");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NOT_SUPPORTED);
 }
+static int host_is_done;
+static void *destroys_streams(void *context) {
+    while (!__atomic_load_n(&host_is_done, __ATOMIC_ACQUIRE)) {
+        gpuexec_context mine = gpuexec_context_open(0, NULL);
+        CHECK_OK(gpuexec_stream_destroy(gpuexec_stream_create(mine, NULL)));
+        CHECK_OK(gpuexec_stream_destroy(gpuexec_stream_create(*(gpuexec_context *)context, NULL)));
+        CHECK_OK(gpuexec_context_close(mine));
+    }
+    return NULL;
+}
+/* gpuexec_managed_host looks at the streams of all threads. */
+TEST_ALONE(streams_are_destroyed_beside_managed_host) {
+    setting     s;
+    gpuexec_ptr p;
+    pthread_t   thread;
+    int         i;
+    if (!on_cpu_device()) SKIP("not on the CPU device");
+    setenv("SIMGPU_DEVICE_0", "89=0", 1);
+    setenv("SIMGPU_STRICT", "1", 1);
+    s = begin();
+    p = gpuexec_alloc_managed(s.ctx, BYTES, NULL);
+    CHECK_EQ(pthread_create(&thread, NULL, destroys_streams, &s.ctx), 0);
+    for (i = 0; i < 20000; i++) CHECK(gpuexec_managed_host(p) != NULL);
+    __atomic_store_n(&host_is_done, 1, __ATOMIC_RELEASE);
+    pthread_join(thread, NULL);
+}
 TEST_ALONE(a_device_without_managed_memory) {
     gpuexec_context ctx;
     if (!on_cpu_device()) SKIP("not on the CPU device");

@@ -1200,3 +1200,23 @@ TEST(an_address_that_the_driver_gives_out_again) {
     CHECK(gxi_range_take(gxi_peek(second.id, GXI_CONTEXT), &r, NULL) && r.bytes == 128);
     CHECK_EQ(gxi.nleaves, 0);
 }
+
+/* Of a launch over several devices in a graph that fails half way. Between the two steps, another thread frees memory,
+   for which all graphs are read. */
+TEST(a_node_that_was_removed_is_forgotten) {
+    gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_stream  s = gpuexec_stream_create(ctx, NULL);
+    gpuexec_graph   g = gpuexec_graph_create(ctx);
+    gpuexec_ptr     removed = gpuexec_alloc(ctx, 4096), used = gpuexec_alloc(ctx, 4096), other = gpuexec_alloc(ctx, 64);
+    gpuexec_node    n = gpuexec_graph_add_fill(g, removed, 0, 1, 16, GPUEXEC_FIRST);
+    gxi_call        call;
+    CHECK_OK(gpuexec_free(other));
+    gxi_call_of(&call, "test", NULL, GXI_MAKES);
+    gxi_remove_last(&call, g, n.index);
+    CHECK_MADE(gpuexec_graph_add_fill(g, used, 0, 1, 16, GPUEXEC_FIRST).graph);
+    CHECK_OK(gpuexec_free(removed));
+    CHECK_OK(gpuexec_graph_launch(g, s));
+    CHECK_OK(gpuexec_stream_sync(s));
+    CHECK_OK(gpuexec_free(used));
+    CHECK_REFUSED(gpuexec_graph_launch(g, s), GPUEXEC_STALE_HANDLE, "node 0 uses the 4096 bytes", "freed at");
+}

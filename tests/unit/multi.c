@@ -4,6 +4,7 @@
    processor. */
 #define _GNU_SOURCE 1                                /* ppoll */
 #include "../test.h"
+#include <semaphore.h>
 
 enum { MOST = 8, BLOCKS = 4, THREADS = 64, TRAP = 1, LEAVE = 2, ABORT = 3, COOPERATIVE_MULTI_DEVICE = 96 };
 
@@ -1311,4 +1312,36 @@ TEST_ALONE_MULTI(one_never_arrives) {
 TEST_ALONE_MULTI(one_is_aborted) {
     NEEDS_TWO_IN_A_CHILD;
     plant(ABORT);
+}
+
+/* Each closes only its context; the barrier ends with the first. */
+static gpuexec_context closed[2];
+static sem_t close_now;
+static void *close_one(void *context) {
+    sem_wait(&close_now);
+    CHECK_OK(gpuexec_context_close(*(gpuexec_context *)context));
+    return NULL;
+}
+TEST_ALONE_MULTI(two_threads_close_the_contexts_of_one_barrier) {
+    pthread_t threads[2];
+    int i, k, rounds;
+    setenv("SIMGPU_STRICT", "1", 1);
+    if (gpuexec_device_count() < 2) SKIP("needs 2 devices");
+    rounds = on_cpu_device() ? 50 : 2;
+    CHECK_EQ(sem_init(&close_now, 0, 0), 0);
+    for (i = 0; i < rounds && !test_failures; i++) {
+        for (k = 0; k < 2; k++) closed[k] = gpuexec_context_open(k, NULL);
+        CHECK_MADE(gpuexec_barrier_create(closed, 2, NULL));
+        for (k = 0; k < 2; k++) CHECK_EQ(pthread_create(&threads[k], NULL, close_one, &closed[k]), 0);
+        for (k = 0; k < 2; k++) sem_post(&close_now);
+        for (k = 0; k < 2; k++) pthread_join(threads[k], NULL);
+    }
+}
+/* A list of two elements, on the heap, so that the address sanitizer knows its end. */
+TEST_MULTI(a_wrong_count_says_nothing_about_the_list) {
+    gpuexec_device_launch *list = (gpuexec_device_launch *)calloc(2, sizeof *list);
+    CHECK_MADE(gpuexec_context_open(0, NULL));
+    CHECK_REFUSED(gpuexec_launch_multi_device(list, 33, NULL), GPUEXEC_BAD_ARGUMENT, "count is 33");
+    CHECK_REFUSED(gpuexec_launch_multi_device(list, UINT32_MAX, NULL), GPUEXEC_BAD_ARGUMENT, "count is 4294967295");
+    free(list);
 }

@@ -268,6 +268,7 @@ bool sim_mem_mark_freeing(uint64_t address, struct sim_range *out) {
                                            || (range->r.kind == SIM_MEM_IMPORTED && range->r.pool));
     if (ok) {
         range->freeing = true;
+        if (range->r.kind == SIM_MEM_POOL) end_share(heap_of(address), range);       /* the next owner may share it */
         *out = range->r;
     }
     pthread_rwlock_unlock(&table_lock);
@@ -534,7 +535,6 @@ bool sim_mem_remove(uint64_t address) {
     const bool found = range && !range->absent, stays = found && range->reserved;
     if (stays) {
         range->absent = true;
-        end_share(heap, range);
         __atomic_add_fetch(&sim_mem_generation, 1, __ATOMIC_RELEASE);
     } else if (found) {
         gone = range->r;
@@ -785,7 +785,7 @@ int sim_mem_export(uint64_t address, struct sim_share *out) {
     pthread_rwlock_wrlock(&use_lock);
     pthread_rwlock_wrlock(&table_lock);
     struct range *range = lookup(&heap_of(address)->at, address);
-    const bool can = range && !range->absent && (range->r.kind == SIM_MEM_DEVICE || range->r.kind == SIM_MEM_POOL);
+    const bool can = range && !range->freeing && (range->r.kind == SIM_MEM_DEVICE || range->r.kind == SIM_MEM_POOL);
     const int result = can ? share(range, out) : CUDA_ERROR_INVALID_VALUE;
     pthread_rwlock_unlock(&table_lock);
     pthread_rwlock_unlock(&use_lock);

@@ -29,7 +29,7 @@ static struct name name_of_share(uint32_t kind, const struct sim_share *share) {
 }
 
 static int find_memory(CUdeviceptr address, struct sim_range *r) {
-    return sim_mem_find(NULL, address, 1, r) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    return sim_mem_find_for_call(address, 1, false, r) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 /* Without sim_lock: it waits for running kernels. */
 static int share(CUdeviceptr address, struct sim_share *out) {
