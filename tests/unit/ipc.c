@@ -1118,6 +1118,13 @@ TEST(an_allocation_that_waits_for_its_stream_is_exported) {
     CHECK_OK(gpuexec_stream_sync(s.stream));
     CHECK_OK(gpuexec_pool_destroy(pool));
 }
+/* A program that was started without standard input: the next descriptor is 0. */
+TEST_ALONE(memory_is_exported_without_standard_input) {
+    setting s;
+    close(0);
+    s = set_up(UNIT_PTX, "add", BYTES);
+    exported(s.data);
+}
 TEST(a_pool_of_another_process) {
     int fd;
     gpuexec_ipc c = gpuexec_ipc_pair(&fd);

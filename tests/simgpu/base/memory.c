@@ -54,7 +54,7 @@ struct sim_heap {
     struct table at, bytes;                       /* at: by address, with imported memory, which has no bytes here */
     uint32_t *granules;                           /* of the bytes: live allocations per granule */
     uint64_t used;
-    int file;                                     /* 0: nothing was shared yet */
+    int file;                                     /* if `shared` is not NULL */
     bool *shared;                                 /* per granule: its bytes are in the file */
     struct shared_range *shares;                  /* what is shared now, in the file behind the bytes */
     unsigned last_share, nshares, share_limit;    /* numbers below the limit are in use, at most half of them at once */
@@ -698,7 +698,7 @@ static bool open_file(struct sim_heap *heap) {
     const int file = memfd_create("simgpu-device", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     const uint64_t bytes = SHARES * sizeof *heap->shares;
     void *shares = MAP_FAILED;
-    if (file > 0 && ftruncate(file, (off_t)(heap->bytes.size + bytes)) == 0
+    if (file >= 0 && ftruncate(file, (off_t)(heap->bytes.size + bytes)) == 0
         && fcntl(file, F_ADD_SEALS, SEALS) == 0)
         shares = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, (off_t)heap->bytes.size);
     if (shares != MAP_FAILED) ((struct shared_range *)shares)->id = MAGIC;

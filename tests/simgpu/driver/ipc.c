@@ -133,13 +133,12 @@ SIM_API(cuIpcCloseMemHandle, (CUdeviceptr address), (address), SIM_CTX) {
     struct opened *o = find_opened(sim_self.context, address, NULL);
     if (!o) return CUDA_ERROR_INVALID_VALUE;
     if (--o->count) return CUDA_SUCCESS;
+    drop_opened(o);                               /* before the wait: another thread may open it again meanwhile */
     const int result = sim_drain(NULL, sim_self.context->device);
-    if (result) return result;
-    drop_opened(o);
     pthread_mutex_unlock(&sim_lock);
     sim_mem_remove(address);
     pthread_mutex_lock(&sim_lock);
-    return CUDA_SUCCESS;
+    return result;
 }
 
 /* ---- events ---- */

@@ -30,6 +30,13 @@ struct record { struct sim_shared *shared; uint64_t n; };
 
 /* ---- processes ---- */
 
+/* A process whose first thread has ended is a zombie until the others end, too: they are subfolders of `task`. */
+static bool has_threads(unsigned pid) {
+    char path[32];
+    struct stat about;
+    snprintf(path, sizeof path, "/proc/%u/task", pid);
+    return stat(path, &about) == 0 && about.st_nlink > 3;
+}
 /* When it started, in the kernel's ticks since boot; 0: it has ended, or there is none. */
 static uint64_t start_of(unsigned pid) {
     char path[32], text[1024];
@@ -44,7 +51,7 @@ static uint64_t start_of(unsigned pid) {
     if (!p || sscanf(p + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &state,
                      &start) != 2)
         return 0;
-    return state == 'Z' || state == 'X' ? 0 : start;
+    return state == 'X' || (state == 'Z' && !has_threads(pid)) ? 0 : start;
 }
 struct sim_process sim_this_process(void) {
     static struct sim_process own;
