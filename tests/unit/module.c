@@ -1291,5 +1291,8 @@ TEST(a_line_of_many_includes) {
     scan.desc = &desc;
     scan.headers = "";
     gxi_scan_given(&scan, text, "x.cu");
+    gxi_text_free(&scan.paths);
+    gxi_text_free(&scan.later);
+    gxi_free(scan.seen);
     free(text);
 }
