@@ -8919,7 +8919,7 @@ static int gxi_survey(gxi_text *t, const gxi_image *image, int sm) {
         part.arch = (int)(p[8] >= 8 ? flags >> 8 & 0xFF : flags & 0xFF);
         part.suffix = flags & (p[8] >= 8 ? 8u : 0x800u) ? 'a' : 0;
     } else if (image->ptx) {
-        char target[32];
+        char target[32] = "";
         gxi_ptx_directive(image->ptx, ".target", target, sizeof target);
         part.kind = GXI_PTX;
         part.arch = gxi_ptx_architecture(target, &part.suffix);
@@ -13579,6 +13579,7 @@ static GXI_NOINLINE gpuexec_result gxi_enter_relaxed(gxi_call *call, const gxi_s
 static GXI_NOINLINE gpuexec_result gxi_enter_idle(gxi_call *call, const gxi_slot *stream, gxi_scope *scope,
                                                   const char *cannot, const char *cure) {
     int status = 0;
+    scope->entered = scope->pushed = 0;
     if (stream->legacy != 2 && gxi_check_capture(call, stream, cannot, cure)) return gxi_failed_with();
     if (gxi_enter_relaxed(call, stream, scope)) return gxi_failed_with();
     if (stream->legacy != 2 || gxi.cu.cuStreamIsCapturing(stream->is.stream.native, &status) || !status)

@@ -110,7 +110,7 @@ struct sim_context *sim_context_at(const void *handle) {              /* any tha
 }
 
 bool sim_context_still(const struct sim_context *c, const void *handle) {
-    return sim_find(SIM_H_CONTEXT, handle) == c && c->active;
+    return c && sim_find(SIM_H_CONTEXT, handle) == c && c->active;
 }
 
 struct sim_context *sim_context_or_dead(void) {
