@@ -1530,7 +1530,8 @@ GPUEXEC_API gpuexec_result gpuexec_linker_image_at(const char *where, gpuexec_li
 GPUEXEC_API gpuexec_result gpuexec_linker_save_at(const char *where, gpuexec_linker linker, const char *path);
 
 /* Returns the output so far of the compiler and the linker, without that of failed calls; with desc.verbose it is more
-   detailed. "" if there is none. Valid until the next call with this linker. A query. */
+   detailed. "" if there is none; a link of LTO-IR whose result is in CUDA's own cache (~/.nv) has none unless the
+   program runs with CUDA_CACHE_DISABLE=1. Valid until the next call with this linker. A query. */
 GPUEXEC_API const char *gpuexec_linker_log(gpuexec_linker linker);
 
 /* Returns the milliseconds of compiling and linking that the driver reports so far (nvJitLink reports none): 0 if the

@@ -10,12 +10,14 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/gpuexec-examples-XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 export GPUEXEC_CACHE="$work/cache"
 mkdir "$GPUEXEC_CACHE" || exit 1
-status=0 skipped= waiting=
+status=0 skipped= waiting= started=
 # Some run at the same time: on a GPU most of their time goes into starting CUDA.
 at_once=$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 [ "$at_once" -lt 4 ] || at_once=4
+keep_gpu "$work"
 show() { # NAME...: what they printed, in this order
-    wait
+    [ -z "$started" ] || wait $started
+    started=
     for name; do
         echo
         echo "--- $name"
@@ -35,7 +37,8 @@ for program; do
     {
         (cd "$build" && limited 300 "$program" < /dev/null > "$work/$name.said" 2>&1)
         echo $? > "$work/$name.code"
-    } &
+    } 3>&- &
+    started="$started $!"
     waiting="$waiting $name"
     [ "$(echo $waiting | wc -w)" -lt "$at_once" ] || {
         show $waiting
@@ -43,6 +46,7 @@ for program; do
     }
 done
 show $waiting
+release_gpu
 echo
 [ -z "$skipped" ] || echo "skipped:$skipped"
 [ $status -ne 0 ] ||

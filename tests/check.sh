@@ -87,10 +87,7 @@ if [ -n "$gpus" ]; then
         esac
     done
     devices=$(echo "${CUDA_VISIBLE_DEVICES:-$(seq -s, 0 $((gpus - 1)))}" | tr ',' ' ')
-    rm -f "$build/logs/open"
-    mkfifo "$build/logs/open"
-    "$build/find_device" keep < "$build/logs/open" > /dev/null &
-    exec 3> "$build/logs/open"                # until the last suite has ended
+    keep_gpu "$build/logs"
     TEST_DEVICE=${devices%% *} run "$cores" $compile &
     TEST_PLACES=$(for place in 1 2; do for device in $devices; do echo "$device.$place"; done; done)
     TEST_TWO=$(echo "$devices" | cut -d' ' -f1,2 | tr ' ' ',')
@@ -98,7 +95,7 @@ if [ -n "$gpus" ]; then
     run 2 $others
     unset TEST_PLACES
     run 1 $alone
-    exec 3>&-
+    release_gpu
     wait
 else
     run "$cores" "$@"

@@ -411,11 +411,12 @@ TEST(an_adopted_context_that_its_owner_destroyed) {
         lost_alloc, lost_stream, lost_kernel, lost_launch, lost_cooperative, lost_point, lost_push, lost_unload,
         lost_stream_destroy, lost_event_destroy, lost_close };
     struct CUctx_st *native = NULL, *popped = NULL, *later = NULL;
+    const size_t step = on_cpu_device() || getenv("TEST_ALL") ? 1 : 3;  /* a GPU's driver creates a context in 0.1 s */
     size_t i;
     HOST(cuCtxCreate, 3020, struct CUctx_st **, unsigned, int);
     HOST(cuCtxDestroy, 4000, struct CUctx_st *);
     HOST(cuCtxPopCurrent, 4000, struct CUctx_st **);
-    for (i = 0; i < sizeof next / sizeof next[0]; i++) {
+    for (i = 0; i < sizeof next / sizeof next[0]; i += step) {
         lost l;
         CHECK_EQ(cuCtxCreate.call(&native, 0, 0), 0);
         CHECK_EQ(cuCtxPopCurrent.call(&popped), 0);

@@ -98,7 +98,8 @@ TEST(links_lto_ir) {
     desc.max_registers = 40;
     l = linker_of(ctx, &desc);
     check_that_it_runs(ctx, gpuexec_linker_load(l), 7, 2);
-    CHECK(*gpuexec_linker_log(l));
+    /* The real one reports nothing if it finds the result in CUDA's cache (~/.nv), as in a second run. */
+    if (on_cpu_device()) CHECK(*gpuexec_linker_log(l));
     desc.optimization = -1;
     desc.debug_info = 1;
     check_that_it_runs(ctx, gpuexec_linker_load(linker_of(ctx, &desc)), 7, 2);
