@@ -3740,6 +3740,7 @@ static void gxi_key_free(gxi_thread_key key) { FlsFree(key); }
         } \
     } while (0)    /* in a DLL, atexit functions run at FreeLibrary */
 #  define GXI_SLASHES "/\\"
+#  define GXI_NEW_FILE "wb"                       /* older C libraries there refuse "x" */
 static void *gxi_library_open(const char *path) {
     /* a bare name is searched for in the system folder only: an nvcuda.dll from elsewhere is never loaded */
     return (void *)LoadLibraryExA(path, NULL, strpbrk(path, GXI_SLASHES) ? 0 : LOAD_LIBRARY_SEARCH_SYSTEM32);
@@ -3818,6 +3819,7 @@ int gxi_clock(int clock, gxi_timespec *now) __asm__("clock_gettime");
 #  define GXI_CUDA
 #  define GXI_THREAD __thread
 #  define GXI_SLASHES "/"
+#  define GXI_NEW_FILE "wbx"                      /* "x": not one that exists, nor a link */
 typedef pthread_mutex_t gxi_mutex;
 #  define GXI_MUTEX_INIT PTHREAD_MUTEX_INITIALIZER
 static void gxi_lock(gxi_mutex *m) { pthread_mutex_lock(m); }
@@ -12276,20 +12278,30 @@ GPUEXEC_API gpuexec_result gpuexec_linker_image_at(const char *where, gpuexec_li
 GPUEXEC_API gpuexec_result gpuexec_linker_save_at(const char *where, gpuexec_linker linker, const char *path) {
     gxi_linker *l;
     gxi_text aside = { 0, 0, 0, 0 };
-    const char *other;
-    FILE *file;
-    int ok = 0;
+    const char *other, *name;
+    FILE *file = NULL;
+    int i, ok = 0;
     GXI_CALL(gpuexec_linker_save, GXI_WORKS);
     if (gxi_is_null(call, path, "the path")) return GPUEXEC_BAD_ARGUMENT;
+    name = path + strlen(path);
     if (!(l = gxi_linked(call, linker))) return gxi_failed_with();
     if ((other = gxi_not_a_file(path)) != NULL)  /* the new file would replace a device or a FIFO */
         return gxi_fail(call, GPUEXEC_FILE_ERROR, "pass the path of a regular file; gpuexec_linker_image returns the "
                         "bytes, to write them elsewhere", "cannot write \"%s\": it is %s", path, other);
-    /* other threads may write the same file through other linkers: write to a unique name, then rename */
-    gxi_add(&aside, "%s.%ld.%llx", path, gxi_pid(), (unsigned long long)linker.id);
-    if (aside.failed) return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL,
-                        "out of host memory: cannot write \"%s\"", path);
-    file = fopen(aside.p, "wb");
+    while (name > path && !strchr(GXI_SLASHES, name[-1])) name--;
+    /* Others may write the same file at the same time: write a new file beside it, then rename. What another user
+       put there is not opened. */
+    for (i = 0; i < 100 && !file; i++) {
+        aside.n = 0;
+        gxi_add(&aside, "%.*s.gpuexec-%ld-%llx-%d", (int)(name - path), path, gxi_pid(),
+                (unsigned long long)linker.id, i);
+        if (aside.failed) {
+            gxi_text_free(&aside);
+            return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot write \"%s\"", path);
+        }
+        file = fopen(aside.p, GXI_NEW_FILE);
+        if (!file && errno != EEXIST) break;
+    }
     if (file) {
         ok = fwrite(l->image, 1, l->bytes, file) == l->bytes;
         ok = fclose(file) == 0 && ok;

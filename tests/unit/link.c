@@ -757,6 +757,28 @@ TEST(library_saves_only_over_files) {
     CHECK_EQ(rmdir(folder), 0);                  /* nothing is left */
 }
 
+/* Its temporary file lies beside the file: another user can guess the name in a shared folder, and put a link there. The
+   name of the file itself may be as long as the system allows. */
+TEST(library_saves_through_no_link) {
+    char folder[] = "/tmp/gpuexec-save-XXXXXX", path[400], victim[400], link[400];
+    gpuexec_linker l = linker_of(gpuexec_context_open(0, NULL), 1, 1);
+    struct stat about;
+    FILE *file;
+    CHECK(mkdtemp(folder) != NULL);
+    snprintf(victim, sizeof victim, "%s/victim", folder);
+    snprintf(link, sizeof link, "%s/.gpuexec-%ld-%llx-0", folder, (long)getpid(), (unsigned long long)l.id);
+    snprintf(path, sizeof path, "%s/%0255d", folder, 1);
+    file = fopen(victim, "w");
+    CHECK(file && fputs("mine", file) >= 0 && fclose(file) == 0);
+    CHECK_EQ(symlink("victim", link), 0);
+    CHECK_OK(gpuexec_linker_save(l, path));
+    CHECK(stat(victim, &about) == 0 && about.st_size == 4);
+    CHECK(lstat(link, &about) == 0 && S_ISLNK(about.st_mode));
+    CHECK(stat(path, &about) == 0 && S_ISREG(about.st_mode) && about.st_size > 100);
+    CHECK(remove(path) == 0 && remove(link) == 0 && remove(victim) == 0);
+    CHECK_EQ(rmdir(folder), 0);                  /* nothing is left */
+}
+
 /* Only the caller says that it is a cubin: its header must not be read, whatever the driver returns. */
 TEST_ALONE(library_an_input_that_is_not_what_it_was_passed_as) {
     gpuexec_linker l;
