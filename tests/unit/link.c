@@ -757,8 +757,8 @@ TEST(library_saves_only_over_files) {
     CHECK_EQ(rmdir(folder), 0);                  /* nothing is left */
 }
 
-/* Its temporary file lies beside the file: another user can guess the name in a shared folder, and put a link there. The
-   name of the file itself may be as long as the system allows. */
+/* Its temporary file lies beside the file: another user can guess the name in a shared folder, and put a link there.
+   The name of the file itself may be as long as the system allows. */
 TEST(library_saves_through_no_link) {
     char folder[] = "/tmp/gpuexec-save-XXXXXX", path[400], victim[400], link[400];
     gpuexec_linker l = linker_of(gpuexec_context_open(0, NULL), 1, 1);
