@@ -929,10 +929,10 @@ static void other_stuck(void) {
     } else CHECK_FAILED(gpuexec_shutdown(), GPUEXEC_PEER_GONE, "process that has ended", "ipc.c:", "gpuexec_ipc_wait");
 }
 TEST(streams_that_wait_for_an_ended_process) {
-    pid_t part[5];
+    pid_t child[5];
     int   how;
-    for (how = 0; how < 5; how++) part[how] = start_part("stuck", -1, "IPC_HOW", how);
-    for (how = 0; how < 5; how++) if (!CHECK_EQ(end_of(part[how]), 0)) printf("IPC_HOW=%d\n", how);
+    for (how = 0; how < 5; how++) child[how] = start_part("stuck", -1, "IPC_HOW", how);
+    for (how = 0; how < 5; how++) if (!CHECK_EQ(end_of(child[how]), 0)) printf("IPC_HOW=%d\n", how);
 }
 
 /* IPC_HOW: 0 closes the connection, 1 exits without closing it, 2 aborts, 3 stops until it is killed. */
