@@ -21773,9 +21773,10 @@ static void gxi_ipc_waits(gxi_call *call, const gxi_slot *stream, const gxi_slot
         !GXI_BESIDE(cuCtxPushCurrent, (stream->cu_context))) {
         memset(&made, 0, sizeof made);
         gxi_lock(&gxi_ipc_mutex);
-        for (w = gxi.ipc_waits; w; w = w->next)  /* this stream's, or one that has ended */
+        /* this stream's, unless each thread has a separate one; or one that has ended */
+        for (w = gxi.ipc_waits; w; w = w->next)
             if (w->context == stream->context &&
-                ((w->stream == native && w->process == event->of.process) ||
+                ((w->stream == native && w->process == event->of.process && stream->legacy != 2) ||
                  !GXI_BESIDE(cuEventQuery, (w->passed)))) break;
         if (!w && !GXI_BESIDE(cuEventCreate, (&made.passed, GXI_EVENT_DISABLE_TIMING)) && made.passed) {
             if ((w = (gxi_ipc_wait *)gxi_realloc(NULL, sizeof *w)) != NULL) {

@@ -864,19 +864,38 @@ TEST(an_object_that_lies_about_its_size) {
 
 /* ---- streams that wait for an ended process ---- */
 
-/* Records an event that is not reached before the other process says so. */
+/* Records two events on two streams that are not reached before the other process says so. */
 static void other_records(void) {
     gpuexec_ipc c = gpuexec_ipc_from_fd(given_fd());
     setting s = set_up(UNIT_PTX, "add", BYTES);
-    gpuexec_event e = shared_event(s.ctx);
+    gpuexec_stream second = gpuexec_stream_create(s.ctx, NULL);
+    gpuexec_event e = shared_event(s.ctx), another = shared_event(s.ctx);
+    test_gate gate = gate_make(s.ctx, s.mod);
+    gpuexec_ipc_message m;
     s.gate = gate_make(s.ctx, s.mod);
     gate_close(s.gate, s.stream);
+    gate_close(gate, second);
     CHECK_OK(gpuexec_event_record(e, s.stream));
+    CHECK_OK(gpuexec_event_record(another, second));
     send_event(c, "event", e);
-    get(c, "open");
+    send_event(c, "another", another);
+    CHECK_OK(gpuexec_ipc_receive(c, &m, PATIENCE));
+    gate_open(gate);
+    CHECK_OK(gpuexec_stream_sync(second));
+    if (strcmp(m.label, "open another") == 0) m = get(c, "open");
     gate_open(s.gate);
     CHECK_OK(gpuexec_stream_sync(s.stream));
     get(c, "end");
+}
+/* A thread's stream for which all threads have the same CUstream. */
+typedef struct waiting { gpuexec_ipc c; gpuexec_context ctx; gpuexec_event e; } waiting;
+static void *waits_and_goes_on(void *user) {
+    const waiting *w = (const waiting *)user;
+    gpuexec_stream own = gpuexec_stream_per_thread(w->ctx);
+    CHECK_OK(gpuexec_stream_wait_event(own, w->e));
+    CHECK_OK(gpuexec_ipc_send(w->c, "open another", 0, NULL, -1));
+    CHECK_OK(gpuexec_stream_sync(own));
+    return NULL;
 }
 static void *opens_later(void *c) {
     test_sleep_ms(1500);                          /* not order: longer than a wait for an ended process */
@@ -884,7 +903,7 @@ static void *opens_later(void *c) {
     return NULL;
 }
 /* IPC_HOW: 0 shuts down, 1 closes the context, 2 closes the connection before, 3 destroys the stream and the event
-   before, 4 waits for a process that lives. */
+   before, 4 waits for a process that lives, 5 waits on two threads, on one of them only for a moment. */
 static void other_stuck(void) {
     const int how = numbered("IPC_HOW");
     int   fd, status;
@@ -892,21 +911,29 @@ static void other_stuck(void) {
     pid_t recorder = start_part("records", fd, NULL, 0);
     setting s = set_up(UNIT_PTX, "add", BYTES);
     gpuexec_stream second = gpuexec_stream_create(s.ctx, NULL);
-    gpuexec_ipc_object o = get(c, "event").object;
-    gpuexec_event e = gpuexec_ipc_import_event(s.ctx, &o);
+    gpuexec_ipc_object o = get(c, "event").object, o2 = get(c, "another").object;
+    gpuexec_event e = gpuexec_ipc_import_event(s.ctx, &o), another = gpuexec_ipc_import_event(s.ctx, &o2);
     gpuexec_ipc_message m;
     void *pinned = gpuexec_alloc_pinned(s.ctx, 64);
+    pthread_t thread;
     CHECK(pinned != NULL && gpuexec_alloc_on(second, 64) != 0);
     gpuexec_pool_create(s.ctx, NULL);
-    CHECK_OK(gpuexec_stream_wait_event(second, e));
-    add(&s, second, s.data, 1);
-    CHECK_OK(gpuexec_stream_wait_stream(s.stream, second));
+    if (how == 5) {
+        waiting w = { c, s.ctx, another };
+        CHECK_OK(gpuexec_stream_wait_event(gpuexec_stream_per_thread(s.ctx), e));
+        CHECK_EQ(pthread_create(&thread, NULL, waits_and_goes_on, &w), 0);
+        pthread_join(thread, NULL);
+    } else {
+        CHECK_OK(gpuexec_stream_wait_event(second, e));
+        add(&s, second, s.data, 1);
+        CHECK_OK(gpuexec_stream_wait_stream(s.stream, second));
+    }
     if (how == 4) {
-        pthread_t thread;                            /* another process has ended; this one takes its time */
-        gpuexec_ipc another = gpuexec_ipc_pair(&fd);
+        /* another process has ended; this one takes its time */
+        gpuexec_ipc ended = gpuexec_ipc_pair(&fd);
         const pid_t ends = start_part("exits", fd, "IPC_HOW", 2);
-        get(another, "last words");
-        CHECK_FAILED(gpuexec_ipc_receive(another, &m, PATIENCE), GPUEXEC_PEER_GONE, "SIGABRT");
+        get(ended, "last words");
+        CHECK_FAILED(gpuexec_ipc_receive(ended, &m, PATIENCE), GPUEXEC_PEER_GONE, "SIGABRT");
         waitpid(ends, &status, 0);
         CHECK_EQ(pthread_create(&thread, NULL, opens_later, &c), 0);
         CHECK_OK(gpuexec_context_close(s.ctx));      /* waits for it */
@@ -929,10 +956,10 @@ static void other_stuck(void) {
     } else CHECK_FAILED(gpuexec_shutdown(), GPUEXEC_PEER_GONE, "process that has ended", "ipc.c:", "gpuexec_ipc_wait");
 }
 TEST(streams_that_wait_for_an_ended_process) {
-    pid_t child[5];
+    pid_t child[6];
     int   how;
-    for (how = 0; how < 5; how++) child[how] = start_part("stuck", -1, "IPC_HOW", how);
-    for (how = 0; how < 5; how++) if (!CHECK_EQ(end_of(child[how]), 0)) printf("IPC_HOW=%d\n", how);
+    for (how = 0; how < 6; how++) child[how] = start_part("stuck", -1, "IPC_HOW", how);
+    for (how = 0; how < 6; how++) if (!CHECK_EQ(end_of(child[how]), 0)) printf("IPC_HOW=%d\n", how);
 }
 
 /* IPC_HOW: 0 closes the connection, 1 exits without closing it, 2 aborts, 3 stops until it is killed. */
