@@ -240,6 +240,9 @@ static inline int on_cpu_device(void) {
     return driver && strstr(driver, "libsimgpu");
 }
 
+/* A GPU, whose driver takes long to create a context, runs all of an expensive test only with TEST_ALL=1. */
+static inline int test_in_full(void) { return on_cpu_device() || getenv("TEST_ALL"); }
+
 /* Starts `function` in a forked child of the test. */
 static inline pid_t begin_child(void (*function)(void)) {
     pid_t child;

@@ -61,7 +61,7 @@ if [ -n "${gpus:-}" ]; then
     fi
     [ "$modes" != host ] || skip "device memory: this MPI is not CUDA-aware"
 fi
-[ -n "${TEST_ALL:-}" ] || [ -z "${gpus:-}" ] && numbers='2 4' || numbers=2
+if [ -n "${gpus:-}" ] && [ -z "${TEST_ALL:-}" ]; then numbers=2; else numbers='2 4'; fi
 for n in $numbers; do
     for mode in $modes; do
         ranks $n $cells $mode
@@ -110,7 +110,7 @@ kill_one() {
         { [ $code -eq 137 ] || grep -qi 'signal:\{0,1\} 9' "$1/log"; } && ok="ok $took"
     echo "$ok: a rank killed after $delay s: mpirun returned $code within $took s${left:+, and left$left}" >"$1/said"
 }
-[ -n "${TEST_ALL:-}" ] || [ -z "${gpus:-}" ] || { skip "killed ranks: TEST_ALL=1 runs them on GPUs, too"; finish; }
+[ "$numbers" != 2 ] || { skip "killed ranks: TEST_ALL=1 runs them on GPUs, too"; finish; }
 rounds=$(seq $(if [ -n "${TEST_ALL:-}" ]; then echo 20; else echo 4; fi))
 for round in $rounds; do                                 # some at a time; each has 4 contexts
     kill_one "$round" &

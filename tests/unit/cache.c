@@ -907,7 +907,7 @@ static void child_fails_often(void) {
     CHECK_EQ(test_blocks, 0);
 }
 TEST_ALONE(many_failures) {
-    if (!on_cpu_device() && !getenv("TEST_ALL")) SKIP("a GPU adds nothing to it; TEST_ALL=1 runs it");
+    if (!test_in_full()) SKIP("a GPU adds nothing to it; TEST_ALL=1 runs it");
     begin();
     CHECK(run_child(child_fails_often));
     end();
@@ -1188,10 +1188,10 @@ static void wait_us(long us) {
     nanosleep(&t, NULL);                             /* not order: any moment must do */
 }
 TEST_ALONE(killed) {
-    const int all = getenv("TEST_ALL") != NULL, rounds = on_cpu_device() ? all ? 200 : 25 : 50;
+    const int rounds = !on_cpu_device() ? 50 : getenv("TEST_ALL") ? 200 : 25;
     uint32_t random = 18, most_us = on_cpu_device() ? 5000 : 300000;         /* a link takes longer on a GPU */
     int i, found = 0;
-    if (!on_cpu_device() && !all) SKIP("a GPU adds little to it; TEST_ALL=1 runs it");
+    if (!test_in_full()) SKIP("a GPU adds little to it; TEST_ALL=1 runs it");
     begin();
     for (i = 0; i < rounds; i++) {
         int ready[2], status;

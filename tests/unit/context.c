@@ -411,7 +411,7 @@ TEST(an_adopted_context_that_its_owner_destroyed) {
         lost_alloc, lost_stream, lost_kernel, lost_launch, lost_cooperative, lost_point, lost_push, lost_unload,
         lost_stream_destroy, lost_event_destroy, lost_close };
     struct CUctx_st *native = NULL, *popped = NULL, *later = NULL;
-    const size_t step = on_cpu_device() || getenv("TEST_ALL") ? 1 : 3;  /* a GPU's driver creates a context in 0.1 s */
+    const size_t step = test_in_full() ? 1 : 3;
     size_t i;
     HOST(cuCtxCreate, 3020, struct CUctx_st **, unsigned, int);
     HOST(cuCtxDestroy, 4000, struct CUctx_st *);

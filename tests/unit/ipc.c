@@ -883,11 +883,12 @@ static void other_records(void) {
     gate_open(gate);
     CHECK_OK(gpuexec_stream_sync(second));
     if (strcmp(m.label, "open another") == 0) m = get(c, "open");
+    CHECK_STRING(m.label, "open");
     gate_open(s.gate);
     CHECK_OK(gpuexec_stream_sync(s.stream));
     get(c, "end");
 }
-/* A thread's stream for which all threads have the same CUstream. */
+/* On the per-thread stream: all threads have the same CUstream for it, but each has a separate stream. */
 typedef struct waiting { gpuexec_ipc c; gpuexec_context ctx; gpuexec_event e; } waiting;
 static void *waits_and_goes_on(void *user) {
     const waiting *w = (const waiting *)user;
