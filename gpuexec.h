@@ -1952,9 +1952,9 @@ GPUEXEC_API gpuexec_result gpuexec_stream_destroy_at(const char *where, gpuexec_
    gpuexec_free_on, in the allocation's context. All other calls refuse it: pass gpuexec_context_stream(context). */
 
 #ifdef __cplusplus
-#  define GPUEXEC_CURRENT (gpuexec_stream{ 0x14 })
+#  define GPUEXEC_CURRENT (gpuexec_stream{ 0x3F })
 #else
-#  define GPUEXEC_CURRENT ((gpuexec_stream){ 0x14 })
+#  define GPUEXEC_CURRENT ((gpuexec_stream){ 0x3F })
 #endif
 
 /* Returns the calling thread's current stream of the context. If the thread has made none current, that is the
@@ -4700,7 +4700,8 @@ static const char *const gxi_memory_verbs[] = { "found", "allocated", "allocated
 
 struct gxi_slot;
 struct gxi_context;
-enum { GXI_CHUNK_SLOTS = 256, GXI_CHUNKS = 4096 };   /* a million objects; >>object explains how ids address them */
+/* a million objects of at most 63 kinds; >>object explains how ids address them */
+enum { GXI_CHUNK_SLOTS = 256, GXI_CHUNKS = 4096, GXI_KIND_BITS = 6 };
 
 /* A closed handle: where it was created, a kept place; by: the call that closed it; closed_at: the caller's pointer,
    because closing must not need memory (see gxi_noted_place). */
@@ -4785,7 +4786,7 @@ typedef struct gxi_state {
     gxi_piece          *pieces;                  /* of batches, that are free */
     unsigned            npieces;
     gxi_range          *spare;
-    uint32_t            first[16];               /* by kind: lists of the objects that no other object owns */
+    uint32_t            first[1 << GXI_KIND_BITS];       /* by kind: lists of the objects that no other object owns */
     char               *cache_why;               /* the last problem of the cache; or NULL */
     unsigned long long  cache_hits, cache_misses, cache_damaged;
     /* Hooks that sections below provide to sections above, each set with the first object that needs it; atomic: */
@@ -4801,7 +4802,7 @@ typedef struct gxi_state {
     gpuexec_result    (*look_at_barriers)(gxi_call *call, const struct CUctx_st *context, struct gxi_recorded *graph,
                                           int news);
     /* an unload, until the captures have ended; 0: it must happen now */
-    int               (*postpone)(const gxi_call *call, const gxi_range *range, uint64_t module);
+    int               (*postpone)(const gxi_call *call, const gxi_range *range, uint64_t object);
     gpuexec_result    (*do_postponed)(const gxi_call *call, uint64_t context);
     void              (*note_broken)(const gxi_call *call);          /* a call failed: it may have broken a capture */
     gpuexec_result    (*context_ends[2])(gxi_call *call, uint64_t context);        /* before its objects are closed */
@@ -5945,46 +5946,73 @@ static GXI_NOINLINE gpuexec_result gxi_check_desc(gxi_call *call, const char *na
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>object   Handles and their slots, failed handles.
-   The bits of an id: kind (4 bits from bit 0), 1 for a failed handle (bit 5), slot index (20 bits, so that id & 0x3FC0
-   is the slot's byte offset in its chunk of 256), generation of the slot (22 bits), tag of this copy of the library
+   The bits of an id: kind (6 bits from bit 0), slot index (20 bits, so that id & 0x3FC0 is the slot's offset in its
+   chunk of 256), generation of the slot (21 bits), 1 for a failed handle (bit 47), tag of this copy of the library
    (16 bits). A slot holds the id of its object while that is open: one comparison shows that a handle is valid, of that
    kind, and ours. Look-ups take no lock. */
 
-/* One row for each kind of object: its name in texts, and its turn when a closing context closes the objects it owns
-   (0: none). gxi_MEMBER_end, in the kind's section, ends the object once its handle cannot be found any more, and
-   returns the driver's result. */
+/* One row for each kind of object, with all that other sections know about it:
+   - its name in texts; the verb for its end, and what else ends it
+   - turn: when a closing context closes the objects of this kind that it owns; last: when gpuexec_shutdown closes those
+     that no object owns; 0: never
+   - is: GXI_NEEDS_CONTEXT and the others below, or 0
+   - how: what else happens when a handle is closed, with gxi_tables held; the cures for a stale handle and for {0}
+   - the members of its slot.
+   gxi_MEMBER_end, in the kind's section, ends the object once its handle cannot be found any more, and returns the
+   driver's result. */
 #define GXI_KIND_ROWS(ROW) \
-    ROW(CONTEXT,  context,  "a context",         0) \
-    ROW(MODULE,   module,   "a module",          3) \
-    ROW(KERNEL,   kernel,   "a kernel",          2) \
-    ROW(STREAM,   stream,   "a stream",          6) \
-    ROW(EVENT,    event,    "an event",          5) \
-    ROW(LINKER,   linker,   "a linker",          4) \
-    ROW(PARAMS,   params,   "a parameter block", 0) \
-    ROW(PREPARED, prepared, "a prepared launch", 1) \
-    ROW(BARRIER,  barrier,  "a barrier",         0) \
-    ROW(GRAPH,    graph,    "a graph",           1) \
-    ROW(BATCH,    batch,    "a batch",           1) \
-    ROW(POOL,     pool,     "a pool",            6) \
-    ROW(IPC,      ipc,      "a connection",      0) \
-    ROW(LIBRARY,  library,  "a library",         0)
-enum { GXI_NOTHING,
-#define GXI_ROW(KIND, member, name, turn) GXI_##KIND,
-       GXI_KIND_ROWS(GXI_ROW)
+    ROW(CONTEXT, context, "a context", GXI_CLOSE, "", 0, 1, GXI_OWNS, GXI_USUAL, struct gxi_context *info;) \
+    ROW(MODULE, module, "a module", GXI_UNLOAD, GXI_OR_CONTEXT, 3, 0, GXI_NEEDS_CONTEXT | GXI_MAY_WAIT, GXI_USUAL, \
+        struct CUmod_st *native; struct gxi_module *info; uint64_t library; /* a handle id; 0: none */) \
+    ROW(KERNEL, kernel, "a kernel", GXI_CLOSE, ": its module was unloaded or its context was closed", 2, 0, GXI_ENDS, \
+        GXI_USUAL, struct CUfunc_st *native; struct gxi_kernel *info; const unsigned short *sizes;) \
+    /* last_where, last_kernel: see gxi_note_launch; open: atomic, see >>impl-capturing */ \
+    ROW(STREAM, stream, "a stream", GXI_DESTROY, GXI_OR_CONTEXT, 6, 0, GXI_ENDS, GXI_HOW(gxi_stream_leave, NULL, \
+        "use gpuexec_stream_create, or gpuexec_stream_legacy(context) for the default stream"), \
+        struct CUstream_st *native; const char *last_where; uint32_t last_kernel; uint32_t open;) \
+    /* atomic; recorded: 0 no, 1 yes, 2 in a capture, otherwise the gpuexec_result that refused the last record; \
+       flags: GXI_RECORDABLE, GXI_IN_GRAPH, changed with gxi_tables held */ \
+    ROW(EVENT, event, "an event", GXI_DESTROY, GXI_OR_CONTEXT, 5, 0, 0, GXI_HOW(gxi_event_leave, NULL, GXI_CREATE), \
+        struct CUevent_st *native; const char *refused_at; uint32_t recorded; uint32_t flags;) \
+    ROW(LINKER, linker, "a linker", GXI_DESTROY, GXI_OR_CONTEXT, 4, 0, GXI_NEEDS_CONTEXT, GXI_USUAL, \
+        void *native; /* NULL: no link state now */ struct gxi_linker *info;) \
+    ROW(PARAMS, params, "a parameter block", GXI_DESTROY, "", 0, 3, 0, GXI_USUAL, struct gxi_block *info;) \
+    ROW(PREPARED, prepared, "a prepared launch", GXI_DESTROY, GXI_OR_CONTEXT, 1, 0, 0, \
+        GXI_HOW(NULL, "prepare it again with gpuexec_prepare", GXI_CREATE), \
+        struct CUfunc_st *native; struct gxi_prepared *info;) \
+    ROW(BARRIER, barrier, "a barrier", GXI_DESTROY, GXI_OR_CONTEXT, 0, 0, 0, GXI_USUAL, struct gxi_barrier *info;) \
+    ROW(GRAPH, graph, "a graph", GXI_DESTROY, GXI_OR_CONTEXT, 1, 0, 0, \
+        GXI_HOW(NULL, "destroy it, or close its context, after its last launch", GXI_CREATE), \
+        struct CUgraphExec_st *exec; /* atomic; NULL: not instantiated */ struct gxi_graph *info;) \
+    ROW(BATCH, batch, "a batch", GXI_DESTROY, GXI_OR_CONTEXT, 1, 0, 0, GXI_USUAL, \
+        struct CUgraphExec_st *exec; /* NULL until it is launched */ struct gxi_batch *info;) \
+    ROW(POOL, pool, "a pool", GXI_DESTROY, GXI_OR_CONTEXT, 6, 0, GXI_ENDS | GXI_OUTLIVES, GXI_USUAL, \
+        void *native; uint64_t most; int device; unsigned is; /* see GXI_POOL_OWN */) \
+    ROW(IPC, ipc, "a connection", GXI_DESTROY, "", 0, 3, 0, GXI_USUAL, struct gxi_ipc *info;) \
+    ROW(LIBRARY, library, "a library", GXI_UNLOAD, "", 0, 2, GXI_MAY_WAIT, GXI_USUAL, \
+        struct CUlib_st *native; /* NULL before CUDA 12.0 */ struct gxi_library *info;)
+#define GXI_CLOSE "close", "closed"
+#define GXI_DESTROY "destroy", "destroyed"
+#define GXI_UNLOAD "unload", "unloaded"
+#define GXI_OR_CONTEXT ", or its context was closed"
+#define GXI_HOW(leave, cure, create) leave, cure, create
+#define GXI_USUAL GXI_HOW(NULL, NULL, GXI_CREATE)
+#define GXI_CREATE "create it before using it"
+#define GXI_ROW(KIND, ...) GXI_##KIND,
+enum { GXI_NOTHING, GXI_KIND_ROWS(GXI_ROW) GXI_KINDS,
+       GXI_CURRENT = 0x3F };                     /* the kind that no row has, and all of the id of GPUEXEC_CURRENT */
 #undef GXI_ROW
-       GXI_KINDS, GXI_TURNS = 6, GXI_FAILED_BIT = 0x20, GXI_CURRENT = 0x14 /* no slot has it: its bit 4 is set */ };
+enum {
+    GXI_NEEDS_CONTEXT = 1,                       /* its context must be current while it is destroyed */
+    GXI_MAY_WAIT = 2,                            /* its end waits for the ends of captures: see gxi_postpone */
+    GXI_ENDS = 4,                                /* gxi.ends counts those that are closed */
+    GXI_OUTLIVES = 8,                            /* it does not end with its context: it belongs to the device */
+    GXI_OWNS = 16,                               /* gxi.close_context closes it, with all that it owns */
+    GXI_TURNS = 6
+};
 
 typedef struct gxi_context gxi_context;
-typedef struct gxi_module gxi_module;
 typedef struct gxi_kernel gxi_kernel;
-typedef struct gxi_linker gxi_linker;
-typedef struct gxi_block gxi_block;
-typedef struct gxi_prepared gxi_prepared;
-typedef struct gxi_barrier gxi_barrier;
-typedef struct gxi_graph gxi_graph;
-typedef struct gxi_batch gxi_batch;
-typedef struct gxi_ipc gxi_ipc;
-typedef struct gxi_library gxi_library;
 typedef struct gxi_slot {                        /* 64 bytes */
     uint64_t         id;                         /* atomic; 0 when free */
     struct CUctx_st *cu_context;
@@ -5992,33 +6020,20 @@ typedef struct gxi_slot {                        /* 64 bytes */
     const char      *where;                      /* where it was created */
     union {                                      /* by kind */
         /* of a free slot; next: index + 1 of the next one, 0 none; the rest: see gxi_past */
-        struct { unsigned next; unsigned kind; const char *by, *closed_at; } unused;
-        struct { gxi_context *info; } context;
-        struct { struct CUmod_st *native; gxi_module *info; uint64_t library; /* a handle id; 0: none */ } module;
-        struct { struct CUfunc_st *native; gxi_kernel *info; const unsigned short *sizes; } kernel;
-        /* last, open: atomic; last_kernel: see gxi_note_launch; open: see >>impl-capturing */
-        struct { struct CUstream_st *native; const char *last_where; uint32_t last_kernel, open; } stream;
-        /* atomic; recorded: 0 no, 1 yes, 2 in a capture, otherwise the gpuexec_result that refused the last record;
-           flags: GXI_RECORDABLE, GXI_IN_GRAPH, changed with gxi_tables held */
-        struct { struct CUevent_st *native; const char *refused_at; uint32_t recorded, flags; } event;
-        struct { void *native; gxi_linker *info; } linker;            /* native: NULL if there is no link state now */
-        struct { gxi_block *info; } params;
-        struct { struct CUfunc_st *native; gxi_prepared *info; } prepared;
-        struct { gxi_barrier *info; } barrier;
-        struct { struct CUgraphExec_st *exec; gxi_graph *info; } graph;       /* exec: atomic; NULL: not instantiated */
-        struct { struct CUgraphExec_st *exec; gxi_batch *info; } batch;       /* exec: NULL until it is launched */
-        struct { void *native; uint64_t most; int device; unsigned is; } pool;     /* see GXI_POOL_OWN */
-        struct { gxi_ipc *info; } ipc;
-        struct { struct CUlib_st *native; gxi_library *info; } library;         /* native: NULL before CUDA 12.0 */
+        struct { unsigned next, kind; const char *by, *closed_at; } unused;
+#define GXI_ROW(KIND, member, name, verb, also, turn, last, is, how, members) struct { members } member;
+        GXI_KIND_ROWS(GXI_ROW)
+#undef GXI_ROW
     } is;
     union {
-            uint32_t     shared_limit;           /* of a kernel: dynamic shared bytes accepted so far (high-water mark
+        uint32_t     shared_limit;               /* of a kernel: dynamic shared bytes accepted so far (high-water mark
                                                     of the opt-in) */
         uint32_t     process;                    /* of an event: gxi_ipc_object.process, shortened; 0: this one's */
         uint32_t     refused;                    /* of a stream: number of the latched failure that refused work on it,
                                                     0 for none; atomic */
     } of;
-    uint32_t         generation : 22, adopted : 1 /* its owner destroys it, not gpuexec */,
+    uint32_t         generation : 21, adopted : 1 /* its owner destroys it, not gpuexec */,
+                     owned : 1,                  /* it ends with another object of gpuexec, never before */
                      legacy : 2 /* a default stream: 1 legacy, 2 per thread */, no_timing : 1,
                      borrowed : 1,               /* its context is adopted and may have been destroyed: check */
                      interprocess : 1,           /* an event that other processes may record */
@@ -6027,16 +6042,8 @@ typedef struct gxi_slot {                        /* 64 bytes */
 /* a slot's place in its owner's list; next: index + 1 of the next one, 0 none */
 typedef struct gxi_links { uint32_t *from, next; } gxi_links;
 
-#define GXI_ROW(KIND, member, name, turn) static int gxi_##member##_end(gxi_call *call, gxi_slot *old);
-GXI_KIND_ROWS(GXI_ROW)
-#undef GXI_ROW
-static const struct { const char *name; unsigned turn; int (*end)(gxi_call *call, gxi_slot *old); } gxi_kinds[] = {
-    { "nothing", 0, NULL },
-#define GXI_ROW(KIND, member, name, turn) { name, turn, gxi_##member##_end },
-    GXI_KIND_ROWS(GXI_ROW)
-#undef GXI_ROW
-};
-static unsigned gxi_kind_of(uint64_t id) { return (unsigned)id & 0x0F; }
+#define GXI_FAILED ((uint64_t)1 << 47)           /* of an id */
+static unsigned gxi_kind_of(uint64_t id) { return (unsigned)id & 0x3F; }
 
 typedef enum gxi_origin { GXI_ADOPTED, GXI_PRIMARY, GXI_COUNTED } gxi_origin;
 typedef struct gxi_wait_event { struct CUevent_st *native; int used; /* by a thread */ } gxi_wait_event;
@@ -6047,7 +6054,7 @@ struct gxi_context {
     uint64_t defaults[2], own, own_pool;         /* handles of its legacy and per-thread default streams, of the
                                                     context's own stream, and of gpuexec's pool; 0 until requested */
     unsigned long long id;                       /* the driver's id of it; 0: not known */
-    uint32_t first[16];                          /* by kind: lists of the objects it owns */
+    uint32_t first[GXI_KINDS];                   /* lists of the objects it owns */
     gxi_range *ranges;                           /* its allocations */
     void *pool;                                  /* CUmemoryPool that the contexts on a device share, NULL until one
                                                     needs it; atomic, set with gxi_tables held */
@@ -6061,7 +6068,7 @@ struct gxi_context {
 };
 static gxi_context *gxi_context_of(const gxi_slot *slot) { return slot->is.context.info; }
 
-enum { GXI_LAST_GENERATION = 0x3FFFFF };
+enum { GXI_LAST_GENERATION = 0x1FFFFF };
 /* differs between copies of the library in one process: derived from this copy's address */
 static uint64_t gxi_tag_of(unsigned tags) {
     uint64_t x = (uint64_t)(uintptr_t)&gxi + tags;
@@ -6102,13 +6109,8 @@ static void gxi_mark(uint64_t stream) {
     GXI_STORE(&gxi_context_of(context)->refused, 1);
 }
 
-static int gxi_is_own_stream(const gxi_slot *stream) {
-    const gxi_slot *context = gxi_peek(stream->context, GXI_CONTEXT);
-    return context && GXI_LOAD(&gxi_context_of(context)->own) == stream->id;
-}
-
 static GXI_NOINLINE gxi_slot *gxi_peek_any(uint64_t id) {
-    return (id & 0x3F) > 0 && (id & 0x3F) < GXI_KINDS ? gxi_peek(id, (unsigned)(id & 0x3F)) : NULL;
+    return gxi_kind_of(id) && gxi_kind_of(id) < GXI_KINDS ? gxi_peek(id, gxi_kind_of(id)) : NULL;
 }
 
 /* The members common to all objects in a context, for gxi_new. */
@@ -6152,7 +6154,8 @@ static uint64_t gxi_new(gxi_call *call, unsigned kind, const gxi_slot *made, uin
             gxi_slot *fresh = (gxi_slot *)gxi_realloc(NULL, GXI_CHUNK_SLOTS * (sizeof(gxi_slot) + sizeof(gxi_links)));
             if (fresh) {
                 memset(fresh, 0, GXI_CHUNK_SLOTS * (sizeof(gxi_slot) + sizeof(gxi_links)));
-                for (index = 0; index < GXI_CHUNK_SLOTS; index++) fresh[index].generation = gxi.generation & 0x3FFFFF;
+                for (index = 0; index < GXI_CHUNK_SLOTS; index++)
+                    fresh[index].generation = gxi.generation & GXI_LAST_GENERATION;
                 GXI_STORE(&gxi.chunks[chunk], fresh);
             }
         }
@@ -6170,7 +6173,7 @@ static uint64_t gxi_new(gxi_call *call, unsigned kind, const gxi_slot *made, uin
         links->next = *list;
         if (*list) gxi_links_at(*list - 1)->from = &links->next;
         *list = index + 1;
-        slot->generation = generation & 0x3FFFFF;
+        slot->generation = generation & GXI_LAST_GENERATION;
         slot->where = place;
         slot->borrowed = kind == GXI_CONTEXT ? made->adopted
             : (context = gxi_peek(made->context, GXI_CONTEXT)) != NULL && context->adopted;
@@ -6216,9 +6219,34 @@ static void gxi_open_out(gxi_slot *stream) {
     GXI_STORE(&gxi.nopen, gxi.nopen - 1);
     GXI_STORE(&gxi.watched, gxi.watched - 1);
 }
+static void gxi_stream_leave(gxi_slot *stream) {
+    if (stream->is.stream.open) gxi_open_out(stream);
+    gxi.nstreams--;
+}
+static void gxi_event_leave(gxi_slot *event) {
+    if (event->is.event.flags & GXI_RECORDABLE) GXI_STORE(&gxi.watched, gxi.watched - 1);
+}
+
+#define GXI_ROW(KIND, member, ...) static int gxi_##member##_end(gxi_call *call, gxi_slot *old);
+GXI_KIND_ROWS(GXI_ROW)
+#undef GXI_ROW
+static const struct gxi_kind {
+    const char *name, *verb, *ended, *also;
+    unsigned    turn, last, is;
+    int       (*end)(gxi_call *call, gxi_slot *old);
+    void      (*leave)(gxi_slot *slot);
+    const char *cure, *create;
+} gxi_kinds[] = {
+    { "nothing", "", "", "", 0, 0, 0, NULL, GXI_USUAL },
+#define GXI_ROW(KIND, member, name, verb, also, turn, last, is, how, members) \
+    { name, verb, also, turn, last, is, gxi_##member##_end, how },
+    GXI_KIND_ROWS(GXI_ROW)
+#undef GXI_ROW
+};
+static const struct gxi_kind *gxi_row_of(uint64_t id) { return &gxi_kinds[gxi_kind_of(id)]; }    /* of an open object */
+
 /* instead of the name of the call that closes handles: another library has destroyed their context */
 static const char gxi_outside[] = "gpuexec, because other code had destroyed its context, as detected";
-enum { GXI_ENDS = 1 << GXI_KERNEL | 1 << GXI_STREAM | 1 << GXI_POOL };          /* the kinds that gxi.ends counts */
 /* Closes a handle. `by`: the call's name, or gxi_outside. Returns 0 if another thread was first. */
 static int gxi_end(const gxi_call *call, const char *by, uint64_t id) {
     gxi_slot *slot;
@@ -6227,11 +6255,8 @@ static int gxi_end(const gxi_call *call, const char *by, uint64_t id) {
     if (slot) {
         gxi_links *links = gxi_links_at(gxi_index_of(id));
         GXI_STORE(&slot->id, 0);
-        if (GXI_ENDS >> gxi_kind_of(id) & 1) GXI_STORE(&gxi.ends, gxi.ends + 1);
-        if (gxi_kind_of(id) == GXI_STREAM && slot->is.stream.open) gxi_open_out(slot);
-        gxi.nstreams -= gxi_kind_of(id) == GXI_STREAM;
-        if (gxi_kind_of(id) == GXI_EVENT && slot->is.event.flags & GXI_RECORDABLE)
-            GXI_STORE(&gxi.watched, gxi.watched - 1);
+        if (gxi_row_of(id)->is & GXI_ENDS) GXI_STORE(&gxi.ends, gxi.ends + 1);
+        if (gxi_row_of(id)->leave) gxi_row_of(id)->leave(slot);
         *links->from = links->next;
         if (links->next) gxi_links_at(links->next - 1)->from = links->from;
         slot->is.unused.kind = gxi_kind_of(id);
@@ -6251,7 +6276,7 @@ static int gxi_destroy_by(gxi_call *call, const char *by, gxi_slot *slot) {
     gxi_slot old = *slot;
     int cu;
     if (!gxi_end(call, by, old.id)) return 0;
-    cu = gxi_kinds[gxi_kind_of(old.id)].end(call, &old);
+    cu = gxi_row_of(old.id)->end(call, &old);
     if (cu == GXI_DEINITIALIZED) cu = call->cu = 0;
     return cu;
 }
@@ -6297,8 +6322,8 @@ static uint64_t gxi_failed_id(unsigned kind) {                       /* for this
     gxi_failed *failed;
     uint64_t id;
     gxi_lock(&gxi_tables);
-    id = gxi_tag() | (gxi.failed_count / GXI_FAILED_KEPT & 0x3FFFFF) << 26 | (gxi.failed_count % GXI_FAILED_KEPT) << 6 |
-         GXI_FAILED_BIT | kind;
+    id = gxi_tag() | GXI_FAILED | (gxi.failed_count / GXI_FAILED_KEPT & GXI_LAST_GENERATION) << 26 |
+         (gxi.failed_count % GXI_FAILED_KEPT) << 6 | kind;
     failed = &gxi.failed[gxi.failed_count++ % GXI_FAILED_KEPT];
     failed->id = id;
     if (record) gxi_detail_write(&failed->detail, &record->last.e, NULL);
@@ -6328,7 +6353,8 @@ static int gxi_noted_place(const char *where, char *out, size_t size) {
 }
 /* What is known about a closed handle: "it was destroyed by gpuexec_stream_destroy at a.c:9 (created at a.c:5)". */
 static GXI_COLD void gxi_add_past(gxi_text *t, uint64_t id) {
-    const unsigned index = gxi_index_of(id), kind = gxi_kind_of(id), generation = (unsigned)(id >> 26) & 0x3FFFFF;
+    const struct gxi_kind *const row = gxi_row_of(id);
+    const unsigned index = gxi_index_of(id), generation = (unsigned)(id >> 26) & GXI_LAST_GENERATION;
     gxi_past past = { 0, NULL, NULL, NULL };
     char place[512];
     unsigned i;
@@ -6336,21 +6362,15 @@ static GXI_COLD void gxi_add_past(gxi_text *t, uint64_t id) {
     if (index < gxi.slots && !gxi_slot_at(index)->id) past = gxi_past_in(gxi_slot_at(index), index);
     for (i = 0; i < GXI_PAST_KEPT && past.id != id; i++) past = gxi.past[i];
     if (past.id == id && !gxi_peek_any(id))
-        gxi_add(t, "%s by %s%s%s%s%s%s",
-                past.by == gxi_outside ? "it was closed" : kind == GXI_MODULE || kind == GXI_LIBRARY ? "it was unloaded"
-                : kind == GXI_CONTEXT || kind == GXI_KERNEL ? "it was closed" : "it was destroyed",
-                past.by, past.closed_at ? " at " : "", !past.closed_at ? ""
+        gxi_add(t, "it was %s by %s%s%s%s%s%s", past.by == gxi_outside ? "closed" : row->ended, past.by,
+                past.closed_at ? " at " : "", !past.closed_at ? ""
                 : gxi_noted_place(past.closed_at, place, sizeof place) ? place
                 : "a place in a library that has been unloaded",
                 past.made_at ? " (created at " : "", past.made_at ? past.made_at : "", past.made_at ? ")" : "");
     else if (id >> 48 != gxi_tag() >> 48 || generation <= gxi.generation)
         gxi_add(t, "it was closed by gpuexec_shutdown, or before that");
     else
-        gxi_add(t, "%s", kind == GXI_KERNEL    ? "its module was unloaded or its context was closed"
-                         : kind == GXI_CONTEXT ? "the context was closed"
-                         : kind == GXI_LIBRARY ? "it was unloaded"
-                         : kind == GXI_PARAMS  ? "it was destroyed"
-                                               : "it was destroyed, or its context was closed");
+        gxi_add(t, "it was %s%s", row->ended, row->also);
     gxi_unlock(&gxi_tables);
 }
 static GXI_COLD gpuexec_result gxi_fail_stale(gxi_call *call, uint64_t id, const char *is, const char *cure) {
@@ -6367,20 +6387,18 @@ static GXI_COLD gpuexec_result gxi_fail_stale(gxi_call *call, uint64_t id, const
 /* Fails because the handle is not open, and explains why. `is` names the argument ("the stream"), `kind` is the
    required kind. */
 static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsigned kind, const char *is) {
-    unsigned found = (unsigned)id & 0x0F;
-    const char *name = found > 0 && found < GXI_KINDS ? gxi_kinds[found].name : gxi_kinds[0].name;
+    const unsigned found = gxi_kind_of(id);
+    const char *const name = gxi_kinds[found < GXI_KINDS ? found : 0].name;
     gxi_slot *slot = gxi_peek_any(id);
     if (gxi.forked) return gxi_fail_forked(call);
     if (id == 0)
-        return gxi_fail(call, GPUEXEC_BAD_HANDLE,
-                        kind != GXI_STREAM ? "create it before using it"
-                            : "use gpuexec_stream_create, or gpuexec_stream_legacy(context) for the default stream",
+        return gxi_fail(call, GPUEXEC_BAD_HANDLE, gxi_kinds[kind].create,
                         "%s was never created: the handle is {0}", is);
     if (id == GXI_CURRENT)
         return gxi_fail(call, GPUEXEC_BAD_HANDLE, "pass gpuexec_context_stream(context)",
                         "%s is GPUEXEC_CURRENT, but only launches, copies, fills, gpuexec_event_record, "
                         "gpuexec_alloc_on and gpuexec_free_on take that", is);
-    if (found == 0 || found >= GXI_KINDS || (id & 0x10))
+    if (found == GXI_NOTHING || found >= GXI_KINDS)
         return gxi_fail(call, GPUEXEC_BAD_HANDLE, NULL,
                         "%s is not a gpuexec handle: 0x%016llx; it may be uninitialized memory", is,
                         (unsigned long long)id);
@@ -6390,7 +6408,7 @@ static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsi
                         "%s does not belong to this copy of gpuexec: 0x%016llx was created by another library in "
                         "this process, or is uninitialized memory",
                         is, (unsigned long long)id);
-    if (id & GXI_FAILED_BIT) {                /* the first failure's parts, copied: another thread may overwrite them */
+    if (id & GXI_FAILED) {                /* the first failure's parts, copied: another thread may overwrite them */
         gxi_text reason = { 0, 0, 0, 0 }, cure = { 0, 0, 0, 0 }, log = { 0, 0, 0, 0 };
         const gxi_failed *failed = &gxi.failed[(id >> 6) % GXI_FAILED_KEPT];
         const gpuexec_error *e = &failed->detail.e;
@@ -6427,8 +6445,7 @@ static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsi
                         plain ? "this handle" : "the handle passed as ", plain ? "" : is, slot ? "is" : "was", name,
                         gxi_kinds[kind].name);
     }
-    return gxi_fail_stale(call, id, is, kind == GXI_PREPARED ? "prepare it again with gpuexec_prepare"
-                          : kind == GXI_GRAPH ? "destroy it, or close its context, after its last launch" : NULL);
+    return gxi_fail_stale(call, id, is, gxi_kinds[kind].cure);
 }
 
 /* When another library destroys a context, the driver crashes on the context's objects (measured: streams, events and
@@ -6471,7 +6488,7 @@ static gxi_slot *gxi_get(gxi_call *call, uint64_t id, unsigned kind, const char 
 }
 /* For clean-up: 1 if there is nothing to clean up because the object was never created. */
 static GXI_NOINLINE int gxi_was_never_made(uint64_t id, unsigned kind) {
-    return id == 0 || ((id & 0x3F) == (GXI_FAILED_BIT | kind) && id >> 48 == gxi_tag() >> 48);
+    return id == 0 || (gxi_kind_of(id) == kind && id >> 47 == (gxi_tag() | GXI_FAILED) >> 47);
 }
 
 /* --- the last launches, for the text of a kernel's failure -------------------------------------------------------- */
@@ -7175,10 +7192,10 @@ GPUEXEC_API const char *gpuexec_id_why(unsigned long long id) {
     GXI_CALL_NO_PLACE(gpuexec_why, GXI_QUERIES);
     if (gxi_peek_any(id)) return "";
     gxi_lock(&gxi_tables);
-    kept = record && (id & GXI_FAILED_BIT) && failed->id == id;
+    kept = record && (id & GXI_FAILED) && failed->id == id;
     if (kept) gxi_write_last(record, &failed->detail.e, NULL);
     gxi_unlock(&gxi_tables);
-    if (!kept) gxi_fail_handle(call, id, (unsigned)id & 0x0F, "the handle");
+    if (!kept) gxi_fail_handle(call, id, gxi_kind_of(id), "the handle");
     return gpuexec_error_text();
 }
 
@@ -7766,18 +7783,12 @@ static gpuexec_result gxi_destroy_handle(gxi_call *call, uint64_t id, unsigned k
     int cu;
     if (gxi_was_never_made(id, kind)) return GPUEXEC_OK;
     if (!(slot = gxi_get(call, id, kind, is))) return gxi_failed_with();
-    if (kind == GXI_MODULE && slot->is.module.library)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "unload the library: gpuexec_library_unload",
-                        "the module belongs to a library: it is closed with that, or with its context");
-    if ((kind == GXI_MODULE || kind == GXI_LIBRARY) && GXI_LOAD(&gxi.captures) &&
-        GXI_LOAD(&gxi.postpone)(call, NULL, id)) return GPUEXEC_OK;
-    if ((kind == GXI_MODULE || kind == GXI_LINKER) && gxi_enter(call, slot->cu_context, &scope))
-        return gxi_failed_with();
+    if (gxi_kinds[kind].is & GXI_MAY_WAIT && GXI_LOAD(&gxi.captures) && GXI_LOAD(&gxi.postpone)(call, NULL, id))
+        return GPUEXEC_OK;
+    if (gxi_kinds[kind].is & GXI_NEEDS_CONTEXT && gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
     cu = gxi_destroy(call, slot);
     gxi_leave(&scope);
-    return cu ? gxi_fail_cu(call, NULL, "cannot %s %s",
-                            kind == GXI_MODULE || kind == GXI_LIBRARY ? "unload" : "destroy", is)
-        : GPUEXEC_OK;
+    return cu ? gxi_fail_cu(call, NULL, "cannot %s %s", gxi_kinds[kind].verb, is) : GPUEXEC_OK;
 }
 
 /* Gives up what a handle holds: a retain of the primary context, or one reference to a created one. The driver requires
@@ -8356,7 +8367,7 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
         if (gxi_kinds[kind].turn != turn) continue;
         while ((child = gxi_first(&info->first[kind])) != NULL) {
             const char *made_at = child->where;
-            if (gone && (stuck || kind != GXI_POOL)) child->adopted = 1;         /* a pool belongs to the device */
+            if (gone && (stuck || !(gxi_kinds[kind].is & GXI_OUTLIVES))) child->adopted = 1;
             if (gxi_destroy_by(call, by, child) && !result)
                 result = gxi_fail_cu(call, NULL, "closing the context: cannot destroy %s created at %s",
                                      gxi_kinds[kind].name, gxi_place(made_at));
@@ -8403,11 +8414,7 @@ static void gxi_report_leaks(void) {
     size_t at;
     for (kind = 1; kind < GXI_KINDS; kind++) for (index = 0; index < gxi.slots; index++) {
         const gxi_slot *slot = gxi_slot_at(index);
-        if (!slot->id || gxi_kind_of(slot->id) != kind) continue;
-        /* kernels are closed with their module, modules with their library; default streams, own stream and own pool
-           with the context */
-        if (kind == GXI_KERNEL || slot->legacy || (kind == GXI_STREAM && gxi_is_own_stream(slot)) ||
-            (kind == GXI_POOL && slot->adopted) || (kind == GXI_MODULE && slot->is.module.library)) continue;
+        if (!slot->id || gxi_kind_of(slot->id) != kind || slot->owned) continue;
         snprintf(line, sizeof line, "gpuexec: leak: %s, created at %s\n", gxi_kinds[kind].name, gxi_place(slot->where));
         gxi_log_line(GPUEXEC_LOG_WARNING, line, sizeof line);
     }
@@ -8421,12 +8428,24 @@ static void gxi_report_leaks(void) {
     }
 }
 
+/* Closes an object that no other one owns. stuck: the driver must not be called for it. */
+static void gxi_end_last(gxi_call *call, gxi_slot *slot, int stuck) {
+    const struct gxi_kind *const row = gxi_row_of(slot->id);
+    const char *const made_at = slot->where;
+    if (row->is & GXI_OWNS) gxi_context_close(call, slot);
+    else {
+        if (stuck) slot->adopted = 1;
+        if (gxi_destroy(call, slot))
+            gxi_fail_cu(call, NULL, "cannot %s %s created at %s", row->verb, row->name, gxi_place(made_at));
+    }
+}
 GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
     gxi_detail kept = { { GPUEXEC_OK, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0 } };
     const gxi_settings *settings = gxi.settings;
     gxi_thread_record *record;
     gpuexec_result result;
     gxi_slot *slot;
+    unsigned turn, kind;
     int own, stuck = 0;
     GXI_CALL_NO_PLACE(gpuexec_shutdown, GXI_WAITS);
     if (gxi_in_log) return GPUEXEC_BAD_ARGUMENT; /* the logger must not call the library */
@@ -8434,16 +8453,11 @@ GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
         if (gxi_desc()->report_leaks) gxi_report_leaks();
         for (slot = gxi_first(&gxi.first[GXI_CONTEXT]); slot && GXI_LOAD(&gxi.find_stuck); slot = gxi_after(slot))
             stuck |= GXI_LOAD(&gxi.find_stuck)(call, slot) != GPUEXEC_OK;        /* all, before one is closed */
-        while ((slot = gxi_first(&gxi.first[GXI_CONTEXT])) != NULL) gxi_context_close(call, slot);
-        while ((slot = gxi_first(&gxi.first[GXI_LIBRARY])) != NULL) {
-            const char *made_at = slot->where;
-            if (stuck) slot->adopted = 1;
-            if (gxi_destroy(call, slot)) gxi_fail_cu(call, NULL, "cannot unload a library created at %s",
-                                                     gxi_place(made_at));
-        }
     }
-    while ((slot = gxi_first(&gxi.first[GXI_PARAMS])) != NULL) gxi_destroy(call, slot);              /* no context */
-    while ((slot = gxi_first(&gxi.first[GXI_IPC])) != NULL) gxi_destroy(call, slot);
+    for (turn = 1; turn <= GXI_TURNS; turn++) for (kind = 1; kind < GXI_KINDS; kind++) {
+        if (gxi_kinds[kind].last != turn) continue;
+        while ((slot = gxi_first(&gxi.first[kind])) != NULL) gxi_end_last(call, slot, stuck);
+    }
     gxi_forget_slots();
     gxi.nlost = 0;
     result = gxi_take();
@@ -10236,7 +10250,7 @@ static const char *gxi_files_state(const gpuexec_compile_desc *d, const char *so
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-module   Modules and their variables. */
 
-struct gxi_module {
+typedef struct gxi_module {
     char  *name, *log;
     char  *ptx;                                  /* gxi_ptx_signatures: not all drivers report parameters */
     const char **entries;                        /* in it: gxi_ptx_entries. NULL: no text */
@@ -10251,7 +10265,7 @@ struct gxi_module {
     int    kept;                                 /* 1: it belongs to a CUlibrary, and is unloaded with that; 2: now */
     gxi_text names;                              /* name expressions, each with its lowered name; all end in NUL */
     uint32_t kernels_made;                       /* list of its kernels' handles; guarded by gxi_tables */
-};
+} gxi_module;
 
 static void gxi_forget_kernels(gxi_module *m) {
     int i;
@@ -10439,6 +10453,7 @@ static uint64_t gxi_module_add(gxi_call *call, const gxi_slot *context, struct C
     made.is.module.native = native;
     made.is.module.info = m;
     made.is.module.library = library;
+    made.owned = library != 0;
     return gxi_new(call, GXI_MODULE, &made, &gxi_context_of(context)->first[GXI_MODULE]);
 }
 /* Creates the module in the current context; 0 after a failure, or if it was refused. */
@@ -10639,7 +10654,11 @@ GPUEXEC_API gpuexec_result gpuexec_module_get_global_at(const char *where, gpuex
     return gxi_copy_variable(call, module, name, NULL, to, bytes);
 }
 GPUEXEC_API gpuexec_result gpuexec_module_unload_at(const char *where, gpuexec_module module) {
+    const gxi_slot *const slot = gxi_peek(module.id, GXI_MODULE);
     GXI_CALL(gpuexec_module_unload, GXI_CLEANS);
+    if (slot && slot->owned)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "unload the library: gpuexec_library_unload",
+                        "the module belongs to a library: it is closed with that, or with its context");
     return gxi_destroy_handle(call, module.id, GXI_MODULE, "the module");
 }
 
@@ -10712,6 +10731,7 @@ static uint64_t gxi_kernel_new(gxi_call *call, const gxi_slot *owner, struct CUf
     }
     if (of_module) info->module = owner->id;
     GXI_BESIDE(cuFuncGetAttribute, (&limit, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, native));
+    made.owned = 1;
     made.is.kernel.native = native;
     made.is.kernel.info = info;
     made.is.kernel.sizes = info->sizes;
@@ -11084,13 +11104,13 @@ GPUEXEC_API gpuexec_module gpuexec_module_load_best_at(const char *where, gpuexe
    refuses the CUmodule of a library; its CUfunctions are those of cuKernelGetFunction. A CUkernel can be launched, but
    is not accepted by cuFunc*. */
 
-struct gxi_library {
+typedef struct gxi_library {
     gxi_image           image;
     char               *copy;                    /* of the image: the driver keeps none. NULL: adopted */
     gpuexec_module_desc desc;                    /* without its name */
     gxi_jit             jit;                     /* the driver may write into it until the library is unloaded */
     gxi_module         *about;                   /* name and kernels */
-};
+} gxi_library;
 
 static int gxi_has_libraries(void) {
     return GXI_HAS(cuLibraryLoadData) && GXI_HAS(cuLibraryGetModule) && GXI_HAS(cuLibraryUnload);
@@ -11608,7 +11628,7 @@ static int gxi_nvjitlink_link(gxi_call *call, gxi_nvjitlink *n, int sm) {
    even 0 and an image that loads. Only the error log names the symbols: so an error in the log is a failure, whatever
    the CUresult. */
 
-struct gxi_linker {
+typedef struct gxi_linker {
     gpuexec_module_desc desc;
     gxi_jit    jit;                              /* the state's options; the driver writes into them until it is
                                                     destroyed */
@@ -11624,7 +11644,7 @@ struct gxi_linker {
     char      *own, *info;                       /* made by nvJitLink, and its log; NULL: nothing */
     size_t     own_bytes;
     char      *kept;                             /* the cache's entry, or NULL */
-};
+} gxi_linker;
 
 static void gxi_input_free(gxi_input *input) {
     gxi_free(input->name);
@@ -13076,8 +13096,8 @@ static gpuexec_result gxi_fail_raced(gxi_call *call, uint64_t address, const cha
 
 typedef struct gxi_postponed {
     gxi_range            range;                  /* no longer in the table of allocations */
-    uint64_t             module, context;        /* module: also a library; 0: memory. context: 0 of a library */
-    const char          *where;
+    uint64_t             object, context;        /* a module or a library; 0: memory. context: 0 of a library */
+    const char          *function, *where;
     struct gxi_postponed *next;
 } gxi_postponed;
 
@@ -13092,15 +13112,13 @@ static int gxi_must_wait(const gxi_range *range, uint64_t context) {
 static gpuexec_result gxi_postponed_now(gxi_call *call, const gxi_postponed *p, int closing) {
     const gxi_slot *const slot = gxi_peek(p->context, GXI_CONTEXT);
     gpuexec_result result = GPUEXEC_OK;
-    gpuexec_library library;
-    gpuexec_module module;
     gxi_scope scope;
-    library.id = module.id = p->module;
-    if (gxi_kind_of(p->module) == GXI_LIBRARY) {
-        if (gxi_peek(p->module, GXI_LIBRARY)) gpuexec_library_unload_at(p->where, library);
-    } else if (!slot || gxi_context_is_gone(call, slot)) {}          /* with its objects */
-    else if (p->module) {
-        if (!closing && gxi_peek(p->module, GXI_MODULE)) gpuexec_module_unload_at(p->where, module);
+    if (p->context && (!slot || gxi_context_is_gone(call, slot))) {}             /* with its objects */
+    else if (p->object) {
+        gxi_call own;
+        gxi_call_of(&own, p->function, p->where, GXI_CLEANS);
+        if (!closing && gxi_peek_any(p->object))
+            gxi_destroy_handle(&own, p->object, gxi_kind_of(p->object), gxi_row_of(p->object)->name);
     } else if (gxi_enter(call, slot->cu_context, &scope)) result = gxi_failed_with();
     else {
         if (gxi_free_range(call, &p->range, 1))
@@ -13122,7 +13140,7 @@ static gpuexec_result gxi_do_postponed(const gxi_call *caller, uint64_t context)
     gxi_unlock(&gxi_tables);
     for (end = &rest; (p = *end) != NULL; ) {
         const int closing = context && p->context == context;
-        if (!closing && gxi_must_wait(p->module ? NULL : &p->range, p->context)) {
+        if (!closing && gxi_must_wait(p->object ? NULL : &p->range, p->context)) {
             end = &p->next;
             continue;
         }
@@ -13140,14 +13158,15 @@ static gpuexec_result gxi_do_postponed(const gxi_call *caller, uint64_t context)
     return result;
 }
 /* Lists a free or an unload. 0: it must happen now. */
-static int gxi_postpone(const gxi_call *call, const gxi_range *range, uint64_t module) {
-    const uint64_t context = range ? range->context : gxi_slot_at(gxi_index_of(module))->context;
+static int gxi_postpone(const gxi_call *call, const gxi_range *range, uint64_t object) {
+    const uint64_t context = range ? range->context : gxi_slot_at(gxi_index_of(object))->context;
     gxi_postponed *p = gxi_must_wait(range, context) ? (gxi_postponed *)gxi_realloc(NULL, sizeof *p) : NULL;
     if (!p) return 0;
     memset(p, 0, sizeof *p);
     if (range) p->range = *range;
-    p->module = module;
+    p->object = object;
     p->context = context;
+    p->function = call->function;
     GXI_STORE(&gxi.do_postponed, &gxi_do_postponed);
     gxi_lock(&gxi_tables);
     p->where = gxi_keep_held(call->where);
@@ -13428,11 +13447,13 @@ GPUEXEC_API gpuexec_ptr gpuexec_pinned_address_at(const char *where, void *memor
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-stream */
 
+/* owned: it is one of the context's own streams. 0 after a failure. */
 static uint64_t gxi_stream_new(gxi_call *call, const gxi_slot *context, struct CUstream_st *native, int adopted,
-                               int legacy) {
+                               int owned, int legacy) {
     gxi_slot made = gxi_made(context, context->id, adopted);
     uint64_t id;
     made.is.stream.native = native;
+    made.owned = owned != 0;
     made.legacy = (unsigned)legacy & 3;
     GXI_STORE(&gxi.add_launches, &gxi_add_last_launches);
     GXI_STORE(&gxi.mark, &gxi_mark);
@@ -13452,7 +13473,7 @@ static int gxi_stream_end(gxi_call *call, gxi_slot *old) {
     return old->adopted ? 0 : GXI_TRY(cuStreamDestroy, (old->is.stream.native));
 }
 
-static uint64_t gxi_stream_make(gxi_call *call, gpuexec_context context, const gpuexec_stream_desc *desc) {
+static uint64_t gxi_stream_make(gxi_call *call, gpuexec_context context, const gpuexec_stream_desc *desc, int owned) {
     const unsigned flags = desc && desc->non_blocking ? GXI_STREAM_NON_BLOCKING : 0;
     struct CUstream_st *native = NULL;
     gxi_slot *slot;
@@ -13467,7 +13488,7 @@ static uint64_t gxi_stream_make(gxi_call *call, gpuexec_context context, const g
         gxi_fail_cu(call, NULL, "cannot create a stream on device %d", gxi_context_of(slot)->ordinal);
         return 0;
     }
-    id = gxi_stream_new(call, slot, native, 0, 0);
+    id = gxi_stream_new(call, slot, native, 0, owned, 0);
     if (!id) GXI_BESIDE(cuStreamDestroy, (native));
     return id;
 }
@@ -13475,7 +13496,7 @@ GPUEXEC_API gpuexec_stream gpuexec_stream_create_at(const char *where, gpuexec_c
                                                     const gpuexec_stream_desc *desc) {
     gpuexec_stream handle;
     GXI_CALL(gpuexec_stream_create, GXI_MAKES);
-    handle.id = gxi_or_failed(gxi_stream_make(call, context, desc), GXI_STREAM);
+    handle.id = gxi_or_failed(gxi_stream_make(call, context, desc, 0), GXI_STREAM);
     return handle;
 }
 
@@ -13498,7 +13519,7 @@ static uint64_t gxi_default_stream(gxi_call *call, gpuexec_context context, int 
     if (!slot) return 0;
     kept = &gxi_context_of(slot)->defaults[which - 1];
     if ((id = GXI_LOAD(kept)) != 0) return id;
-    mine = gxi_stream_new(call, slot, (struct CUstream_st *)(uintptr_t)which, 1, which);
+    mine = gxi_stream_new(call, slot, (struct CUstream_st *)(uintptr_t)which, 1, 1, which);
     return gxi_keep_one(call, kept, mine);
 }
 GPUEXEC_API gpuexec_stream gpuexec_stream_legacy_at(const char *where, gpuexec_context context) {
@@ -13521,7 +13542,7 @@ static uint64_t gxi_stream_adopt(gxi_call *call, gpuexec_context context, struct
     if (!(slot = gxi_begin_with_context(call, context))) return 0;
     if (GXI_TRY(cuStreamGetCtx, (native, &of)))
         gxi_fail_cu(call, NULL, "%p is not a stream known to the driver", (void *)native);
-    else if (of == slot->cu_context) return gxi_stream_new(call, slot, native, 1, 0);
+    else if (of == slot->cu_context) return gxi_stream_new(call, slot, native, 1, 0, 0);
     else {
         const gxi_context_name its = gxi_name_context(of, 0), passed = gxi_name_context(NULL, context.id);
         gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "adopt it with its own context",
@@ -14004,7 +14025,7 @@ GPUEXEC_API gpuexec_result gpuexec_stream_destroy_at(const char *where, gpuexec_
     GXI_CALL(gpuexec_stream_destroy, GXI_CLEANS);
     if (gxi_was_never_made(stream.id, GXI_STREAM)) return GPUEXEC_OK;
     if (!(slot = gxi_find_stream(call, stream))) return gxi_failed_with();
-    if (slot->legacy || gxi_is_own_stream(slot))
+    if (slot->owned)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "cannot destroy the %s stream; it is closed with its context",
                         slot->legacy == 1 ? "legacy" : slot->legacy ? "per-thread" : "context's own");
     if (gxi_check_capture(call, slot, "destroy the stream", "end the capture first: gpuexec_capture_end"))
@@ -14040,7 +14061,7 @@ static uint64_t gxi_current_stream(gxi_call *call, uint64_t context) {
                  "the current stream of the context on device %d was destroyed", gxi_context_of(slot)->ordinal);
         return 0;
     }
-    made = gxi_stream_make(call, handle, NULL);
+    made = gxi_stream_make(call, handle, NULL, 1);
     return gxi_keep_one(call, &gxi_context_of(slot)->own, made);
 }
 /* Makes the stream current for this thread; 0: the context's own. */
@@ -14243,6 +14264,7 @@ static void *gxi_pool(gxi_call *call, const gxi_slot *context) {
 static uint64_t gxi_pool_new(gxi_call *call, const gxi_slot *context, void *native, unsigned is, uint64_t most) {
     gxi_slot made = gxi_made(context, context->id, is != 0 || !native);
     uint64_t id;
+    made.owned = made.adopted;
     made.is.pool.native = native;
     made.is.pool.most = most;
     made.is.pool.device = gxi_context_of(context)->device;
@@ -16235,7 +16257,7 @@ static const struct { const char *name; unsigned char bytes, alignment; } gxi_ty
 #undef GXI_ROW
 };
 /* Arguments and their values; see >>impl-params. One allocation: this struct, the tables, the data aligned to 16. */
-struct gxi_block {
+typedef struct gxi_block {
     unsigned char  *data;
     const void    **addresses;                   /* of each argument's value, in data */
     unsigned short *sizes, *kinds;               /* kind: a gpuexec_type, or at least GXI_STRUCT */
@@ -16245,7 +16267,7 @@ struct gxi_block {
     const char     *refused_at;                  /* the place where an argument could not be added ... */
     unsigned        refused_count;               /* ... after this many ... */
     gpuexec_result  refused;                     /* ... for this reason: the block is incomplete */
-};
+} gxi_block;
 enum { GXI_TYPED = 1, GXI_OF_BLOCK = 2 };        /* gpuexec_args.typed */
 
 /* The block that the arguments are from; NULL if it is closed or incomplete, or has changed since and may have moved
@@ -17116,7 +17138,7 @@ GPUEXEC_API gpuexec_result gpuexec_params_destroy_at(const char *where, gpuexec_
 
 /* --- prepared launches -------------------------------------------------------------------------------------------- */
 
-struct gxi_prepared {
+typedef struct gxi_prepared {
     gxi_block       block;                       /* the arguments; must be first */
     gpuexec_kernel  kernel;
     gpuexec_stream  stream;
@@ -17130,7 +17152,7 @@ struct gxi_prepared {
     void           *packed[5];                   /* the buffer that extra points to */
     uint64_t        ends;                        /* gxi.ends when kernel and stream were last found open; GXI_LOOK if
                                                     each launch must look them up */
-};
+} gxi_prepared;
 #define GXI_LOOK UINT64_MAX
 
 static gxi_slot *gxi_find_prepared(gxi_call *call, gpuexec_prepared prepared) {
@@ -17404,7 +17426,7 @@ typedef struct gxi_recorded {
                                                     followed by SIZE_MAX; 0: none */
     int               waits;                     /* in gxi.unlisted */
     gxi_owned        *owned;                     /* atomic; the memory that its nodes allocate, or NULL */
-    gxi_graph        *graphs;                    /* that launch it */
+    struct gxi_graph *graphs;                    /* that launch it */
     struct gxi_recorded *parent;                 /* is_body: the graph with the conditional node, and where that is */
     size_t            parent_node;
     struct CUctx_st **joined;                    /* the other contexts on whose streams the capture recorded, or whose
@@ -17415,15 +17437,15 @@ typedef struct gxi_recorded {
 } gxi_recorded;
 enum { GXI_CHECKED = 8 };
 typedef struct gxi_checked { uint64_t kernel; gpuexec_dims dims; } gxi_checked;
-struct gxi_graph {
+typedef struct gxi_graph {
     gxi_recorded      *made;
     int                built;                    /* by hand, not by a capture */
     uint64_t           root;                     /* of the body of a conditional node: the graph of that node */
     struct CUgraph_st *exec_of;                  /* which the executable graph was instantiated from */
     uint64_t           handle;
-    gxi_graph         *next, **from;             /* in made->graphs */
+    struct gxi_graph  *next, **from;             /* in made->graphs */
     gxi_checked        checked[GXI_CHECKED];     /* launches that passed gxi_check_kept */
-};
+} gxi_graph;
 static gxi_mutex gxi_graphs_mutex = GXI_MUTEX_INIT;
 
 static GXI_NOINLINE gxi_recorded *gxi_recorded_of(const gxi_slot *graph) { return graph->is.graph.info->made; }
@@ -19064,7 +19086,7 @@ typedef struct gxi_setting {
 /* Finds a node of that type (-1: any). 0 after a failure. */
 static int gxi_set_begin(gxi_call *call, gxi_setting *s, gpuexec_node node, int type) {
     memset(s, 0, sizeof *s - sizeof s->subject);
-    s->graph = gxi_begin_with(call, node.graph.id, GXI_GRAPH, node.graph.id & GXI_FAILED_BIT ? "the node"
+    s->graph = gxi_begin_with(call, node.graph.id, GXI_GRAPH, node.graph.id & GXI_FAILED ? "the node"
                               : "the node's graph");
     if (!s->graph || gxi_check_change(call, s->graph, &s->root)) return 0;
     s->r = gxi_recorded_of(s->graph);
@@ -19421,7 +19443,7 @@ typedef struct gxi_batch_launch {                /* the rest of it */
     gpuexec_launch_desc desc;
     int              plain, after_all;           /* plain: desc is all zero; after_all: after gpuexec_batch_barrier */
 } gxi_batch_launch;
-struct gxi_batch {
+typedef struct gxi_batch {
     gxi_batched    **launches, **changed;        /* changed: those whose arguments differ from the graph's */
     gxi_batch_launch *rest;                      /* of the launches */
     int              count, cap, nchanged, after_all;        /* after_all: for the next launch */
@@ -19433,7 +19455,7 @@ struct gxi_batch {
     struct { uint64_t lo, bytes; } found[GXI_BATCH_FOUND];         /* by argument: the last memory that was found ... */
     uint64_t         found_at;                   /* ... and is there as long as freed_count is this */
     char             subject[64 + GXI_PLACE];    /* see gxi_name_batched */
-};
+} gxi_batch;
 static gxi_batch *gxi_batch_of(const gxi_slot *slot) { return slot->is.batch.info; }
 static gxi_slot *gxi_find_batch(gxi_call *call, gpuexec_batch batch) {
     return gxi_get(call, batch.id, GXI_BATCH, "the batch");
@@ -19973,10 +19995,11 @@ enum { GXI_BARRIER_COUNTS = offsetof(gxi_barrier_device, arrived) };         /* 
 
 static gxi_mutex gxi_barriers_mutex = GXI_MUTEX_INIT;    /* taken before gxi_tables */
 static gxi_mutex gxi_barriers_ending = GXI_MUTEX_INIT;   /* closing one, at a time; taken before gxi_barriers_mutex */
-static gxi_barrier *gxi_barriers;                /* all; hold the mutex to look at one that the caller did not pass */
+/* all of them; hold the mutex to look at one that the caller did not pass */
+static struct gxi_barrier *gxi_barriers;
 
-struct gxi_barrier {
-    gxi_barrier     *next, **from;
+typedef struct gxi_barrier {
+    struct gxi_barrier *next, **from;
     uint64_t         id;
     const char      *where;                      /* where it was created */
     int              shown;                      /* atomic; 1 once a call has returned that it is broken */
@@ -19991,7 +20014,7 @@ struct gxi_barrier {
     int              ordinals[GXI_MULTI_MOST];
     gpuexec_ptr      memory[GXI_MULTI_MOST];
     char            *host;                       /* abort word, reports, relay */
-};
+} gxi_barrier;
 
 static uint64_t gxi_barrier_report(const gxi_barrier *b, unsigned i) {
     return GXI_LOAD((const volatile uint64_t *)(const void *)(b->host + GXI_BARRIER_REPORTS) + i);
@@ -21468,7 +21491,7 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_get_info_at(const char *where, const gpue
    been ended. Only the end of the socket and that descriptor decide whether the other process is there: numbers, which
    may mean nothing here, and /proc serve texts. The system says how a process ended until its parent has waited. */
 
-struct gxi_ipc {
+typedef struct gxi_ipc {
     int      fd;
     int      pidfd;                              /* of the process that greeted last; -1: not known (before Linux 6.5).
                                                     Atomic, but closed only with gxi_tables held */
@@ -21478,7 +21501,7 @@ struct gxi_ipc {
     uint32_t process;                            /* as in its objects; 0: not known. Guarded by gxi_tables */
     int      gone, bye;                          /* the connection has ended; the other process said so (atomic) */
     char     how[96];                            /* how the process ended, or "" */
-};
+} gxi_ipc;
 #if defined(__powerpc__)
 enum { GXI_SO_PASSCRED = 20 };
 #else

@@ -23,7 +23,7 @@ uint64_t test_image_hash(gpuexec_module module, const void *image, size_t bytes)
 
 unsigned test_slot(uint64_t id, unsigned generation) {
     const unsigned slot = (unsigned)(id >> 6) & (GXI_CHUNKS * GXI_CHUNK_SLOTS - 1);
-    if (generation) gxi_slot_at(slot)->generation = generation & 0x3FFFFF;
+    if (generation) gxi_slot_at(slot)->generation = generation & GXI_LAST_GENERATION;
     return slot;
 }
 

@@ -10,9 +10,8 @@
 #include "../../gpuexec.h"
 #include "fuzz.h"
 
-enum { CONTEXT = GXI_CONTEXT, MODULE = GXI_MODULE, KERNEL = GXI_KERNEL, STREAM = GXI_STREAM, EVENT = GXI_EVENT,
-       LINKER = GXI_LINKER, PARAMS = GXI_PARAMS, PREPARED = GXI_PREPARED, BARRIER = GXI_BARRIER, GRAPH = GXI_GRAPH,
-       BATCH = GXI_BATCH, POOL = GXI_POOL, IPC = GXI_IPC, LIBRARY = GXI_LIBRARY, KINDS = GXI_KINDS };
+#define ROW(KIND, ...) KIND = GXI_##KIND,
+enum { GXI_KIND_ROWS(ROW) KINDS = GXI_KINDS };
 enum { KEPT = 8, HOST = 1 << 16, USES = 139, ENDS = 67 };
 
 static uint64_t   pool[KINDS][KEPT];                     /* handles, some of them stale;
