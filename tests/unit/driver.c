@@ -1190,8 +1190,8 @@ TEST_ALONE(failures_on_demand) {
     /* the failures broke nothing */
     CHECK_EQ(cu.cuLaunchCooperativeKernel(nop, 1, 1, 1, 1, 1, 1, 0, on[0].stream, NULL), 0);
     CHECK(cu.cuMemsetD16(p, 0, 1) == 7 && cu.cuMemsetD16(p, 0, 1) == 0);
-    if (cu.cuStreamWriteValue32) CHECK(cu.cuStreamWriteValue32(on[0].stream, p, 1, 0) == 0 &&
-                                       cu.cuStreamWriteValue32(on[0].stream, p, 1, 0) == 801);
+    if (cu.cuStreamWriteValue32) CHECK(cu.cuStreamWriteValue32(on[0].stream, p + 32, 1, 0) == 0 &&
+                                       cu.cuStreamWriteValue32(on[0].stream, p + 32, 1, 0) == 801);
     CHECK_EQ(cu.cuMemFree(p), 0);
     finish();
 }
