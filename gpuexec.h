@@ -7116,19 +7116,24 @@ static int gxi_range_take(const gxi_slot *context, gxi_range *out, const char *w
 
 typedef struct gxi_scope { const gxi_call *call; int entered, pushed, mode; } gxi_scope;
 /* While a capture is open on this thread, perhaps of another library, the driver refuses calls such as cuMemAlloc, and
-   the attempt breaks the capture, unless the thread's capture mode is relaxed. Sets that mode, or restores the previous
-   one. */
-static void gxi_exchange_mode(int *mode) { (void)gxi.cu.cuThreadExchangeStreamCaptureMode(mode); }
+   the attempt breaks the capture, unless the thread's capture mode is relaxed. Sets the mode; returns the previous one,
+   or the same after a failure. */
+GXI_HOT int gxi_set_mode(int mode) {
+    (void)gxi.cu.cuThreadExchangeStreamCaptureMode(&mode);
+    return mode;
+}
+/* Before a statement, which must not leave it by break or return: executes it with the mode relaxed. */
+#define GXI_RELAXED \
+    for (int mode = gxi_set_mode(GXI_STREAM_CAPTURE_MODE_RELAXED), done = 0; !done; gxi_set_mode(mode), done = 1)
 GXI_HOT int gxi_try_enter(gxi_call *call, struct CUctx_st *context, gxi_scope *scope) {      /* returns the CUresult */
     struct CUctx_st *current = NULL;
     scope->call = call;
     scope->pushed = 0;
     scope->entered = 1;
-    scope->mode = GXI_STREAM_CAPTURE_MODE_RELAXED;
-    gxi_exchange_mode(&scope->mode);
+    scope->mode = gxi_set_mode(GXI_STREAM_CAPTURE_MODE_RELAXED);
     if (GXI_TRY(cuCtxGetCurrent, (&current)) == 0 && current == context) return 0;
     if (GXI_TRY(cuCtxPushCurrent, (context))) {
-        gxi_exchange_mode(&scope->mode);
+        gxi_set_mode(scope->mode);
         return call->cu;
     }
     scope->pushed = 1;
@@ -7141,10 +7146,7 @@ static gpuexec_result gxi_enter(gxi_call *call, struct CUctx_st *context, gxi_sc
 static GXI_NOINLINE void gxi_leave(const gxi_scope *scope) {
     struct CUctx_st *popped;
     gxi_call own, *const call = &own;            /* so that its result does not replace the caller's */
-    if (scope->entered) {
-        int mode = scope->mode;
-        gxi_exchange_mode(&mode);
-    }
+    if (scope->entered) gxi_set_mode(scope->mode);
     if (!scope->pushed) return;
     own = *scope->call;
     GXI_TRY(cuCtxPopCurrent, (&popped));
@@ -8290,16 +8292,16 @@ static int gxi_free_range(gxi_call *call, const gxi_range *range, int wait) {
     /* while a stream captures, only the end of a context frees such memory: our own streams have been waited for */
     const int pooled = gxi_waits(range) && wait && !(context && gxi_capturing(context->cu_context, 1)),
               waited = pooled ? GXI_TRY_VOID(cuCtxSynchronize) : 0;
-    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, cu;
+    int cu = 0;
     if (GXI_LOAD(&gxi.graphs_lose)) GXI_LOAD(&gxi.graphs_lose)(call, range, NULL);
-    gxi_exchange_mode(&mode);
-    cu = waited && range->pooled == GXI_IMPORTED       ? GXI_BESIDE(cuIpcCloseMemHandle, (range->lo))
-         : waited                                      ? GXI_BESIDE(cuMemFree, (range->lo))  /* a kernel failed */
-         : range->kind == GPUEXEC_MEMORY_PINNED        ? GXI_TRY(cuMemFreeHost, (host))
-           : range->kind == GPUEXEC_MEMORY_REGISTERED ? GXI_TRY(cuMemHostUnregister, (host))
-           : range->pooled == GXI_IMPORTED            ? GXI_TRY(cuIpcCloseMemHandle, (range->lo))
-                                                      : GXI_TRY(cuMemFree, (range->lo));
-    gxi_exchange_mode(&mode);
+    GXI_RELAXED {
+        cu = waited && range->pooled == GXI_IMPORTED       ? GXI_BESIDE(cuIpcCloseMemHandle, (range->lo))
+             : waited                                      ? GXI_BESIDE(cuMemFree, (range->lo))  /* a kernel failed */
+             : range->kind == GPUEXEC_MEMORY_PINNED        ? GXI_TRY(cuMemFreeHost, (host))
+               : range->kind == GPUEXEC_MEMORY_REGISTERED ? GXI_TRY(cuMemHostUnregister, (host))
+               : range->pooled == GXI_IMPORTED            ? GXI_TRY(cuIpcCloseMemHandle, (range->lo))
+                                                          : GXI_TRY(cuMemFree, (range->lo));
+    }
     return waited ? waited : cu;
 }
 /* Destroyed outside gpuexec, or by the end of the process; or stuck: calls that destroy its objects would hang. */
@@ -11146,7 +11148,7 @@ static void gxi_keep_failure(gxi_call *first, const gxi_call *call, int cu) {
     first->cu = cu;
 }
 static int gxi_library_end(gxi_call *call, gxi_slot *old) {
-    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, count;
+    int count;
     gxi_call first = *call;
     gxi_scope scope;
     gxi_slot *m;
@@ -11161,10 +11163,10 @@ static int gxi_library_end(gxi_call *call, gxi_slot *old) {
         gxi_keep_failure(&first, call, gxi_destroy(call, m));
         gxi_leave(&scope);
     }
-    gxi_exchange_mode(&mode);
-    if (old->is.library.native && !old->adopted)
-        gxi_keep_failure(&first, call, GXI_TRY(cuLibraryUnload, (old->is.library.native)));
-    gxi_exchange_mode(&mode);
+    GXI_RELAXED {
+        if (old->is.library.native && !old->adopted)
+            gxi_keep_failure(&first, call, GXI_TRY(cuLibraryUnload, (old->is.library.native)));
+    }
     gxi_library_free(old->is.library.info);
     if (first.cu) *call = first;
     return first.cu;
@@ -11208,21 +11210,20 @@ static gpuexec_result gxi_library_copy(gxi_call *call, gxi_library *l, const voi
 }
 /* Loads the copy; NULL after a failure. */
 static struct CUlib_st *gxi_library_start(gxi_call *call, gxi_library *l) {
-    int option = GXI_LIBRARY_BINARY_IS_PRESERVED, cut, cu, mode;
+    int option = GXI_LIBRARY_BINARY_IS_PRESERVED, cut = 0, cu = 0;
     struct CUlib_st *native = NULL;
     char *cure, *log;
     do {
         void *preserved = l;                     /* any value but 0 */
         native = NULL;
         if (gxi_jit_make(call, &l->jit, &l->desc)) return NULL;
-        mode = GXI_STREAM_CAPTURE_MODE_RELAXED;
-        gxi_exchange_mode(&mode);
-        cu = GXI_TRY_MAKE(native, cuLibraryLoadData, (&native, l->copy, l->jit.options, l->jit.values, l->jit.n,
-                                                      &option, &preserved, 1));
-        gxi_jit_end_logs(&l->jit);
-        cut = gxi_jit_is_cut(&l->jit);
-        if (cu == 0 && cut) GXI_BESIDE(cuLibraryUnload, (native));
-        gxi_exchange_mode(&mode);
+        GXI_RELAXED {
+            cu = GXI_TRY_MAKE(native, cuLibraryLoadData, (&native, l->copy, l->jit.options, l->jit.values, l->jit.n,
+                                                          &option, &preserved, 1));
+            gxi_jit_end_logs(&l->jit);
+            cut = gxi_jit_is_cut(&l->jit);
+            if (cu == 0 && cut) GXI_BESIDE(cuLibraryUnload, (native));
+        }
     } while (cut);
     if (cu == 0) return native;
     cure = gxi_jit_cure(cu, &l->desc);
@@ -13604,8 +13605,7 @@ static GXI_NOINLINE gpuexec_result gxi_enter_relaxed(gxi_call *call, const gxi_s
     if (gxi_enter_stream(call, stream, scope)) return gxi_failed_with();
     if (scope->entered) return GPUEXEC_OK;
     scope->entered = 1;
-    scope->mode = GXI_STREAM_CAPTURE_MODE_RELAXED;
-    gxi_exchange_mode(&scope->mode);
+    scope->mode = gxi_set_mode(GXI_STREAM_CAPTURE_MODE_RELAXED);
     return GPUEXEC_OK;
 }
 /* The same for calls that a capture of this stream forbids: fails if it captures. One query, also of the per-thread
@@ -14231,20 +14231,19 @@ static void *gxi_pool_make(gxi_call *call, const gxi_context *info, const gpuexe
     const uint64_t keeps = desc && desc->release ? desc->release_threshold : UINT64_MAX;
     void *made = NULL;
     gxi_pool_properties properties;
-    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED;
     memset(&properties, 0, sizeof properties);
     properties.type = GXI_MEM_ALLOCATION_TYPE_PINNED;
     properties.location_type = GXI_MEM_LOCATION_TYPE_DEVICE;
     properties.location = info->device;
     properties.handle_types = desc && desc->exportable ? GXI_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR : 0;
     properties.max_bytes = desc ? desc->max_bytes : 0;
-    gxi_exchange_mode(&mode);
-    if (GXI_TRY_MAKE(made, cuMemPoolCreate, (&made, &properties))) made = NULL;
-    else if (gxi_pool_set(call, made, GXI_MEMPOOL_ATTR_RELEASE_THRESHOLD, keeps)) {
-        GXI_BESIDE(cuMemPoolDestroy, (made));
-        made = NULL;
+    GXI_RELAXED {
+        if (GXI_TRY_MAKE(made, cuMemPoolCreate, (&made, &properties))) made = NULL;
+        else if (gxi_pool_set(call, made, GXI_MEMPOOL_ATTR_RELEASE_THRESHOLD, keeps)) {
+            GXI_BESIDE(cuMemPoolDestroy, (made));
+            made = NULL;
+        }
     }
-    gxi_exchange_mode(&mode);
     if (!made) gxi_fail_cu(call, NULL, "cannot create a memory pool on device %d", info->ordinal);
     return made;
 }
@@ -14274,11 +14273,9 @@ static uint64_t gxi_pool_new(gxi_call *call, const gxi_slot *context, void *nati
     return id;
 }
 static int gxi_pool_end(gxi_call *call, gxi_slot *old) {
-    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, cu;
+    int cu = 0;
     if (old->adopted) return 0;
-    gxi_exchange_mode(&mode);
-    cu = GXI_TRY(cuMemPoolDestroy, (old->is.pool.native));
-    gxi_exchange_mode(&mode);
+    GXI_RELAXED cu = GXI_TRY(cuMemPoolDestroy, (old->is.pool.native));
     return cu;
 }
 static gpuexec_result gxi_check_pool(gxi_call *call, const gxi_context *info, const gpuexec_pool_desc *desc) {
@@ -14334,13 +14331,11 @@ GPUEXEC_API gpuexec_pool gpuexec_pool_from_native_at(const char *where, gpuexec_
     gpuexec_pool handle = { 0 };
     const gxi_slot *slot;
     uint64_t threshold = 0;
-    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, cu;
+    int cu = 0;
     GXI_CALL(gpuexec_pool_from_native, GXI_MAKES);
     slot = gxi_begin_with_context(call, context);
     if (slot && !gxi_is_null(call, native, "the CUmemoryPool")) {
-        gxi_exchange_mode(&mode);
-        cu = GXI_TRY(cuMemPoolGetAttribute, (native, GXI_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold));
-        gxi_exchange_mode(&mode);
+        GXI_RELAXED cu = GXI_TRY(cuMemPoolGetAttribute, (native, GXI_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold));
         if (cu) gxi_fail_cu(call, NULL, "%p is not a memory pool", (void *)native);
         else handle.id = gxi_pool_new(call, slot, native, GXI_POOL_FOREIGN, 0);
     }
@@ -14638,13 +14633,11 @@ static GXI_NOINLINE gpuexec_ptr gxi_alloc_else(const char *where, const gpuexec_
 GXI_HOT gpuexec_ptr gxi_alloc_fast(const char *where, const gpuexec_pool *from, gpuexec_stream stream, size_t bytes) {
     gxi_pooling *const p = &gxi_pooled_on;
     gpuexec_ptr address = 0;
-    int cu = -1, mode = GXI_STREAM_CAPTURE_MODE_RELAXED;             /* for captures of other libraries */
+    int cu = -1;
     if ((!from || from->id) && bytes - 1 < GXI_MOST_MEMORY &&
         ((gxi_pools_on(p, stream.id) && p->from == (from ? from->id : 0)) ||
          gxi_pooling_find(p, stream.id, from ? from->id : 0))) {
-        gxi_exchange_mode(&mode);
-        cu = gxi.cu.cuMemAllocFromPoolAsync(&address, bytes, p->pool, p->native);
-        gxi_exchange_mode(&mode);
+        GXI_RELAXED cu = gxi.cu.cuMemAllocFromPoolAsync(&address, bytes, p->pool, p->native);
         if (cu == 0 && gxi_range_again(address, bytes, p->context, where)) return address;
     }
     return gxi_alloc_else(where, from, stream, bytes, cu, address);
@@ -14705,12 +14698,10 @@ static GXI_NOINLINE gpuexec_result gxi_free_on(const char *where, gpuexec_stream
 static GXI_NOINLINE gpuexec_result gxi_free_slow(const char *where, gpuexec_stream stream, gpuexec_ptr address,
                                                  int checks) {
     gxi_range range;
-    int cu, mode = GXI_STREAM_CAPTURE_MODE_RELAXED;
+    int cu = 0;
     if (checks || !gxi_range_remove_if(address, GPUEXEC_MEMORY_DEVICE, 1, where, &range))
         return gxi_free_on(where, stream, address);
-    gxi_exchange_mode(&mode);
-    cu = gxi.cu.cuMemFreeAsync(address, gxi_pooled_on.native);
-    gxi_exchange_mode(&mode);
+    GXI_RELAXED cu = gxi.cu.cuMemFreeAsync(address, gxi_pooled_on.native);
     return !cu ? GPUEXEC_OK : gxi_free_on_else(where, address, &range, cu, 0);
 }
 static GXI_COLD gpuexec_result gxi_free_failed(const char *where, gpuexec_ptr address, int cu) {
@@ -14728,14 +14719,12 @@ GXI_HOT int gxi_graphs_use(uint64_t address) {
 GPUEXEC_API gpuexec_result gpuexec_free_on_at(const char *where, gpuexec_stream stream, gpuexec_ptr address) {
     gxi_pooling *const p = &gxi_pooled_on;
     unsigned long long id = 0;                   /* like all clean-up, it first checks that the context still exists */
-    int cu, mode = GXI_STREAM_CAPTURE_MODE_RELAXED;
+    int cu = 0;
     if (gxi_graphs_use(address) || !(gxi_pools_on(p, stream.id) || gxi_pooling_find(p, stream.id, 0)) ||
         gxi.cu.cuCtxGetId(p->cu_context, &id) || id != p->context_id)
         return gxi_free_slow(where, stream, address, 1);
     if (!gxi_range_rest(address, where)) return gxi_free_slow(where, stream, address, 0);
-    gxi_exchange_mode(&mode);
-    cu = gxi.cu.cuMemFreeAsync(address, p->native);
-    gxi_exchange_mode(&mode);
+    GXI_RELAXED cu = gxi.cu.cuMemFreeAsync(address, p->native);
     return cu ? gxi_free_failed(where, address, cu) : GPUEXEC_OK;
 }
 
@@ -14968,14 +14957,14 @@ GPUEXEC_API gpuexec_result gpuexec_managed_get_info_at(const char *where, gpuexe
 static int gxi_is_busy_held(const gxi_slot *stream) {
     struct CUctx_st *popped;
     uint64_t id;
-    int cu, mode = GXI_STREAM_CAPTURE_MODE_RELAXED;
+    int cu = 0;
     if (gxi_lives_held(stream) <= 0 || gxi_capture_info(stream, &id)) return 0;
-    gxi_exchange_mode(&mode);
-    if ((cu = gxi.cu.cuCtxPushCurrent(stream->cu_context)) == 0) {
-        cu = gxi.cu.cuStreamQuery(stream->is.stream.native);
-        gxi.cu.cuCtxPopCurrent(&popped);
+    GXI_RELAXED {
+        if ((cu = gxi.cu.cuCtxPushCurrent(stream->cu_context)) == 0) {
+            cu = gxi.cu.cuStreamQuery(stream->is.stream.native);
+            gxi.cu.cuCtxPopCurrent(&popped);
+        }
     }
-    gxi_exchange_mode(&mode);
     return cu == GXI_CU_NOT_READY;
 }
 /* Copies a stream of gpuexec on that device with pending work; 0: there is none. The mutex is held meanwhile, because
@@ -15169,27 +15158,23 @@ GPUEXEC_API gpuexec_event gpuexec_stream_record_at(const char *where, gpuexec_st
 }
 GPUEXEC_API gpuexec_result gpuexec_event_sync_at(const char *where, gpuexec_event event) {
     gxi_slot *slot;
-    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, cu;
+    int cu = 0;
     GXI_CALL(gpuexec_event_sync, GXI_WAITS);
     if (gxi_begin(call) || !(slot = gxi_find_event(call, event, "the event")) ||
         gxi_event_refused(call, slot, "the event") || gxi_event_captured(call, slot, "the event"))
         return gxi_take();
-    gxi_exchange_mode(&mode);
-    cu = GXI_TRY(cuEventSynchronize, (slot->is.event.native));
-    gxi_exchange_mode(&mode);
+    GXI_RELAXED cu = GXI_TRY(cuEventSynchronize, (slot->is.event.native));
     gxi_waited(call, cu, slot, "the event");
     return gxi_take();
 }
 GPUEXEC_API gpuexec_result gpuexec_event_query(gpuexec_event event) {
     gxi_slot *slot;
-    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, cu;
+    int cu = 0;
     GXI_CALL_NO_PLACE(gpuexec_event_query, GXI_QUERIES);
     if (!(slot = gxi_begin_with_event(call, event, "the event")) || gxi_event_refused(call, slot, "the event") ||
         gxi_event_captured(call, slot, "the event"))
         return gxi_failed_with();
-    gxi_exchange_mode(&mode);
-    cu = GXI_TRY(cuEventQuery, (slot->is.event.native));
-    gxi_exchange_mode(&mode);
+    GXI_RELAXED cu = GXI_TRY(cuEventQuery, (slot->is.event.native));
     if (cu == GXI_CU_NOT_READY) return GPUEXEC_NOT_READY;
     return cu ? gxi_fail_cu(call, NULL, "cannot query the event") : GPUEXEC_OK;
 }
@@ -17846,20 +17831,20 @@ static uint64_t gxi_graph_new(gxi_call *call, const gxi_slot *context, struct CU
 static int gxi_graph_end(gxi_call *call, gxi_slot *old) {
     struct CUgraphExec_st *exec = old->is.graph.exec;
     gxi_recorded *r = gxi_recorded_of(old);
-    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, cu = 0, lost = old->adopted, last;
+    int cu = 0, lost = old->adopted, last = 0;
     unsigned i;
     for (i = 0; i < r->njoined && !lost; i++) {  /* destroyed outside gpuexec: see gxi_graph_loses_context */
         const gxi_slot *joined = gxi_peek(gxi_context_with(r->joined[i]), GXI_CONTEXT);
         lost = joined && gxi_context_is_gone(call, joined);
     }
-    gxi_exchange_mode(&mode);
-    if (exec && !lost) cu = GXI_TRY(cuGraphExecDestroy, (exec));
-    last = gxi_recorded_leave(r, old->is.graph.info);    /* if not, another thread may free it at any time */
-    if (last && !old->adopted) {
-        if (cu) GXI_BESIDE(cuGraphDestroy, (r->native));
-        else cu = GXI_TRY(cuGraphDestroy, (r->native));
+    GXI_RELAXED {
+        if (exec && !lost) cu = GXI_TRY(cuGraphExecDestroy, (exec));
+        last = gxi_recorded_leave(r, old->is.graph.info);      /* if not, another thread may free it at any time */
+        if (last && !old->adopted) {
+            if (cu) GXI_BESIDE(cuGraphDestroy, (r->native));
+            else cu = GXI_TRY(cuGraphDestroy, (r->native));
+        }
     }
-    gxi_exchange_mode(&mode);
     if (last) gxi_recorded_free(call, r);
     gxi_free(old->is.graph.info);
     return cu;
@@ -18053,15 +18038,12 @@ static gpuexec_result gxi_graph_instantiate(gxi_call *call, gxi_slot *graph) {
 /* The next launch instantiates it again. */
 static void gxi_drop_exec(gxi_call *call, gxi_slot *graph) {
     struct CUgraphExec_st *exec;
-    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED;
     if (!GXI_LOAD(&graph->is.graph.exec)) return;
     gxi_lock(&gxi_tables);
     exec = graph->is.graph.exec;
     GXI_STORE(&graph->is.graph.exec, NULL);
     gxi_unlock(&gxi_tables);
-    gxi_exchange_mode(&mode);
-    if (exec) GXI_BESIDE(cuGraphExecDestroy, (exec));
-    gxi_exchange_mode(&mode);
+    if (exec) GXI_RELAXED GXI_BESIDE(cuGraphExecDestroy, (exec));
 }
 /* A launch allocates the graph's memory. */
 static void gxi_graph_launches(gxi_recorded *r) {
@@ -18139,7 +18121,7 @@ GPUEXEC_API gpuexec_result gpuexec_graph_update_at(const char *where, gpuexec_gr
     gxi_slot *g, *o;
     gxi_recorded *old;
     gxi_update info;
-    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, cu;
+    int cu = 0;
     GXI_CALL(gpuexec_graph_update, GXI_MAKES);
     if (!(g = gxi_begin_with_graph(call, graph)) || !(o = gxi_get(call, other.id, GXI_GRAPH, "the other graph")))
         return gxi_failed_with();
@@ -18152,9 +18134,7 @@ GPUEXEC_API gpuexec_result gpuexec_graph_update_at(const char *where, gpuexec_gr
         (!GXI_LOAD(&g->is.graph.exec) && gxi_graph_instantiate(call, g))) return gxi_failed_with();
     old = gxi_recorded_of(g);
     memset(&info, 0, sizeof info);
-    gxi_exchange_mode(&mode);
-    cu = GXI_TRY(cuGraphExecUpdate, (g->is.graph.exec, gxi_recorded_of(o)->native, &info));
-    gxi_exchange_mode(&mode);
+    GXI_RELAXED cu = GXI_TRY(cuGraphExecUpdate, (g->is.graph.exec, gxi_recorded_of(o)->native, &info));
     if (cu == GXI_GRAPH_EXEC_UPDATE_FAILURE) {
         gxi_text t = { 0, 0, 0, 0 };
         size_t here = 0, there = 0;
@@ -19498,13 +19478,11 @@ GPUEXEC_API gpuexec_batch gpuexec_batch_create_at(const char *where, gpuexec_con
 /* Destroys the graph. lost: with its context. Returns the driver's result. */
 static int gxi_batch_unmake(gxi_call *call, gxi_slot *slot, int lost) {
     gxi_batch *b = gxi_batch_of(slot);
-    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, cu = 0;
-    if (b->graph && !lost) {
-        gxi_exchange_mode(&mode);
+    int cu = 0;
+    if (b->graph && !lost) GXI_RELAXED {
         if (slot->is.batch.exec) cu = GXI_TRY(cuGraphExecDestroy, (slot->is.batch.exec));
         if (cu) GXI_BESIDE(cuGraphDestroy, (b->graph));
         else cu = GXI_TRY(cuGraphDestroy, (b->graph));
-        gxi_exchange_mode(&mode);
     }
     while (b->nchanged) b->changed[--b->nchanged]->changed = 0;
     b->graph = NULL;
@@ -21790,37 +21768,36 @@ static void gxi_ipc_waits(gxi_call *call, const gxi_slot *stream, const gxi_slot
     struct CUstream_st *const native = stream->is.stream.native;
     struct CUctx_st *popped;
     gxi_ipc_wait *w, made;
-    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED;
-    gxi_exchange_mode(&mode);
-    if (GXI_BESIDE(cuEventQuery, (event->is.event.native)) == GXI_CU_NOT_READY &&
-        !GXI_BESIDE(cuCtxPushCurrent, (stream->cu_context))) {
-        memset(&made, 0, sizeof made);
-        gxi_lock(&gxi_ipc_mutex);
-        /* this stream's, unless each thread has a separate one; or one that has ended */
-        for (w = gxi.ipc_waits; w; w = w->next)
-            if (w->context == stream->context &&
-                ((w->stream == native && w->process == event->of.process && stream->legacy != 2) ||
-                 !GXI_BESIDE(cuEventQuery, (w->passed)))) break;
-        if (!w && !GXI_BESIDE(cuEventCreate, (&made.passed, GXI_EVENT_DISABLE_TIMING)) && made.passed) {
-            if ((w = (gxi_ipc_wait *)gxi_realloc(NULL, sizeof *w)) != NULL) {
-                *w = made;
-                w->context = stream->context;
-                w->next = gxi.ipc_waits;
-                gxi.ipc_waits = w;
-            } else GXI_BESIDE(cuEventDestroy, (made.passed));
+    GXI_RELAXED {
+        if (GXI_BESIDE(cuEventQuery, (event->is.event.native)) == GXI_CU_NOT_READY &&
+            !GXI_BESIDE(cuCtxPushCurrent, (stream->cu_context))) {
+            memset(&made, 0, sizeof made);
+            gxi_lock(&gxi_ipc_mutex);
+            /* this stream's, unless each thread has a separate one; or one that has ended */
+            for (w = gxi.ipc_waits; w; w = w->next)
+                if (w->context == stream->context &&
+                    ((w->stream == native && w->process == event->of.process && stream->legacy != 2) ||
+                     !GXI_BESIDE(cuEventQuery, (w->passed)))) break;
+            if (!w && !GXI_BESIDE(cuEventCreate, (&made.passed, GXI_EVENT_DISABLE_TIMING)) && made.passed) {
+                if ((w = (gxi_ipc_wait *)gxi_realloc(NULL, sizeof *w)) != NULL) {
+                    *w = made;
+                    w->context = stream->context;
+                    w->next = gxi.ipc_waits;
+                    gxi.ipc_waits = w;
+                } else GXI_BESIDE(cuEventDestroy, (made.passed));
+            }
+            if (w) {
+                w->stream = native;
+                w->process = event->of.process;
+                gxi_lock(&gxi_tables);
+                w->where = gxi_keep_held(call->where);
+                gxi_unlock(&gxi_tables);
+                GXI_BESIDE(cuEventRecord, (w->passed, native));
+            }
+            gxi_unlock(&gxi_ipc_mutex);
+            GXI_BESIDE(cuCtxPopCurrent, (&popped));
         }
-        if (w) {
-            w->stream = native;
-            w->process = event->of.process;
-            gxi_lock(&gxi_tables);
-            w->where = gxi_keep_held(call->where);
-            gxi_unlock(&gxi_tables);
-            GXI_BESIDE(cuEventRecord, (w->passed, native));
-        }
-        gxi_unlock(&gxi_ipc_mutex);
-        GXI_BESIDE(cuCtxPopCurrent, (&popped));
     }
-    gxi_exchange_mode(&mode);
 }
 /* Whether the process that records an event has ended: as its connections say. If it has none, or is not known (0): if
    all processes have ended that this one is or was connected to. */
@@ -21848,27 +21825,26 @@ static int gxi_ipc_has_lost(uint32_t process) {
 static const char *gxi_ipc_waiting(const gxi_call *call, const gxi_slot *context, int *lost) {
     gxi_ipc_wait **at = &gxi.ipc_waits, *w;
     const char *where = NULL;
-    int mode = GXI_STREAM_CAPTURE_MODE_RELAXED;
     *lost = 0;
-    gxi_exchange_mode(&mode);
-    gxi_lock(&gxi_ipc_mutex);
-    while ((w = *at) != NULL) {
-        const gxi_slot *const owner = gxi_peek(w->context, GXI_CONTEXT);
-        const int gone = !owner || gxi_context_is_gone(call, owner),
-                  waits = !gone && GXI_BESIDE(cuEventQuery, (w->passed)) == GXI_CU_NOT_READY;
-        if (waits && !*lost && gxi_context_of(owner)->device == gxi_context_of(context)->device) {
-            where = gxi_place(w->where);
-            *lost = gxi_ipc_has_lost(w->process);
+    GXI_RELAXED {
+        gxi_lock(&gxi_ipc_mutex);
+        while ((w = *at) != NULL) {
+            const gxi_slot *const owner = gxi_peek(w->context, GXI_CONTEXT);
+            const int gone = !owner || gxi_context_is_gone(call, owner),
+                      waits = !gone && GXI_BESIDE(cuEventQuery, (w->passed)) == GXI_CU_NOT_READY;
+            if (waits && !*lost && gxi_context_of(owner)->device == gxi_context_of(context)->device) {
+                where = gxi_place(w->where);
+                *lost = gxi_ipc_has_lost(w->process);
+            }
+            if (!gone && (waits || w->context != context->id)) at = &w->next;
+            else {
+                if (!gone) GXI_BESIDE(cuEventDestroy, (w->passed));
+                *at = w->next;
+                gxi_free(w);
+            }
         }
-        if (!gone && (waits || w->context != context->id)) at = &w->next;
-        else {
-            if (!gone) GXI_BESIDE(cuEventDestroy, (w->passed));
-            *at = w->next;
-            gxi_free(w);
-        }
+        gxi_unlock(&gxi_ipc_mutex);
     }
-    gxi_unlock(&gxi_ipc_mutex);
-    gxi_exchange_mode(&mode);
     return where;
 }
 /* Before a context is closed: waits until the streams on its device have passed their waits for other processes. If
@@ -22146,16 +22122,13 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_wait_at(const char *where, gpuexec_ipc co
     const int64_t deadline = gxi_ipc_deadline(timeout_ms);
     gxi_slot *slot;
     gxi_ipc *c;
-    int i, cu = 0, mode, over = 0, pause = FIRST;
+    int i, cu = 0, over = 0, pause = FIRST;
     GXI_CALL(gpuexec_ipc_wait, GXI_WAITS);
     if (!(c = gxi_find_ipc(call, connection)) || !(slot = gxi_begin_with_event(call, event, "the event")) ||
         gxi_event_refused(call, slot, "the event") || gxi_event_captured(call, slot, "the event"))
         return gxi_take();
     for (i = 0; ; i++) {
-        mode = GXI_STREAM_CAPTURE_MODE_RELAXED;
-        gxi_exchange_mode(&mode);
-        cu = GXI_TRY(cuEventQuery, (slot->is.event.native));
-        gxi_exchange_mode(&mode);
+        GXI_RELAXED cu = GXI_TRY(cuEventQuery, (slot->is.event.native));
         if (cu != GXI_CU_NOT_READY || c->gone || over) break;
         if (i < SPINS) continue;
         over = gxi_ipc_over(deadline);           /* before the last query */
