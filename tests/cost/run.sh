@@ -6,9 +6,9 @@
 # at the same address again, and at another one each time. Compares calls among 10 and among 10,000 graphs, objects,
 # nodes and files of the cache. Also measures the time for a million allocations and ten thousand objects, how the CPU
 # device loads large texts, and what stays behind when objects of all kinds come and go, in gpuexec and in the CPU
-# device alone (COST_CYCLES=1000000: a million times, in ten minutes). With COST_COMPILE="-O0 -O2", counts how many
-# million instructions the compiler needs for a file that includes gpuexec.h, compared with an empty one, and for the
-# implementation; compile.sh measures both in time.
+# device alone (COST_CYCLES=1000000: a million times, in ten minutes). With COST_COMPILE="-O0 -O2" it only counts how
+# many million instructions the compiler needs for a file that includes gpuexec.h, compared with an empty one, and for
+# the implementation; compile.sh measures both in time.
 cd "$(dirname "$0")" || exit 1
 skip() { echo "  skipped: $1"; echo "suite cost: 0 passed, 0 failed, 1 skipped"; exit 0; }
 command -v valgrind >/dev/null 2>&1 || skip "no valgrind on this machine"
@@ -17,6 +17,41 @@ command -v valgrind >/dev/null 2>&1 || skip "no valgrind on this machine"
 out=$(mktemp -d "${TMPDIR:-/tmp}/gpuexec-cost-XXXXXX") || exit 1
 trap 'rm -rf "$out"' EXIT
 fail() { echo "failed: $1"; echo "suite cost: 0 passed, 1 failed, 0 skipped"; exit 1; }
+passed=0 failed=0
+compiler() { # LANGUAGE COMMAND...: millions of instructions for the text on standard input
+    file=$out/file.$1; shift
+    cat >"$file"
+    valgrind --trace-children=yes --tool=callgrind --callgrind-out-file=/dev/null \
+        "$@" -I../.. -fsyntax-only "$file" 2>&1 |
+        sed -n 's/.*Collected : //p' | awk '{ n += $1 } END { printf "%d", n / 1e6 }'
+}
+# The instructions for each byte of the header without its comments. valgrind takes a minute at -O0, four at -O2.
+implementation() { # LEVEL MOST
+    took=$(valgrind --trace-children=yes --tool=callgrind --callgrind-out-file=/dev/null ${CC:-cc} -std=c99 "$1" \
+        -I../.. -DGPUEXEC_IMPLEMENTATION -x c -c ../../gpuexec.h -o "$out/implementation.o" 2>&1 |
+        sed -n 's/.*Collected : //p' | awk '{ n += $1 } END { printf "%d", n / 1e6 }')
+    most=$(($2 * $(${CC:-cc} -fpreprocessed -dD -E -P -x c ../../gpuexec.h 2>/dev/null | wc -c) / 1000000))
+    echo "compiling the implementation at $1: $took million instructions, at most $most"
+    if [ "$took" -gt 0 ] && [ "$took" -le "$most" ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+}
+bytes=$(wc -c < ../../gpuexec.h)
+include() { # LANGUAGE INSTRUCTIONS_PER_BYTE COMMAND...: the compiler reads all of it, also what it skips
+    language=$1 limit=$(($2 * bytes / 1000000)); shift 2
+    more=$(($(echo '#include "gpuexec.h"' | compiler "$language" "$@") - $(compiler "$language" "$@" </dev/null)))
+    echo "including gpuexec.h, $*: $more million instructions, at most $limit"
+    if [ $more -gt 0 ] && [ $more -le "$limit" ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+}
+if [ -n "${COST_COMPILE:-}" ]; then
+    if ! ${CC:-cc} --version | grep -q clang; then
+        for level in $COST_COMPILE; do implementation "$level" "$([ "$level" = -O0 ] && echo 9000 || echo 32500)"; done
+    fi
+    include c 101 ${CC:-cc} -std=c99
+    ! ${CXX:-c++} --version >/dev/null 2>&1 || include cc 126 ${CXX:-c++} -std=c++11
+    echo "suite cost: $passed passed, $failed failed, 0 skipped"
+    [ $failed -eq 0 ]
+    exit
+fi
+
 ${CC:-cc} -O2 -shared -fPIC driver.c -o "$out/driver.so" &&
     ${CC:-cc} -std=c99 -O2 launches.c -o "$out/launches" -ldl -lpthread || fail "it does not compile"
 export GPUEXEC_DRIVER="$out/driver.so"
@@ -28,7 +63,6 @@ valgrind --tool=callgrind --callgrind-out-file="$out/counts" "$out/launches" all
 each() { # KIND: the instructions of one, from a line such as " 1,234 (5.6%)  launches.c:do_KIND [/tmp/launches]"
     echo $(( $(sed -n "s/^ *\([0-9,]*\) .*:do_$1 .*/\1/p" "$out/functions" | tr -d ,) / 10000 ))
 }
-passed=0 failed=0
 check() { # WHAT RAW MOST: what gpuexec adds to the driver's calls
     raw=$(each "$2")
     more=$(( $(each "$1") - raw ))
@@ -150,35 +184,5 @@ fi
 kinds=$(echo "$said" | grep -vc GROWS)
 echo "$kinds kinds of objects created and destroyed, ${COST_CYCLES:-5000} times each, or, if expensive, fewer"
 
-compiler() { # LANGUAGE COMMAND...: millions of instructions for the text on standard input
-    file=$out/file.$1; shift
-    cat >"$file"
-    valgrind --trace-children=yes --tool=callgrind --callgrind-out-file=/dev/null \
-        "$@" -I../.. -fsyntax-only "$file" 2>&1 |
-        sed -n 's/.*Collected : //p' | awk '{ n += $1 } END { printf "%d", n / 1e6 }'
-}
-# The instructions for each byte of the header without its comments. valgrind takes a minute at -O0, four at -O2.
-implementation() { # LEVEL MOST
-    took=$(valgrind --trace-children=yes --tool=callgrind --callgrind-out-file=/dev/null ${CC:-cc} -std=c99 "$1" \
-        -I../.. -DGPUEXEC_IMPLEMENTATION -x c -c ../../gpuexec.h -o "$out/implementation.o" 2>&1 |
-        sed -n 's/.*Collected : //p' | awk '{ n += $1 } END { printf "%d", n / 1e6 }')
-    most=$(($2 * $(${CC:-cc} -fpreprocessed -dD -E -P -x c ../../gpuexec.h 2>/dev/null | wc -c) / 1000000))
-    echo "compiling the implementation at $1: $took million instructions, at most $most"
-    if [ "$took" -gt 0 ] && [ "$took" -le "$most" ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
-}
-if ! ${CC:-cc} --version | grep -q clang; then
-    for level in ${COST_COMPILE:-}; do implementation "$level" "$([ "$level" = -O0 ] && echo 9000 || echo 32500)"; done
-fi
-bytes=$(wc -c < ../../gpuexec.h)
-include() { # LANGUAGE INSTRUCTIONS_PER_BYTE COMMAND...: the compiler reads all of it, also what it skips
-    language=$1 limit=$(($2 * bytes / 1000000)); shift 2
-    more=$(($(echo '#include "gpuexec.h"' | compiler "$language" "$@") - $(compiler "$language" "$@" </dev/null)))
-    echo "including gpuexec.h, $*: $more million instructions, at most $limit"
-    if [ $more -gt 0 ] && [ $more -le "$limit" ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
-}
-if [ -n "${COST_COMPILE:-}" ]; then
-    include c 101 ${CC:-cc} -std=c99
-    ! ${CXX:-c++} --version >/dev/null 2>&1 || include cc 126 ${CXX:-c++} -std=c++11
-fi
 echo "suite cost: $passed passed, $failed failed, 0 skipped"
 [ $failed -eq 0 ]
