@@ -7116,24 +7116,26 @@ static int gxi_range_take(const gxi_slot *context, gxi_range *out, const char *w
 
 typedef struct gxi_scope { const gxi_call *call; int entered, pushed, mode; } gxi_scope;
 /* While a capture is open on this thread, perhaps of another library, the driver refuses calls such as cuMemAlloc, and
-   the attempt breaks the capture, unless the thread's capture mode is relaxed. Sets the mode; returns the previous one,
-   or the same after a failure. */
-GXI_HOT int gxi_set_mode(int mode) {
-    (void)gxi.cu.cuThreadExchangeStreamCaptureMode(&mode);
-    return mode;
+   the attempt breaks the capture, unless the thread's capture mode is relaxed. Sets that mode, or restores the previous
+   one. Returns 1. */
+GXI_HOT int gxi_exchange_mode(int *mode) {
+    (void)gxi.cu.cuThreadExchangeStreamCaptureMode(mode);
+    return 1;
 }
 /* Before a statement, which must not leave it by break or return: executes it with the mode relaxed. */
 #define GXI_RELAXED \
-    for (int mode = gxi_set_mode(GXI_STREAM_CAPTURE_MODE_RELAXED), done = 0; !done; gxi_set_mode(mode), done = 1)
+    for (int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, relaxed = gxi_exchange_mode(&mode); relaxed; \
+         relaxed = !gxi_exchange_mode(&mode))
 GXI_HOT int gxi_try_enter(gxi_call *call, struct CUctx_st *context, gxi_scope *scope) {      /* returns the CUresult */
     struct CUctx_st *current = NULL;
     scope->call = call;
     scope->pushed = 0;
     scope->entered = 1;
-    scope->mode = gxi_set_mode(GXI_STREAM_CAPTURE_MODE_RELAXED);
+    scope->mode = GXI_STREAM_CAPTURE_MODE_RELAXED;
+    gxi_exchange_mode(&scope->mode);
     if (GXI_TRY(cuCtxGetCurrent, (&current)) == 0 && current == context) return 0;
     if (GXI_TRY(cuCtxPushCurrent, (context))) {
-        gxi_set_mode(scope->mode);
+        gxi_exchange_mode(&scope->mode);
         return call->cu;
     }
     scope->pushed = 1;
@@ -7146,7 +7148,10 @@ static gpuexec_result gxi_enter(gxi_call *call, struct CUctx_st *context, gxi_sc
 static GXI_NOINLINE void gxi_leave(const gxi_scope *scope) {
     struct CUctx_st *popped;
     gxi_call own, *const call = &own;            /* so that its result does not replace the caller's */
-    if (scope->entered) gxi_set_mode(scope->mode);
+    if (scope->entered) {
+        int mode = scope->mode;
+        gxi_exchange_mode(&mode);
+    }
     if (!scope->pushed) return;
     own = *scope->call;
     GXI_TRY(cuCtxPopCurrent, (&popped));
@@ -13605,7 +13610,8 @@ static GXI_NOINLINE gpuexec_result gxi_enter_relaxed(gxi_call *call, const gxi_s
     if (gxi_enter_stream(call, stream, scope)) return gxi_failed_with();
     if (scope->entered) return GPUEXEC_OK;
     scope->entered = 1;
-    scope->mode = gxi_set_mode(GXI_STREAM_CAPTURE_MODE_RELAXED);
+    scope->mode = GXI_STREAM_CAPTURE_MODE_RELAXED;
+    gxi_exchange_mode(&scope->mode);
     return GPUEXEC_OK;
 }
 /* The same for calls that a capture of this stream forbids: fails if it captures. One query, also of the per-thread
