@@ -58,13 +58,20 @@ examples: $(EXAMPLES)
 tests: $(TESTS) $(FIND_DEVICE) $(RANDOM) $(FORMS) $(ANSWERS)
 fuzzers: $(FUZZERS) $(BUILD)/fuzz/words
 
+# The rows of entry points, for the CPU device and the tests. What includes them is compiled again only if they differ.
+ENTRY_POINTS := $(BUILD)/entry_points.h
+$(ENTRY_POINTS): gpuexec.h tests/entry_points.rows tests/entry_points.awk
+	@mkdir -p $(@D)
+	@awk -f tests/entry_points.awk gpuexec.h tests/entry_points.rows > $@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
 # The CPU device. No contraction: PTX itself says where it fuses a multiply-add. No code reads errno or the
 # floating-point exceptions; without them, lane operations vectorise. Line numbers only for sanitizers, or with
 # SIM_DEBUG=-g: they cost the compiler a tenth of its time.
 SIM_DEBUG  = $(if $(SAN_FLAGS),-g1)
-SIM_CFLAGS = -std=gnu99 -O2 $(SIM_DEBUG) -fPIC -fvisibility=hidden -ffp-contract=off -fno-math-errno \
+SIM_CFLAGS = -std=gnu99 -I$(BUILD) -O2 $(SIM_DEBUG) -fPIC -fvisibility=hidden -ffp-contract=off -fno-math-errno \
     -fno-trapping-math -pthread $(WARN) $(SAN_FLAGS)
-$(BUILD)/simgpu/%.o: tests/simgpu/%.c
+$(BUILD)/simgpu/%.o: tests/simgpu/%.c | $(ENTRY_POINTS)
 	@mkdir -p $(@D)
 	$(call step,compile) $(CC) $(SIM_CFLAGS) $(DEPEND) -c $< -o $@
 # The thread sanitizer leaves out the files that compute in a warp's registers, which only one thread at a time uses: it
@@ -112,9 +119,9 @@ WHITE_BOX := $(patsubst %,$(BUILD)/unit/%,memory module nvjitlink played)
 $(WHITE_BOX): $(BUILD)/unit/%: tests/unit/%.c
 	@mkdir -p $(@D)
 	$(call step,compile) $(C99) $< -o $@ -lm -ldl -lpthread
-$(BUILD)/unit/%: tests/unit/%.c $(IMPLEMENTATION)
+$(BUILD)/unit/%: tests/unit/%.c $(IMPLEMENTATION) | $(ENTRY_POINTS)
 	@mkdir -p $(@D)
-	$(call step,compile) $(C99) -DGPUEXEC_IMPLEMENTED $< $(IMPLEMENTATION) -o $@ -lm -ldl -lpthread
+	$(call step,compile) $(C99) -I$(BUILD) -DGPUEXEC_IMPLEMENTED $< $(IMPLEMENTATION) -o $@ -lm -ldl -lpthread
 # Libraries that play NVRTC and nvJitLink, for tests/unit/nvrtc.c, nvjitlink.c and cache.c; old, and lacking a function.
 PLAYED_NVRTC     := $(BUILD)/play_nvrtc.so $(BUILD)/play_nvrtc_old.so
 PLAYED_NVJITLINK := $(BUILD)/play_nvjitlink.so $(BUILD)/play_nvjitlink_old.so $(BUILD)/play_nvjitlink_lacks.so
@@ -128,9 +135,9 @@ $(BUILD)/unit/nvrtc $(BUILD)/unit/cache: C99 += -DPLAYED_NVRTC='"$(BUILD)/play_n
 $(BUILD)/unit/nvrtc $(BUILD)/unit/cache: | $(PLAYED_NVRTC)
 $(BUILD)/unit/nvjitlink $(BUILD)/unit/cache: C99 += -DPLAYED_NVJITLINK='"$(BUILD)/play_nvjitlink"'
 $(BUILD)/unit/nvjitlink $(BUILD)/unit/cache: | $(PLAYED_NVJITLINK)
-$(BUILD)/bench/%: tests/bench/%.c
+$(BUILD)/bench/%: tests/bench/%.c | $(ENTRY_POINTS)
 	@mkdir -p $(@D)
-	$(call step,compile) $(C99) $< -o $@ -ldl -lpthread
+	$(call step,compile) $(C99) -I$(BUILD) $< -o $@ -ldl -lpthread
 $(FIND_DEVICE): tests/find_device.c
 $(FORMS): tests/forms/forms.c
 $(FIND_DEVICE) $(FORMS): $(IMPLEMENTATION)
@@ -138,9 +145,9 @@ $(FIND_DEVICE) $(FORMS): $(IMPLEMENTATION)
 	$(call step,compile) $(C99) -DGPUEXEC_IMPLEMENTED $(filter %.c,$^) $(IMPLEMENTATION) -o $@ -ldl -lpthread
 
 # The probe, one object for each file; and what stops a suite at random moments.
-$(BUILD)/answers.d/%.o: tests/probe/%.c
+$(BUILD)/answers.d/%.o: tests/probe/%.c | $(ENTRY_POINTS)
 	@mkdir -p $(@D)
-	$(call step,compile) $(CC) -std=c99 $(UNIT_CFLAGS) $(STRICT) $(SAN_FLAGS) $(DEPEND) -c $< -o $@
+	$(call step,compile) $(CC) -std=c99 -I$(BUILD) $(UNIT_CFLAGS) $(STRICT) $(SAN_FLAGS) $(DEPEND) -c $< -o $@
 $(ANSWERS): $(patsubst tests/probe/%.c,$(BUILD)/answers.d/%.o,$(wildcard tests/probe/*.c))
 	$(call step,link   ) $(CC) $(SAN_FLAGS) $^ -o $@ -ldl -lpthread
 $(FREEZER): tests/freezer.c
@@ -155,8 +162,8 @@ $(RANDOM): $(patsubst tests/random/%.c,$(BUILD)/random.d/%.o,$(wildcard tests/ra
 
 # The fuzzing harnesses of tests/fuzz, by default as programs that run files. FUZZ_ENGINE is the compiler flag that uses
 # libFuzzer instead of main.c.
-FUZZ_CC = $(CC) -std=gnu99 $(UNIT_CFLAGS) $(STRICT) $(SAN_FLAGS) $(DEPEND)
-$(BUILD)/fuzz/%.o: tests/fuzz/%.c
+FUZZ_CC = $(CC) -std=gnu99 -I$(BUILD) $(UNIT_CFLAGS) $(STRICT) $(SAN_FLAGS) $(DEPEND)
+$(BUILD)/fuzz/%.o: tests/fuzz/%.c | $(ENTRY_POINTS)
 	@mkdir -p $(@D)
 	$(call step,compile) $(FUZZ_CC) -fPIC $(if $(FUZZ_ENGINE),-DFUZZ_ENGINE) -c $< -o $@
 $(BUILD)/fuzz/play_%.o: tests/play_%.c

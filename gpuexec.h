@@ -4074,7 +4074,8 @@ static inline int gxi_swap(int *p, int from, int to) {               /* 1: it wa
    section impl-find), name, CUDA version that introduced the ABI declared here, and its parameters. The driver's are
    resolved through cuGetProcAddress with that version, never by symbol name: the plain symbol can be an older ABI. A
    second ABI of an entry point has a row whose name ends with its version. If a required one is missing, the start
-   fails; a missing optional one is NULL: see GXI_HAS. */
+   fails; a missing optional one is NULL: see GXI_HAS. The tests read these rows too (tests/entry_points.awk): each
+   parameter is a type without parentheses and a name. */
 
 typedef struct gxi_memcpy2d {                    /* CUDA_MEMCPY2D */
     size_t from_x, from_y;
@@ -4174,315 +4175,290 @@ typedef struct gxi_update {                      /* CUgraphExecUpdateResultInfo 
     struct CUgraphNode_st *node, *from;
 } gxi_update;
 
+typedef struct CUctx_st *gxi_cu_context;
+typedef struct CUmod_st *gxi_cu_module;
+typedef struct CUlib_st *gxi_cu_library;
+typedef struct CUfunc_st *gxi_cu_function;
+typedef struct CUstream_st *gxi_cu_stream;
+typedef struct CUevent_st *gxi_cu_event;
+typedef struct CUgraph_st *gxi_cu_graph;
+typedef struct CUgraphNode_st *gxi_cu_node;
+typedef struct CUgraphExec_st *gxi_cu_exec;
+typedef void (GXI_CUDA *gxi_cu_host_function)(void *user);
+typedef size_t (GXI_CUDA *gxi_cu_shared_of)(int threads);
+
 #define GXI_DRIVER(ROW) \
-    ROW(REQUIRED, cuInit,                     2000, (unsigned flags)) \
-    ROW(REQUIRED, cuDriverGetVersion,         2020, (int *version)) \
-    ROW(REQUIRED, cuGetErrorName,             6000, (int error, const char **text)) \
-    ROW(REQUIRED, cuGetErrorString,           6000, (int error, const char **text)) \
-    ROW(OPTIONAL, cuLogsDumpToMemory,        12090, (unsigned *iterator, char *text, size_t *bytes, unsigned flags)) \
-    ROW(REQUIRED, cuDeviceGet,                2000, (int *device, int ordinal)) \
-    ROW(REQUIRED, cuDeviceGetCount,           2000, (int *count)) \
-    ROW(REQUIRED, cuDeviceGetName,            2000, (char *name, int size, int device)) \
-    ROW(REQUIRED, cuDeviceGetAttribute,       2000, (int *value, int attribute, int device)) \
-    ROW(REQUIRED, cuDeviceTotalMem,           3020, (size_t *bytes, int device)) \
-    ROW(REQUIRED, cuDeviceGetPCIBusId,        4010, (char *id, int size, int device)) \
-    ROW(OPTIONAL, cuDeviceGetUuid,           11040, (unsigned char uuid[16], int device)) \
-    ROW(REQUIRED, cuDeviceCanAccessPeer,      4000, (int *can, int device, int peer)) \
-    ROW(REQUIRED, cuDeviceGetP2PAttribute,    8000, (int *value, int attribute, int device, int peer)) \
-    ROW(REQUIRED, cuDevicePrimaryCtxRetain,   7000, (struct CUctx_st **context, int device)) \
+    ROW(REQUIRED, cuInit,                  2000, (unsigned flags)) \
+    ROW(REQUIRED, cuDriverGetVersion,      2020, (int *version)) \
+    ROW(REQUIRED, cuGetErrorName,          6000, (int error, const char **text)) \
+    ROW(REQUIRED, cuGetErrorString,        6000, (int error, const char **text)) \
+    ROW(OPTIONAL, cuLogsDumpToMemory,     12090, (unsigned *iterator, char *text, size_t *bytes, unsigned flags)) \
+    ROW(REQUIRED, cuDeviceGet,             2000, (int *device, int ordinal)) \
+    ROW(REQUIRED, cuDeviceGetCount,        2000, (int *count)) \
+    ROW(REQUIRED, cuDeviceGetName,         2000, (char *name, int size, int device)) \
+    ROW(REQUIRED, cuDeviceGetAttribute,    2000, (int *value, int attribute, int device)) \
+    ROW(REQUIRED, cuDeviceTotalMem,        3020, (size_t *bytes, int device)) \
+    ROW(REQUIRED, cuDeviceGetPCIBusId,     4010, (char *id, int size, int device)) \
+    ROW(OPTIONAL, cuDeviceGetUuid,        11040, (unsigned char *uuid, int device)) \
+    ROW(REQUIRED, cuDeviceCanAccessPeer,   4000, (int *can, int device, int peer)) \
+    ROW(REQUIRED, cuDeviceGetP2PAttribute, 8000, (int *value, int attribute, int device, int peer)) \
+    ROW(REQUIRED, cuDevicePrimaryCtxRetain, 7000, (gxi_cu_context *context, int device)) \
     ROW(REQUIRED, cuDevicePrimaryCtxRelease, 11000, (int device)) \
-    ROW(REQUIRED, cuDevicePrimaryCtxSetFlags,11000, (int device, unsigned flags)) \
-    ROW(REQUIRED, cuCtxGetCurrent,            4000, (struct CUctx_st **context)) \
-    ROW(REQUIRED, cuCtxPushCurrent,           4000, (struct CUctx_st *context)) \
-    ROW(REQUIRED, cuCtxPopCurrent,            4000, (struct CUctx_st **context)) \
-    ROW(REQUIRED, cuCtxGetDevice,             2000, (int *device)) \
-    ROW(REQUIRED, cuCtxCreate,                3020, (struct CUctx_st **context, unsigned flags, int device)) \
-    ROW(REQUIRED, cuCtxDestroy,               4000, (struct CUctx_st *context)) \
-    ROW(REQUIRED, cuCtxGetApiVersion,         3020, (struct CUctx_st *context, unsigned *version)) \
-    ROW(OPTIONAL, cuCtxGetId,                12000, (struct CUctx_st *context, unsigned long long *id)) \
-    ROW(REQUIRED, cuCtxGetLimit,              3010, (size_t *value, int limit)) \
-    ROW(REQUIRED, cuCtxSetLimit,              3010, (int limit, size_t value)) \
-    ROW(REQUIRED, cuCtxGetStreamPriorityRange,5050, (int *least, int *greatest)) \
-    ROW(OPTIONAL, cuCtxAttach,                2000, (struct CUctx_st **context, unsigned flags)) \
-    ROW(OPTIONAL, cuCtxDetach,                2000, (struct CUctx_st *context)) \
+    ROW(REQUIRED, cuDevicePrimaryCtxSetFlags, 11000, (int device, unsigned flags)) \
+    ROW(REQUIRED, cuCtxGetCurrent,         4000, (gxi_cu_context *context)) \
+    ROW(REQUIRED, cuCtxPushCurrent,        4000, (gxi_cu_context context)) \
+    ROW(REQUIRED, cuCtxPopCurrent,         4000, (gxi_cu_context *context)) \
+    ROW(REQUIRED, cuCtxGetDevice,          2000, (int *device)) \
+    ROW(REQUIRED, cuCtxCreate,             3020, (gxi_cu_context *context, unsigned flags, int device)) \
+    ROW(REQUIRED, cuCtxDestroy,            4000, (gxi_cu_context context)) \
+    ROW(REQUIRED, cuCtxGetApiVersion,      3020, (gxi_cu_context context, unsigned *version)) \
+    ROW(OPTIONAL, cuCtxGetId,             12000, (gxi_cu_context context, unsigned long long *id)) \
+    ROW(REQUIRED, cuCtxGetLimit,           3010, (size_t *value, int limit)) \
+    ROW(REQUIRED, cuCtxSetLimit,           3010, (int limit, size_t value)) \
+    ROW(REQUIRED, cuCtxGetStreamPriorityRange, 5050, (int *least, int *greatest)) \
+    ROW(OPTIONAL, cuCtxAttach,             2000, (gxi_cu_context *context, unsigned flags)) \
+    ROW(OPTIONAL, cuCtxDetach,             2000, (gxi_cu_context context)) \
     ROW(REQUIRED, cuDevicePrimaryCtxGetState, 7000, (int device, unsigned *flags, int *active)) \
-    ROW(REQUIRED, cuCtxSynchronize,           2000, (void)) \
-    ROW(REQUIRED, cuModuleLoadDataEx,         2010, \
-        (struct CUmod_st **module, const void *image, unsigned n, int *options, void **values)) \
-    ROW(REQUIRED, cuModuleUnload,             2000, (struct CUmod_st *module)) \
-    ROW(REQUIRED, cuModuleGetFunction,        2000, \
-        (struct CUfunc_st **function, struct CUmod_st *module, const char *name)) \
-    ROW(REQUIRED, cuModuleGetGlobal,          3020, \
-        (gpuexec_ptr *address, size_t *bytes, struct CUmod_st *module, const char *name)) \
-    ROW(REQUIRED, cuLinkCreate,               6050, (unsigned n, int *options, void **values, void **state)) \
-    ROW(REQUIRED, cuLinkAddData,              6050, \
-        (void *state, int type, void *data, size_t bytes, const char *name, unsigned n, int *options, \
-                                                     void **values)) \
-    ROW(REQUIRED, cuLinkComplete,             5050, (void *state, void **image, size_t *bytes)) \
-    ROW(REQUIRED, cuLinkDestroy,              5050, (void *state)) \
-    ROW(OPTIONAL, cuModuleGetFunctionCount,  12040, (unsigned *count, struct CUmod_st *module)) \
-    ROW(OPTIONAL, cuModuleEnumerateFunctions,12040, \
-        (struct CUfunc_st **functions, unsigned n, struct CUmod_st *module)) \
-    ROW(OPTIONAL, cuFuncGetName,             12030, (const char **name, struct CUfunc_st *function)) \
-    ROW(OPTIONAL, cuFuncGetParamInfo,        12040, \
-        (struct CUfunc_st *function, size_t index, size_t *offset, size_t *size)) \
-    ROW(OPTIONAL, cuLibraryLoadData,         12000, \
-        (struct CUlib_st **library, const void *image, int *options, void **values, unsigned n, \
-         int *library_options, void **library_values, unsigned library_n)) \
-    ROW(OPTIONAL, cuLibraryUnload,           12000, (struct CUlib_st *library)) \
-    ROW(OPTIONAL, cuLibraryGetModule,        12000, (struct CUmod_st **module, struct CUlib_st *library)) \
-    ROW(OPTIONAL, cuLibraryGetKernelCount,   12040, (unsigned *count, struct CUlib_st *library)) \
-    ROW(OPTIONAL, cuLibraryEnumerateKernels, 12040, (void **kernels, unsigned n, struct CUlib_st *library)) \
-    ROW(OPTIONAL, cuKernelGetName,           12030, (const char **name, void *kernel)) \
-    ROW(OPTIONAL, cuKernelGetFunction,       12000, (struct CUfunc_st **function, void *kernel)) \
-    ROW(OPTIONAL, cuModuleGetLoadingMode,    11070, (int *mode)) \
-    ROW(OPTIONAL, cuFuncLoad,                12040, (struct CUfunc_st *function)) \
-    ROW(OPTIONAL, cuFuncIsLoaded,            12040, (int *state, struct CUfunc_st *function)) \
-    ROW(REQUIRED, cuFuncGetAttribute,         2020, (int *value, int attribute, struct CUfunc_st *function)) \
-    ROW(REQUIRED, cuFuncSetAttribute,         9000, (struct CUfunc_st *function, int attribute, int value)) \
-    ROW(REQUIRED, cuFuncSetCacheConfig,       3000, (struct CUfunc_st *function, int config)) \
+    ROW(REQUIRED, cuCtxSynchronize,        2000, (void)) \
+    ROW(REQUIRED, cuModuleLoadDataEx,      2010, \
+        (gxi_cu_module *module, const void *image, unsigned n, int *options, void **values)) \
+    ROW(REQUIRED, cuModuleUnload,          2000, (gxi_cu_module module)) \
+    ROW(REQUIRED, cuModuleGetFunction,     2000, (gxi_cu_function *function, gxi_cu_module module, const char *name)) \
+    ROW(REQUIRED, cuModuleGetGlobal,       3020, \
+        (gpuexec_ptr *address, size_t *bytes, gxi_cu_module module, const char *name)) \
+    ROW(REQUIRED, cuLinkCreate,            6050, (unsigned n, int *options, void **values, void **state)) \
+    ROW(REQUIRED, cuLinkAddData,           6050, \
+        (void *state, int type, void *data, size_t bytes, const char *name, unsigned n, int *options, void **values)) \
+    ROW(REQUIRED, cuLinkComplete,          5050, (void *state, void **image, size_t *bytes)) \
+    ROW(REQUIRED, cuLinkDestroy,           5050, (void *state)) \
+    ROW(OPTIONAL, cuModuleGetFunctionCount, 12040, (unsigned *count, gxi_cu_module module)) \
+    ROW(OPTIONAL, cuModuleEnumerateFunctions, 12040, (gxi_cu_function *functions, unsigned n, gxi_cu_module module)) \
+    ROW(OPTIONAL, cuFuncGetName,          12030, (const char **name, gxi_cu_function function)) \
+    ROW(OPTIONAL, cuFuncGetParamInfo,     12040, \
+        (gxi_cu_function function, size_t index, size_t *offset, size_t *size)) \
+    ROW(OPTIONAL, cuLibraryLoadData,      12000, \
+        (gxi_cu_library *library, const void *image, int *options, void **values, unsigned n, int *library_options, \
+         void **library_values, unsigned library_n)) \
+    ROW(OPTIONAL, cuLibraryUnload,        12000, (gxi_cu_library library)) \
+    ROW(OPTIONAL, cuLibraryGetModule,     12000, (gxi_cu_module *module, gxi_cu_library library)) \
+    ROW(OPTIONAL, cuLibraryGetKernelCount, 12040, (unsigned *count, gxi_cu_library library)) \
+    ROW(OPTIONAL, cuLibraryEnumerateKernels, 12040, (void **kernels, unsigned n, gxi_cu_library library)) \
+    ROW(OPTIONAL, cuKernelGetName,        12030, (const char **name, void *kernel)) \
+    ROW(OPTIONAL, cuKernelGetFunction,    12000, (gxi_cu_function *function, void *kernel)) \
+    ROW(OPTIONAL, cuModuleGetLoadingMode, 11070, (int *mode)) \
+    ROW(OPTIONAL, cuFuncLoad,             12040, (gxi_cu_function function)) \
+    ROW(OPTIONAL, cuFuncIsLoaded,         12040, (int *state, gxi_cu_function function)) \
+    ROW(REQUIRED, cuFuncGetAttribute,      2020, (int *value, int attribute, gxi_cu_function function)) \
+    ROW(REQUIRED, cuFuncSetAttribute,      9000, (gxi_cu_function function, int attribute, int value)) \
+    ROW(REQUIRED, cuFuncSetCacheConfig,    3000, (gxi_cu_function function, int config)) \
     ROW(REQUIRED, cuOccupancyMaxActiveBlocksPerMultiprocessor, 6050, \
-        (int *blocks, struct CUfunc_st *function, int threads, size_t shared)) \
+        (int *blocks, gxi_cu_function function, int threads, size_t shared)) \
     ROW(REQUIRED, cuOccupancyMaxPotentialBlockSize, 6050, \
-        (int *blocks, int *threads, struct CUfunc_st *function, size_t (GXI_CUDA *shared_of)(int), \
-                                                     size_t shared, int limit)) \
-    ROW(REQUIRED, cuLaunchKernel,             4000, \
-        (struct CUfunc_st *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, \
-                                                     unsigned bz, unsigned shared, struct CUstream_st *stream, \
-                                                     void **params, void **extra)) \
-    ROW(REQUIRED, cuLaunchCooperativeKernel,  9000, \
-        (struct CUfunc_st *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, \
-                                                     unsigned bz, unsigned shared, struct CUstream_st *stream, \
-                                                     void **params)) \
+        (int *blocks, int *threads, gxi_cu_function function, gxi_cu_shared_of shared_of, size_t shared, int limit)) \
+    ROW(REQUIRED, cuLaunchKernel,          4000, \
+        (gxi_cu_function function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, \
+         unsigned shared, gxi_cu_stream stream, void **params, void **extra)) \
+    ROW(REQUIRED, cuLaunchCooperativeKernel, 9000, \
+        (gxi_cu_function function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, \
+         unsigned shared, gxi_cu_stream stream, void **params)) \
     ROW(OPTIONAL, cuLaunchCooperativeKernelMultiDevice, 9000, (void *launches, unsigned count, unsigned flags)) \
-    ROW(OPTIONAL, cuLaunchKernelEx,          11060, \
-        (const struct gxi_launch_config *config, struct CUfunc_st *function, void **params, void **extra)) \
+    ROW(OPTIONAL, cuLaunchKernelEx,       11060, \
+        (const gxi_launch_config *config, gxi_cu_function function, void **params, void **extra)) \
     ROW(OPTIONAL, cuOccupancyMaxPotentialClusterSize, 11070, \
-        (int *blocks, struct CUfunc_st *function, const struct gxi_launch_config *config)) \
-    ROW(REQUIRED, cuLaunchHostFunc,          10000, \
-        (struct CUstream_st *stream, void (GXI_CUDA *function)(void *), void *user)) \
-    ROW(REQUIRED, cuStreamGetPriority,        5050, (struct CUstream_st *stream, int *priority)) \
-    ROW(REQUIRED, cuStreamGetFlags,           5050, (struct CUstream_st *stream, unsigned *flags)) \
-    ROW(REQUIRED, cuMemAlloc,                 3020, (gpuexec_ptr *address, size_t bytes)) \
-    ROW(REQUIRED, cuMemAllocPitch,            3020, \
+        (int *blocks, gxi_cu_function function, const gxi_launch_config *config)) \
+    ROW(REQUIRED, cuLaunchHostFunc,       10000, (gxi_cu_stream stream, gxi_cu_host_function function, void *user)) \
+    ROW(REQUIRED, cuStreamGetPriority,     5050, (gxi_cu_stream stream, int *priority)) \
+    ROW(REQUIRED, cuStreamGetFlags,        5050, (gxi_cu_stream stream, unsigned *flags)) \
+    ROW(REQUIRED, cuMemAlloc,              3020, (gpuexec_ptr *address, size_t bytes)) \
+    ROW(REQUIRED, cuMemAllocPitch,         3020, \
         (gpuexec_ptr *address, size_t *pitch, size_t width, size_t height, unsigned element)) \
-    ROW(REQUIRED, cuMemFree,                  3020, (gpuexec_ptr address)) \
-    ROW(REQUIRED, cuMemPoolCreate,           11020, (void **pool, const struct gxi_pool_properties *properties)) \
-    ROW(REQUIRED, cuMemPoolDestroy,          11020, (void *pool)) \
-    ROW(REQUIRED, cuMemPoolSetAttribute,     11020, (void *pool, int attribute, void *value)) \
-    ROW(REQUIRED, cuMemPoolGetAttribute,     11020, (void *pool, int attribute, void *value)) \
-    ROW(REQUIRED, cuMemPoolTrimTo,           11020, (void *pool, size_t bytes)) \
-    ROW(REQUIRED, cuMemPoolSetAccess,        11020, (void *pool, const struct gxi_access *access, size_t count)) \
-    ROW(REQUIRED, cuMemPoolGetAccess,        11020, (int *flags, void *pool, struct gxi_location *location)) \
+    ROW(REQUIRED, cuMemFree,               3020, (gpuexec_ptr address)) \
+    ROW(REQUIRED, cuMemPoolCreate,        11020, (void **pool, const gxi_pool_properties *properties)) \
+    ROW(REQUIRED, cuMemPoolDestroy,       11020, (void *pool)) \
+    ROW(REQUIRED, cuMemPoolSetAttribute,  11020, (void *pool, int attribute, void *value)) \
+    ROW(REQUIRED, cuMemPoolGetAttribute,  11020, (void *pool, int attribute, void *value)) \
+    ROW(REQUIRED, cuMemPoolTrimTo,        11020, (void *pool, size_t bytes)) \
+    ROW(REQUIRED, cuMemPoolSetAccess,     11020, (void *pool, const gxi_access *access, size_t count)) \
+    ROW(REQUIRED, cuMemPoolGetAccess,     11020, (int *flags, void *pool, gxi_location *location)) \
     ROW(REQUIRED, cuDeviceGetDefaultMemPool, 11020, (void **pool, int device)) \
-    ROW(REQUIRED, cuMemAllocFromPoolAsync,   11020, \
-        (gpuexec_ptr *address, size_t bytes, void *pool, struct CUstream_st *stream)) \
-    ROW(REQUIRED, cuMemFreeAsync,            11020, (gpuexec_ptr address, struct CUstream_st *stream)) \
-    ROW(REQUIRED, cuMemGetInfo,               3020, (size_t *available, size_t *total)) \
-    ROW(REQUIRED, cuMemAllocManaged,          6000, (gpuexec_ptr *address, size_t bytes, unsigned flags)) \
-    ROW(OPTIONAL, cuMemPrefetchAsync,         8000, \
-        (gpuexec_ptr address, size_t bytes, int device, struct CUstream_st *stream)) \
-    ROW(OPTIONAL, cuMemPrefetchAsync_12020,     12020, \
-        (gpuexec_ptr address, size_t bytes, gxi_location location, unsigned flags, struct CUstream_st *stream)) \
-    ROW(OPTIONAL, cuMemAdvise,                8000, (gpuexec_ptr address, size_t bytes, int advice, int device)) \
-    ROW(OPTIONAL, cuMemAdvise_12020,            12020, \
+    ROW(REQUIRED, cuMemAllocFromPoolAsync, 11020, \
+        (gpuexec_ptr *address, size_t bytes, void *pool, gxi_cu_stream stream)) \
+    ROW(REQUIRED, cuMemFreeAsync,         11020, (gpuexec_ptr address, gxi_cu_stream stream)) \
+    ROW(REQUIRED, cuMemGetInfo,            3020, (size_t *available, size_t *total)) \
+    ROW(REQUIRED, cuMemAllocManaged,       6000, (gpuexec_ptr *address, size_t bytes, unsigned flags)) \
+    ROW(OPTIONAL, cuMemPrefetchAsync,      8000, \
+        (gpuexec_ptr address, size_t bytes, int device, gxi_cu_stream stream)) \
+    ROW(OPTIONAL, cuMemPrefetchAsync_12020, 12020, \
+        (gpuexec_ptr address, size_t bytes, gxi_location location, unsigned flags, gxi_cu_stream stream)) \
+    ROW(OPTIONAL, cuMemAdvise,             8000, (gpuexec_ptr address, size_t bytes, int advice, int device)) \
+    ROW(OPTIONAL, cuMemAdvise_12020,      12020, \
         (gpuexec_ptr address, size_t bytes, int advice, gxi_location location)) \
-    ROW(REQUIRED, cuMemRangeGetAttributes,    8000, \
+    ROW(REQUIRED, cuMemRangeGetAttributes, 8000, \
         (void **values, size_t *sizes, int *attributes, size_t n, gpuexec_ptr address, size_t bytes)) \
-    ROW(REQUIRED, cuStreamAttachMemAsync,     6000, \
-        (struct CUstream_st *stream, gpuexec_ptr address, size_t bytes, unsigned flags)) \
-    ROW(REQUIRED, cuMemHostAlloc,             2020, (void **memory, size_t bytes, unsigned flags)) \
-    ROW(REQUIRED, cuMemFreeHost,              2000, (void *memory)) \
-    ROW(REQUIRED, cuMemHostRegister,          6050, (void *memory, size_t bytes, unsigned flags)) \
-    ROW(REQUIRED, cuMemHostUnregister,        4000, (void *memory)) \
-    ROW(REQUIRED, cuCtxEnablePeerAccess,      4000, (struct CUctx_st *peer, unsigned flags)) \
-    ROW(REQUIRED, cuCtxDisablePeerAccess,     4000, (struct CUctx_st *peer)) \
-    ROW(REQUIRED, cuMemHostGetDevicePointer,  3020, (gpuexec_ptr *address, void *memory, unsigned flags)) \
-    ROW(REQUIRED, cuMemGetAddressRange,       3020, (gpuexec_ptr *base, size_t *bytes, gpuexec_ptr address)) \
-    ROW(REQUIRED, cuPointerGetAttributes,     7000, (unsigned n, int *attributes, void **values, gpuexec_ptr address)) \
-    ROW(REQUIRED, cuMemcpyHtoD,               3020, (gpuexec_ptr to, const void *from, size_t bytes)) \
-    ROW(REQUIRED, cuMemcpyDtoH,               3020, (void *to, gpuexec_ptr from, size_t bytes)) \
-    ROW(REQUIRED, cuMemcpyDtoD,               3020, (gpuexec_ptr to, gpuexec_ptr from, size_t bytes)) \
-    ROW(REQUIRED, cuMemcpyHtoDAsync,          3020, \
-        (gpuexec_ptr to, const void *from, size_t bytes, struct CUstream_st *stream)) \
-    ROW(REQUIRED, cuMemcpyDtoHAsync,          3020, \
-        (void *to, gpuexec_ptr from, size_t bytes, struct CUstream_st *stream)) \
-    ROW(REQUIRED, cuMemcpyDtoDAsync,          3020, \
-        (gpuexec_ptr to, gpuexec_ptr from, size_t bytes, struct CUstream_st *stream)) \
-    ROW(REQUIRED, cuMemcpy2DAsync,            3020, (const gxi_memcpy2d *copy, struct CUstream_st *stream)) \
-    ROW(REQUIRED, cuMemcpy3DAsync,            3020, (const struct gxi_memcpy3d *copy, struct CUstream_st *stream)) \
-    ROW(REQUIRED, cuMemcpy3DPeerAsync,        4000, (const struct gxi_memcpy3d *copy, struct CUstream_st *stream)) \
-    ROW(OPTIONAL, cuMemcpyBatchAsync,        12080, \
-        (gpuexec_ptr *to, gpuexec_ptr *from, size_t *bytes, size_t count, struct gxi_batch_attributes *attributes, \
-                                                     size_t *firsts, size_t n, size_t *failed, \
-                                                     struct CUstream_st *stream)) \
-    ROW(REQUIRED, cuMemcpyPeerAsync,          4000, \
-        (gpuexec_ptr to, struct CUctx_st *to_context, gpuexec_ptr from, struct CUctx_st *from_context, \
-                                                     size_t bytes, struct CUstream_st *stream)) \
-    ROW(REQUIRED, cuMemsetD8Async,            3020, \
-        (gpuexec_ptr to, unsigned char value, size_t bytes, struct CUstream_st *stream)) \
-    ROW(REQUIRED, cuMemsetD16Async,           3020, \
-        (gpuexec_ptr to, unsigned short value, size_t count, struct CUstream_st *stream)) \
-    ROW(REQUIRED, cuMemsetD32Async,           3020, \
-        (gpuexec_ptr to, unsigned value, size_t count, struct CUstream_st *stream)) \
-    ROW(REQUIRED, cuMemsetD2D8Async,          3020, \
-        (gpuexec_ptr to, size_t pitch, unsigned char value, size_t width, size_t height, \
-                                                     struct CUstream_st *stream)) \
-    ROW(REQUIRED, cuMemsetD2D16Async,         3020, \
-        (gpuexec_ptr to, size_t pitch, unsigned short value, size_t width, size_t height, \
-                                                     struct CUstream_st *stream)) \
-    ROW(REQUIRED, cuMemsetD2D32Async,         3020, \
-        (gpuexec_ptr to, size_t pitch, unsigned value, size_t width, size_t height, \
-                                                     struct CUstream_st *stream)) \
-    ROW(REQUIRED, cuStreamCreateWithPriority, 5050, (struct CUstream_st **stream, unsigned flags, int priority)) \
-    ROW(REQUIRED, cuStreamDestroy,            4000, (struct CUstream_st *stream)) \
-    ROW(REQUIRED, cuStreamSynchronize,        2000, (struct CUstream_st *stream)) \
-    ROW(REQUIRED, cuStreamQuery,              2000, (struct CUstream_st *stream)) \
-    ROW(REQUIRED, cuStreamWaitEvent,          3020, \
-        (struct CUstream_st *stream, struct CUevent_st *event, unsigned flags)) \
-    ROW(OPTIONAL, cuStreamWaitValue32,       11070, \
-        (struct CUstream_st *stream, gpuexec_ptr address, unsigned value, unsigned flags)) \
-    ROW(OPTIONAL, cuStreamWaitValue64,       11070, \
-        (struct CUstream_st *stream, gpuexec_ptr address, uint64_t value, unsigned flags)) \
-    ROW(OPTIONAL, cuStreamWriteValue32,      11070, \
-        (struct CUstream_st *stream, gpuexec_ptr address, unsigned value, unsigned flags)) \
-    ROW(OPTIONAL, cuStreamWriteValue64,      11070, \
-        (struct CUstream_st *stream, gpuexec_ptr address, uint64_t value, unsigned flags)) \
-    ROW(REQUIRED, cuStreamBeginCapture,      10010, (struct CUstream_st *stream, int mode)) \
-    ROW(REQUIRED, cuStreamEndCapture,        10000, (struct CUstream_st *stream, struct CUgraph_st **graph)) \
-    ROW(REQUIRED, cuStreamIsCapturing,       10000, (struct CUstream_st *stream, int *status)) \
-    ROW(REQUIRED, cuStreamGetCaptureInfo,    10010, (struct CUstream_st *stream, int *status, uint64_t *id)) \
+    ROW(REQUIRED, cuStreamAttachMemAsync,  6000, \
+        (gxi_cu_stream stream, gpuexec_ptr address, size_t bytes, unsigned flags)) \
+    ROW(REQUIRED, cuMemHostAlloc,          2020, (void **memory, size_t bytes, unsigned flags)) \
+    ROW(REQUIRED, cuMemFreeHost,           2000, (void *memory)) \
+    ROW(REQUIRED, cuMemHostRegister,       6050, (void *memory, size_t bytes, unsigned flags)) \
+    ROW(REQUIRED, cuMemHostUnregister,     4000, (void *memory)) \
+    ROW(REQUIRED, cuCtxEnablePeerAccess,   4000, (gxi_cu_context peer, unsigned flags)) \
+    ROW(REQUIRED, cuCtxDisablePeerAccess,  4000, (gxi_cu_context peer)) \
+    ROW(REQUIRED, cuMemHostGetDevicePointer, 3020, (gpuexec_ptr *address, void *memory, unsigned flags)) \
+    ROW(REQUIRED, cuMemGetAddressRange,    3020, (gpuexec_ptr *base, size_t *bytes, gpuexec_ptr address)) \
+    ROW(REQUIRED, cuPointerGetAttributes,  7000, (unsigned n, int *attributes, void **values, gpuexec_ptr address)) \
+    ROW(REQUIRED, cuMemcpyHtoD,            3020, (gpuexec_ptr to, const void *from, size_t bytes)) \
+    ROW(REQUIRED, cuMemcpyDtoH,            3020, (void *to, gpuexec_ptr from, size_t bytes)) \
+    ROW(REQUIRED, cuMemcpyDtoD,            3020, (gpuexec_ptr to, gpuexec_ptr from, size_t bytes)) \
+    ROW(REQUIRED, cuMemcpyHtoDAsync,       3020, \
+        (gpuexec_ptr to, const void *from, size_t bytes, gxi_cu_stream stream)) \
+    ROW(REQUIRED, cuMemcpyDtoHAsync,       3020, (void *to, gpuexec_ptr from, size_t bytes, gxi_cu_stream stream)) \
+    ROW(REQUIRED, cuMemcpyDtoDAsync,       3020, \
+        (gpuexec_ptr to, gpuexec_ptr from, size_t bytes, gxi_cu_stream stream)) \
+    ROW(REQUIRED, cuMemcpy2DAsync,         3020, (const gxi_memcpy2d *copy, gxi_cu_stream stream)) \
+    ROW(REQUIRED, cuMemcpy3DAsync,         3020, (const gxi_memcpy3d *copy, gxi_cu_stream stream)) \
+    ROW(REQUIRED, cuMemcpy3DPeerAsync,     4000, (const gxi_memcpy3d *copy, gxi_cu_stream stream)) \
+    ROW(OPTIONAL, cuMemcpyBatchAsync,     12080, \
+        (gpuexec_ptr *to, gpuexec_ptr *from, size_t *bytes, size_t count, gxi_batch_attributes *attributes, \
+         size_t *firsts, size_t n, size_t *failed, gxi_cu_stream stream)) \
+    ROW(REQUIRED, cuMemcpyPeerAsync,       4000, \
+        (gpuexec_ptr to, gxi_cu_context to_context, gpuexec_ptr from, gxi_cu_context from_context, size_t bytes, \
+         gxi_cu_stream stream)) \
+    ROW(REQUIRED, cuMemsetD8Async,         3020, \
+        (gpuexec_ptr to, unsigned char value, size_t bytes, gxi_cu_stream stream)) \
+    ROW(REQUIRED, cuMemsetD16Async,        3020, \
+        (gpuexec_ptr to, unsigned short value, size_t count, gxi_cu_stream stream)) \
+    ROW(REQUIRED, cuMemsetD32Async,        3020, (gpuexec_ptr to, unsigned value, size_t count, gxi_cu_stream stream)) \
+    ROW(REQUIRED, cuMemsetD2D8Async,       3020, \
+        (gpuexec_ptr to, size_t pitch, unsigned char value, size_t width, size_t height, gxi_cu_stream stream)) \
+    ROW(REQUIRED, cuMemsetD2D16Async,      3020, \
+        (gpuexec_ptr to, size_t pitch, unsigned short value, size_t width, size_t height, gxi_cu_stream stream)) \
+    ROW(REQUIRED, cuMemsetD2D32Async,      3020, \
+        (gpuexec_ptr to, size_t pitch, unsigned value, size_t width, size_t height, gxi_cu_stream stream)) \
+    ROW(REQUIRED, cuStreamCreateWithPriority, 5050, (gxi_cu_stream *stream, unsigned flags, int priority)) \
+    ROW(REQUIRED, cuStreamDestroy,         4000, (gxi_cu_stream stream)) \
+    ROW(REQUIRED, cuStreamSynchronize,     2000, (gxi_cu_stream stream)) \
+    ROW(REQUIRED, cuStreamQuery,           2000, (gxi_cu_stream stream)) \
+    ROW(REQUIRED, cuStreamWaitEvent,       3020, (gxi_cu_stream stream, gxi_cu_event event, unsigned flags)) \
+    ROW(OPTIONAL, cuStreamWaitValue32,    11070, \
+        (gxi_cu_stream stream, gpuexec_ptr word, unsigned value, unsigned flags)) \
+    ROW(OPTIONAL, cuStreamWaitValue64,    11070, \
+        (gxi_cu_stream stream, gpuexec_ptr word, uint64_t value, unsigned flags)) \
+    ROW(OPTIONAL, cuStreamWriteValue32,   11070, \
+        (gxi_cu_stream stream, gpuexec_ptr address, unsigned value, unsigned flags)) \
+    ROW(OPTIONAL, cuStreamWriteValue64,   11070, \
+        (gxi_cu_stream stream, gpuexec_ptr address, uint64_t value, unsigned flags)) \
+    ROW(REQUIRED, cuStreamBeginCapture,   10010, (gxi_cu_stream stream, int mode)) \
+    ROW(REQUIRED, cuStreamEndCapture,     10000, (gxi_cu_stream stream, gxi_cu_graph *graph)) \
+    ROW(REQUIRED, cuStreamIsCapturing,    10000, (gxi_cu_stream stream, int *status)) \
+    ROW(REQUIRED, cuStreamGetCaptureInfo, 10010, (gxi_cu_stream stream, int *status, uint64_t *id)) \
     ROW(REQUIRED, cuThreadExchangeStreamCaptureMode, 10010, (int *mode)) \
-    ROW(REQUIRED, cuGraphGetNodes,           10000, \
-        (struct CUgraph_st *graph, struct CUgraphNode_st **nodes, size_t *count)) \
-    ROW(REQUIRED, cuGraphNodeGetType,        10000, (struct CUgraphNode_st *node, int *type)) \
-    ROW(REQUIRED, cuGraphNodeGetDependencies, 10000, \
-        (struct CUgraphNode_st *node, struct CUgraphNode_st **before, size_t *count)) \
-    ROW(REQUIRED, cuGraphNodeGetDependentNodes, 10000, \
-        (struct CUgraphNode_st *node, struct CUgraphNode_st **after, size_t *count)) \
-    ROW(REQUIRED, cuGraphKernelNodeGetParams, 10000, (struct CUgraphNode_st *node, struct gxi_kernel_node *params)) \
-    ROW(REQUIRED, cuGraphMemcpyNodeGetParams, 10000, (struct CUgraphNode_st *node, struct gxi_memcpy3d *params)) \
-    ROW(REQUIRED, cuGraphMemsetNodeGetParams, 10000, (struct CUgraphNode_st *node, struct gxi_fill_node *params)) \
-    ROW(REQUIRED, cuGraphChildGraphNodeGetGraph, 10000, (struct CUgraphNode_st *node, struct CUgraph_st **graph)) \
-    ROW(REQUIRED, cuGraphCreate,             10000, (struct CUgraph_st **graph, unsigned flags)) \
-    ROW(REQUIRED, cuGraphClone,              10000, (struct CUgraph_st **clone, struct CUgraph_st *graph)) \
-    ROW(REQUIRED, cuGraphNodeFindInClone,    10000, \
-        (struct CUgraphNode_st **node, struct CUgraphNode_st *original, struct CUgraph_st *clone)) \
-    ROW(REQUIRED, cuGraphDestroyNode,        10000, (struct CUgraphNode_st *node)) \
-    ROW(REQUIRED, cuGraphAddKernelNode,      10000, \
-        (struct CUgraphNode_st **node, struct CUgraph_st *graph, struct CUgraphNode_st *const *after, size_t n, \
-                                                     const struct gxi_kernel_node *params)) \
-    ROW(REQUIRED, cuGraphAddMemcpyNode,      10000, \
-        (struct CUgraphNode_st **node, struct CUgraph_st *graph, struct CUgraphNode_st *const *after, size_t n, \
-                                                     const struct gxi_memcpy3d *params, struct CUctx_st *context)) \
-    ROW(REQUIRED, cuGraphAddMemsetNode,      10000, \
-        (struct CUgraphNode_st **node, struct CUgraph_st *graph, struct CUgraphNode_st *const *after, size_t n, \
-                                                     const struct gxi_fill_node *params, struct CUctx_st *context)) \
-    ROW(REQUIRED, cuGraphAddHostNode,        10000, \
-        (struct CUgraphNode_st **node, struct CUgraph_st *graph, struct CUgraphNode_st *const *after, size_t n, \
-                                                     const struct gxi_host_node *params)) \
+    ROW(REQUIRED, cuGraphGetNodes,        10000, (gxi_cu_graph graph, gxi_cu_node *nodes, size_t *count)) \
+    ROW(REQUIRED, cuGraphNodeGetType,     10000, (gxi_cu_node node, int *type)) \
+    ROW(REQUIRED, cuGraphNodeGetDependencies, 10000, (gxi_cu_node node, gxi_cu_node *before, size_t *count)) \
+    ROW(REQUIRED, cuGraphNodeGetDependentNodes, 10000, (gxi_cu_node node, gxi_cu_node *after, size_t *count)) \
+    ROW(REQUIRED, cuGraphKernelNodeGetParams, 10000, (gxi_cu_node node, gxi_kernel_node *params)) \
+    ROW(REQUIRED, cuGraphMemcpyNodeGetParams, 10000, (gxi_cu_node node, gxi_memcpy3d *params)) \
+    ROW(REQUIRED, cuGraphMemsetNodeGetParams, 10000, (gxi_cu_node node, gxi_fill_node *params)) \
+    ROW(REQUIRED, cuGraphChildGraphNodeGetGraph, 10000, (gxi_cu_node node, gxi_cu_graph *graph)) \
+    ROW(REQUIRED, cuGraphCreate,          10000, (gxi_cu_graph *graph, unsigned flags)) \
+    ROW(REQUIRED, cuGraphClone,           10000, (gxi_cu_graph *clone, gxi_cu_graph graph)) \
+    ROW(REQUIRED, cuGraphNodeFindInClone, 10000, (gxi_cu_node *node, gxi_cu_node original, gxi_cu_graph clone)) \
+    ROW(REQUIRED, cuGraphDestroyNode,     10000, (gxi_cu_node node)) \
+    ROW(REQUIRED, cuGraphAddKernelNode,   10000, \
+        (gxi_cu_node *node, gxi_cu_graph graph, const gxi_cu_node *after, size_t n, const gxi_kernel_node *params)) \
+    ROW(REQUIRED, cuGraphAddMemcpyNode,   10000, \
+        (gxi_cu_node *node, gxi_cu_graph graph, const gxi_cu_node *after, size_t n, const gxi_memcpy3d *params, \
+         gxi_cu_context context)) \
+    ROW(REQUIRED, cuGraphAddMemsetNode,   10000, \
+        (gxi_cu_node *node, gxi_cu_graph graph, const gxi_cu_node *after, size_t n, const gxi_fill_node *params, \
+         gxi_cu_context context)) \
+    ROW(REQUIRED, cuGraphAddHostNode,     10000, \
+        (gxi_cu_node *node, gxi_cu_graph graph, const gxi_cu_node *after, size_t n, const gxi_host_node *params)) \
     ROW(REQUIRED, cuGraphAddEventRecordNode, 11010, \
-        (struct CUgraphNode_st **node, struct CUgraph_st *graph, struct CUgraphNode_st *const *after, size_t n, \
-                                                     struct CUevent_st *event)) \
-    ROW(REQUIRED, cuGraphAddEventWaitNode,   11010, \
-        (struct CUgraphNode_st **node, struct CUgraph_st *graph, struct CUgraphNode_st *const *after, size_t n, \
-                                                     struct CUevent_st *event)) \
-    ROW(REQUIRED, cuGraphAddEmptyNode,       10000, \
-        (struct CUgraphNode_st **node, struct CUgraph_st *graph, struct CUgraphNode_st *const *after, size_t n)) \
-    ROW(REQUIRED, cuGraphAddChildGraphNode,  10000, \
-        (struct CUgraphNode_st **node, struct CUgraph_st *graph, struct CUgraphNode_st *const *after, size_t n, \
-                                                     struct CUgraph_st *child)) \
-    ROW(REQUIRED, cuGraphAddMemAllocNode,    11040, \
-        (struct CUgraphNode_st **node, struct CUgraph_st *graph, struct CUgraphNode_st *const *after, size_t n, \
-                                                     struct gxi_alloc_node *params)) \
-    ROW(REQUIRED, cuGraphAddMemFreeNode,     11040, \
-        (struct CUgraphNode_st **node, struct CUgraph_st *graph, struct CUgraphNode_st *const *after, size_t n, \
-                                                     gpuexec_ptr address)) \
-    ROW(OPTIONAL, cuGraphAddNode,            12030, \
-        (struct CUgraphNode_st **node, struct CUgraph_st *graph, struct CUgraphNode_st *const *after, \
-                                                     const struct gxi_edge *edges, size_t n, \
-                                                     struct gxi_condition_node *params)) \
+        (gxi_cu_node *node, gxi_cu_graph graph, const gxi_cu_node *after, size_t n, gxi_cu_event event)) \
+    ROW(REQUIRED, cuGraphAddEventWaitNode, 11010, \
+        (gxi_cu_node *node, gxi_cu_graph graph, const gxi_cu_node *after, size_t n, gxi_cu_event event)) \
+    ROW(REQUIRED, cuGraphAddEmptyNode,    10000, \
+        (gxi_cu_node *node, gxi_cu_graph graph, const gxi_cu_node *after, size_t n)) \
+    ROW(REQUIRED, cuGraphAddChildGraphNode, 10000, \
+        (gxi_cu_node *node, gxi_cu_graph graph, const gxi_cu_node *after, size_t n, gxi_cu_graph child)) \
+    ROW(REQUIRED, cuGraphAddMemAllocNode, 11040, \
+        (gxi_cu_node *node, gxi_cu_graph graph, const gxi_cu_node *after, size_t n, gxi_alloc_node *params)) \
+    ROW(REQUIRED, cuGraphAddMemFreeNode,  11040, \
+        (gxi_cu_node *node, gxi_cu_graph graph, const gxi_cu_node *after, size_t n, gpuexec_ptr address)) \
+    ROW(OPTIONAL, cuGraphAddNode,         12030, \
+        (gxi_cu_node *node, gxi_cu_graph graph, const gxi_cu_node *after, const gxi_edge *edges, size_t n, \
+         gxi_condition_node *params)) \
     ROW(OPTIONAL, cuGraphConditionalHandleCreate, 12030, \
-        (uint64_t *handle, struct CUgraph_st *graph, struct CUctx_st *context, unsigned value, \
-                                                     unsigned flags)) \
-    ROW(OPTIONAL, cuGraphAddDependencies,    12030, \
-        (struct CUgraph_st *graph, struct CUgraphNode_st *const *from, struct CUgraphNode_st *const *to, \
-                                                     const struct gxi_edge *edges, size_t n)) \
-    ROW(REQUIRED, cuGraphKernelNodeSetAttribute, 11000, \
-        (struct CUgraphNode_st *node, int id, const union gxi_launch_value *value)) \
-    ROW(REQUIRED, cuGraphKernelNodeSetParams, 10000, \
-        (struct CUgraphNode_st *node, const struct gxi_kernel_node *params)) \
-    ROW(REQUIRED, cuGraphMemcpyNodeSetParams, 10000, \
-        (struct CUgraphNode_st *node, const struct gxi_memcpy3d *params)) \
-    ROW(REQUIRED, cuGraphMemsetNodeSetParams, 10000, \
-        (struct CUgraphNode_st *node, const struct gxi_fill_node *params)) \
+        (uint64_t *handle, gxi_cu_graph graph, gxi_cu_context context, unsigned value, unsigned flags)) \
+    ROW(OPTIONAL, cuGraphAddDependencies, 12030, \
+        (gxi_cu_graph graph, const gxi_cu_node *from, const gxi_cu_node *to, const gxi_edge *edges, size_t n)) \
+    ROW(REQUIRED, cuGraphKernelNodeSetAttribute, 11000, (gxi_cu_node node, int id, const gxi_launch_value *value)) \
+    ROW(REQUIRED, cuGraphKernelNodeSetParams, 10000, (gxi_cu_node node, const gxi_kernel_node *params)) \
+    ROW(REQUIRED, cuGraphMemcpyNodeSetParams, 10000, (gxi_cu_node node, const gxi_memcpy3d *params)) \
+    ROW(REQUIRED, cuGraphMemsetNodeSetParams, 10000, (gxi_cu_node node, const gxi_fill_node *params)) \
     ROW(REQUIRED, cuGraphExecKernelNodeSetParams, 10010, \
-        (struct CUgraphExec_st *exec, struct CUgraphNode_st *node, const struct gxi_kernel_node *params)) \
+        (gxi_cu_exec exec, gxi_cu_node node, const gxi_kernel_node *params)) \
     ROW(REQUIRED, cuGraphExecMemcpyNodeSetParams, 10020, \
-        (struct CUgraphExec_st *exec, struct CUgraphNode_st *node, const struct gxi_memcpy3d *params, \
-                                                     struct CUctx_st *context)) \
+        (gxi_cu_exec exec, gxi_cu_node node, const gxi_memcpy3d *params, gxi_cu_context context)) \
     ROW(REQUIRED, cuGraphExecMemsetNodeSetParams, 10020, \
-        (struct CUgraphExec_st *exec, struct CUgraphNode_st *node, const struct gxi_fill_node *params, \
-                                                     struct CUctx_st *context)) \
-    ROW(OPTIONAL, cuGraphNodeSetEnabled,     11060, \
-        (struct CUgraphExec_st *exec, struct CUgraphNode_st *node, unsigned enabled)) \
+        (gxi_cu_exec exec, gxi_cu_node node, const gxi_fill_node *params, gxi_cu_context context)) \
+    ROW(OPTIONAL, cuGraphNodeSetEnabled,  11060, (gxi_cu_exec exec, gxi_cu_node node, unsigned enabled)) \
     ROW(REQUIRED, cuGraphInstantiateWithFlags, 11040, \
-        (struct CUgraphExec_st **exec, struct CUgraph_st *graph, unsigned long long flags)) \
-    ROW(REQUIRED, cuGraphUpload,             11010, (struct CUgraphExec_st *exec, struct CUstream_st *stream)) \
-    ROW(REQUIRED, cuGraphLaunch,             10000, (struct CUgraphExec_st *exec, struct CUstream_st *stream)) \
-    ROW(OPTIONAL, cuGraphExecUpdate,         12000, \
-        (struct CUgraphExec_st *exec, struct CUgraph_st *graph, struct gxi_update *info)) \
-    ROW(REQUIRED, cuGraphExecDestroy,        10000, (struct CUgraphExec_st *exec)) \
-    ROW(REQUIRED, cuGraphDestroy,            10000, (struct CUgraph_st *graph)) \
-    ROW(REQUIRED, cuStreamGetCtx,             9020, (struct CUstream_st *stream, struct CUctx_st **context)) \
-    ROW(REQUIRED, cuEventCreate,              2000, (struct CUevent_st **event, unsigned flags)) \
-    ROW(REQUIRED, cuEventDestroy,             4000, (struct CUevent_st *event)) \
-    ROW(REQUIRED, cuEventRecord,              2000, (struct CUevent_st *event, struct CUstream_st *stream)) \
-    ROW(REQUIRED, cuEventSynchronize,         2000, (struct CUevent_st *event)) \
-    ROW(REQUIRED, cuEventQuery,               2000, (struct CUevent_st *event)) \
-    ROW(REQUIRED, cuEventElapsedTime,         2000, (float *ms, struct CUevent_st *start, struct CUevent_st *stop)) \
-    ROW(REQUIRED, cuIpcGetMemHandle,          4010, (struct gxi_ipc_handle *handle, gpuexec_ptr address)) \
-    ROW(REQUIRED, cuIpcOpenMemHandle,        11000, (gpuexec_ptr *address, gxi_ipc_handle handle, unsigned flags)) \
-    ROW(REQUIRED, cuIpcCloseMemHandle,        4010, (gpuexec_ptr address)) \
-    ROW(REQUIRED, cuIpcGetEventHandle,        4010, (struct gxi_ipc_handle *handle, struct CUevent_st *event)) \
-    ROW(REQUIRED, cuIpcOpenEventHandle,       4010, (struct CUevent_st **event, gxi_ipc_handle handle)) \
+        (gxi_cu_exec *exec, gxi_cu_graph graph, unsigned long long flags)) \
+    ROW(REQUIRED, cuGraphUpload,          11010, (gxi_cu_exec exec, gxi_cu_stream stream)) \
+    ROW(REQUIRED, cuGraphLaunch,          10000, (gxi_cu_exec exec, gxi_cu_stream stream)) \
+    ROW(OPTIONAL, cuGraphExecUpdate,      12000, (gxi_cu_exec exec, gxi_cu_graph graph, gxi_update *info)) \
+    ROW(REQUIRED, cuGraphExecDestroy,     10000, (gxi_cu_exec exec)) \
+    ROW(REQUIRED, cuGraphDestroy,         10000, (gxi_cu_graph graph)) \
+    ROW(REQUIRED, cuStreamGetCtx,          9020, (gxi_cu_stream stream, gxi_cu_context *context)) \
+    ROW(REQUIRED, cuEventCreate,           2000, (gxi_cu_event *event, unsigned flags)) \
+    ROW(REQUIRED, cuEventDestroy,          4000, (gxi_cu_event event)) \
+    ROW(REQUIRED, cuEventRecord,           2000, (gxi_cu_event event, gxi_cu_stream stream)) \
+    ROW(REQUIRED, cuEventSynchronize,      2000, (gxi_cu_event event)) \
+    ROW(REQUIRED, cuEventQuery,            2000, (gxi_cu_event event)) \
+    ROW(REQUIRED, cuEventElapsedTime,      2000, (float *ms, gxi_cu_event start, gxi_cu_event stop)) \
+    ROW(REQUIRED, cuIpcGetMemHandle,       4010, (gxi_ipc_handle *handle, gpuexec_ptr address)) \
+    ROW(REQUIRED, cuIpcOpenMemHandle,     11000, (gpuexec_ptr *address, gxi_ipc_handle handle, unsigned flags)) \
+    ROW(REQUIRED, cuIpcCloseMemHandle,     4010, (gpuexec_ptr address)) \
+    ROW(REQUIRED, cuIpcGetEventHandle,     4010, (gxi_ipc_handle *handle, gxi_cu_event event)) \
+    ROW(REQUIRED, cuIpcOpenEventHandle,    4010, (gxi_cu_event *event, gxi_ipc_handle handle)) \
     ROW(REQUIRED, cuMemPoolExportToShareableHandle, 11020, \
         (void *handle, void *pool, int type, unsigned long long flags)) \
     ROW(REQUIRED, cuMemPoolImportFromShareableHandle, 11020, \
         (void **pool, void *handle, int type, unsigned long long flags)) \
-    ROW(REQUIRED, cuMemPoolExportPointer,    11020, (struct gxi_ipc_handle *data, gpuexec_ptr address)) \
-    ROW(REQUIRED, cuMemPoolImportPointer,    11020, \
-        (gpuexec_ptr *address, void *pool, struct gxi_ipc_handle *data)) \
-    ROW(NVRTC,    nvrtcVersion,               8000, (int *major, int *minor)) \
+    ROW(REQUIRED, cuMemPoolExportPointer, 11020, (gxi_ipc_handle *data, gpuexec_ptr address)) \
+    ROW(REQUIRED, cuMemPoolImportPointer, 11020, (gpuexec_ptr *address, void *pool, gxi_ipc_handle *data)) \
+    ROW(NVRTC,    nvrtcVersion,            8000, (int *major, int *minor)) \
     ROW(NVRTC,    nvrtcGetNumSupportedArchs, 11020, (int *count)) \
-    ROW(NVRTC,    nvrtcGetSupportedArchs,    11020, (int *architectures)) \
-    ROW(NVRTC,    nvrtcCreateProgram,         8000, \
+    ROW(NVRTC,    nvrtcGetSupportedArchs, 11020, (int *architectures)) \
+    ROW(NVRTC,    nvrtcCreateProgram,      8000, \
         (void **program, const char *source, const char *name, int n, const char *const *headers, \
-                                                     const char *const *names)) \
-    ROW(NVRTC,    nvrtcDestroyProgram,        8000, (void **program)) \
-    ROW(NVRTC,    nvrtcAddNameExpression,     8000, (void *program, const char *expression)) \
-    ROW(NVRTC,    nvrtcCompileProgram,        8000, (void *program, int n, const char *const *options)) \
-    ROW(NVRTC,    nvrtcGetProgramLogSize,     8000, (void *program, size_t *bytes)) \
-    ROW(NVRTC,    nvrtcGetProgramLog,         8000, (void *program, char *log)) \
-    ROW(NVRTC,    nvrtcGetLoweredName,        8000, (void *program, const char *expression, const char **name)) \
-    ROW(NVRTC,    nvrtcGetCUBINSize,         11010, (void *program, size_t *bytes)) \
-    ROW(NVRTC,    nvrtcGetCUBIN,             11010, (void *program, char *cubin)) \
-    ROW(NVRTC,    nvrtcGetPTXSize,            8000, (void *program, size_t *bytes)) \
-    ROW(NVRTC,    nvrtcGetPTX,                8000, (void *program, char *ptx)) \
-    ROW(NVJITLINK, nvJitLinkCreate,          12000, (void **handle, unsigned n, const char **options)) \
-    ROW(NVJITLINK, nvJitLinkDestroy,         12000, (void **handle)) \
-    ROW(NVJITLINK, nvJitLinkAddData,         12000, \
+         const char *const *names)) \
+    ROW(NVRTC,    nvrtcDestroyProgram,     8000, (void **program)) \
+    ROW(NVRTC,    nvrtcAddNameExpression,  8000, (void *program, const char *expression)) \
+    ROW(NVRTC,    nvrtcCompileProgram,     8000, (void *program, int n, const char *const *options)) \
+    ROW(NVRTC,    nvrtcGetProgramLogSize,  8000, (void *program, size_t *bytes)) \
+    ROW(NVRTC,    nvrtcGetProgramLog,      8000, (void *program, char *log)) \
+    ROW(NVRTC,    nvrtcGetLoweredName,     8000, (void *program, const char *expression, const char **name)) \
+    ROW(NVRTC,    nvrtcGetCUBINSize,      11010, (void *program, size_t *bytes)) \
+    ROW(NVRTC,    nvrtcGetCUBIN,          11010, (void *program, char *cubin)) \
+    ROW(NVRTC,    nvrtcGetPTXSize,         8000, (void *program, size_t *bytes)) \
+    ROW(NVRTC,    nvrtcGetPTX,             8000, (void *program, char *ptx)) \
+    ROW(NVJITLINK, nvJitLinkCreate,       12000, (void **handle, unsigned n, const char **options)) \
+    ROW(NVJITLINK, nvJitLinkDestroy,      12000, (void **handle)) \
+    ROW(NVJITLINK, nvJitLinkAddData,      12000, \
         (void *handle, int type, const void *data, size_t bytes, const char *name)) \
-    ROW(NVJITLINK, nvJitLinkComplete,        12000, (void *handle)) \
+    ROW(NVJITLINK, nvJitLinkComplete,     12000, (void *handle)) \
     ROW(NVJITLINK, nvJitLinkGetErrorLogSize, 12000, (void *handle, size_t *bytes)) \
-    ROW(NVJITLINK, nvJitLinkGetErrorLog,     12000, (void *handle, char *log)) \
-    ROW(NVJITLINK, nvJitLinkGetInfoLogSize,  12000, (void *handle, size_t *bytes)) \
-    ROW(NVJITLINK, nvJitLinkGetInfoLog,      12000, (void *handle, char *log)) \
+    ROW(NVJITLINK, nvJitLinkGetErrorLog,  12000, (void *handle, char *log)) \
+    ROW(NVJITLINK, nvJitLinkGetInfoLogSize, 12000, (void *handle, size_t *bytes)) \
+    ROW(NVJITLINK, nvJitLinkGetInfoLog,   12000, (void *handle, char *log)) \
     ROW(NVJITLINK, nvJitLinkGetLinkedCubinSize, 12000, (void *handle, size_t *bytes)) \
-    ROW(NVJITLINK, nvJitLinkGetLinkedCubin,  12000, (void *handle, void *cubin)) \
+    ROW(NVJITLINK, nvJitLinkGetLinkedCubin, 12000, (void *handle, void *cubin)) \
     ROW(NVJITLINK, nvJitLinkGetLinkedPtxSize, 12000, (void *handle, size_t *bytes)) \
-    ROW(NVJITLINK, nvJitLinkGetLinkedPtx,    12000, (void *handle, char *ptx)) \
-    ROW(NVJITLINK, nvJitLinkVersion,         12030, (unsigned *major, unsigned *minor))
+    ROW(NVJITLINK, nvJitLinkGetLinkedPtx, 12000, (void *handle, char *ptx)) \
+    ROW(NVJITLINK, nvJitLinkVersion,      12030, (unsigned *major, unsigned *minor))
 
 typedef struct gxi_driver {
 #define GXI_MEMBER(need, name, version, params) int (GXI_CUDA *name) params;

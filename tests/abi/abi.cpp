@@ -12,6 +12,12 @@ namespace sim {
 #define SYMBOL(name, parameters) int name parameters; typedef decltype(name) type_of_##name;
 #include "symbols.inc"
 }
+namespace rows {
+typedef void (*gxi_cu_stream_callback)(gxi_cu_stream stream, int result, void *user);
+typedef void (*gxi_cu_log_callback)(void *user, int level, char *text, size_t bytes);
+#define DRIVER_ROW(name, version, symbol, suffix, params) typedef int type_of_##symbol params;
+#include "entry_points.h"
+}
 #define ENTRY(need, name, base, version)  typedef std::remove_pointer<decltype(gxi_driver::name)>::type type_of_##name;
 #define CONSTANT(ours, theirs)
 #define SIM_ENTRY(base, version, symbol)
@@ -386,6 +392,8 @@ GXI_DRIVER(TOOL_ROW)
 #define SIM_ENTRY(base, version, symbol) \
     static_assert(agree<sim::type_of_##symbol, std::remove_pointer<PFN_##base##_v##version>::type>::value, \
                   "simgpu: the parameters of " #symbol); \
+    static_assert(agree<rows::type_of_##symbol, std::remove_pointer<PFN_##base##_v##version>::type>::value, \
+                  "entry_points.rows: the parameters of " #symbol); \
     SIM_MISSING(base, version, symbol)
 #define SIM_MISSING(base, version, symbol) \
     static_assert(std::is_same<decltype(&::symbol), PFN_##base##_v##version>::value, \

@@ -12,6 +12,7 @@ template <class Ours, class Theirs> struct agree<const Ours, const Theirs> : agr
 template <class Ours, class Theirs> struct agree<Ours *, Theirs *> : agree<Ours, Theirs> {};
 template <class Theirs> struct agree<void *, Theirs *>
     : std::integral_constant<bool, std::is_void<Theirs>::value || std::is_class<Theirs>::value> {};
+template <class Theirs> struct agree<const void *, const Theirs *> : agree<void *, Theirs *> {};
 template <class...> struct list {};
 template <class Ours, class... Ours2, class Theirs, class... Theirs2>
 struct agree<list<Ours, Ours2...>, list<Theirs, Theirs2...>>

@@ -1,7 +1,6 @@
-# The rows that abi.cpp compares, from gpuexec.h, tests/simgpu/base/cudadefs.h and the preprocessed
-# tests/simgpu/driver/names.c. Each follows the data that run.sh needs: the name that CUDA's headers must have for it;
-# the CUDA version that introduced it (0: not known); the suffix of the variant for per-thread default streams (none:
-# there must be none, -: not checked).
+# The rows that abi.cpp compares, from gpuexec.h, tests/simgpu/base/cudadefs.h and build/entry_points.h. Each follows the
+# data that run.sh needs: the name that CUDA's headers must have for it; the CUDA version that introduced it (0: not
+# known); the suffix of the variant for per-thread default streams (none: there must be none, -: not checked).
 
 # Constants of gpuexec.h have CUDA's names with a shorter prefix, or another name if that would be unclear or clash with
 # a gpuexec_result.
@@ -77,14 +76,8 @@ FILENAME ~ /cudadefs.h$/ {
     }
     if (/}/) enumeration = 0
 }
-FILENAME ~ /names.i$/ {
-    while (match($0, /\{ *"cu[A-Za-z0-9]*", *"cu[A-Za-z0-9_]*", *[0-9]+, *"[_a-z]*", *[01] *\}/)) {
-        row = substr($0, RSTART, RLENGTH)
-        $0 = substr($0, RSTART + RLENGTH)
-        split(row, word, /"/)
-        version = word[5]
-        gsub(/[^0-9]/, "", version)
-        print "PFN_" word[2] "_v" version, version, word[6] == "" ? "none" : word[6],
-              (word[7] ~ /1/ ? "SIM_MISSING(" : "SIM_ENTRY(") word[2] ", " version ", " word[4] ")"
-    }
+match($0, /^(DRIVER|MISSING)_ROW\([^()]*/) {
+    split(substr($0, index($0, "(") + 1, RLENGTH - index($0, "(")), word, / *, */)
+    print "PFN_" word[1] "_v" word[2], word[2], word[4] == "" ? "none" : word[4],
+          (/^M/ ? "SIM_MISSING(" : "SIM_ENTRY(") word[1] ", " word[2] ", " word[3] ")"
 }

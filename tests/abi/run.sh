@@ -23,8 +23,7 @@ good() {
 }
 
 cc=${CC:-cc} cxx=${CXX:-c++} build=${BUILD:-build}
-$cc -std=gnu99 -E -P tests/simgpu/driver/names.c >"$out/names.i" &&
-    awk -f $here/rows.awk gpuexec.h tests/simgpu/base/cudadefs.h "$out/names.i" >"$out/rows"
+awk -f $here/rows.awk gpuexec.h tests/simgpu/base/cudadefs.h "$build/entry_points.h" >"$out/rows"
 for least in 'ENTRY 80' 'CONSTANT 100' 'SIM_ENTRY 150' 'SIM_MISSING 200' 'SIM_CONSTANT 200'; do      # only a guard
     [ "$(grep -c " ${least% *}(" "$out/rows")" -ge "${least#* }" ] ||
         { echo "failed: rows.awk finds fewer rows than $least"; failed=$((failed + 1)); }
@@ -37,9 +36,9 @@ if command -v nm >/dev/null 2>&1; then
         awk '{ print $2; if ($1 != "none") print $2 $1 }' | sort >"$out/named"
     sort -u "$out/named" >"$out/named_once"
     passed=$((passed + $(comm -12 "$out/exported" "$out/named_once" | grep -c '')))
-    { comm -23 "$out/exported" "$out/named_once" | sed 's/$/ is exported, but not in names.c/'
-      comm -13 "$out/exported" "$out/named_once" | sed 's/$/ is in names.c, but not exported/'
-      uniq -d "$out/named" | sed 's/$/ is twice in names.c/'
+    { comm -23 "$out/exported" "$out/named_once" | sed 's/$/ is exported, but has no row/'
+      comm -13 "$out/exported" "$out/named_once" | sed 's/$/ has a row, but is not exported/'
+      uniq -d "$out/named" | sed 's/$/ has two rows/'
     } >"$out/wrong"
     sed 's/^/failed: /' "$out/wrong"
     failed=$((failed + $(grep -c '' <"$out/wrong")))
@@ -50,7 +49,7 @@ fi
 done
 [ $# -gt 0 ] || skip "no CUDA toolkit on this machine; '.ci/run abi' gets the headers of several"
 $cxx --version >/dev/null 2>&1 || skip "no C++ compiler on this machine"
-for source in tests/simgpu/*/*.c; do $cc -std=gnu99 -E -P "$source"; done |
+for source in tests/simgpu/*/*.c; do $cc -std=gnu99 -I"$build" -E -P "$source"; done |
     grep -o 'visibility("default"))) int cu[A-Za-z0-9_]* *([^;{]*);' |
     sed 's/.* \(cu[A-Za-z0-9_]*\) *\((.*)\);/SYMBOL(\1, \2)/' | sort -u >"$out/symbols.inc"
 
@@ -101,7 +100,7 @@ for folder; do
         awk -v version="$version" -v groups="$groups" -v out="$out" "$sort_out" - "$out/rows"
     failed=$((failed + $(grep -c '' <"$out/wrong")))
     sed "s/^/failed: CUDA $version: /" "$out/wrong"
-    good "$(grep -c '' <"$out/rows.inc")" $cxx -std=c++11 -isystem "$folder" -I"$out" \
+    good "$(grep -c '' <"$out/rows.inc")" $cxx -std=c++11 -isystem "$folder" -I"$out" -I"$build" \
         -DENTRIES="$(grep -c ' ENTRY(' "$out/rows")" -fsyntax-only $here/abi.cpp
     for where in CUDA_FIRST CUDA_LAST; do
         for part in ${TEST_ALL:+-DGPUEXEC_NO_HERE -DGPUEXEC_STATIC} -DGPUEXEC_IMPLEMENTATION; do

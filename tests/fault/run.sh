@@ -11,7 +11,7 @@ if ! ${CC:-cc} -std=c99 ${SAN_FLAGS:-} -shared -fPIC tests/play_nvrtc.c -o "$pla
     ! ${CC:-cc} -std=c99 ${SAN_FLAGS:-} -shared -fPIC tests/play_nvjitlink.c -o "$played_link" ||
     ! ${CC:-cc} -std=c99 ${CFLAGS:--O2 -g} -Wall -Wextra -Wpedantic -Wshadow -Wundef -Wstrict-prototypes \
     -Wconversion -Wsign-conversion -Wcast-qual -Werror \
-    $level ${SAN_FLAGS:-} "-DPLAYED_NVRTC=\"$played\"" "-DPLAYED_NVJITLINK=\"$played_link\"" \
+    $level ${SAN_FLAGS:-} -I"$build" "-DPLAYED_NVRTC=\"$played\"" "-DPLAYED_NVJITLINK=\"$played_link\"" \
     tests/fault/fault.c -o "$build/fault" -ldl -lpthread; then
     echo "suite fault: 0 passed, 1 failed, 0 skipped"
     exit 1
