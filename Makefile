@@ -101,8 +101,8 @@ $(SIMGPU): $(SIM_OBJ)
 # the compiler longer than all of them together; elsewhere each example compiles alone, as its first line shows. Tests
 # that use the header's internals (WHITE_BOX) compile the whole header, with -O0, in a third of the time.
 UNIT_CFLAGS ?= $(patsubst -O2,-O0,$(CFLAGS))
-C99 = $(CC) -std=c99 $(if $(filter $(BUILD)/unit/%,$@),$(UNIT_CFLAGS),$(CFLAGS)) -ffp-contract=off $(STRICT) \
-    $(SAN_FLAGS) $(DEPEND)
+C99 = $(CC) -std=c99 -I$(BUILD) $(if $(filter $(BUILD)/unit/%,$@),$(UNIT_CFLAGS),$(CFLAGS)) -ffp-contract=off \
+    $(STRICT) $(SAN_FLAGS) $(DEPEND)
 IMPLEMENTATION := $(BUILD)/implementation.o
 $(IMPLEMENTATION): tests/implementation.c
 	@mkdir -p $(@D)
@@ -116,12 +116,12 @@ $(BUILD)/examples/mpi_jacobi: override private CC := OMPI_CC='$(CC)' MPICH_CC='$
 $(BUILD)/examples/mpi_jacobi: override private CFLAGS += -DWITH_MPI
 endif
 WHITE_BOX := $(patsubst %,$(BUILD)/unit/%,memory module nvjitlink played)
-$(WHITE_BOX): $(BUILD)/unit/%: tests/unit/%.c
+$(WHITE_BOX): $(BUILD)/unit/%: tests/unit/%.c | $(ENTRY_POINTS)
 	@mkdir -p $(@D)
 	$(call step,compile) $(C99) $< -o $@ -lm -ldl -lpthread
 $(BUILD)/unit/%: tests/unit/%.c $(IMPLEMENTATION) | $(ENTRY_POINTS)
 	@mkdir -p $(@D)
-	$(call step,compile) $(C99) -I$(BUILD) -DGPUEXEC_IMPLEMENTED $< $(IMPLEMENTATION) -o $@ -lm -ldl -lpthread
+	$(call step,compile) $(C99) -DGPUEXEC_IMPLEMENTED $< $(IMPLEMENTATION) -o $@ -lm -ldl -lpthread
 # Libraries that play NVRTC and nvJitLink, for tests/unit/nvrtc.c, nvjitlink.c and cache.c; old, and lacking a function.
 PLAYED_NVRTC     := $(BUILD)/play_nvrtc.so $(BUILD)/play_nvrtc_old.so
 PLAYED_NVJITLINK := $(BUILD)/play_nvjitlink.so $(BUILD)/play_nvjitlink_old.so $(BUILD)/play_nvjitlink_lacks.so
@@ -137,7 +137,7 @@ $(BUILD)/unit/nvjitlink $(BUILD)/unit/cache: C99 += -DPLAYED_NVJITLINK='"$(BUILD
 $(BUILD)/unit/nvjitlink $(BUILD)/unit/cache: | $(PLAYED_NVJITLINK)
 $(BUILD)/bench/%: tests/bench/%.c | $(ENTRY_POINTS)
 	@mkdir -p $(@D)
-	$(call step,compile) $(C99) -I$(BUILD) $< -o $@ -ldl -lpthread
+	$(call step,compile) $(C99) $< -o $@ -ldl -lpthread
 $(FIND_DEVICE): tests/find_device.c
 $(FORMS): tests/forms/forms.c
 $(FIND_DEVICE) $(FORMS): $(IMPLEMENTATION)

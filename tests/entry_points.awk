@@ -1,5 +1,5 @@
-# Prints build/entry_points.h from the rows of entry points in gpuexec.h (GXI_DRIVER) and entry_points.rows. What includes
-# it defines the macros of the rows that it needs:
+# Prints build/entry_points.h from the rows of entry points in gpuexec.h (GXI_DRIVER) and entry_points.rows. What
+# includes it defines the macros of the rows that it needs:
 #
 #   HEADER_ROW(name, params, arguments)     each row of GXI_DRIVER; arguments: the names of the parameters
 #   DRIVER_ROW(name, version, symbol, suffix, params)      each entry point that the CPU device has; name: CUDA's
@@ -61,8 +61,8 @@ function read_all(in_header,    row, n, i) {
 }
 
 BEGIN {
-    split("HEADER_ROW(n,p,a) DRIVER_ROW(n,v,s,x,p) MISSING_ROW(n,v,s,x) MISSING_SYMBOL(s)", macro, " ")
-    for (i = 1; i in macro; i++) print "#ifndef " substr(macro[i], 1, index(macro[i], "(") - 1) "\n#define " macro[i] "\n#endif"
+    macros = split("HEADER_ROW DRIVER_ROW MISSING_ROW MISSING_SYMBOL", macro, " ")
+    for (i = 1; i <= macros; i++) print "#ifndef " macro[i] "\n#define " macro[i] "(...)\n#endif"
 }
 /^#define GXI_DRIVER\(ROW\)/ { reading = 1; next }
 /^ROW\(/ { reading = 1 }
@@ -77,6 +77,6 @@ END {
         else print "MISSING_ROW(" entry ") MISSING_SYMBOL(" symbol ")" \
             (suffix[i] == "" ? "" : " MISSING_SYMBOL(" symbol suffix[i] ")")
     }
-    for (i = 1; i in macro; i++) print "#undef " substr(macro[i], 1, index(macro[i], "(") - 1)
+    for (i = 1; i <= macros; i++) print "#undef " macro[i]
     exit failed
 }

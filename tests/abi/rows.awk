@@ -1,6 +1,6 @@
-# The rows that abi.cpp compares, from gpuexec.h, tests/simgpu/base/cudadefs.h and build/entry_points.h. Each follows the
-# data that run.sh needs: the name that CUDA's headers must have for it; the CUDA version that introduced it (0: not
-# known); the suffix of the variant for per-thread default streams (none: there must be none, -: not checked).
+# The rows that abi.cpp compares, from gpuexec.h, tests/simgpu/base/cudadefs.h and build/entry_points.h. Each follows
+# what run.sh needs: the name that CUDA's headers must have for it; the CUDA version that introduced it (0: not known);
+# the suffix of the variant for per-thread default streams (none: there must be none, -: not checked).
 
 # Constants of gpuexec.h have CUDA's names with a shorter prefix, or another name if that would be unclear or clash with
 # a gpuexec_result.

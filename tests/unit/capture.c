@@ -1,34 +1,16 @@
 /* capture.c - captures that other code begins, ends or breaks: on streams of gpuexec whose CUstream it has, on adopted
    ones, and on streams that joined. */
 #include "../test.h"
+#include "../calls.h"
 
 enum { WORDS = 512, BYTES = WORDS * 4 };
 
 /* The driver's own calls, which gpuexec does not see. */
-static struct {
-    int (*begin)(struct CUstream_st *, int);
-    int (*end)(struct CUstream_st *, struct CUgraph_st **);
-    int (*drop)(struct CUgraph_st *);
-    int (*record)(struct CUevent_st *, struct CUstream_st *);
-    int (*wait)(struct CUstream_st *, struct CUevent_st *, unsigned);
-    int (*create)(struct CUctx_st **, unsigned, int);
-    int (*destroy)(struct CUctx_st *);
-    int (*pop)(struct CUctx_st **);
-    int (*range)(gpuexec_ptr *, size_t *, gpuexec_ptr);
-} cu;
+static driver_calls cu;
+
 static setting begin(void) {
     setting s = set_up(UNIT_PTX, "add", BYTES);
-    void   *found[9];
-    found[0] = gpuexec_driver_symbol("cuStreamBeginCapture", 10010);
-    found[1] = gpuexec_driver_symbol("cuStreamEndCapture", 10000);
-    found[2] = gpuexec_driver_symbol("cuGraphDestroy", 10000);
-    found[3] = gpuexec_driver_symbol("cuEventRecord", 2000);
-    found[4] = gpuexec_driver_symbol("cuStreamWaitEvent", 3020);
-    found[5] = gpuexec_driver_symbol("cuCtxCreate", 3020);
-    found[6] = gpuexec_driver_symbol("cuCtxDestroy", 4000);
-    found[7] = gpuexec_driver_symbol("cuCtxPopCurrent", 4000);
-    found[8] = gpuexec_driver_symbol("cuMemGetAddressRange", 3020);
-    memcpy(&cu, found, sizeof found);
+    cu = calls_find();
     return s;
 }
 static gpuexec_result add_to(const setting *s, gpuexec_stream stream, uint32_t by) {
@@ -48,10 +30,10 @@ static gpuexec_stream make(const setting *s) {
 }
 /* The capture is not broken, and has a graph. */
 static void ends(struct CUstream_st *native) {
-    struct CUgraph_st *graph = NULL;
-    CHECK_EQ(cu.end(native, &graph), 0);
+    void *graph = NULL;
+    CHECK_EQ(cu.cuStreamEndCapture(native, &graph), 0);
     CHECK(graph != NULL);
-    if (graph) CHECK_EQ(cu.drop(graph), 0);
+    if (graph) CHECK_EQ(cu.cuGraphDestroy(graph), 0);
 }
 
 /* Each call of the table in >>capture, on a stream of gpuexec on which other code captures. */
@@ -73,7 +55,7 @@ TEST(other_code_captures_on_a_stream_of_gpuexec) {
     CHECK_OK(gpuexec_free_on(t, again = gpuexec_alloc_on(t, 4096)));
     CHECK_OK(gpuexec_stream_sync(t));
     for (mode = 0; mode < 3; mode++) {
-        CHECK_EQ(cu.begin(native, mode), 0);
+        CHECK_EQ(cu.cuStreamBeginCapture_v2(native, mode), 0);
         CHECK(gpuexec_stream_is_capturing(t));
         CHECK(!gpuexec_stream_is_capturing(other));
         CHECK_OK(add_to(&s, t, 1));
@@ -131,9 +113,9 @@ TEST(streams_join_the_capture_of_other_code) {
     int                 i, k;
     all[0] = by_stream, all[1] = by_event, all[2] = by_adopted, all[3] = by_given, all[4] = third;
     for (k = 0; k < 3; k++) {
-        CHECK_EQ(cu.begin(native, k), 0);
+        CHECK_EQ(cu.cuStreamBeginCapture_v2(native, k), 0);
         CHECK_OK(gpuexec_event_record(recorded, t));
-        CHECK_EQ(cu.record(gpuexec_event_native(given), native), 0);
+        CHECK_EQ(cu.cuEventRecord(gpuexec_event_native(given), native), 0);
         CHECK_OK(gpuexec_stream_wait_stream(by_stream, t));
         CHECK_OK(gpuexec_stream_wait_event(by_event, recorded));
         CHECK_OK(gpuexec_stream_wait_event(by_adopted, adopted));
@@ -164,7 +146,7 @@ TEST(other_code_captures_on_the_per_thread_stream) {
     gpuexec_stream      t = gpuexec_stream_per_thread(s.ctx);
     struct CUstream_st *native = (struct CUstream_st *)(uintptr_t)2;
     CHECK_OK(gpuexec_context_push(s.ctx));
-    CHECK_EQ(cu.begin(native, 0), 0);
+    CHECK_EQ(cu.cuStreamBeginCapture_v2(native, 0), 0);
     CHECK_OK(add_to(&s, t, 1));
     CHECK_FAILED(gpuexec_stream_sync(t), GPUEXEC_CAPTURING, "the stream captures");
     CHECK_FAILED(gpuexec_stream_query(t), GPUEXEC_CAPTURING, "the stream captures");
@@ -180,7 +162,7 @@ static int is_allocated(const setting *s, gpuexec_ptr address) {
     gpuexec_ptr base;
     size_t bytes;
     int result = -1;
-    GPUEXEC_CONTEXT_SCOPE(s->ctx) result = cu.range(&base, &bytes, address);
+    GPUEXEC_CONTEXT_SCOPE(s->ctx) result = cu.cuMemGetAddressRange_v2(&base, &bytes, address);
     return result == 0;
 }
 /* The owner of an adopted stream ends the capture that gpuexec began there: what waited for its end happens. */
@@ -218,7 +200,7 @@ TEST(other_code_ends_the_capture) {
                            "was ended by a call of the driver that gpuexec did not make");
             CHECK_OK(gpuexec_capture_begin(t, NULL));
             ends(native);
-            CHECK_EQ(cu.begin(native, 0), 0);    /* another one, which is not gpuexec's */
+            CHECK_EQ(cu.cuStreamBeginCapture_v2(native, 0), 0);    /* another one, which is not gpuexec's */
             CHECK_NOT_MADE(gpuexec_capture_end(t), GPUEXEC_CAPTURE_BROKEN, "was ended by a call of the driver");
             ends(native);
         }
@@ -239,7 +221,7 @@ TEST(memory_of_pools_is_freed_after_the_capture_of_other_code) {
     gpuexec_pool_info   info;
     gpuexec_ptr         p = gpuexec_pool_alloc(pool, other, LARGE);
     CHECK_OK(gpuexec_stream_sync(other));
-    CHECK_EQ(cu.begin(native, 1), 0);
+    CHECK_EQ(cu.cuStreamBeginCapture_v2(native, 1), 0);
     CHECK_OK(gpuexec_free(p));
     CHECK_FAILED(gpuexec_free(p), GPUEXEC_BAD_ARGUMENT, "was already freed");
     CHECK_OK(gpuexec_stream_sync(other));
@@ -252,7 +234,7 @@ TEST(memory_of_pools_is_freed_after_the_capture_of_other_code) {
     CHECK_OK(gpuexec_pool_get_info(pool, &info));
     if (on_cpu_device()) CHECK_EQ(info.used, 0);      /* a GPU's pool counts it for longer */
     p = gpuexec_pool_alloc(pool, other, LARGE);
-    CHECK_EQ(cu.begin(native, 1), 0);
+    CHECK_EQ(cu.cuStreamBeginCapture_v2(native, 1), 0);
     CHECK_OK(gpuexec_free(p));
     ends(native);
     CHECK_OK(gpuexec_context_close(s.ctx));      /* or by the end of the context */
@@ -265,16 +247,16 @@ TEST(the_context_of_a_capture_is_destroyed) {
     gpuexec_stream   there;
     gpuexec_graph    graph = { 0 };
     gpuexec_ptr      p = gpuexec_alloc(s.ctx, 1000);
-    struct CUctx_st *native = NULL, *popped;
+    void *native = NULL, *popped;
     int              k;
     for (k = 0; k < 2; k++) {
-        CHECK_EQ(cu.create(&native, 0, 0), 0);
-        CHECK_EQ(cu.pop(&popped), 0);
+        CHECK_EQ(cu.cuCtxCreate_v2(&native, 0, 0), 0);
+        CHECK_EQ(cu.cuCtxPopCurrent_v2(&popped), 0);
         adopted = gpuexec_context_from_native(native);
         there = gpuexec_stream_create(adopted, NULL);
         if (k) CHECK_OK(gpuexec_capture_begin(there, NULL));
         else gpuexec_stream_native(there);
-        CHECK_EQ(cu.destroy(native), 0);
+        CHECK_EQ(cu.cuCtxDestroy_v2(native), 0);
         CHECK_EQ(gpuexec_alloc(s.ctx, (size_t)1 << 58), 0);          /* a failure: did it break a capture? */
         CHECK_RESULT(gpuexec_take_error(), GPUEXEC_OUT_OF_DEVICE_MEMORY);
         GPUEXEC_CAPTURE(s.stream, &graph) CHECK_OK(add_to(&s, s.stream, 1));

@@ -3,18 +3,15 @@
    SIMGPU_SCHEDULE, which runs the blocks, warps and lanes of a cluster in many orders, and wrong kernels are reported.
    Needs a GPU of compute capability 9.0. */
 #include "../test.h"
+#include "../calls.h"
 
 #define PTX "tests/unit/clusters.ptx"
 
 static struct { gpuexec_context ctx; gpuexec_module mod; gpuexec_stream s; } gpu;
 
 static int attribute(int which) {
-    typedef int get_attribute(int *value, int attribute, int device);
-    union { void *symbol; get_attribute *call; } get;
     int value = 0;
-    get.symbol = gpuexec_driver_symbol("cuDeviceGetAttribute", 2000);
-    if (!CHECK(get.symbol != NULL)) return 0;
-    CHECK_EQ(get.call(&value, which, 0), 0);
+    CHECK_EQ(calls_find().cuDeviceGetAttribute(&value, which, 0), 0);
     return value;
 }
 

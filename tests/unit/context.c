@@ -1,5 +1,6 @@
 /* context.c - opening devices, adopting contexts, and preserving the thread's current context. */
 #include "../test.h"
+#include "../calls.h"
 
 /* SIMGPU_DEVICES sets the number of CPU devices; the number of GPUs is fixed. */
 static int two_devices_found(void) {
@@ -7,19 +8,11 @@ static int two_devices_found(void) {
     return gpuexec_device_count();
 }
 
-/* Direct driver calls for the current context, as a host program makes them. */
-typedef int (*set_current_function)(struct CUctx_st *);
-typedef int (*get_current_function)(struct CUctx_st **);
-static int set_current(struct CUctx_st *context) {
-    union { void *object; set_current_function function; } u;
-    u.object = gpuexec_driver_symbol("cuCtxSetCurrent", 4000);
-    return CHECK(u.object != NULL) ? u.function(context) : -1;
-}
-static struct CUctx_st *get_current(void) {
-    struct CUctx_st *current = NULL;
-    union { void *object; get_current_function function; } u;
-    u.object = gpuexec_driver_symbol("cuCtxGetCurrent", 4000);
-    if (CHECK(u.object != NULL)) CHECK_EQ(u.function(&current), 0);
+/* Direct calls of the driver, as a host program or another library makes them. */
+static int set_current(void *context) { return calls_find().cuCtxSetCurrent(context); }
+static void *get_current(void) {
+    void *current = NULL;
+    CHECK_EQ(calls_find().cuCtxGetCurrent(&current), 0);
     return current;
 }
 
@@ -143,7 +136,7 @@ TEST(adopting_the_current_context) {
 }
 
 /* Every kind of call works with any current context on the thread, and does not change it. */
-static void use_everything(gpuexec_context ctx, struct CUctx_st *current) {
+static void use_everything(gpuexec_context ctx, const void *current) {
     gpuexec_module  mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
     gpuexec_kernel  fn  = gpuexec_kernel_get(mod, "count");
     gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
@@ -270,16 +263,12 @@ TEST(users_of_a_context) {
     CHECK_RESULT(gpuexec_context_close(ctx), GPUEXEC_STALE_HANDLE);
 }
 
-/* Direct driver calls of a host program or of another library. */
-#define HOST(name, version, ...) \
-    union { void *object; int (*call)(__VA_ARGS__); } name = { gpuexec_driver_symbol(#name, version) }
-
 /* Three users of one context close it in any order; the last close destroys it. */
 TEST(the_last_user_destroys) {
     static const int orders[6][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
     int i, k;
-    HOST(cuCtxAttach, 2000, struct CUctx_st **, unsigned);
-    if (!cuCtxAttach.object) SKIP("this driver does not count a context's users");
+    const driver_calls cu = calls_find();
+    if (!cu.cuCtxAttach) SKIP("this driver does not count a context's users");
     for (i = 0; i < 6; i++) {
         gpuexec_context user[3];
         struct CUctx_st *native;
@@ -307,15 +296,12 @@ TEST(the_last_user_destroys) {
 
 /* The host counts with direct driver calls, and its context is current while ours is created and closed. */
 TEST(a_count_beside_the_host_s) {
-    struct CUctx_st *native = NULL, *popped = NULL;
+    void *native = NULL, *popped = NULL;
     gpuexec_context ctx;
     gpuexec_stream s;
-    HOST(cuCtxCreate, 3020, struct CUctx_st **, unsigned, int);
-    HOST(cuCtxAttach, 2000, struct CUctx_st **, unsigned);
-    HOST(cuCtxDetach, 2000, struct CUctx_st *);
-    HOST(cuCtxPopCurrent, 4000, struct CUctx_st **);
-    if (!cuCtxAttach.object) SKIP("this driver does not count a context's users");
-    CHECK_EQ(cuCtxCreate.call(&native, 0, 0), 0);                    /* the host: count 1, and current */
+    const driver_calls cu = calls_find();
+    if (!cu.cuCtxAttach) SKIP("this driver does not count a context's users");
+    CHECK_EQ(cu.cuCtxCreate_v2(&native, 0, 0), 0);                    /* the host: count 1, and current */
     ctx = gpuexec_context_attach(NULL);                              /* we: 2 */
     CHECK_MADE(ctx);
     CHECK(gpuexec_context_native(ctx) == native && get_current() == native);
@@ -323,10 +309,10 @@ TEST(a_count_beside_the_host_s) {
     CHECK(get_current() == native);
     ctx = gpuexec_context_attach(native);
     s = gpuexec_stream_create(ctx, NULL);
-    CHECK_EQ(cuCtxDetach.call(native), 0);                           /* the host detaches: our context is still valid */
+    CHECK_EQ(cu.cuCtxDetach(native), 0);                           /* the host detaches: our context is still valid */
     CHECK_OK(gpuexec_stream_sync(s));
     CHECK(gpuexec_alloc(ctx, 64) != 0);
-    CHECK_EQ(cuCtxPopCurrent.call(&popped), 0);
+    CHECK_EQ(cu.cuCtxPopCurrent_v2(&popped), 0);
     CHECK_OK(gpuexec_context_close(ctx));                            /* 0 */
     CHECK(get_current() == NULL);
     CHECK(!gpuexec_ok(s));
@@ -410,16 +396,14 @@ TEST(an_adopted_context_that_its_owner_destroyed) {
         lost_sync, lost_query, lost_context, lost_record, lost_event, lost_wait, lost_elapsed, lost_fill,
         lost_alloc, lost_stream, lost_kernel, lost_launch, lost_cooperative, lost_point, lost_push, lost_unload,
         lost_stream_destroy, lost_event_destroy, lost_close };
-    struct CUctx_st *native = NULL, *popped = NULL, *later = NULL;
+    void *native = NULL, *popped = NULL, *later = NULL;
     const size_t step = test_in_full() ? 1 : 3;
     size_t i;
-    HOST(cuCtxCreate, 3020, struct CUctx_st **, unsigned, int);
-    HOST(cuCtxDestroy, 4000, struct CUctx_st *);
-    HOST(cuCtxPopCurrent, 4000, struct CUctx_st **);
+    const driver_calls cu = calls_find();
     for (i = 0; i < sizeof next / sizeof next[0]; i += step) {
         lost l;
-        CHECK_EQ(cuCtxCreate.call(&native, 0, 0), 0);
-        CHECK_EQ(cuCtxPopCurrent.call(&popped), 0);
+        CHECK_EQ(cu.cuCtxCreate_v2(&native, 0, 0), 0);
+        CHECK_EQ(cu.cuCtxPopCurrent_v2(&popped), 0);
         l.ctx = gpuexec_context_from_native(native);
         l.mod = gpuexec_module_load_file(l.ctx, UNIT_PTX, NULL);
         l.fn  = gpuexec_kernel_get(l.mod, "nothing");
@@ -431,10 +415,10 @@ TEST(an_adopted_context_that_its_owner_destroyed) {
         CHECK_OK(gpuexec_event_record(l.e2, l.s));
         CHECK_OK(gpuexec_launch(l.fn, l.s, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
         CHECK_OK(gpuexec_stream_sync(l.s));
-        CHECK_EQ(cuCtxDestroy.call(native), 0);
+        CHECK_EQ(cu.cuCtxDestroy_v2(native), 0);
         if (i % 2) {                                                 /* perhaps at the same address */
-            CHECK_EQ(cuCtxCreate.call(&later, 0, 0), 0);
-            CHECK_EQ(cuCtxPopCurrent.call(&popped), 0);
+            CHECK_EQ(cu.cuCtxCreate_v2(&later, 0, 0), 0);
+            CHECK_EQ(cu.cuCtxPopCurrent_v2(&popped), 0);
         }
         CHECK_RESULT(next[i](&l), GPUEXEC_STALE_HANDLE);
         CHECK_TEXT(gpuexec_error_text(), "destroyed outside gpuexec", "gpuexec_context_attach");
@@ -444,7 +428,7 @@ TEST(an_adopted_context_that_its_owner_destroyed) {
         gpuexec_take_error();
         CHECK_RESULT(gpuexec_context_close(l.ctx), GPUEXEC_STALE_HANDLE);
         CHECK(gpuexec_free(l.p) != GPUEXEC_OK);
-        if (i % 2) CHECK_EQ(cuCtxDestroy.call(later), 0);
+        if (i % 2) CHECK_EQ(cu.cuCtxDestroy_v2(later), 0);
         CHECK(get_current() == NULL);
     }
     CHECK(!gpuexec_ok(gpuexec_context_from_native(native)));         /* and it can no longer be adopted */
@@ -457,16 +441,16 @@ TEST_ALONE(the_primary_context_was_reset) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL), again;
     gpuexec_stream  s = gpuexec_stream_create(ctx, NULL);
     gpuexec_event   e = gpuexec_event_create(ctx, NULL);
-    HOST(cuDevicePrimaryCtxReset, 11000, int);
+    const driver_calls cu = calls_find();
     CHECK(gpuexec_alloc(ctx, 64) != 0);
     CHECK_OK(gpuexec_stream_sync(s));
-    CHECK_EQ(cuDevicePrimaryCtxReset.call(0), 0);
+    CHECK_EQ(cu.cuDevicePrimaryCtxReset_v2(0), 0);
     CHECK_RESULT(gpuexec_event_destroy(e), GPUEXEC_STALE_HANDLE);
     CHECK_TEXT(gpuexec_error_text(), "destroyed outside gpuexec");
     CHECK(!gpuexec_ok(s) && !gpuexec_ok(ctx));
     again = gpuexec_context_open(0, NULL);
     CHECK(gpuexec_alloc(again, 64) != 0);
-    CHECK_EQ(cuDevicePrimaryCtxReset.call(0), 0);
+    CHECK_EQ(cu.cuDevicePrimaryCtxReset_v2(0), 0);
     CHECK_OK(gpuexec_shutdown());                                    /* there is nothing left to destroy */
 }
 
@@ -520,8 +504,7 @@ typedef struct relay { gpuexec_context ctx; gpuexec_ptr p; pthread_barrier_t *bo
 static void *takes_the_context_over(void *arg) {
     relay *r = (relay *)arg;
     uint32_t got = 0;
-    HOST(cuMemcpyDtoH, 3020, void *, gpuexec_ptr, size_t);
-    HOST(cuMemcpyHtoD, 3020, gpuexec_ptr, const void *, size_t);
+    const driver_calls cu = calls_find();
     CHECK(!gpuexec_context_is_current(r->ctx));                      /* no context is current on a new thread */
     CHECK_RESULT(gpuexec_context_pop(r->ctx), GPUEXEC_WRONG_CONTEXT);
     CHECK_TEXT(gpuexec_error_text(), "this thread has already popped every context that it pushed through gpuexec",
@@ -529,8 +512,8 @@ static void *takes_the_context_over(void *arg) {
     CHECK_OK(gpuexec_context_push(r->ctx));
     CHECK(gpuexec_context_is_current(r->ctx));
     if (r->both) pthread_barrier_wait(r->both);                      /* now current on two threads */
-    CHECK_EQ(cuMemcpyHtoD.call(r->p + 4 * r->number, &r->number, 4), 0);
-    CHECK_EQ(cuMemcpyDtoH.call(&got, r->p + 4 * r->number, 4), 0);   /* direct driver calls work here */
+    CHECK_EQ(cu.cuMemcpyHtoD_v2(r->p + 4 * r->number, &r->number, 4), 0);
+    CHECK_EQ(cu.cuMemcpyDtoH_v2(&got, r->p + 4 * r->number, 4), 0);   /* direct driver calls work here */
     CHECK_EQ(got, r->number);
     if (r->both) pthread_barrier_wait(r->both);
     CHECK_OK(gpuexec_context_pop(r->ctx));
@@ -567,11 +550,11 @@ TEST(a_floating_context_goes_from_thread_to_thread) {
 
 TEST(a_foreign_pop_is_noticed) {
     gpuexec_context a = gpuexec_context_open(0, NULL), b = gpuexec_context_create(0, NULL);
-    struct CUctx_st *popped = NULL;
-    HOST(cuCtxPopCurrent, 4000, struct CUctx_st **);
+    void *popped = NULL;
+    const driver_calls cu = calls_find();
     CHECK_OK(gpuexec_context_push(a));
     CHECK_OK(gpuexec_context_push(b));
-    CHECK_EQ(cuCtxPopCurrent.call(&popped), 0);                      /* other code pops our context */
+    CHECK_EQ(cu.cuCtxPopCurrent_v2(&popped), 0);                      /* other code pops our context */
     CHECK(popped == gpuexec_context_native(b));
     CHECK_RESULT(gpuexec_context_pop(b), GPUEXEC_WRONG_CONTEXT);
     CHECK_TEXT(gpuexec_error_text(), "pushed at tests/unit/context.c:", "since been popped outside gpuexec",
@@ -579,7 +562,7 @@ TEST(a_foreign_pop_is_noticed) {
     CHECK_OK(gpuexec_context_pop(a));
 
     CHECK_OK(gpuexec_context_push(a));                               /* a pop that empties the stack */
-    CHECK_EQ(cuCtxPopCurrent.call(&popped), 0);
+    CHECK_EQ(cu.cuCtxPopCurrent_v2(&popped), 0);
     CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT);
     CHECK_TEXT(gpuexec_error_text(), "pushed at tests/unit/context.c:",
                "since been popped outside gpuexec; no context is current");
@@ -592,15 +575,14 @@ TEST(a_foreign_pop_is_noticed) {
 
 TEST(a_foreign_push_is_noticed) {
     gpuexec_context a = gpuexec_context_open(0, NULL), b = gpuexec_context_create(0, NULL);
-    struct CUctx_st *popped = NULL;
-    HOST(cuCtxPushCurrent, 4000, struct CUctx_st *);
-    HOST(cuCtxPopCurrent, 4000, struct CUctx_st **);
+    void *popped = NULL;
+    const driver_calls cu = calls_find();
     CHECK_OK(gpuexec_context_push(a));
-    CHECK_EQ(cuCtxPushCurrent.call(gpuexec_context_native(b)), 0);
+    CHECK_EQ(cu.cuCtxPushCurrent_v2(gpuexec_context_native(b)), 0);
     CHECK_RESULT(gpuexec_context_pop(a), GPUEXEC_WRONG_CONTEXT);
     CHECK_TEXT(gpuexec_error_text(), "pushed at tests/unit/context.c:", "another context has since been pushed or set",
                "cuCtxPushCurrent");
-    CHECK_EQ(cuCtxPopCurrent.call(&popped), 0);                      /* they undo it, and the stack is correct again */
+    CHECK_EQ(cu.cuCtxPopCurrent_v2(&popped), 0);                      /* they undo it, and the stack is correct again */
     CHECK_OK(gpuexec_context_pop(a));
     CHECK(get_current() == NULL);
 }
@@ -625,15 +607,13 @@ TEST(a_deep_stack) {
 /* The text that describes the stack. */
 TEST(the_stack_in_words) {
     gpuexec_context a = gpuexec_context_open(0, NULL), b = gpuexec_context_create(0, NULL);
-    struct CUctx_st *foreign = NULL, *popped = NULL;
+    void *foreign = NULL, *popped = NULL;
     char text[1024], line[128];
     size_t n;
-    HOST(cuCtxCreate, 3020, struct CUctx_st **, unsigned, int);
-    HOST(cuCtxDestroy, 4000, struct CUctx_st *);
-    HOST(cuCtxPopCurrent, 4000, struct CUctx_st **);
+    const driver_calls cu = calls_find();
     CHECK(gpuexec_context_stack_text(text, sizeof text) > 0);
     CHECK_STRING(text, "no context is current\n");
-    CHECK_EQ(cuCtxCreate.call(&foreign, 0, 0), 0);                   /* the host's, at the bottom */
+    CHECK_EQ(cu.cuCtxCreate_v2(&foreign, 0, 0), 0);                   /* the host's, at the bottom */
     CHECK_OK(gpuexec_context_push(a));
     CHECK_OK(gpuexec_context_push(b));
     n = gpuexec_context_stack_text(text, sizeof text);
@@ -655,8 +635,8 @@ TEST(the_stack_in_words) {
     CHECK_RESULT(gpuexec_context_pop(b), GPUEXEC_STALE_HANDLE);
     CHECK_OK(gpuexec_context_pop(a));
     CHECK(get_current() == foreign);
-    CHECK_EQ(cuCtxPopCurrent.call(&popped), 0);
-    CHECK_EQ(cuCtxDestroy.call(foreign), 0);
+    CHECK_EQ(cu.cuCtxPopCurrent_v2(&popped), 0);
+    CHECK_EQ(cu.cuCtxDestroy_v2(foreign), 0);
 }
 
 /* A handle is closed while its context is current: others may still use the context, and the pop removes it. */
@@ -690,9 +670,9 @@ out:
 
 TEST(a_scope) {
     gpuexec_context a = gpuexec_context_open(0, NULL), b = gpuexec_context_create(0, NULL);
-    struct CUctx_st *popped = NULL;
+    void *popped = NULL;
     int i, runs = 0;
-    HOST(cuCtxPopCurrent, 4000, struct CUctx_st **);
+    const driver_calls cu = calls_find();
     GPUEXEC_CONTEXT_SCOPE(a) {
         runs++;
         CHECK(gpuexec_context_is_current(a));
@@ -722,7 +702,7 @@ TEST(a_scope) {
     GPUEXEC_CONTEXT_SCOPE((gpuexec_context){ 0 }) runs = 100;        /* not entered, and reported */
     CHECK_EQ(runs, 3);
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_HANDLE);
-    GPUEXEC_CONTEXT_SCOPE(a) CHECK_EQ(cuCtxPopCurrent.call(&popped), 0);
+    GPUEXEC_CONTEXT_SCOPE(a) CHECK_EQ(cu.cuCtxPopCurrent_v2(&popped), 0);
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_WRONG_CONTEXT);
     CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_CONTEXT_SCOPE", "context.c:", "since been popped outside gpuexec");
 }

@@ -1,6 +1,7 @@
 /* copies.c - copies of boxes, arrays of copies, fills of rows with words: random programs of them beside a plain model,
    and what each refuses. */
 #include "../test.h"
+#include "../calls.h"
 
 /* ---- random programs: the same copies and fills on the device and, byte by byte, in a model ---- */
 
@@ -513,19 +514,10 @@ TEST(arrays_in_captures) {
 TEST(arrays_in_captures_of_other_libraries) {
     world             w = begin();
     gpuexec_copy_part parts[8];
-    void             *symbols[4], *graph = NULL;
+    void             *graph = NULL;
     size_t            nodes = 0;
     unsigned          i;
-    int (*begin_capture)(struct CUstream_st *, int), (*end_capture)(struct CUstream_st *, void **);
-    int (*get_nodes)(void *, void *, size_t *), (*destroy)(void *);
-    symbols[0] = gpuexec_driver_symbol("cuStreamBeginCapture", 10010);
-    symbols[1] = gpuexec_driver_symbol("cuStreamEndCapture", 10000);
-    symbols[2] = gpuexec_driver_symbol("cuGraphGetNodes", 10000);
-    symbols[3] = gpuexec_driver_symbol("cuGraphDestroy", 10000);
-    memcpy(&begin_capture, &symbols[0], sizeof begin_capture);
-    memcpy(&end_capture, &symbols[1], sizeof end_capture);
-    memcpy(&get_nodes, &symbols[2], sizeof get_nodes);
-    memcpy(&destroy, &symbols[3], sizeof destroy);
+    const driver_calls cu = calls_find();
     memset(parts, 0, sizeof parts);
     for (i = 0; i < 8; i++) {
         parts[i].to = w.at[DEVICE].device + i;
@@ -533,12 +525,12 @@ TEST(arrays_in_captures_of_other_libraries) {
         else parts[i].from_host = w.at[PINNED].host;
         parts[i].bytes = 1;
     }
-    CHECK_EQ(begin_capture(gpuexec_stream_native(w.stream), 0), 0);
+    CHECK_EQ(cu.cuStreamBeginCapture_v2(gpuexec_stream_native(w.stream), 0), 0);
     CHECK_OK(gpuexec_copy_many(w.stream, parts, 8));
-    CHECK_EQ(end_capture(gpuexec_stream_native(w.stream), &graph), 0);
-    CHECK_EQ(get_nodes(graph, NULL, &nodes), 0);
+    CHECK_EQ(cu.cuStreamEndCapture(gpuexec_stream_native(w.stream), &graph), 0);
+    CHECK_EQ(cu.cuGraphGetNodes(graph, NULL, &nodes), 0);
     CHECK_EQ(nodes, 8);
-    CHECK_EQ(destroy(graph), 0);
+    CHECK_EQ(cu.cuGraphDestroy(graph), 0);
     free(w.at[PAGEABLE].host);
 }
 

@@ -3,6 +3,7 @@
    library can rely on. The refusals are those of an H200 with driver 580. (doc) means that the documentation says so
    and no GPU was tested, or that drivers differ; such a test accepts everything that the documentation allows. */
 #include "../test.h"
+#include "../calls.h"
 
 enum { MOST = 8, BLOCKS = 4, THREADS = 128 };
 enum { INVALID_VALUE = 1, OUT_OF_MEMORY, INVALID_IMAGE = 200, INVALID_CONTEXT = 201, UNSUPPORTED_LIMIT = 215,
@@ -31,87 +32,7 @@ attribute;      /* CUlaunchAttribute */
 /* CUlaunchConfig */
 typedef struct config { unsigned grid[3], block[3], shared; void *stream; attribute *list; unsigned n; } config;
 
-/* name, version, parameters */
-#define CALLS(X) \
-    X(cuDeviceGetName, 2000, (char *, int, int)) X(cuDeviceGetAttribute, 2000, (int *, int, int)) \
-    X(cuDeviceCanAccessPeer, 4000, (int *, int, int)) X(cuDeviceGetP2PAttribute, 8000, (int *, int, int, int)) \
-    X(cuDevicePrimaryCtxRetain, 7000, (void **, int)) X(cuDevicePrimaryCtxRelease, 11000, (int)) \
-    X(cuDevicePrimaryCtxGetState, 7000, (int, unsigned *, int *)) X(cuCtxCreate, 3020, (void **, unsigned, int)) \
-    X(cuCtxDestroy, 4000, (void *)) \
-    X(cuCtxAttach, 2000, (void **, unsigned)) X(cuCtxDetach, 2000, (void *)) X(cuCtxSetCurrent, 4000, (void *)) \
-    X(cuCtxGetCurrent, 4000, (void **)) \
-    X(cuCtxGetApiVersion, 3020, (void *, unsigned *)) X(cuCtxGetFlags, 7000, (unsigned *)) \
-    X(cuCtxSynchronize, 2000, (void)) \
-    X(cuCtxGetLimit, 3010, (size_t *, int)) X(cuCtxSetLimit, 3010, (int, size_t)) \
-    X(cuCtxGetStreamPriorityRange, 5050, (int *, int *)) \
-    X(cuCtxEnablePeerAccess, 4000, (void *, unsigned)) \
-    X(cuStreamCreateWithPriority, 5050, (void **, unsigned, int)) X(cuStreamDestroy, 4000, (void *)) \
-    X(cuStreamQuery, 2000, (void *)) \
-    X(cuStreamSynchronize, 2000, (void *)) X(cuStreamGetFlags, 5050, (void *, unsigned *)) \
-    X(cuStreamGetPriority, 5050, (void *, int *)) \
-    X(cuStreamGetCtx, 9020, (void *, void **)) X(cuStreamWaitEvent, 3020, (void *, void *, unsigned)) \
-    X(cuStreamAddCallback, 5000, (void *, void (*)(void *, int, void *), void *, unsigned)) \
-    X(cuEventCreate, 2000, (void **, unsigned)) X(cuEventDestroy, 4000, (void *)) \
-    X(cuEventRecord, 2000, (void *, void *)) \
-    X(cuEventQuery, 2000, (void *)) X(cuEventSynchronize, 2000, (void *)) \
-    X(cuMemAlloc, 3020, (ptr *, size_t)) X(cuMemAllocPitch, 3020, (ptr *, size_t *, size_t, size_t, unsigned)) \
-    X(cuMemFree, 3020, (ptr)) \
-    X(cuMemAllocHost, 3020, (void **, size_t)) X(cuMemHostAlloc, 2020, (void **, size_t, unsigned)) \
-    X(cuMemFreeHost, 2000, (void *)) \
-    X(cuMemHostRegister, 6050, (void *, size_t, unsigned)) X(cuMemHostUnregister, 4000, (void *)) \
-    X(cuMemHostGetFlags, 2030, (unsigned *, void *)) \
-    X(cuMemGetAddressRange, 3020, (ptr *, size_t *, ptr)) X(cuPointerGetAttribute, 4000, (void *, int, ptr)) \
-    X(cuPointerGetAttributes, 7000, (unsigned, int *, void **, ptr)) \
-    X(cuMemcpy, 4000, (ptr, ptr, size_t)) X(cuMemcpyAsync, 4000, (ptr, ptr, size_t, void *)) \
-    X(cuMemcpyPeer, 4000, (ptr, void *, ptr, void *, size_t)) \
-    X(cuMemcpyPeerAsync, 4000, (ptr, void *, ptr, void *, size_t, void *)) \
-    X(cuMemcpyHtoD, 3020, (ptr, const void *, size_t)) \
-    X(cuMemcpyDtoH, 3020, (void *, ptr, size_t)) X(cuMemcpy2D, 3020, (const copy_2d *)) \
-    X(cuMemcpy2DUnaligned, 3020, (const copy_2d *)) \
-    X(cuMemcpy2DAsync, 3020, (const copy_2d *, void *)) X(cuMemsetD8, 3020, (ptr, unsigned char, size_t)) \
-    X(cuMemsetD16, 3020, (ptr, unsigned short, size_t)) \
-    X(cuMemsetD16Async, 3020, (ptr, unsigned short, size_t, void *)) \
-    X(cuMemsetD2D8, 3020, (ptr, size_t, unsigned char, size_t, size_t)) \
-    X(cuMemsetD2D16, 3020, (ptr, size_t, unsigned short, size_t, size_t)) \
-    X(cuMemsetD2D32, 3020, (ptr, size_t, unsigned, size_t, size_t)) \
-    X(cuMemsetD2D8Async, 3020, (ptr, size_t, unsigned char, size_t, size_t, void *)) \
-    X(cuMemsetD2D16Async, 3020, (ptr, size_t, unsigned short, size_t, size_t, void *)) \
-    X(cuMemsetD2D32Async, 3020, (ptr, size_t, unsigned, size_t, size_t, void *)) \
-    X(cuModuleLoad, 2000, (void **, const char *)) X(cuModuleLoadData, 2000, (void **, const void *)) \
-    X(cuModuleLoadFatBinary, 2000, (void **, const void *)) X(cuModuleUnload, 2000, (void *)) \
-    X(cuModuleGetFunction, 2000, (void **, void *, const char *)) X(cuFuncSetCacheConfig, 3000, (void *, int)) \
-    X(cuFuncGetModule, 11000, (void **, void *)) \
-    X(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, 7000, (int *, void *, int, size_t, unsigned)) \
-    X(cuOccupancyMaxPotentialBlockSize, 6050, (int *, int *, void *, size_t (*)(int), size_t, int)) \
-    X(cuOccupancyAvailableDynamicSMemPerBlock, 10020, (size_t *, void *, int, int)) \
-    X(cuLaunchKernel, 4000, \
-      (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **)) \
-    X(cuLaunchCooperativeKernel, 9000, \
-      (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **)) \
-    X(cuFuncSetBlockShape, 2000, (void *, int, int, int)) X(cuFuncSetSharedSize, 2000, (void *, unsigned)) \
-    X(cuParamSetSize, 2000, (void *, unsigned)) X(cuParamSeti, 2000, (void *, int, unsigned)) \
-    X(cuParamSetf, 2000, (void *, int, float)) X(cuParamSetv, 2000, (void *, int, void *, unsigned)) \
-    X(cuLaunch, 2000, (void *)) X(cuLaunchGrid, 2000, (void *, int, int)) \
-    X(cuLaunchGridAsync, 2000, (void *, int, int, void *))
-/* The calls that drivers for CUDA 11.4 lack. */
-#define NEWER_CALLS(X) \
-    X(cuCtxGetId, 12000, (void *, unsigned long long *)) X(cuStreamGetId, 12000, (void *, unsigned long long *)) \
-    X(cuFuncLoad, 12040, (void *)) X(cuFuncIsLoaded, 12040, (int *, void *)) \
-    X(cuFuncGetParamInfo, 12040, (void *, size_t, size_t *, size_t *)) X(cuModuleGetLoadingMode, 11070, (int *)) \
-    X(cuLaunchKernelEx, 11060, (const config *, void *, void **, void **)) \
-    X(cuStreamWaitValue32, 11070, (void *, ptr, uint32_t, unsigned)) \
-    X(cuStreamWriteValue32, 11070, (void *, ptr, uint32_t, unsigned)) \
-    X(cuStreamWaitValue64, 11070, (void *, ptr, uint64_t, unsigned)) \
-    X(cuStreamWriteValue64, 11070, (void *, ptr, uint64_t, unsigned))
-
-#define POINTER(name, version, parameters) int (*name) parameters;
-static struct { CALLS(POINTER) NEWER_CALLS(POINTER) } cu;
-
-static void *find(void *to, const char *name, int version) {
-    void *symbol = gpuexec_driver_symbol(name, version);
-    memcpy(to, &symbol, sizeof symbol);
-    return symbol;
-}
+static driver_calls cu;
 
 static const char text[] =
     ".version 6.0\n.target sm_70\n.address_size 64\n"
@@ -189,18 +110,15 @@ static int becomes(int i, int k, uint32_t value) {
    context of device 0 is current. Returns NULL, or the reason why it is not possible. */
 static const char *start(int least, int most) {
     int i;
-#define FIND(name, version, parameters) if (!find(&cu.name, #name, version)) return "the driver has no " #name;
-#define FIND_NEWER(name, version, parameters) find(&cu.name, #name, version);
     if ((used = gpuexec_device_count()) < least) return least < 2 ? "needs a device" : "needs two devices";
-    CALLS(FIND)
-    NEWER_CALLS(FIND_NEWER)
+    cu = calls_find();
     if (used > most) used = most;
     for (i = used; i-- > 0; ) {
         device *d = &on[i];
         void   *p = NULL;
         if (cu.cuDevicePrimaryCtxRetain(&d->context, i) || cu.cuCtxSetCurrent(d->context) ||
             cu.cuModuleLoadData(&d->module, text) || cu.cuStreamCreateWithPriority(&d->stream, 1, 0) ||
-            cu.cuMemAllocHost(&p, 4096)) {
+            cu.cuMemAllocHost_v2(&p, 4096)) {
             CHECK(0 && "the device's objects could be made");
             return "not made";
         }
@@ -215,10 +133,10 @@ static void finish(void) {
     int i;
     for (i = 0; i < used; i++) {
         CHECK_EQ(cu.cuCtxSetCurrent(on[i].context), 0);
-        CHECK_EQ(cu.cuStreamDestroy(on[i].stream), 0);
+        CHECK_EQ(cu.cuStreamDestroy_v2(on[i].stream), 0);
         CHECK_EQ(cu.cuModuleUnload(on[i].module), 0);
         CHECK_EQ(cu.cuMemFreeHost(on[i].words), 0);
-        CHECK_EQ(cu.cuDevicePrimaryCtxRelease(i), 0);
+        CHECK_EQ(cu.cuDevicePrimaryCtxRelease_v2(i), 0);
     }
     cu.cuCtxSetCurrent(NULL);
 }
@@ -241,7 +159,7 @@ static void finish(void) {
 TEST(attach_and_detach) {
     void *a = NULL, *b = NULL, *c = NULL;
     START(1, 1);
-    CHECK_EQ(cu.cuCtxCreate(&a, 0, 0), 0);
+    CHECK_EQ(cu.cuCtxCreate_v2(&a, 0, 0), 0);
     CHECK_EQ(cu.cuCtxAttach(NULL, 0), INVALID_VALUE);
     CHECK_EQ(cu.cuCtxAttach(&b, 1), INVALID_VALUE);
     CHECK_EQ(cu.cuCtxAttach(&b, 0), 0);
@@ -272,7 +190,7 @@ TEST(queries_of_contexts) {
     CHECK_EQ(cu.cuCtxGetStreamPriorityRange(&least, &greatest), 0);
     CHECK(least == 0 && greatest <= 0);
     CHECK_EQ(cu.cuCtxGetStreamPriorityRange(NULL, NULL), 0);
-    CHECK_EQ(cu.cuCtxCreate(&a, 1, 0), 0);                         /* spins */
+    CHECK_EQ(cu.cuCtxCreate_v2(&a, 1, 0), 0);                         /* spins */
     CHECK_EQ(cu.cuCtxGetApiVersion(a, &version), 0);
     CHECK_EQ(version, 3020);
     CHECK_EQ(cu.cuCtxGetApiVersion(NULL, &version), 0);
@@ -289,7 +207,7 @@ TEST(queries_of_contexts) {
         CHECK_EQ(cu.cuCtxGetId(on[0].context, &other), 0);
         CHECK(id != other);
     }
-    CHECK_EQ(cu.cuCtxDestroy(a), 0);
+    CHECK_EQ(cu.cuCtxDestroy_v2(a), 0);
     CHECK_EQ(cu.cuCtxSetCurrent(on[0].context), 0);
     finish();
 }
@@ -343,20 +261,18 @@ static void *from_another_thread(void *user) {
 /* The handle 2 is a separate stream on each thread; with the flag, cuGetProcAddress returns functions for
    which NULL is that stream. */
 TEST(per_thread_streams) {
-    int (*address)(const char *, void **, int, uint64_t) = NULL, (*query)(void *) = NULL, priority = 99;
+    int (*query)(void *) = NULL, priority = 99;
     unsigned  flags = 99;
     void     *symbol = NULL, *gate;
     other_thread t;
     pthread_t thread;
     START(1, 1);
     gate = kernel(0, "gate");
-    if (find(&address, "cuGetProcAddress", 11030)) {
-        CHECK_EQ(address("cuStreamQuery", &symbol, 11030, 2), 0);
-        CHECK(symbol != NULL && symbol != gpuexec_driver_symbol("cuStreamQuery", 2000));
-        CHECK_EQ(address("cuStreamQuery", &symbol, 11030, 99), INVALID_VALUE);
-        CHECK_EQ(address("cuStreamQuery", &symbol, 11030, 2), 0);
-        memcpy(&query, &symbol, sizeof query);
-    }
+    CHECK_EQ(cu.cuGetProcAddress("cuStreamQuery", &symbol, 11030, 2), 0);
+    CHECK(symbol != NULL && symbol != gpuexec_driver_symbol("cuStreamQuery", 2000));
+    CHECK_EQ(cu.cuGetProcAddress("cuStreamQuery", &symbol, 11030, 99), INVALID_VALUE);
+    CHECK_EQ(cu.cuGetProcAddress("cuStreamQuery", &symbol, 11030, 2), 0);
+    memcpy(&query, &symbol, sizeof query);
     memset(&t, 0xff, sizeof t);
     t.query = query;
     CHECK_EQ(cu.cuStreamGetFlags((void *)2, &flags), 0);
@@ -370,8 +286,8 @@ TEST(per_thread_streams) {
     CHECK(t.answers[0] == 0 && t.answers[1] == 0 && t.answers[2] == 0 && t.answers[3] == 0);
     set_word(0, 0, 1);
     CHECK_EQ(cu.cuStreamSynchronize((void *)2), 0);
-    CHECK(cu.cuStreamDestroy(NULL) == INVALID_HANDLE && cu.cuStreamDestroy((void *)1) == INVALID_HANDLE &&
-          cu.cuStreamDestroy((void *)2) == INVALID_HANDLE);
+    CHECK(cu.cuStreamDestroy_v2(NULL) == INVALID_HANDLE && cu.cuStreamDestroy_v2((void *)1) == INVALID_HANDLE &&
+          cu.cuStreamDestroy_v2((void *)2) == INVALID_HANDLE);
     finish();
 }
 
@@ -397,7 +313,7 @@ TEST(queries_of_streams) {
         CHECK_EQ(cu.cuStreamGetId(on[0].stream, &b), 0);
         CHECK(a != b);
     }
-    CHECK_EQ(cu.cuStreamDestroy(s), 0);
+    CHECK_EQ(cu.cuStreamDestroy_v2(s), 0);
     finish();
 }
 
@@ -426,41 +342,41 @@ TEST(streams_wait_for_values) {
     unsigned i;
     uint64_t wide = 0;
     START(1, 1);
-    NEEDS(cuStreamWaitValue32);
+    NEEDS(cuStreamWaitValue32_v2);
     host = on[0].address;
-    CHECK_EQ(cu.cuMemAlloc(&p, 64), 0);
-    CHECK_EQ(cu.cuMemsetD8(p, 0, 64), 0);
+    CHECK_EQ(cu.cuMemAlloc_v2(&p, 64), 0);
+    CHECK_EQ(cu.cuMemsetD8_v2(p, 0, 64), 0);
     CHECK_EQ(cu.cuStreamCreateWithPriority(&s, 1, 0), 0);
-    if (cu.cuStreamWriteValue32(s, p, 1, 0) == NOT_SUPPORTED) {
+    if (cu.cuStreamWriteValue32_v2(s, p, 1, 0) == NOT_SUPPORTED) {
         finish();
         SKIP("the driver has no stream memory operations");
     }
-    CHECK_EQ(cu.cuStreamWaitValue32(s, p + 2, 0, GEQ), INVALID_VALUE);
-    CHECK_EQ(cu.cuStreamWaitValue32(s, 0, 0, GEQ), INVALID_VALUE);
-    CHECK_EQ(cu.cuStreamWriteValue32(s, p + 2, 0, 0), INVALID_VALUE);
+    CHECK_EQ(cu.cuStreamWaitValue32_v2(s, p + 2, 0, GEQ), INVALID_VALUE);
+    CHECK_EQ(cu.cuStreamWaitValue32_v2(s, 0, 0, GEQ), INVALID_VALUE);
+    CHECK_EQ(cu.cuStreamWriteValue32_v2(s, p + 2, 0, 0), INVALID_VALUE);
     for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         int on_device = (int)(i & 1);
         ptr at = on_device ? p : host;
         set_word(0, 1, 0);
-        CHECK_EQ(cu.cuStreamWriteValue32(on[0].stream, at, cases[i].misses, 0), 0);
+        CHECK_EQ(cu.cuStreamWriteValue32_v2(on[0].stream, at, cases[i].misses, 0), 0);
         CHECK_EQ(cu.cuStreamSynchronize(on[0].stream), 0);
-        CHECK_EQ(cu.cuStreamWaitValue32(s, at, cases[i].value, cases[i].how), 0);
-        CHECK_EQ(cu.cuStreamWriteValue32(s, host + 4, i + 1, 0), 0);
+        CHECK_EQ(cu.cuStreamWaitValue32_v2(s, at, cases[i].value, cases[i].how), 0);
+        CHECK_EQ(cu.cuStreamWriteValue32_v2(s, host + 4, i + 1, 0), 0);
         test_sleep_ms(5);                            /* not order: it could go on */
         CHECK_EQ(cu.cuStreamQuery(s), NOT_READY);
         CHECK_EQ(word(0, 1), 0);
-        CHECK_EQ(cu.cuStreamWriteValue32(on[0].stream, at, cases[i].hits, 0), 0);
+        CHECK_EQ(cu.cuStreamWriteValue32_v2(on[0].stream, at, cases[i].hits, 0), 0);
         CHECK_EQ(cu.cuStreamSynchronize(s), 0);
         CHECK_EQ(word(0, 1), i + 1);
     }
-    if (cu.cuStreamWriteValue64(s, p + 8, 0x123456789abcull, 0) == 0) {
-        CHECK_EQ(cu.cuStreamWaitValue64(s, p + 8, 0x123456789abcull, EQ), 0);
+    if (cu.cuStreamWriteValue64_v2(s, p + 8, 0x123456789abcull, 0) == 0) {
+        CHECK_EQ(cu.cuStreamWaitValue64_v2(s, p + 8, 0x123456789abcull, EQ), 0);
         CHECK_EQ(cu.cuStreamSynchronize(s), 0);
-        CHECK_EQ(cu.cuMemcpyDtoH(&wide, p + 8, 8), 0);
+        CHECK_EQ(cu.cuMemcpyDtoH_v2(&wide, p + 8, 8), 0);
         CHECK(wide == 0x123456789abcull);
     }
-    CHECK_EQ(cu.cuStreamDestroy(s), 0);
-    CHECK_EQ(cu.cuMemFree(p), 0);
+    CHECK_EQ(cu.cuStreamDestroy_v2(s), 0);
+    CHECK_EQ(cu.cuMemFree_v2(p), 0);
     finish();
 }
 
@@ -476,10 +392,10 @@ TEST(copies_of_rectangles) {
     int     round;
     START(1, 1);
     for (i = 0; i < sizeof in; i++) in[i] = (unsigned char)(i * 7 + 1);
-    CHECK_EQ(cu.cuMemAllocPitch(&p, &pitch, 3 + W, 2 + H, 4), 0);
+    CHECK_EQ(cu.cuMemAllocPitch_v2(&p, &pitch, 3 + W, 2 + H, 4), 0);
     CHECK(pitch >= 3 + W && pitch % 4 == 0);
     for (round = 0; round < 3; round++) {
-        int (*copy)(const copy_2d *) = round ? cu.cuMemcpy2DUnaligned : cu.cuMemcpy2D;
+        int (*copy)(const void *) = round ? cu.cuMemcpy2DUnaligned_v2 : cu.cuMemcpy2D_v2;
         memset(out, 0xee, sizeof out);
         memset(&c, 0, sizeof c);
         c.from_type = HOST;
@@ -494,7 +410,7 @@ TEST(copies_of_rectangles) {
         c.width = W;
         c.height = H;
         if (round == 2) c.from_type = c.to_type = UNIFIED, c.from_device = (ptr)(uintptr_t)in;
-        CHECK_EQ(round == 1 ? cu.cuMemcpy2DAsync(&c, on[0].stream) : copy(&c), 0);
+        CHECK_EQ(round == 1 ? cu.cuMemcpy2DAsync_v2(&c, on[0].stream) : copy(&c), 0);
         CHECK_EQ(cu.cuStreamSynchronize(on[0].stream), 0);
         memset(&c, 0, sizeof c);
         c.from_type = DEVICE;
@@ -507,7 +423,7 @@ TEST(copies_of_rectangles) {
         c.to_pitch = W;
         c.width = W;
         c.height = H;
-        CHECK_EQ(round == 1 ? cu.cuMemcpy2DAsync(&c, on[0].stream) : copy(&c), 0);
+        CHECK_EQ(round == 1 ? cu.cuMemcpy2DAsync_v2(&c, on[0].stream) : copy(&c), 0);
         CHECK_EQ(cu.cuStreamSynchronize(on[0].stream), 0);
         memset(&c, 0, sizeof c);
         c.from_type = UNIFIED;
@@ -528,27 +444,27 @@ TEST(copies_of_rectangles) {
             }
     }
     c.width = 0;
-    CHECK_EQ(cu.cuMemcpy2D(&c), 0);                                /* nothing to do */
+    CHECK_EQ(cu.cuMemcpy2D_v2(&c), 0);                                /* nothing to do */
     c.width = W;
     c.to_pitch = W - 1;
     c.to_x = 0;
-    CHECK_EQ(cu.cuMemcpy2D(&c), INVALID_VALUE);                    /* rows would overlap */
+    CHECK_EQ(cu.cuMemcpy2D_v2(&c), INVALID_VALUE);                    /* rows would overlap */
     c.to_pitch = PITCH;
     c.from_pitch = W - 1;
-    CHECK_EQ(cu.cuMemcpy2D(&c), INVALID_VALUE);
+    CHECK_EQ(cu.cuMemcpy2D_v2(&c), INVALID_VALUE);
     c.from_pitch = PITCH;
     c.from_type = 99;
-    CHECK_EQ(cu.cuMemcpy2D(&c), INVALID_VALUE);
+    CHECK_EQ(cu.cuMemcpy2D_v2(&c), INVALID_VALUE);
     c.from_type = DEVICE;
     c.from_device = p;
     c.from_pitch = pitch;
     c.from_y = 1 << 20;
-    CHECK_EQ(cu.cuMemcpy2D(&c), INVALID_VALUE);                    /* after the allocation's end */
-    CHECK_EQ(cu.cuMemcpy2D(NULL), INVALID_VALUE);
-    CHECK_EQ(cu.cuMemAllocPitch(&none, &pitch, 0, 1, 4), INVALID_VALUE);
-    CHECK_EQ(cu.cuMemAllocPitch(&none, &pitch, 4, 0, 4), INVALID_VALUE);
-    CHECK_EQ(cu.cuMemAllocPitch(&none, &pitch, 4, 1, 3), INVALID_VALUE);       /* elements must have 4, 8 or 16 bytes */
-    CHECK_EQ(cu.cuMemFree(p), 0);
+    CHECK_EQ(cu.cuMemcpy2D_v2(&c), INVALID_VALUE);                    /* after the allocation's end */
+    CHECK_EQ(cu.cuMemcpy2D_v2(NULL), INVALID_VALUE);
+    CHECK_EQ(cu.cuMemAllocPitch_v2(&none, &pitch, 0, 1, 4), INVALID_VALUE);
+    CHECK_EQ(cu.cuMemAllocPitch_v2(&none, &pitch, 4, 0, 4), INVALID_VALUE);
+    CHECK_EQ(cu.cuMemAllocPitch_v2(&none, &pitch, 4, 1, 3), INVALID_VALUE);    /* elements must have 4, 8 or 16 bytes */
+    CHECK_EQ(cu.cuMemFree_v2(p), 0);
     finish();
 }
 
@@ -560,20 +476,20 @@ TEST(fills) {
     size_t i, k;
     int n;
     START(1, 1);
-    CHECK_EQ(cu.cuMemAlloc(&p, BYTES), 0);
+    CHECK_EQ(cu.cuMemAlloc_v2(&p, BYTES), 0);
     for (n = 0; n < 8; n++) {
         size_t cell = n < 2 ? 2 : n < 4 ? 1 : n < 6 ? 2 : 4, cells = n < 2 ? 5 : 3, rows = n < 2 ? 1 : 4, x = 4;
         int result = -1;
-        CHECK_EQ(cu.cuMemsetD8(p, 0x11, BYTES), 0);
+        CHECK_EQ(cu.cuMemsetD8_v2(p, 0x11, BYTES), 0);
         CHECK_EQ(cu.cuCtxSynchronize(), 0);                      /* a fill can still be pending when its call returns */
         switch (n) {
-        case 0: result = cu.cuMemsetD16(p + x, 0x3322, cells); break;
+        case 0: result = cu.cuMemsetD16_v2(p + x, 0x3322, cells); break;
         case 1: result = cu.cuMemsetD16Async(p + x, 0x3322, cells, on[0].stream); break;
-        case 2: result = cu.cuMemsetD2D8(p + x, PITCH, 0x22, cells, rows); break;
+        case 2: result = cu.cuMemsetD2D8_v2(p + x, PITCH, 0x22, cells, rows); break;
         case 3: result = cu.cuMemsetD2D8Async(p + x, PITCH, 0x22, cells, rows, on[0].stream); break;
-        case 4: result = cu.cuMemsetD2D16(p + x, PITCH, 0x3322, cells, rows); break;
+        case 4: result = cu.cuMemsetD2D16_v2(p + x, PITCH, 0x3322, cells, rows); break;
         case 5: result = cu.cuMemsetD2D16Async(p + x, PITCH, 0x3322, cells, rows, on[0].stream); break;
-        case 6: result = cu.cuMemsetD2D32(p + x, PITCH, 0x55443322u, cells, rows); break;
+        case 6: result = cu.cuMemsetD2D32_v2(p + x, PITCH, 0x55443322u, cells, rows); break;
         case 7: result = cu.cuMemsetD2D32Async(p + x, PITCH, 0x55443322u, cells, rows, on[0].stream); break;
         }
         CHECK_EQ(result, 0);
@@ -581,16 +497,16 @@ TEST(fills) {
         memset(want, 0x11, sizeof want);
         for (i = 0; i < rows; i++)
             for (k = 0; k < cells * cell; k++) want[i * PITCH + x + k] = (unsigned char)(0x22 + 0x11 * (k % cell));
-        CHECK_EQ(cu.cuMemcpyDtoH(now, p, BYTES), 0);
+        CHECK_EQ(cu.cuMemcpyDtoH_v2(now, p, BYTES), 0);
         if (!CHECK(memcmp(now, want, BYTES) == 0)) printf("fill %d\n", n);
     }
-    CHECK_EQ(cu.cuMemsetD16(p + 1, 0, 1), INVALID_VALUE);          /* not aligned */
-    CHECK_EQ(cu.cuMemsetD2D32(p + 2, PITCH, 0, 1, 2), INVALID_VALUE);
-    CHECK_EQ(cu.cuMemsetD2D32(p, PITCH + 2, 0, 1, 2), INVALID_VALUE);
-    CHECK_EQ(cu.cuMemsetD16(p, 0, BYTES / 2 + 1), INVALID_VALUE);  /* too far */
-    CHECK_EQ(cu.cuMemsetD2D8(p, PITCH, 0, PITCH, BYTES / PITCH + 1), INVALID_VALUE);
-    CHECK_EQ(cu.cuMemsetD16(p, 0, 0), 0);
-    CHECK_EQ(cu.cuMemFree(p), 0);
+    CHECK_EQ(cu.cuMemsetD16_v2(p + 1, 0, 1), INVALID_VALUE);          /* not aligned */
+    CHECK_EQ(cu.cuMemsetD2D32_v2(p + 2, PITCH, 0, 1, 2), INVALID_VALUE);
+    CHECK_EQ(cu.cuMemsetD2D32_v2(p, PITCH + 2, 0, 1, 2), INVALID_VALUE);
+    CHECK_EQ(cu.cuMemsetD16_v2(p, 0, BYTES / 2 + 1), INVALID_VALUE);  /* too far */
+    CHECK_EQ(cu.cuMemsetD2D8_v2(p, PITCH, 0, PITCH, BYTES / PITCH + 1), INVALID_VALUE);
+    CHECK_EQ(cu.cuMemsetD16_v2(p, 0, 0), 0);
+    CHECK_EQ(cu.cuMemFree_v2(p), 0);
     finish();
 }
 
@@ -600,24 +516,24 @@ TEST_MULTI(copies_between_devices) {
     unsigned i;
     START(2, 2);
     for (i = 0; i < 256; i++) in[i] = i * i;
-    CHECK_EQ(cu.cuMemAlloc(&a, sizeof in), 0);
+    CHECK_EQ(cu.cuMemAlloc_v2(&a, sizeof in), 0);
     CHECK_EQ(cu.cuCtxSetCurrent(on[1].context), 0);
-    CHECK_EQ(cu.cuMemAlloc(&b, sizeof in), 0);
-    CHECK_EQ(cu.cuMemcpyHtoD(a, in, sizeof in), 0);  /* memory of the device that is not current */
+    CHECK_EQ(cu.cuMemAlloc_v2(&b, sizeof in), 0);
+    CHECK_EQ(cu.cuMemcpyHtoD_v2(a, in, sizeof in), 0);  /* memory of the device that is not current */
     for (i = 0; i < 3; i++) {             /* without peer access the copy goes through the host, with the same result */
         memset(out, 0, sizeof out);
-        CHECK_EQ(cu.cuMemsetD8(b, 0, sizeof in), 0);
+        CHECK_EQ(cu.cuMemsetD8_v2(b, 0, sizeof in), 0);
         CHECK_EQ(cu.cuCtxSynchronize(), 0);
         CHECK_EQ(i == 0 ? cu.cuMemcpyPeer(b, on[1].context, a, on[0].context, sizeof in) :
                  i == 1 ? cu.cuMemcpyPeerAsync(b, on[1].context, a, on[0].context, sizeof in, on[1].stream) :
                           cu.cuMemcpyAsync(b, a, sizeof in, on[0].stream), 0);
         CHECK_EQ(cu.cuStreamSynchronize(on[i == 2 ? 0 : 1].stream), 0);
-        CHECK_EQ(cu.cuMemcpyDtoH(out, b, sizeof out), 0);
+        CHECK_EQ(cu.cuMemcpyDtoH_v2(out, b, sizeof out), 0);
         CHECK(memcmp(in, out, sizeof in) == 0);
     }
     CHECK_EQ(cu.cuMemcpyPeer(b, NULL, a, NULL, sizeof in), 0);     /* the addresses determine the contexts */
     CHECK_EQ(cu.cuMemcpyPeer(b, on[1].context, a, on[0].context, sizeof in + 4), INVALID_VALUE);
-    CHECK(cu.cuMemFree(a) == 0 && cu.cuMemFree(b) == 0);
+    CHECK(cu.cuMemFree_v2(a) == 0 && cu.cuMemFree_v2(b) == 0);
     finish();
 }
 
@@ -630,8 +546,8 @@ TEST(queries_of_pointers) {
     unsigned type = 77, flags = 77;
     int    ordinal = 77, queried[3];
     START(1, 1);
-    CHECK_EQ(cu.cuMemAlloc(&p, 1000), 0);
-    CHECK(posix_memalign(&own, 4096, 8192) == 0 && cu.cuMemHostRegister(own, 8192, 0) == 0);
+    CHECK_EQ(cu.cuMemAlloc_v2(&p, 1000), 0);
+    CHECK(posix_memalign(&own, 4096, 8192) == 0 && cu.cuMemHostRegister_v2(own, 8192, 0) == 0);
     CHECK_EQ(cu.cuMemHostAlloc(&mapped, 4096, 2), 0);
 
     CHECK_EQ(cu.cuPointerGetAttribute(&type, TYPE, p + 999), 0);
@@ -641,10 +557,10 @@ TEST(queries_of_pointers) {
     CHECK_EQ(cu.cuPointerGetAttribute(&address, DEVICE_POINTER, p + 8), 0);
     CHECK(address == p + 8);
     CHECK_EQ(cu.cuPointerGetAttribute(&context, HOST_POINTER, p), INVALID_VALUE);
-    CHECK_EQ(cu.cuMemGetAddressRange(&base, &bytes, p + 500), 0);
+    CHECK_EQ(cu.cuMemGetAddressRange_v2(&base, &bytes, p + 500), 0);
     CHECK(base == p);
     CHECK_EQ(bytes, 1000);
-    CHECK_EQ(cu.cuMemGetAddressRange(NULL, &bytes, p), 0);
+    CHECK_EQ(cu.cuMemGetAddressRange_v2(NULL, &bytes, p), 0);
 
     CHECK_EQ(cu.cuPointerGetAttribute(&type, TYPE, on[0].address + 8), 0);
     CHECK_EQ(type, HOST);
@@ -669,20 +585,20 @@ TEST(queries_of_pointers) {
     CHECK(type == 0 && ordinal == -2 && address == 0);
     CHECK_EQ(cu.cuPointerGetAttributes(3, queried, more, p), 0);
     CHECK(type == DEVICE && ordinal == 0 && address == p);
-    CHECK_EQ(cu.cuMemGetAddressRange(&base, &bytes, (ptr)(uintptr_t)&type), NOT_FOUND);
+    CHECK_EQ(cu.cuMemGetAddressRange_v2(&base, &bytes, (ptr)(uintptr_t)&type), NOT_FOUND);
 
-    CHECK_EQ(cu.cuMemHostRegister((char *)own + 4096, 4096, 0), 712);
-    CHECK_EQ(cu.cuMemHostRegister(on[0].words, 4096, 0), INVALID_VALUE);  /* not 712, because the driver allocated it */
+    CHECK_EQ(cu.cuMemHostRegister_v2((char *)own + 4096, 4096, 0), 712);
+    CHECK_EQ(cu.cuMemHostRegister_v2(on[0].words, 4096, 0), INVALID_VALUE);  /* not 712: the driver allocated it */
     CHECK_EQ(cu.cuMemHostUnregister((char *)own + 4), INVALID_VALUE);
     CHECK_EQ(cu.cuMemHostUnregister(on[0].words), INVALID_VALUE);  /* each must be freed as it was allocated */
     CHECK_EQ(cu.cuMemFreeHost(own), INVALID_VALUE);
     CHECK_EQ(cu.cuMemFreeHost(on[0].words + 1), INVALID_VALUE);
-    CHECK_EQ(cu.cuMemFree(on[0].address), INVALID_VALUE);
+    CHECK_EQ(cu.cuMemFree_v2(on[0].address), INVALID_VALUE);
     CHECK_EQ(cu.cuMemHostUnregister(&type), 713);
     CHECK_EQ(cu.cuMemHostGetFlags(&flags, own), 0);
     CHECK_EQ(cu.cuMemHostUnregister(own), 0);
     CHECK_EQ(cu.cuPointerGetAttribute(&type, TYPE, (ptr)(uintptr_t)own), INVALID_VALUE);
-    CHECK(cu.cuMemFreeHost(mapped) == 0 && cu.cuMemFree(p) == 0);
+    CHECK(cu.cuMemFreeHost(mapped) == 0 && cu.cuMemFree_v2(p) == 0);
     free(own);
     finish();
 }
@@ -747,7 +663,7 @@ TEST(parameters_aligned_to_more_than_16) {
         if (10 * major + minor == 90) CHECK_EQ(at, ((0x210 + 1 + alignment - 1) & ~(alignment - 1)) - 0x210);
         CHECK_EQ(cu.cuFuncGetParamInfo(f, 2, &to, &bytes), 0);
         CHECK_EQ(to, at + 1024);
-        CHECK_EQ(cu.cuMemAlloc(&out, sizeof got), 0);
+        CHECK_EQ(cu.cuMemAlloc_v2(&out, sizeof got), 0);
         packed[0] = a;
         memcpy(packed + at, b, sizeof b);
         memcpy(packed + to, &out, 8);
@@ -761,14 +677,14 @@ TEST(parameters_aligned_to_more_than_16) {
         extra[3] = &bytes;
         extra[4] = NULL;
         for (k = 0; k < 2; k++) {
-            CHECK_EQ(cu.cuMemsetD8(out, 0xff, sizeof got), 0);
+            CHECK_EQ(cu.cuMemsetD8_v2(out, 0xff, sizeof got), 0);
             CHECK_EQ(cu.cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, k ? NULL : arguments, k ? extra : NULL), 0);
-            CHECK_EQ(cu.cuMemcpyDtoH(got, out, sizeof got), 0);
+            CHECK_EQ(cu.cuMemcpyDtoH_v2(got, out, sizeof got), 0);
             CHECK(got[0] == b[0] && got[1] == 200 && got[2] == b[50] && got[3] == b[255]);
             /* generic addresses of parameters were not checked on a GPU */
             if (on_cpu_device()) CHECK_EQ(got[4] % alignment, 0);
         }
-        CHECK_EQ(cu.cuMemFree(out), 0);
+        CHECK_EQ(cu.cuMemFree_v2(out), 0);
         CHECK_EQ(cu.cuModuleUnload(module), 0);
     }
     finish();
@@ -792,7 +708,7 @@ TEST(launches_as_before_cuda_4) {
     START(1, 1);
     CHECK_EQ(cu.cuModuleLoadData(&module, ptx), 0);
     CHECK_EQ(cu.cuModuleGetFunction(&f, module, "k"), 0);
-    CHECK_EQ(cu.cuMemAlloc(&out, sizeof got), 0);
+    CHECK_EQ(cu.cuMemAlloc_v2(&out, sizeof got), 0);
     CHECK_EQ(cu.cuStreamCreateWithPriority(&stream, 0, 0), 0);
     CHECK_EQ(cu.cuFuncSetBlockShape(f, 0, 1, 1), INVALID_VALUE);
     CHECK_EQ(cu.cuFuncSetBlockShape(NULL, 1, 1, 1), INVALID_HANDLE);
@@ -802,25 +718,25 @@ TEST(launches_as_before_cuda_4) {
     CHECK_EQ(cu.cuParamSeti(f, 8, 42), 0);
     CHECK_EQ(cu.cuParamSetf(f, 12, 2.5f), 0);
     CHECK_EQ(cu.cuLaunch(f), 0);                  /* as measured: without a shape, one thread */
-    CHECK_EQ(cu.cuMemcpyDtoH(got, out, sizeof got), 0);
+    CHECK_EQ(cu.cuMemcpyDtoH_v2(got, out, sizeof got), 0);
     CHECK(got[0] == 42 && got[2] == 1 && got[3] == 1 && got[4] == 1 && got[5] == 1 && got[6] == 0);
     CHECK_EQ(cu.cuFuncSetBlockShape(f, 8, 2, 1), 0);
     CHECK_EQ(cu.cuFuncSetSharedSize(f, 512), 0);
     CHECK_EQ(cu.cuLaunchGrid(f, 3, 2), 0);
-    CHECK_EQ(cu.cuMemcpyDtoH(got, out, sizeof got), 0);
+    CHECK_EQ(cu.cuMemcpyDtoH_v2(got, out, sizeof got), 0);
     memcpy(&b, &got[1], 4);
     CHECK(got[0] == 42 && b == 2.5f && got[2] == 8 && got[3] == 2 && got[4] == 3 && got[5] == 2 && got[6] == 512);
     CHECK_EQ(cu.cuParamSeti(f, 8, 43), 0);        /* the rest is kept */
     CHECK_EQ(cu.cuLaunchGridAsync(f, 2, 1, stream), 0);
     CHECK_EQ(cu.cuStreamSynchronize(stream), 0);
-    CHECK_EQ(cu.cuMemcpyDtoH(got, out, sizeof got), 0);
+    CHECK_EQ(cu.cuMemcpyDtoH_v2(got, out, sizeof got), 0);
     CHECK(got[0] == 43 && got[2] == 8 && got[4] == 2 && got[5] == 1);
     CHECK_EQ(cu.cuLaunch(f), 0);
-    CHECK_EQ(cu.cuMemcpyDtoH(got, out, sizeof got), 0);
+    CHECK_EQ(cu.cuMemcpyDtoH_v2(got, out, sizeof got), 0);
     CHECK(got[0] == 43 && got[4] == 1 && got[5] == 1 && got[6] == 512);
     CHECK_EQ(cu.cuLaunchGrid(f, 0, 1), INVALID_VALUE);
-    CHECK_EQ(cu.cuStreamDestroy(stream), 0);
-    CHECK_EQ(cu.cuMemFree(out), 0);
+    CHECK_EQ(cu.cuStreamDestroy_v2(stream), 0);
+    CHECK_EQ(cu.cuMemFree_v2(out), 0);
     CHECK_EQ(cu.cuModuleUnload(module), 0);
     finish();
 }
@@ -914,7 +830,7 @@ TEST(another_context_is_current) {
         if (value == 2) CHECK_EQ(cu.cuEventRecord(e, on[1].stream), INVALID_HANDLE);  /* an event of the other device */
         if (value == 2) CHECK_EQ(cu.cuStreamWaitEvent(on[1].stream, e, 0), 0);        /* but a stream can wait for it */
     }
-    CHECK_EQ(cu.cuEventDestroy(e), 0);
+    CHECK_EQ(cu.cuEventDestroy_v2(e), 0);
     finish();
 }
 
@@ -936,8 +852,8 @@ TEST(busy_streams_and_events_are_destroyed_at_once) {
     CHECK_EQ(cu.cuEventRecord(e, s), 0);
     CHECK_EQ(cu.cuStreamWaitEvent(on[0].stream, e, 0), 0);
     CHECK_EQ(launch(mark, s, 1, 1, arguments), 0);
-    CHECK_EQ(cu.cuEventDestroy(e), 0);               /* neither waits for the gate, which opens below */
-    CHECK_EQ(cu.cuStreamDestroy(s), 0);
+    CHECK_EQ(cu.cuEventDestroy_v2(e), 0);               /* neither waits for the gate, which opens below */
+    CHECK_EQ(cu.cuStreamDestroy_v2(s), 0);
     test_sleep_ms(10);                               /* not order: the mark could be made */
     CHECK_EQ(word(0, 1), 0);
     CHECK_EQ(cu.cuStreamQuery(on[0].stream), NOT_READY);           /* waits for an event that was destroyed */
@@ -982,13 +898,13 @@ TEST(a_busy_context_is_destroyed) {
     ptr   p = 0;
     pthread_t thread;
     START(1, 1);
-    CHECK_EQ(cu.cuCtxCreate(&a, 0, 0), 0);
+    CHECK_EQ(cu.cuCtxCreate_v2(&a, 0, 0), 0);
     CHECK(cu.cuStreamCreateWithPriority(&s, 1, 0) == 0 && cu.cuModuleLoadData(&m, text) == 0 &&
-          cu.cuMemAlloc(&p, 64) == 0);
+          cu.cuMemAlloc_v2(&p, 64) == 0);
     CHECK_EQ(cu.cuModuleGetFunction(&gate, m, "gate"), 0);
     CHECK_EQ(close_gate(gate, s, 0, 0), 0);
     CHECK_EQ(pthread_create(&thread, NULL, open_later, NULL), 0);
-    CHECK_EQ(cu.cuCtxDestroy(a), 0);     /* (doc) does not say whether it waits or stops the kernel; here it must end */
+    CHECK_EQ(cu.cuCtxDestroy_v2(a), 0);  /* (doc) does not say whether it waits or stops the kernel; here it must end */
     CHECK_EQ(pthread_join(thread, NULL), 0);
     CHECK_EQ(cu.cuCtxGetCurrent(&c), 0);
     CHECK(c == on[0].context);
@@ -1021,15 +937,15 @@ static const char *all_meet(int in_host_memory) {
             CHECK(can == 0 || can == 704);
         }
         meet[i] = kernel(i, "meet");
-        CHECK(cu.cuMemAlloc(&area[i], 4096) == 0 && cu.cuMemAlloc(&table[i], sizeof area) == 0 &&
-              cu.cuMemAlloc(&wrong[i], 4) == 0);
-        CHECK(cu.cuMemsetD8(area[i], 0, 4096) == 0 && cu.cuMemsetD8(wrong[i], 0, 4) == 0);
+        CHECK(cu.cuMemAlloc_v2(&area[i], 4096) == 0 && cu.cuMemAlloc_v2(&table[i], sizeof area) == 0 &&
+              cu.cuMemAlloc_v2(&wrong[i], 4) == 0);
+        CHECK(cu.cuMemsetD8_v2(area[i], 0, 4096) == 0 && cu.cuMemsetD8_v2(wrong[i], 0, 4) == 0);
         if (in_host_memory) {
-            CHECK_EQ(cu.cuMemFree(area[i]), 0);
+            CHECK_EQ(cu.cuMemFree_v2(area[i]), 0);
             area[i] = on[i].address;
         }
     }
-    for (i = 0; i < used; i++) CHECK_EQ(cu.cuMemcpyHtoD(table[i], area, sizeof area[0] * n), 0);
+    for (i = 0; i < used; i++) CHECK_EQ(cu.cuMemcpyHtoD_v2(table[i], area, sizeof area[0] * n), 0);
     for (i = 0; i < used; i++) {
         cu.cuCtxSetCurrent(on[i].context);
         CHECK_EQ(cu.cuCtxSynchronize(), 0);
@@ -1046,12 +962,12 @@ static const char *all_meet(int in_host_memory) {
     for (i = 0; i < used; i++) {
         bad = 99;
         CHECK_EQ(cu.cuStreamSynchronize(on[i].stream), 0);
-        CHECK_EQ(cu.cuMemcpyDtoH(&bad, wrong[i], 4), 0);
+        CHECK_EQ(cu.cuMemcpyDtoH_v2(&bad, wrong[i], 4), 0);
         CHECK_EQ(bad, 0);
     }
     for (i = 0; i < used; i++) {
-        CHECK(cu.cuMemFree(table[i]) == 0 && cu.cuMemFree(wrong[i]) == 0);
-        if (!in_host_memory) CHECK_EQ(cu.cuMemFree(area[i]), 0);
+        CHECK(cu.cuMemFree_v2(table[i]) == 0 && cu.cuMemFree_v2(wrong[i]) == 0);
+        if (!in_host_memory) CHECK_EQ(cu.cuMemFree_v2(area[i]), 0);
     }
     finish();
     return NULL;
@@ -1113,7 +1029,7 @@ TEST_ALONE(a_trap_beside_a_kernel_that_spins) {
     last = used - 1;
     patience = kernel(0, "patience");
     broken = kernel(last, "broken");
-    CHECK_EQ(cu.cuMemAlloc(&p, 64), 0);
+    CHECK_EQ(cu.cuMemAlloc_v2(&p, 64), 0);
     set_word(0, 5, 1234);
     CHECK_EQ(close_gate(broken, on[last].stream, last, 9), 0);
     out = on[0].address + 4;
@@ -1128,7 +1044,7 @@ TEST_ALONE(a_trap_beside_a_kernel_that_spins) {
     set_word(last, 9, 1);
     CHECK_EQ(cu.cuStreamSynchronize(on[last].stream), LAUNCH_FAILED);
     CHECK_EQ(cu.cuStreamSynchronize(on[0].stream), LAUNCH_FAILED);
-    CHECK_EQ(cu.cuMemFree(p), LAUNCH_FAILED);
+    CHECK_EQ(cu.cuMemFree_v2(p), LAUNCH_FAILED);
     CHECK_EQ(cu.cuMemFreeHost(on[0].words), LAUNCH_FAILED);
     CHECK_EQ(cu.cuStreamQuery(on[0].stream), LAUNCH_FAILED);
     CHECK_EQ(cu.cuCtxGetCurrent(&c), 0);
@@ -1140,8 +1056,7 @@ TEST_ALONE(a_trap_beside_a_kernel_that_spins) {
 
 /* Not tested on a GPU. */
 TEST_ALONE_MULTI(a_reset_after_a_trap_stops_what_still_spins) {
-    int  (*reset)(int);
-    void  *gate, *broken;
+    void *gate, *broken;
     setenv("SIMGPU_DEVICES", "2", 1);
     if (!on_cpu_device()) SKIP("not on the CPU device");
     START(2, 2);
@@ -1151,7 +1066,7 @@ TEST_ALONE_MULTI(a_reset_after_a_trap_stops_what_still_spins) {
     CHECK_EQ(close_gate(broken, on[1].stream, 1, 0), 0);
     set_word(1, 0, 1);
     CHECK_EQ(cu.cuStreamSynchronize(on[1].stream), LAUNCH_FAILED);
-    CHECK(find(&reset, "cuDevicePrimaryCtxReset", 11000) && reset(0) == 0);     /* not reached by one that waits */
+    CHECK_EQ(cu.cuDevicePrimaryCtxReset_v2(0), 0);   /* not reached by one that waits */
 }
 
 static void leave_a_kernel_spinning(void) {
@@ -1167,9 +1082,8 @@ TEST_ALONE(a_process_ends_though_a_kernel_spins) {
 /* --- what the CPU device does on request --- */
 
 static const char *reason(int result) {
-    int (*get)(int, const char **);
     const char *s = NULL;
-    return find(&get, "cuGetErrorString", 6000) && get(result, &s) == 0 ? s : NULL;
+    return cu.cuGetErrorString(result, &s) == 0 ? s : NULL;
 }
 
 #define ON_SIMGPU() if (!on_cpu_device()) SKIP("not on the CPU device")
@@ -1182,17 +1096,17 @@ TEST_ALONE(failures_on_demand) {
     ON_SIMGPU();
     START(1, 1);
     nop = kernel(0, "nop");
-    CHECK_EQ(cu.cuMemAlloc(&p, 64), 2);
-    CHECK_EQ(cu.cuMemAlloc(&p, 64), 46);                           /* each of several rules counts all calls */
-    CHECK_EQ(cu.cuMemAlloc(&p, 64), 0);
+    CHECK_EQ(cu.cuMemAlloc_v2(&p, 64), 2);
+    CHECK_EQ(cu.cuMemAlloc_v2(&p, 64), 46);                           /* each of several rules counts all calls */
+    CHECK_EQ(cu.cuMemAlloc_v2(&p, 64), 0);
     CHECK_EQ(cu.cuLaunchCooperativeKernel(nop, 1, 1, 1, 1, 1, 1, 0, on[0].stream, NULL), 0);
     CHECK_EQ(cu.cuLaunchCooperativeKernel(nop, 1, 1, 1, 1, 1, 1, 0, on[0].stream, NULL), LAUNCH_FAILED);
     /* the failures broke nothing */
     CHECK_EQ(cu.cuLaunchCooperativeKernel(nop, 1, 1, 1, 1, 1, 1, 0, on[0].stream, NULL), 0);
-    CHECK(cu.cuMemsetD16(p, 0, 1) == 7 && cu.cuMemsetD16(p, 0, 1) == 0);
-    if (cu.cuStreamWriteValue32) CHECK(cu.cuStreamWriteValue32(on[0].stream, p + 32, 1, 0) == 0 &&
-                                       cu.cuStreamWriteValue32(on[0].stream, p + 32, 1, 0) == 801);
-    CHECK_EQ(cu.cuMemFree(p), 0);
+    CHECK(cu.cuMemsetD16_v2(p, 0, 1) == 7 && cu.cuMemsetD16_v2(p, 0, 1) == 0);
+    if (cu.cuStreamWriteValue32_v2) CHECK(cu.cuStreamWriteValue32_v2(on[0].stream, p + 32, 1, 0) == 0 &&
+                                          cu.cuStreamWriteValue32_v2(on[0].stream, p + 32, 1, 0) == 801);
+    CHECK_EQ(cu.cuMemFree_v2(p), 0);
     finish();
 }
 
@@ -1202,12 +1116,12 @@ TEST_ALONE(little_memory) {
     setenv("SIMGPU_MEMORY", "2M", 1);
     ON_SIMGPU();
     START(1, 1);
-    CHECK_EQ(cu.cuMemAllocPitch(&p, &pitch, 1000, 3000, 4), OUT_OF_MEMORY);
-    CHECK_EQ(cu.cuMemAllocPitch(&p, &pitch, 1000, 1500, 4), 0);
-    CHECK_EQ(cu.cuMemAlloc(&q, 1 << 20), OUT_OF_MEMORY);
-    CHECK_EQ(cu.cuMemFree(p), 0);
-    CHECK_EQ(cu.cuMemAlloc(&q, 1 << 20), 0);
-    CHECK_EQ(cu.cuMemFree(q), 0);
+    CHECK_EQ(cu.cuMemAllocPitch_v2(&p, &pitch, 1000, 3000, 4), OUT_OF_MEMORY);
+    CHECK_EQ(cu.cuMemAllocPitch_v2(&p, &pitch, 1000, 1500, 4), 0);
+    CHECK_EQ(cu.cuMemAlloc_v2(&q, 1 << 20), OUT_OF_MEMORY);
+    CHECK_EQ(cu.cuMemFree_v2(p), 0);
+    CHECK_EQ(cu.cuMemAlloc_v2(&q, 1 << 20), 0);
+    CHECK_EQ(cu.cuMemFree_v2(q), 0);
     finish();
 }
 

@@ -1,5 +1,6 @@
 /* error.c - how failures propagate: failed handles, the thread's latch, and the error text. */
 #include "../test.h"
+#include "../calls.h"
 
 /* The objects that most tests here use. */
 
@@ -445,11 +446,10 @@ TEST(a_driver_call_of_the_program) {
 /* What the driver logged about a failure that gpuexec cannot explain itself, on this thread. */
 TEST(the_log_of_the_driver) {
     setting t = set_up(UNIT_PTX, "count", 4);
-    int (*set_cache)(struct CUfunc_st *, int);
-    void *symbol = gpuexec_driver_symbol("cuFuncSetCacheConfig", 3000);
+    const driver_calls cu = calls_find();
     if (gpuexec_driver_version() < 12090) SKIP("the driver has a log from CUDA 12.9 on");
-    memcpy(&set_cache, &symbol, sizeof symbol);
-    CHECK_REFUSED(gpuexec_driver_check("cuFuncSetCacheConfig", set_cache(gpuexec_kernel_native(t.kernel), 42)),
+    CHECK_REFUSED(gpuexec_driver_check("cuFuncSetCacheConfig",
+                                       cu.cuFuncSetCacheConfig(gpuexec_kernel_native(t.kernel), 42)),
                   GPUEXEC_BAD_ARGUMENT, "  driver log: Invalid CUfunc_cache value 42\n");
     CHECK_REFUSED(gpuexec_driver_check("cuFuncSetCacheConfig", 2), GPUEXEC_OUT_OF_DEVICE_MEMORY, "returned");
     CHECK(!gpuexec_error_detail()->driver_log);                      /* it returned 1, and logged nothing about 2 */
@@ -459,10 +459,7 @@ TEST(the_log_of_the_driver) {
 }
 
 static void *caches_on_a_thread(void *kernel) {
-    int (*set_cache)(struct CUfunc_st *, int);
-    void *symbol = gpuexec_driver_symbol("cuFuncSetCacheConfig", 3000);
-    memcpy(&set_cache, &symbol, sizeof symbol);
-    set_cache((struct CUfunc_st *)kernel, 43);
+    calls_find().cuFuncSetCacheConfig(kernel, 43);
     return NULL;
 }
 TEST(the_log_of_another_thread_is_not_shown) {
@@ -512,22 +509,15 @@ static void keep_line(void *user, int level, char *text, size_t length) {
 TEST(the_drivers_log_calls_back) {
     setting   t = set_up(UNIT_PTX, "count", 4);
     log_lines lines = { 0, { "" } };
-    void     *callback = NULL, *symbols[3];
-    int     (*set_cache)(struct CUfunc_st *, int);
-    int     (*enter)(void (*)(void *, int, char *, size_t), void *, void **), (*leave)(void *);
+    void     *callback = NULL;
+    const driver_calls cu = calls_find();
     if (gpuexec_driver_version() < 12090) SKIP("the driver has a log from CUDA 12.9 on");
-    symbols[0] = gpuexec_driver_symbol("cuFuncSetCacheConfig", 3000);
-    symbols[1] = gpuexec_driver_symbol("cuLogsRegisterCallback", 12090);
-    symbols[2] = gpuexec_driver_symbol("cuLogsUnregisterCallback", 12090);
-    memcpy(&set_cache, &symbols[0], sizeof set_cache);
-    memcpy(&enter, &symbols[1], sizeof enter);
-    memcpy(&leave, &symbols[2], sizeof leave);
-    CHECK_EQ(enter(keep_line, &lines, &callback), 0);
-    set_cache(gpuexec_kernel_native(t.kernel), 42);
+    CHECK_EQ(cu.cuLogsRegisterCallback(keep_line, &lines, &callback), 0);
+    cu.cuFuncSetCacheConfig(gpuexec_kernel_native(t.kernel), 42);
     CHECK_EQ(lines.count, 2);
     CHECK_STRING(lines.text[0], "Invalid CUfunc_cache value 42");
     CHECK_STRING(lines.text[1], "Returning 1 (CUDA_ERROR_INVALID_VALUE) from cuFuncSetCacheConfig");
-    CHECK_EQ(leave(callback), 0);
-    set_cache(gpuexec_kernel_native(t.kernel), 43);
+    CHECK_EQ(cu.cuLogsUnregisterCallback(callback), 0);
+    cu.cuFuncSetCacheConfig(gpuexec_kernel_native(t.kernel), 43);
     CHECK_EQ(lines.count, 2);
 }

@@ -1,5 +1,6 @@
 /* graph.c - captures of streams, and the graphs that they make. */
 #include "../test.h"
+#include "../calls.h"
 
 enum { WORDS = 512, BYTES = WORDS * 4 };
 
@@ -389,12 +390,9 @@ TEST(broken_captures) {
 TEST(a_capture_that_other_code_broke) {
     setting       s = begin();
     gpuexec_graph graph;
-    int (*sync)(void);
-    void *symbol = gpuexec_driver_symbol("cuCtxSynchronize", 2000);
-    memcpy(&sync, &symbol, sizeof symbol);
     CHECK_OK(gpuexec_context_push(s.ctx));
     CHECK_OK(gpuexec_capture_begin(s.stream, NULL));
-    CHECK_EQ(sync(), 900);
+    CHECK_EQ(calls_find().cuCtxSynchronize(), 900);
     graph = gpuexec_capture_end(s.stream);
     CHECK_NOT_MADE(graph, GPUEXEC_CAPTURE_BROKEN, "was broken by a call of the driver that gpuexec did not make");
     CHECK_OK(gpuexec_context_pop(s.ctx));
@@ -460,17 +458,11 @@ TEST(the_capture_of_another_library) {
     setting        s = begin();
     gpuexec_stream adopted;
     gpuexec_graph  graph = { 0 };
-    int (*begin_capture)(struct CUstream_st *, int);
-    int (*end_capture)(struct CUstream_st *, struct CUgraph_st **);
-    void *symbols[2];
-    struct CUgraph_st *native = NULL;
-    gpuexec_ptr p;
-    symbols[0] = gpuexec_driver_symbol("cuStreamBeginCapture", 10010);
-    symbols[1] = gpuexec_driver_symbol("cuStreamEndCapture", 10000);
-    memcpy(&begin_capture, &symbols[0], sizeof symbols[0]);
-    memcpy(&end_capture, &symbols[1], sizeof symbols[1]);
+    const driver_calls cu = calls_find();
+    void          *native = NULL;
+    gpuexec_ptr    p;
     adopted = gpuexec_stream_from_native(s.ctx, gpuexec_stream_native(s.stream));
-    CHECK_EQ(begin_capture(gpuexec_stream_native(adopted), 0), 0);
+    CHECK_EQ(cu.cuStreamBeginCapture_v2(gpuexec_stream_native(adopted), 0), 0);
     CHECK(gpuexec_stream_is_capturing(adopted));
     CHECK_OK(add_to(&s, adopted, 1));
     p = gpuexec_alloc(s.ctx, 1000);
@@ -479,7 +471,7 @@ TEST(the_capture_of_another_library) {
     CHECK_FAILED(gpuexec_stream_sync(adopted), GPUEXEC_CAPTURING, "the stream captures");
     CHECK_REFUSED(gpuexec_capture_begin(adopted, NULL), GPUEXEC_CAPTURING, "another library captures on it");
     CHECK_NOT_MADE(gpuexec_capture_end(adopted), GPUEXEC_BAD_ARGUMENT, "another library began it");
-    CHECK_EQ(end_capture(gpuexec_stream_native(adopted), &native), 0);
+    CHECK_EQ(cu.cuStreamEndCapture(gpuexec_stream_native(adopted), &native), 0);
     CHECK(native != NULL);
     CHECK_OK(gpuexec_stream_sync(adopted));
     GPUEXEC_CAPTURE(adopted, &graph) CHECK_OK(add_to(&s, adopted, 3));

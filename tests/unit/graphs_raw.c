@@ -3,6 +3,7 @@
    update. What the calls refuse is in tests/probe. The suite keeps the CPU device faithful, and shows what the library
    can rely on. */
 #include "../test.h"
+#include "../calls.h"
 
 typedef unsigned long long ptr;                      /* CUdeviceptr */
 enum { INVALID_VALUE = 1, NOT_READY = 600, UNSUPPORTED = 900, INVALIDATED, UPDATE_FAILURE = 910 };
@@ -19,56 +20,8 @@ typedef struct memset_params { ptr to; size_t pitch; unsigned value, element; si
 typedef struct host_params { void (*function)(void *); void *user; } host_params;
 typedef struct update_result { int result; void *node, *from; } update_result;
 
-#define CALLS(X) \
-    X(cuDevicePrimaryCtxRetain, 7000, (void **, int)) X(cuDevicePrimaryCtxRelease, 11000, (int)) \
-    X(cuCtxCreate, 3020, (void **, unsigned, int)) X(cuCtxDestroy, 4000, (void *)) \
-    X(cuCtxSetCurrent, 4000, (void *)) X(cuCtxSynchronize, 2000, (void)) \
-    X(cuModuleLoadData, 2000, (void **, const void *)) X(cuModuleLoad, 2000, (void **, const char *)) \
-    X(cuModuleUnload, 2000, (void *)) \
-    X(cuModuleGetFunction, 2000, (void **, void *, const char *)) \
-    X(cuStreamCreate, 2000, (void **, unsigned)) X(cuStreamDestroy, 4000, (void *)) \
-    X(cuStreamSynchronize, 2000, (void *)) X(cuStreamQuery, 2000, (void *)) \
-    X(cuStreamWaitEvent, 3020, (void *, void *, unsigned)) X(cuEventCreate, 2000, (void **, unsigned)) \
-    X(cuEventDestroy, 4000, (void *)) X(cuEventRecord, 2000, (void *, void *)) X(cuEventQuery, 2000, (void *)) \
-    X(cuEventRecordWithFlags, 11010, (void *, void *, unsigned)) X(cuEventSynchronize, 2000, (void *)) \
-    X(cuMemAlloc, 3020, (ptr *, size_t)) X(cuMemFree, 3020, (ptr)) X(cuMemAllocHost, 3020, (void **, size_t)) \
-    X(cuMemFreeHost, 2000, (void *)) X(cuMemAllocAsync, 11020, (ptr *, size_t, void *)) \
-    X(cuMemFreeAsync, 11020, (ptr, void *)) X(cuMemcpyAsync, 4000, (ptr, ptr, size_t, void *)) \
-    X(cuMemcpyHtoDAsync, 3020, (ptr, const void *, size_t, void *)) X(cuMemcpyDtoH, 3020, (void *, ptr, size_t)) \
-    X(cuMemcpyDtoHAsync, 3020, (void *, ptr, size_t, void *)) \
-    X(cuMemsetD32Async, 3020, (ptr, unsigned, size_t, void *)) \
-    X(cuLaunchHostFunc, 10000, (void *, void (*)(void *), void *)) \
-    X(cuLaunchKernel, 4000, \
-      (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **)) \
-    X(cuLaunchCooperativeKernel, 9000, \
-      (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **)) \
-    X(cuStreamBeginCapture, 10010, (void *, int)) X(cuStreamEndCapture, 10000, (void *, void **)) \
-    X(cuStreamIsCapturing, 10000, (void *, int *)) \
-    X(cuStreamGetCaptureInfo, 11030, (void *, int *, uint64_t *, void **, void *const **, size_t *)) \
-    X(cuStreamUpdateCaptureDependencies, 11030, (void *, void **, size_t, unsigned)) \
-    X(cuThreadExchangeStreamCaptureMode, 10010, (int *)) X(cuGraphCreate, 10000, (void **, unsigned)) \
-    X(cuGraphDestroy, 10000, (void *)) X(cuGraphClone, 10000, (void **, void *)) \
-    X(cuGraphGetNodes, 10000, (void *, void **, size_t *)) X(cuGraphGetRootNodes, 10000, (void *, void **, size_t *)) \
-    X(cuGraphGetEdges, 10000, (void *, void **, void **, size_t *)) X(cuGraphNodeGetType, 10000, (void *, int *)) \
-    X(cuGraphNodeGetDependencies, 10000, (void *, void **, size_t *)) \
-    X(cuGraphNodeGetDependentNodes, 10000, (void *, void **, size_t *)) X(cuGraphDestroyNode, 10000, (void *)) \
-    X(cuGraphAddEmptyNode, 10000, (void **, void *, void *const *, size_t)) \
-    X(cuGraphAddDependencies, 10000, (void *, void *const *, void *const *, size_t)) \
-    X(cuGraphRemoveDependencies, 10000, (void *, void *const *, void *const *, size_t)) \
-    X(cuGraphNodeFindInClone, 10000, (void **, void *, void *)) \
-    X(cuGraphKernelNodeGetParams, 10000, (void *, kernel_params *)) \
-    X(cuGraphMemsetNodeGetParams, 10000, (void *, memset_params *)) \
-    X(cuGraphHostNodeGetParams, 10000, (void *, host_params *)) \
-    X(cuGraphInstantiateWithFlags, 11040, (void **, void *, unsigned long long)) \
-    X(cuGraphLaunch, 10000, (void *, void *)) X(cuGraphUpload, 11010, (void *, void *)) \
-    X(cuGraphExecDestroy, 10000, (void *)) X(cuGraphDebugDotPrint, 11030, (void *, const char *, unsigned))
-/* The calls that drivers for CUDA 11.4 lack. */
-#define NEWER_CALLS(X) \
-    X(cuGraphExecUpdate, 12000, (void *, void *, update_result *)) \
-    X(cuStreamBeginCaptureToGraph, 12030, (void *, void *, void *const *, const void *, size_t, int))
 
-#define POINTER(name, version, parameters) int (*name) parameters;
-static struct { CALLS(POINTER) NEWER_CALLS(POINTER) } cu;
+static driver_calls cu;
 
 static const char text[] =
     ".version 6.0\n.target sm_70\n.address_size 64\n"
@@ -90,20 +43,6 @@ static void *context, *module, *nop, *gate, *step, *join;
 static ptr   data;                                   /* WORDS words of device memory */
 static uint32_t *pinned;                             /* and of pinned memory */
 
-static int find_all(void) {
-    void *symbol;
-#define FIND(name, version, parameters) \
-    symbol = gpuexec_driver_symbol(#name, version); \
-    memcpy(&cu.name, &symbol, sizeof symbol); \
-    if (!symbol) return 0;
-#define FIND_NEWER(name, version, parameters) \
-    symbol = gpuexec_driver_symbol(#name, version); \
-    memcpy(&cu.name, &symbol, sizeof symbol);
-    NEWER_CALLS(FIND_NEWER)
-    CALLS(FIND)
-    return 1;
-}
-
 /* What a test needs on the current context. */
 static void load(void) {
     void *p = NULL;
@@ -112,15 +51,15 @@ static void load(void) {
     CHECK_EQ(cu.cuModuleGetFunction(&gate, module, "gate"), 0);
     CHECK_EQ(cu.cuModuleGetFunction(&step, module, "step"), 0);
     CHECK_EQ(cu.cuModuleGetFunction(&join, module, "join"), 0);
-    CHECK_EQ(cu.cuMemAlloc(&data, WORDS * 4), 0);
-    CHECK_EQ(cu.cuMemAllocHost(&p, WORDS * 4), 0);
+    CHECK_EQ(cu.cuMemAlloc_v2(&data, WORDS * 4), 0);
+    CHECK_EQ(cu.cuMemAllocHost_v2(&p, WORDS * 4), 0);
     if (!p) exit(1);
     pinned = (uint32_t *)p;
     memset(p, 0, WORDS * 4);
 }
 static const char *start(void) {
     if (gpuexec_device_count() < 1) return "needs a device";
-    if (!find_all()) return "the driver lacks an entry point for graphs";
+    cu = calls_find();
     CHECK_EQ(cu.cuDevicePrimaryCtxRetain(&context, 0), 0);
     CHECK_EQ(cu.cuCtxSetCurrent(context), 0);
     load();
@@ -134,9 +73,9 @@ static const char *start(void) {
 static void finish(void) {
     CHECK_EQ(cu.cuCtxSynchronize(), 0);
     CHECK_EQ(cu.cuModuleUnload(module), 0);
-    CHECK_EQ(cu.cuMemFree(data), 0);
+    CHECK_EQ(cu.cuMemFree_v2(data), 0);
     CHECK_EQ(cu.cuMemFreeHost(pinned), 0);
-    CHECK_EQ(cu.cuDevicePrimaryCtxRelease(0), 0);
+    CHECK_EQ(cu.cuDevicePrimaryCtxRelease_v2(0), 0);
     cu.cuCtxSetCurrent(NULL);
 }
 
@@ -151,7 +90,7 @@ static void *new_event(void) {
     CHECK_EQ(cu.cuEventCreate(&e, 2), 0);
     return e;
 }
-static void begin(void *s) { CHECK_EQ(cu.cuStreamBeginCapture(s, THREAD_LOCAL), 0); }
+static void begin(void *s) { CHECK_EQ(cu.cuStreamBeginCapture_v2(s, THREAD_LOCAL), 0); }
 static void *end(void *s) {
     void *graph = NULL;
     CHECK_EQ(cu.cuStreamEndCapture(s, &graph), 0);
@@ -190,7 +129,7 @@ static void wait_for(void *s, void *other, void *event) {          /* work on s 
 static void fill(void *s, ptr to, uint32_t value) { CHECK_EQ(cu.cuMemsetD32Async(to, value, 1, s), 0); }
 static uint32_t value_of(ptr at) {
     uint32_t value = 0;
-    CHECK_EQ(cu.cuMemcpyDtoH(&value, at, 4), 0);
+    CHECK_EQ(cu.cuMemcpyDtoH_v2(&value, at, 4), 0);
     return value;
 }
 static void close_gate(void *s, unsigned i) {        /* a kernel that waits for open_gate(i) */
@@ -221,7 +160,7 @@ TEST(a_graph_repeats_what_was_captured) {
     CHECK_EQ(cu.cuMemcpyAsync(word(1), word(0), 4, s), 0);
     do_step(s, word(1), 5);
     CHECK_EQ(cu.cuLaunchHostFunc(s, count_up, &calls), 0);
-    CHECK_EQ(cu.cuMemcpyDtoHAsync(&pinned[1], word(1), 4, s), 0);
+    CHECK_EQ(cu.cuMemcpyDtoHAsync_v2(&pinned[1], word(1), 4, s), 0);
     g = end(s);
     CHECK_EQ(count(g), 6);
     x = exec_of(g);
@@ -237,7 +176,7 @@ TEST(a_graph_repeats_what_was_captured) {
     CHECK_EQ(pinned[1], expected * 3 + 5);
     CHECK_EQ(calls, TIMES);
     CHECK_EQ(cu.cuGraphExecDestroy(x), 0);
-    CHECK_EQ(cu.cuStreamDestroy(s), 0);
+    CHECK_EQ(cu.cuStreamDestroy_v2(s), 0);
     finish();
 }
 
@@ -301,7 +240,7 @@ TEST_MULTI(a_graph_spans_two_devices) {
     CHECK_EQ(cu.cuCtxSetCurrent(contexts[1]), 0);
     CHECK_EQ(cu.cuModuleLoadData(&modules[1], text), 0);
     CHECK_EQ(cu.cuModuleGetFunction(&steps[1], modules[1], "step"), 0);
-    CHECK_EQ(cu.cuMemAlloc(&there, 64), 0);
+    CHECK_EQ(cu.cuMemAlloc_v2(&there, 64), 0);
     t = new_stream();
     f = new_event();
     CHECK_EQ(cu.cuCtxSetCurrent(contexts[0]), 0);
@@ -328,7 +267,7 @@ TEST_MULTI(a_graph_spans_two_devices) {
     CHECK_EQ(value_of(here), a);
     CHECK_EQ(value_of(here + 4), b);
     CHECK_EQ(cu.cuGraphExecDestroy(x), 0);
-    CHECK_EQ(cu.cuDevicePrimaryCtxRelease(1), 0);
+    CHECK_EQ(cu.cuDevicePrimaryCtxRelease_v2(1), 0);
     finish();
 }
 
@@ -339,9 +278,9 @@ TEST(a_captured_copy_reads_when_it_runs) {
     START();
     s = new_stream();
     begin(s);
-    CHECK_EQ(cu.cuMemcpyHtoDAsync(word(0), &from, 4, s), 0);
+    CHECK_EQ(cu.cuMemcpyHtoDAsync_v2(word(0), &from, 4, s), 0);
     do_step(s, word(0), 1);
-    CHECK_EQ(cu.cuMemcpyDtoHAsync(&to, word(0), 4, s), 0);
+    CHECK_EQ(cu.cuMemcpyDtoHAsync_v2(&to, word(0), 4, s), 0);
     x = exec_of(end(s));
     for (i = 10; i < 13; i++) {
         from = i;
@@ -362,7 +301,7 @@ static void *total_at(void *s, void *total, unsigned at, const uint32_t *values,
     params[2] = &sum;
     params[3] = &n;
     begin(s);
-    CHECK_EQ(cu.cuMemcpyHtoDAsync(in, values, n * 4, s), 0);
+    CHECK_EQ(cu.cuMemcpyHtoDAsync_v2(in, values, n * 4, s), 0);
     CHECK_EQ(cu.cuLaunchCooperativeKernel(total, 4, 1, 1, 32, 1, 1, 0, s, params), 0);
     return exec_of(end(s));
 }
@@ -413,12 +352,12 @@ TEST(an_executable_graph_needs_only_its_kernels_and_memory) {
     x = made(g);
     y = exec_of(g);
     CHECK_EQ(cu.cuStreamSynchronize(s), 0);
-    CHECK_EQ(cu.cuEventDestroy(e), 0);
-    CHECK_EQ(cu.cuStreamDestroy(s), 0);
+    CHECK_EQ(cu.cuEventDestroy_v2(e), 0);
+    CHECK_EQ(cu.cuStreamDestroy_v2(s), 0);
     CHECK_EQ(cu.cuGraphLaunch(x, t), 0);
     CHECK_EQ(cu.cuGraphExecDestroy(x), 0);                         /* while it runs */
     CHECK_EQ(cu.cuGraphLaunch(y, t), 0);
-    CHECK_EQ(cu.cuStreamDestroy(t), 0);
+    CHECK_EQ(cu.cuStreamDestroy_v2(t), 0);
     CHECK_EQ(cu.cuCtxSynchronize(), 0);
     CHECK_EQ(value_of(word(0)), ((4u * 3 + 2) * 3 + 1) * 3 + 2);
     CHECK_EQ(cu.cuGraphExecDestroy(y), 0);
@@ -480,9 +419,9 @@ TEST(a_context_ends_with_all_of_it) {
     int   state = 77;
     START();
     CHECK_EQ(cu.cuModuleUnload(module), 0);
-    CHECK_EQ(cu.cuMemFree(data), 0);
+    CHECK_EQ(cu.cuMemFree_v2(data), 0);
     CHECK_EQ(cu.cuMemFreeHost(pinned), 0);
-    CHECK_EQ(cu.cuCtxCreate(&own, 0, 0), 0);
+    CHECK_EQ(cu.cuCtxCreate_v2(&own, 0, 0), 0);
     load();
     s = new_stream();
     t = new_stream();
@@ -502,7 +441,7 @@ TEST(a_context_ends_with_all_of_it) {
     CHECK_EQ(cu.cuStreamIsCapturing(t, &state), 0);
     CHECK_EQ(state, 1);
     CHECK_EQ(cu.cuGraphLaunch(y, u), 0);
-    CHECK_EQ(cu.cuCtxDestroy(own), 0);
+    CHECK_EQ(cu.cuCtxDestroy_v2(own), 0);
     CHECK_EQ(cu.cuCtxSetCurrent(context), 0);
     load();                                          /* no capture is left that forbids it */
     if (on_cpu_device()) {                           /* not tried on a GPU */
@@ -569,7 +508,7 @@ TEST(an_update_changes_later_launches) {
     void         *s, *t, *e, *x, *other, *first;
     update_result info;
     START();
-    if (!cu.cuGraphExecUpdate) {
+    if (!cu.cuGraphExecUpdate_v2) {
         finish();
         SKIP("the driver has no cuGraphExecUpdate for CUDA 12.0");
     }
@@ -582,7 +521,7 @@ TEST(an_update_changes_later_launches) {
     x = made(first);
     other = stepping(s, t, e, 20, 1);
     CHECK_EQ(cu.cuGraphLaunch(x, s), 0);                           /* waits for the gate */
-    CHECK_EQ(cu.cuGraphExecUpdate(x, other, &info), 0);
+    CHECK_EQ(cu.cuGraphExecUpdate_v2(x, other, &info), 0);
     CHECK_EQ(info.result, 0);
     CHECK_EQ(cu.cuGraphDestroy(other), 0);
     CHECK_EQ(cu.cuGraphLaunch(x, s), 0);
@@ -598,9 +537,9 @@ TEST(an_update_changes_later_launches) {
     do_step(s, word(0), 1);
     fill(s, word(3), 1);
     other = end(s);
-    CHECK_EQ(cu.cuGraphExecUpdate(x, other, &info), UPDATE_FAILURE);
+    CHECK_EQ(cu.cuGraphExecUpdate_v2(x, other, &info), UPDATE_FAILURE);
     CHECK_EQ(info.result, 2);
-    CHECK_EQ(cu.cuGraphExecUpdate(x, first, &info), 0);            /* the failed one changed nothing */
+    CHECK_EQ(cu.cuGraphExecUpdate_v2(x, first, &info), 0);            /* the failed one changed nothing */
     CHECK_EQ(cu.cuGraphDestroy(first), 0);
     CHECK_EQ(cu.cuGraphDestroy(other), 0);
     CHECK_EQ(cu.cuGraphLaunch(x, s), 0);
@@ -666,8 +605,8 @@ TEST(memory_that_a_graph_leaves_to_the_program) {
     CHECK_EQ(cu.cuGraphExecDestroy(x), 0);                         /* the memory remains until it is freed */
     CHECK_EQ(cu.cuGraphDestroy(g), 0);
     CHECK_EQ(value_of(p), 17);
-    CHECK_EQ(cu.cuMemFree(p), 0);
-    CHECK(cu.cuMemcpyDtoH(&pinned[0], p, 4) != 0);
+    CHECK_EQ(cu.cuMemFree_v2(p), 0);
+    CHECK(cu.cuMemcpyDtoH_v2(&pinned[0], p, 4) != 0);
     begin(s);
     CHECK_EQ(cu.cuMemAllocAsync(&p, 64, s), 0);
     fill(s, p, 6);
@@ -687,7 +626,7 @@ TEST(memory_that_a_graph_leaves_to_the_program) {
     CHECK_EQ(cu.cuGraphLaunch(x, s), 0);
     CHECK_EQ(cu.cuStreamSynchronize(s), 0);
     CHECK_EQ(value_of(word(0)), 19);
-    CHECK_EQ(cu.cuMemFree(p), INVALID_VALUE);
+    CHECK_EQ(cu.cuMemFree_v2(p), INVALID_VALUE);
     CHECK_EQ(cu.cuGraphExecDestroy(x), 0);
     CHECK_EQ(cu.cuGraphExecDestroy(y), 0);
     finish();
@@ -799,16 +738,16 @@ TEST(captures_are_steered) {
     fill(s, word(0), 1);
     CHECK_EQ(cu.cuStreamSynchronize(s), 0);
     begin(s);
-    CHECK_EQ(cu.cuStreamGetCaptureInfo(s, &state, &id, &g, &last, &n), 0);
+    CHECK_EQ(cu.cuStreamGetCaptureInfo_v2(s, &state, &id, &g, &last, &n), 0);
     CHECK(state == 1 && id && g && n == 0);
     do_step(s, word(0), 1);
-    CHECK_EQ(cu.cuStreamGetCaptureInfo(s, &state, &other, &info_graph, &last, &n), 0);
+    CHECK_EQ(cu.cuStreamGetCaptureInfo_v2(s, &state, &other, &info_graph, &last, &n), 0);
     CHECK(other == id && info_graph == g && n == 1);
     first = last[0];
     CHECK_EQ(cu.cuGraphAddEmptyNode(&root, g, NULL, 0), 0);
     CHECK_EQ(cu.cuStreamUpdateCaptureDependencies(s, &root, 1, 0), 0);                 /* also after this one */
     do_step(s, word(0), 2);
-    CHECK_EQ(cu.cuStreamGetCaptureInfo(s, &state, NULL, NULL, &last, &n), 0);
+    CHECK_EQ(cu.cuStreamGetCaptureInfo_v2(s, &state, NULL, NULL, &last, &n), 0);
     CHECK_EQ(n, 1);
     n = 0;
     CHECK_EQ(cu.cuGraphNodeGetDependencies(last[0], NULL, &n), 0);
@@ -879,7 +818,7 @@ static void *capture_and_replay(void *user) {
         void    *params[2];
         params[0] = &at;
         params[1] = &by;
-        good = !cu.cuStreamBeginCapture(s, THREAD_LOCAL);
+        good = !cu.cuStreamBeginCapture_v2(s, THREAD_LOCAL);
         for (k = 0; k < 5; k++) {
             void *on = k == 3 ? t : s;
             if (k == 3) good &= !cu.cuEventRecord(e, s) && !cu.cuStreamWaitEvent(t, e, 0);
@@ -896,7 +835,7 @@ static void *capture_and_replay(void *user) {
         good = good && !cu.cuGraphExecDestroy(x);
     }
     good = good && !cu.cuStreamSynchronize(s) && value_of(word(own)) == expected;
-    good &= !cu.cuStreamDestroy(s) && !cu.cuStreamDestroy(t) && !cu.cuEventDestroy(e);
+    good &= !cu.cuStreamDestroy_v2(s) && !cu.cuStreamDestroy_v2(t) && !cu.cuEventDestroy_v2(e);
     if (!good) __atomic_add_fetch(&bad_threads, 1, __ATOMIC_RELAXED);
     return NULL;
 }
@@ -948,14 +887,14 @@ TEST(a_relaxed_thread_may_allocate) {
     int   mode = RELAXED;
     START();
     s = new_stream();
-    CHECK_EQ(cu.cuStreamBeginCapture(s, GLOBAL), 0);
+    CHECK_EQ(cu.cuStreamBeginCapture_v2(s, GLOBAL), 0);
     CHECK_EQ(cu.cuThreadExchangeStreamCaptureMode(&mode), 0);
     CHECK_EQ(mode, GLOBAL);
-    CHECK_EQ(cu.cuMemAlloc(&p, 64), 0);
+    CHECK_EQ(cu.cuMemAlloc_v2(&p, 64), 0);
     CHECK_EQ(cu.cuThreadExchangeStreamCaptureMode(&mode), 0);
     CHECK_EQ(mode, RELAXED);
     fill(s, p, 1);
     CHECK_EQ(cu.cuGraphDestroy(end(s)), 0);
-    CHECK_EQ(cu.cuMemFree(p), 0);
+    CHECK_EQ(cu.cuMemFree_v2(p), 0);
     finish();
 }

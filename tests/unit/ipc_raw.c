@@ -4,29 +4,15 @@
 #define _DEFAULT_SOURCE 1                              /* MAP_ANONYMOUS */
 #endif
 #include "../test.h"
+#include "../calls.h"
 #include <sched.h>
 #include <sys/mman.h>
 
 typedef unsigned long long ptr;                      /* CUdeviceptr */
-typedef struct handle { uint64_t word[8]; } handle;  /* CUipcMemHandle, CUipcEventHandle */
+typedef gxi_ipc_handle handle;                       /* CUipcMemHandle, CUipcEventHandle */
 enum { LAZY_PEER = 1, INTERPROCESS = 6 /* without timing */, BYTES = 4096, PATIENCE = 60 /* seconds */ };
 
-#define CALLS(X) \
-    X(cuDevicePrimaryCtxRetain, 7000, (void **, int)) X(cuCtxSetCurrent, 4000, (void *)) \
-    X(cuModuleLoadData, 2000, (void **, const void *)) \
-    X(cuModuleGetFunction, 2000, (void **, void *, const char *)) \
-    X(cuStreamCreate, 2000, (void **, unsigned)) X(cuStreamSynchronize, 2000, (void *)) \
-    X(cuStreamWaitEvent, 3020, (void *, void *, unsigned)) \
-    X(cuEventCreate, 2000, (void **, unsigned)) X(cuEventRecord, 2000, (void *, void *)) \
-    X(cuMemAlloc, 3020, (ptr *, size_t)) X(cuMemsetD8, 3020, (ptr, unsigned char, size_t)) \
-    X(cuMemcpyDtoH, 3020, (void *, ptr, size_t)) \
-    X(cuLaunchKernel, 4000, \
-      (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **)) \
-    X(cuIpcGetMemHandle, 4010, (handle *, ptr)) X(cuIpcOpenMemHandle, 11000, (ptr *, handle, unsigned)) \
-    X(cuIpcCloseMemHandle, 4010, (ptr)) \
-    X(cuIpcGetEventHandle, 4010, (handle *, void *)) X(cuIpcOpenEventHandle, 4010, (void **, handle))
-#define POINTER(name, version, parameters) int (*name) parameters;
-static struct { CALLS(POINTER) } cu;
+static driver_calls cu;
 static void *context, *stream;
 
 /* Between the processes. */
@@ -41,12 +27,8 @@ static int wait_for(int *flag) {
 }
 
 static void begin(void) {
-    void *symbol;
     gpuexec_context_open(0, NULL);                   /* finds the driver */
-#define FIND(name, version, parameters) \
-    symbol = gpuexec_driver_symbol(#name, version); \
-    memcpy(&cu.name, &symbol, sizeof symbol);
-    CALLS(FIND)
+    cu = calls_find();
     CHECK_EQ(cu.cuDevicePrimaryCtxRetain(&context, 0), 0);
     CHECK_EQ(cu.cuCtxSetCurrent(context), 0);
     CHECK_EQ(cu.cuStreamCreate(&stream, 1), 0);
@@ -76,8 +58,8 @@ static void end_other(pid_t child) {
 
 static void export_memory(void) {
     ptr p = 0;
-    CHECK_EQ(cu.cuMemAlloc(&p, BYTES), 0);
-    CHECK_EQ(cu.cuMemsetD8(p, 0, BYTES), 0);
+    CHECK_EQ(cu.cuMemAlloc_v2(&p, BYTES), 0);
+    CHECK_EQ(cu.cuMemsetD8_v2(p, 0, BYTES), 0);
     CHECK_EQ(cu.cuIpcGetMemHandle(&between->memory, p), 0);
     set(&between->exported);
     CHECK(wait_for(&between->stop));
@@ -100,11 +82,11 @@ TEST_ALONE(a_handle_that_was_changed) {
             handle forged = between->memory;
             if (i == 0 && by[k] >> 32) continue;         /* the number of a process: it may be one of its threads */
             forged.word[i] += by[k];
-            CHECK_EQ(cu.cuIpcOpenMemHandle(&p, forged, LAZY_PEER), 1);
+            CHECK_EQ(cu.cuIpcOpenMemHandle_v2(&p, forged, LAZY_PEER), 1);
         }
-    CHECK_EQ(cu.cuIpcOpenMemHandle(&p, between->memory, LAZY_PEER), 0);
-    CHECK_EQ(cu.cuMemsetD8(p + BYTES - 1, 1, 1), 0);
-    CHECK_EQ(cu.cuMemsetD8(p + BYTES, 1, 1), 1);
+    CHECK_EQ(cu.cuIpcOpenMemHandle_v2(&p, between->memory, LAZY_PEER), 0);
+    CHECK_EQ(cu.cuMemsetD8_v2(p + BYTES - 1, 1, 1), 0);
+    CHECK_EQ(cu.cuMemsetD8_v2(p + BYTES, 1, 1), 1);
     CHECK_EQ(cu.cuIpcCloseMemHandle(p), 0);
     end_other(child);
 }
@@ -138,8 +120,8 @@ static int add_to(ptr p) {
 }
 static void add_there(void) {
     ptr p = 0;
-    CHECK_EQ(cu.cuMemAlloc(&p, BYTES), 0);
-    CHECK_EQ(cu.cuMemsetD8(p, 0, BYTES), 0);
+    CHECK_EQ(cu.cuMemAlloc_v2(&p, BYTES), 0);
+    CHECK_EQ(cu.cuMemsetD8_v2(p, 0, BYTES), 0);
     CHECK_EQ(cu.cuStreamSynchronize(NULL), 0);
     CHECK_EQ(cu.cuIpcGetMemHandle(&between->memory, p), 0);
     set(&between->exported);
@@ -153,13 +135,13 @@ TEST_ALONE(atomics_of_128_bits_between_processes) {
     ptr p = 0;
     begin();
     CHECK(wait_for(&between->exported));
-    CHECK_EQ(cu.cuIpcOpenMemHandle(&p, between->memory, LAZY_PEER), 0);
+    CHECK_EQ(cu.cuIpcOpenMemHandle_v2(&p, between->memory, LAZY_PEER), 0);
     if (!add_to(p)) {
         end_other(child);
         SKIP("no atomics of 128 bits: they need compute capability 9.0 and CUDA 12.4");
     }
     CHECK(wait_for(&between->opened));
-    CHECK_EQ(cu.cuMemcpyDtoH(is, p, sizeof is), 0);
+    CHECK_EQ(cu.cuMemcpyDtoH_v2(is, p, sizeof is), 0);
     CHECK_EQ(is[0], 2 * TIMES * LANES);
     CHECK_EQ(is[1], -(uint64_t)(2 * TIMES * LANES));
     CHECK_EQ(cu.cuIpcCloseMemHandle(p), 0);

@@ -4,37 +4,19 @@
    the CPU device faithful; some tests are only about it. */
 #define _GNU_SOURCE                                  /* RTLD_NEXT */
 #include "../test.h"
+#include "../calls.h"
 #include <fcntl.h>
 
 typedef unsigned long long ptr;                      /* CUdeviceptr */
 enum { STACK_SIZE, PRINTF_FIFO };                    /* CUlimit */
 enum { BYTES = 1 << 20, HALF = BYTES / 2, WORDS = 8, AT_ONCE = 8 };
 
-#define CALLS(X) \
-    X(cuDevicePrimaryCtxRetain, 7000, (void **, int)) X(cuCtxSetCurrent, 4000, (void *)) \
-    X(cuCtxSetLimit, 3010, (int, size_t)) X(cuCtxGetLimit, 3010, (size_t *, int)) X(cuCtxSynchronize, 2000, (void)) \
-    X(cuModuleLoadData, 2000, (void **, const void *)) X(cuModuleGetFunction, 2000, (void **, void *, const char *)) \
-    X(cuMemAlloc, 3020, (ptr *, size_t)) X(cuMemsetD8, 3020, (ptr, unsigned char, size_t)) \
-    X(cuMemsetD32, 3020, (ptr, unsigned, size_t)) X(cuMemHostAlloc, 2020, (void **, size_t, unsigned)) \
-    X(cuMemcpyDtoH, 3020, (void *, ptr, size_t)) \
-    X(cuMemsetD32Async, 3020, (ptr, unsigned, size_t, void *)) X(cuStreamCreate, 2000, (void **, unsigned)) \
-    X(cuGetErrorString, 6000, (int, const char **)) X(cuCtxCreate, 3020, (void **, unsigned, int)) \
-    X(cuCtxDestroy, 4000, (void *)) X(cuStreamBeginCapture, 10010, (void *, int)) \
-    X(cuStreamEndCapture, 10000, (void *, void **)) \
-    X(cuGraphInstantiateWithFlags, 11040, (void **, void *, unsigned long long)) \
-    X(cuGraphExecDestroy, 10000, (void *)) \
-    X(cuLaunchKernel, 4000, \
-      (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **))
-#define POINTER(name, version, parameters) int (*name) parameters;
-static struct { CALLS(POINTER) } cu;
+static driver_calls cu;
 
 static void begin(void) {
-    void *symbol, *context = NULL;
+    void *context = NULL;
     gpuexec_context_open(0, NULL);                   /* finds the driver */
-#define FIND(name, version, parameters) \
-    symbol = gpuexec_driver_symbol(#name, version); \
-    memcpy(&cu.name, &symbol, sizeof symbol);
-    CALLS(FIND)
+    cu = calls_find();
     CHECK_EQ(cu.cuDevicePrimaryCtxRetain(&context, 0), 0);
     CHECK_EQ(cu.cuCtxSetCurrent(context), 0);
 }
@@ -82,15 +64,15 @@ static void run_row(void) {
     begin();
     if (row_now->stack) CHECK_EQ(cu.cuCtxSetLimit(STACK_SIZE, row_now->stack), 0);
     kernel = load(row_now->text);
-    CHECK_EQ(cu.cuMemAlloc(&p, BYTES), 0);
-    CHECK_EQ(cu.cuMemsetD8(p, 0, HALF), 0);
-    CHECK_EQ(cu.cuMemsetD32(p + HALF, 1000, HALF / 4), 0);
+    CHECK_EQ(cu.cuMemAlloc_v2(&p, BYTES), 0);
+    CHECK_EQ(cu.cuMemsetD8_v2(p, 0, HALF), 0);
+    CHECK_EQ(cu.cuMemsetD32_v2(p + HALF, 1000, HALF / 4), 0);
     for (k = 0; k <= row_now->again; k++)
         CHECK_EQ(launch(kernel, 1, row_now->threads ? row_now->threads : 1, p, row_now->number), 0);
     result = cu.cuCtxSynchronize();
     CHECK_EQ(result, row_now->result);
     if (result) return;
-    CHECK_EQ(cu.cuMemcpyDtoH(words, p, sizeof words), 0);
+    CHECK_EQ(cu.cuMemcpyDtoH_v2(words, p, sizeof words), 0);
     for (k = 0; k < WORDS; k++) CHECK_EQ(words[k], row_now->words[k]);
 }
 
@@ -295,7 +277,7 @@ static void time_out(void) {
     setenv("SIMGPU_TIMEOUT", "0.2", 1);
     begin();
     kernel = load(tiny);
-    CHECK_EQ(cu.cuMemAlloc(&p, BYTES), 0);
+    CHECK_EQ(cu.cuMemAlloc_v2(&p, BYTES), 0);
     CHECK_EQ(launch(kernel, 0x7fffffff, 1, p, 0), 0);
     CHECK_EQ(cu.cuCtxSynchronize(), 702);
     CHECK_EQ(cu.cuGetErrorString(702, &text), 0);
@@ -353,14 +335,14 @@ static void destroy_late(void) {
     void *context = NULL, *stream = NULL, *graph = NULL, *exec = NULL;
     ptr   p = 0;
     begin();
-    CHECK_EQ(cu.cuCtxCreate(&context, 0, 0), 0);
-    CHECK_EQ(cu.cuMemAlloc(&p, 64), 0);
+    CHECK_EQ(cu.cuCtxCreate_v2(&context, 0, 0), 0);
+    CHECK_EQ(cu.cuMemAlloc_v2(&p, 64), 0);
     CHECK_EQ(cu.cuStreamCreate(&stream, 1), 0);
-    CHECK_EQ(cu.cuStreamBeginCapture(stream, 2), 0);
+    CHECK_EQ(cu.cuStreamBeginCapture_v2(stream, 2), 0);
     CHECK_EQ(cu.cuMemsetD32Async(p, 7, 1, stream), 0);
     CHECK_EQ(cu.cuStreamEndCapture(stream, &graph), 0);
     CHECK_EQ(cu.cuGraphInstantiateWithFlags(&exec, graph, 0), 0);
-    CHECK_EQ(cu.cuCtxDestroy(context), 0);
+    CHECK_EQ(cu.cuCtxDestroy_v2(context), 0);
     CHECK_EQ(cu.cuGraphExecDestroy(exec), 709);
 }
 TEST_ALONE(destroying_a_graph_after_its_context_is_an_error) {

@@ -1,6 +1,7 @@
 /* launch.c - grids, arguments, launches. */
 #define _DEFAULT_SOURCE                          /* MAP_ANONYMOUS */
 #include "../test.h"
+#include "../calls.h"
 #include <sys/mman.h>
 
 /* A wrong count is found before any address behind the array is read: after this one, nothing is mapped. */
@@ -483,9 +484,8 @@ TEST(static_and_dynamic_shared_memory_together) {
 /* Each kind of launch opts in automatically, and none lowers the limit that another has set: neither with a smaller
    size nor through another handle of the function. */
 TEST(the_opt_in_is_never_lowered) {
-    typedef int get_attribute(int *value, int attribute, struct CUfunc_st *function);
     enum { MAX_DYNAMIC_SHARED_SIZE_BYTES = 8 };
-    union { void *symbol; get_attribute *call; } get;
+    const driver_calls cu = calls_find();
     gpuexec_device_info d;
     gpuexec_launch_desc desc = { 0 };
     unsigned most, low;
@@ -495,7 +495,6 @@ TEST(the_opt_in_is_never_lowered) {
     low = (unsigned)d.shared_per_block + 4;
     if (low >= most) SKIP("this device has no shared memory beyond the default limit");
     desc.has_priority = gpuexec_driver_version() >= 11080;
-    get.symbol = gpuexec_driver_symbol("cuFuncGetAttribute", 2020);
     for (way = 0; way < 4; way++) {
         gpuexec_context ctx = gpuexec_context_open(0, NULL);
         gpuexec_stream  s = gpuexec_stream_create(ctx, NULL);
@@ -510,7 +509,7 @@ TEST(the_opt_in_is_never_lowered) {
         if (way == 3) CHECK_OK(gpuexec_launch_prepared(gpuexec_prepare(fn, s, large, GPUEXEC_ARGS(out, words))));
         CHECK_OK(gpuexec_launch(fn, s, gpuexec_grid(1, 64, low), GPUEXEC_ARGS(out, few)));
         CHECK_OK(gpuexec_launch(again, s, gpuexec_grid(1, 64, low), GPUEXEC_ARGS(out, few)));
-        CHECK_EQ(get.call(&limit, MAX_DYNAMIC_SHARED_SIZE_BYTES, gpuexec_kernel_native(fn)), 0);
+        CHECK_EQ(cu.cuFuncGetAttribute(&limit, MAX_DYNAMIC_SHARED_SIZE_BYTES, gpuexec_kernel_native(fn)), 0);
         CHECK_EQ(limit, most);
         CHECK_OK(gpuexec_launch(fn, s, large, GPUEXEC_ARGS(out, words)));
         CHECK_OK(gpuexec_launch(again, s, large, GPUEXEC_ARGS(out, words)));

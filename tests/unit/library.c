@@ -1,6 +1,7 @@
 /* library.c - one image for all contexts. Each test of its modules also runs with a driver that has no libraries, which
    loads the image into each context. */
 #include "../test.h"
+#include "../calls.h"
 
 enum { PLACES = 2, N = 64 };
 typedef struct place {                                   /* one of the contexts that share a library */
@@ -374,8 +375,7 @@ TEST_BOTH(unload_during_a_capture) {
 }
 
 TEST_MULTI(native_objects) {
-    int  (*kernel_of)(void **, void *, const char *) = NULL;
-    void  *symbol, *native = NULL;
+    void  *native = NULL;
     gpuexec_library library, adopted;
     gpuexec_kernel  kernel;
     gpuexec_module  mod;
@@ -392,9 +392,7 @@ TEST_MULTI(native_objects) {
     CHECK_OK(gpuexec_launch(gpuexec_kernel_get(mod, "add"), p->stream, gpuexec_grid_for(N, 32),
                             GPUEXEC_ARGS(p->data, by, n)));
     CHECK_OK(gpuexec_library_unload(adopted));
-    symbol = gpuexec_driver_symbol("cuLibraryGetKernel", 12000);
-    memcpy(&kernel_of, &symbol, sizeof symbol);
-    CHECK(kernel_of && kernel_of(&native, gpuexec_library_native(library), "add") == 0);
+    CHECK_EQ(calls_find().cuLibraryGetKernel(&native, gpuexec_library_native(library), "add"), 0);
     kernel = gpuexec_kernel_from_native(p->ctx, (struct CUfunc_st *)native);
     CHECK_MADE(kernel);
     CHECK(gpuexec_kernel_native(kernel) == gpuexec_kernel_native(p->add));

@@ -2,43 +2,19 @@
    with an H200's; here is what they do: kernels in several contexts, from several threads, of files and linked
    images. */
 #include "../test.h"
+#include "../calls.h"
 
 enum { INVALID_PTX = 218, CONTEXT_IS_DESTROYED = 709, INVALID_HANDLE = 400, NOT_SUPPORTED = 801, MAX_DYNAMIC = 8 };
 typedef unsigned long long ptr;                      /* CUdeviceptr */
 
 /* name, version, parameters */
-#define CALLS(X) \
-    X(cuInit, 2000, (unsigned)) X(cuDevicePrimaryCtxRetain, 7000, (void **, int)) \
-    X(cuDevicePrimaryCtxRelease, 11000, (int)) X(cuCtxCreate, 3020, (void **, unsigned, int)) \
-    X(cuCtxDestroy, 4000, (void *)) X(cuCtxSetCurrent, 4000, (void *)) X(cuCtxSynchronize, 2000, (void)) \
-    X(cuMemAlloc, 3020, (ptr *, size_t)) X(cuMemFree, 3020, (ptr)) X(cuMemcpyDtoH, 3020, (void *, ptr, size_t)) \
-    X(cuMemsetD8, 3020, (ptr, unsigned char, size_t)) \
-    X(cuLaunchKernel, 4000, \
-      (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **)) \
-    X(cuFuncGetAttribute, 2020, (int *, int, void *)) X(cuModuleGetFunction, 2000, (void **, void *, const char *)) \
-    X(cuLinkCreate, 6050, (unsigned, int *, void **, void **)) \
-    X(cuLinkAddData, 6050, (void *, int, void *, size_t, const char *, unsigned, int *, void **)) \
-    X(cuLinkComplete, 5050, (void *, void **, size_t *)) X(cuLinkDestroy, 5050, (void *)) \
-    X(cuLibraryLoadData, 12000, (void **, const void *, int *, void **, unsigned, int *, void **, unsigned)) \
-    X(cuLibraryLoadFromFile, 12000, (void **, const char *, int *, void **, unsigned, int *, void **, unsigned)) \
-    X(cuLibraryUnload, 12000, (void *)) X(cuLibraryGetKernel, 12000, (void **, void *, const char *)) \
-    X(cuLibraryGetModule, 12000, (void **, void *)) \
-    X(cuLibraryGetGlobal, 12000, (ptr *, size_t *, void *, const char *)) \
-    X(cuKernelGetFunction, 12000, (void **, void *)) X(cuKernelGetAttribute, 12000, (int *, int, void *, int)) \
-    X(cuKernelSetAttribute, 12000, (int, int, void *, int))
 
-#define POINTER(name, version, parameters) int (*name) parameters;
-static struct { CALLS(POINTER) } cu;
+static driver_calls cu;
 
 /* Returns 0 if the driver has no libraries. */
 static int start(void) {
-    void *symbol;
-#define FIND(name, version, parameters) \
-    if (!(symbol = gpuexec_driver_symbol(#name, version))) return 0; \
-    memcpy(&cu.name, &symbol, sizeof symbol);
-    if (gpuexec_device_count() < 1) return 0;
-    CALLS(FIND)
-    return 1;
+    cu = calls_find();
+    return gpuexec_device_count() > 0 && cu.cuLibraryLoadData != NULL;
 }
 #define START() if (!start()) SKIP("needs a driver for CUDA 12.0")
 
@@ -65,7 +41,7 @@ static uint32_t total(void *library) {
     ptr      p = 0;
     uint32_t value = 0;
     CHECK_EQ(cu.cuLibraryGetGlobal(&p, NULL, library, "total"), 0);
-    CHECK_EQ(cu.cuMemcpyDtoH(&value, p, sizeof value), 0);
+    CHECK_EQ(cu.cuMemcpyDtoH_v2(&value, p, sizeof value), 0);
     return value;
 }
 
@@ -77,18 +53,18 @@ TEST(a_kernel_runs_in_each_context_with_its_own_variables) {
     CHECK(cu.cuDevicePrimaryCtxRetain(&first, 0) == 0 && cu.cuCtxSetCurrent(first) == 0);
     CHECK_EQ(add(k, 1, 2), 0);
     CHECK_EQ(total(library), 164);
-    CHECK_EQ(cu.cuCtxCreate(&second, 0, 0), 0);
+    CHECK_EQ(cu.cuCtxCreate_v2(&second, 0, 0), 0);
     CHECK_EQ(total(library), 100);
     CHECK_EQ(add(k, 2, 1), 0);
     CHECK_EQ(total(library), 164);
     CHECK_EQ(add(k, 1, 1), 0);
     CHECK_EQ(total(library), 196);
-    CHECK_EQ(cu.cuCtxDestroy(second), 0);
+    CHECK_EQ(cu.cuCtxDestroy_v2(second), 0);
     CHECK_EQ(cu.cuCtxSetCurrent(first), 0);
     CHECK_EQ(total(library), 164);
     CHECK_EQ(cu.cuLibraryUnload(library), 0);
     CHECK_EQ(cu.cuCtxSetCurrent(NULL), 0);
-    CHECK_EQ(cu.cuDevicePrimaryCtxRelease(0), 0);
+    CHECK_EQ(cu.cuDevicePrimaryCtxRelease_v2(0), 0);
 }
 
 /* Of linked images and files. */
@@ -103,9 +79,9 @@ TEST(other_images) {
     START();
     CHECK(file >= 0 && write(file, text, sizeof text - 1) == (int)sizeof text - 1 && close(file) == 0);
     CHECK(cu.cuDevicePrimaryCtxRetain(&context, 0) == 0 && cu.cuCtxSetCurrent(context) == 0);
-    CHECK_EQ(cu.cuLinkCreate(0, NULL, NULL, &state), 0);
-    CHECK_EQ(cu.cuLinkAddData(state, 1, (void *)(uintptr_t)text, sizeof text, "a", 0, NULL, NULL), 0);
-    CHECK_EQ(cu.cuLinkAddData(state, 1, (void *)(uintptr_t)missing, sizeof missing, "b", 0, NULL, NULL), 0);
+    CHECK_EQ(cu.cuLinkCreate_v2(0, NULL, NULL, &state), 0);
+    CHECK_EQ(cu.cuLinkAddData_v2(state, 1, (void *)(uintptr_t)text, sizeof text, "a", 0, NULL, NULL), 0);
+    CHECK_EQ(cu.cuLinkAddData_v2(state, 1, (void *)(uintptr_t)missing, sizeof missing, "b", 0, NULL, NULL), 0);
     CHECK_EQ(cu.cuLinkComplete(state, &image, &bytes), 0);
     CHECK_EQ(load(&library, image), 0);
     CHECK_EQ(cu.cuLinkDestroy(state), 0);                          /* the library has its copy */
@@ -118,7 +94,7 @@ TEST(other_images) {
     CHECK_EQ(total(from_file), 132);
     CHECK(cu.cuLibraryUnload(library) == 0 && cu.cuLibraryUnload(from_file) == 0);
     CHECK_EQ(cu.cuCtxSetCurrent(NULL), 0);
-    CHECK_EQ(cu.cuDevicePrimaryCtxRelease(0), 0);
+    CHECK_EQ(cu.cuDevicePrimaryCtxRelease_v2(0), 0);
 }
 
 /* --- threads ------------------------------------------------------------------------------------------------------ */
@@ -148,7 +124,7 @@ TEST(threads_launch_a_kernel_for_the_first_time) {
         CHECK_EQ(cu.cuLibraryUnload(shared_library), 0);
     }
     CHECK_EQ(cu.cuCtxSetCurrent(NULL), 0);
-    CHECK_EQ(cu.cuDevicePrimaryCtxRelease(0), 0);
+    CHECK_EQ(cu.cuDevicePrimaryCtxRelease_v2(0), 0);
 }
 
 /* A GPU's driver does not survive this; here every call fails in an orderly way. No launch: a kernel that runs while
@@ -158,7 +134,7 @@ static void *use_until_it_is_gone(void *unused) {
     int   value = 0, result;
     ptr   p = 0;
     (void)unused;
-    CHECK_EQ(cu.cuCtxCreate(&context, 0, 0), 0);
+    CHECK_EQ(cu.cuCtxCreate_v2(&context, 0, 0), 0);
     do {
         if ((result = cu.cuLibraryGetKernel(&k, shared_library, "add"))) break;
         if ((result = cu.cuKernelSetAttribute(MAX_DYNAMIC, 1000, k, 0))) break;
@@ -166,7 +142,7 @@ static void *use_until_it_is_gone(void *unused) {
         if ((result = cu.cuLibraryGetGlobal(&p, NULL, shared_library, "total"))) break;
     } while (!(result = cu.cuLibraryGetModule(&m, shared_library)));
     CHECK_EQ(result, INVALID_HANDLE);
-    CHECK_EQ(cu.cuCtxDestroy(context), 0);
+    CHECK_EQ(cu.cuCtxDestroy_v2(context), 0);
     return NULL;
 }
 TEST(a_library_is_unloaded_while_threads_use_it) {
@@ -209,26 +185,21 @@ TEST(one_kernel_is_not_supported) {
     CHECK_EQ(total(library), 132);
     CHECK_EQ(cu.cuLibraryUnload(library), 0);
     CHECK_EQ(cu.cuCtxSetCurrent(NULL), 0);
-    CHECK_EQ(cu.cuDevicePrimaryCtxRelease(0), 0);
+    CHECK_EQ(cu.cuDevicePrimaryCtxRelease_v2(0), 0);
 }
 
 TEST_ALONE(numbers_of_parameters) {
-    int (*of_kernel)(void *, size_t *) = NULL, (*of_function)(void *, size_t *) = NULL;
-    void  *context = NULL, *library = NULL, *k, *f = NULL, *symbol;
+    void  *context = NULL, *library = NULL, *k, *f = NULL;
     size_t count = 77;
     if (!on_cpu_device()) SKIP("needs a driver for CUDA 13.2");
     CHECK(setenv("SIMGPU_DRIVER_VERSION", "13020", 1) == 0);
     START();
-    symbol = gpuexec_driver_symbol("cuKernelGetParamCount", 13020);
-    memcpy(&of_kernel, &symbol, sizeof symbol);
-    symbol = gpuexec_driver_symbol("cuFuncGetParamCount", 13020);
-    memcpy(&of_function, &symbol, sizeof symbol);
-    CHECK(of_kernel && of_function);
     CHECK(cu.cuDevicePrimaryCtxRetain(&context, 0) == 0 && cu.cuCtxSetCurrent(context) == 0);
     CHECK_EQ(load(&library, text), 0);
     k = kernel(library, "add");
-    CHECK(of_kernel(k, &count) == 0 && count == 1);
+    CHECK(cu.cuKernelGetParamCount(k, &count) == 0 && count == 1);
     CHECK(cu.cuKernelGetFunction(&f, kernel(library, "nop")) == 0);
-    CHECK(of_function(f, &count) == 0 && count == 0);
-    CHECK(of_function(k, &count) == INVALID_HANDLE && of_kernel(k, NULL) == 1 && of_kernel(NULL, &count) == 1);
+    CHECK(cu.cuFuncGetParamCount(f, &count) == 0 && count == 0);
+    CHECK_EQ(cu.cuFuncGetParamCount(k, &count), INVALID_HANDLE);
+    CHECK(cu.cuKernelGetParamCount(k, NULL) == 1 && cu.cuKernelGetParamCount(NULL, &count) == 1);
 }

@@ -1,5 +1,6 @@
 /* memory.c - device and pinned memory, copies, fills. */
 #include "../test.h"
+#include "../calls.h"
 
 static void fill_random(void *memory, size_t bytes, uint32_t seed) {
     unsigned char *p = (unsigned char *)memory;
@@ -283,32 +284,24 @@ static const char *number(unsigned long long n) {                    /* for text
 
 /* Memory that another library allocates without gpuexec, as cudaMalloc and cudaMallocHost do. */
 static gpuexec_ptr foreign_alloc(gpuexec_context ctx, size_t bytes) {
-    union { void *p; int (*f)(gpuexec_ptr *, size_t); } u;
     gpuexec_ptr p = 0;
-    u.p = gpuexec_driver_symbol("cuMemAlloc", 3020);
     CHECK_OK(gpuexec_context_push(ctx));
-    CHECK_EQ(u.f(&p, bytes), 0);
+    CHECK_EQ(gxi.cu.cuMemAlloc(&p, bytes), 0);
     CHECK_OK(gpuexec_context_pop(ctx));
     return p;
 }
 static void *foreign_alloc_pinned(gpuexec_context ctx, size_t bytes) {
-    union { void *p; int (*f)(void **, size_t); } u;
     void *h = NULL;
-    u.p = gpuexec_driver_symbol("cuMemAllocHost", 3020);
     CHECK_OK(gpuexec_context_push(ctx));
-    CHECK_EQ(u.f(&h, bytes), 0);
+    CHECK_EQ(calls_find().cuMemAllocHost_v2(&h, bytes), 0);
     CHECK_OK(gpuexec_context_pop(ctx));
     return h;
 }
 static void foreign_free(gpuexec_ptr p) {
-    union { void *p; int (*f)(gpuexec_ptr); } u;
-    u.p = gpuexec_driver_symbol("cuMemFree", 3020);
-    CHECK_EQ(u.f(p), 0);
+    CHECK_EQ(gxi.cu.cuMemFree(p), 0);
 }
 static void foreign_free_pinned(void *h) {
-    union { void *p; int (*f)(void *); } u;
-    u.p = gpuexec_driver_symbol("cuMemFreeHost", 2000);
-    CHECK_EQ(u.f(h), 0);
+    CHECK_EQ(gxi.cu.cuMemFreeHost(h), 0);
 }
 
 /* ---- rows ---- */
@@ -827,15 +820,12 @@ TEST(memory_of_another_library) {
 TEST(memory_of_a_pool_and_a_destroyed_context) {
     gpuexec_context owner = gpuexec_context_create(0, NULL),
                     adopted = gpuexec_context_from_native(gpuexec_context_native(owner)), ctx;
-    void *symbol = gpuexec_driver_symbol("cuMemAllocAsync", 11020);
-    int (*alloc_async)(gpuexec_ptr *, size_t, struct CUstream_st *);
     gpuexec_pointer_info i;
     gpuexec_stream s;
     gpuexec_ptr p = 0;
-    memcpy(&alloc_async, &symbol, sizeof symbol);
     ctx = gpuexec_context_open(0, NULL);
     s = gpuexec_stream_create(ctx, NULL);
-    CHECK_EQ(alloc_async(&p, 4096, gpuexec_stream_native(s)), 0);
+    CHECK_EQ(calls_find().cuMemAllocAsync(&p, 4096, gpuexec_stream_native(s)), 0);
     CHECK_OK(gpuexec_context_close(owner));
     i = info_of(p + 5);
     CHECK_EQ(i.kind, GPUEXEC_MEMORY_DEVICE);
@@ -1002,17 +992,14 @@ TEST(explained_as_it_happens) {
 
 /* Only GPUs support it. */
 TEST(managed_memory) {
-    union { void *p; int (*f)(gpuexec_ptr *, size_t, unsigned); } u;
     gpuexec_context      ctx = gpuexec_context_open(0, NULL);
     gpuexec_stream       s   = gpuexec_stream_create(ctx, NULL);
     gpuexec_ptr          m = 0, p = gpuexec_alloc(ctx, 4096);
     gpuexec_copy_info    copy;
     gpuexec_pointer_info i;
     int                  result;
-    u.p = gpuexec_driver_symbol("cuMemAllocManaged", 6000);
-    if (!u.p) SKIP("the driver has no managed memory");
     CHECK_OK(gpuexec_context_push(ctx));
-    result = u.f(&m, 4096, 1);
+    result = gxi.cu.cuMemAllocManaged(&m, 4096, 1);
     CHECK_OK(gpuexec_context_pop(ctx));
     if (result == 801) SKIP("the device has no managed memory");
     CHECK_EQ(result, 0);

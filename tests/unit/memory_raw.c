@@ -1,6 +1,7 @@
 /* memory_raw.c - managed memory, copies in three dimensions and in batches through the driver's own calls: what they do
    to the bytes, and when. What the calls refuse is in tests/probe. The suite keeps the CPU device faithful. */
 #include "../test.h"
+#include "../calls.h"
 
 typedef unsigned long long ptr;                      /* CUdeviceptr */
 enum { NOT_SUPPORTED = 801, NOT_READY = 600 };
@@ -24,39 +25,8 @@ typedef struct volume { side from, to; size_t width, height, depth; } volume;
 typedef struct operand { unsigned type; ptr address; size_t pitch, rows; location hint; } operand;
 typedef struct box { operand from, to; size_t width, height, depth; unsigned order, flags; } box;
 
-#define CALLS(X) \
-    X(cuDevicePrimaryCtxRetain, 7000, (void **, int)) X(cuDevicePrimaryCtxRelease, 11000, (int)) \
-    X(cuCtxSetCurrent, 4000, (void *)) X(cuDeviceGetAttribute, 2000, (int *, int, int)) \
-    X(cuModuleLoadData, 2000, (void **, const void *)) X(cuModuleUnload, 2000, (void *)) \
-    X(cuModuleGetFunction, 2000, (void **, void *, const char *)) \
-    X(cuModuleGetGlobal, 3020, (ptr *, size_t *, void *, const char *)) \
-    X(cuStreamCreate, 2000, (void **, unsigned)) X(cuStreamDestroy, 4000, (void *)) \
-    X(cuStreamSynchronize, 2000, (void *)) X(cuStreamQuery, 2000, (void *)) \
-    X(cuMemAlloc, 3020, (ptr *, size_t)) X(cuMemFree, 3020, (ptr)) \
-    X(cuMemAllocAsync, 11020, (ptr *, size_t, void *)) X(cuMemFreeAsync, 11020, (ptr, void *)) \
-    X(cuMemHostAlloc, 2020, (void **, size_t, unsigned)) \
-    X(cuMemFreeHost, 2000, (void *)) X(cuMemcpyDtoH, 3020, (void *, ptr, size_t)) \
-    X(cuMemcpyHtoD, 3020, (ptr, const void *, size_t)) \
-    X(cuMemcpyAsync, 4000, (ptr, ptr, size_t, void *)) X(cuMemsetD32Async, 3020, (ptr, unsigned, size_t, void *)) \
-    X(cuMemAllocManaged, 6000, (ptr *, size_t, unsigned)) \
-    X(cuStreamAttachMemAsync, 6000, (void *, ptr, size_t, unsigned)) \
-    X(cuMemPrefetchAsync, 8000, (ptr, size_t, int, void *)) X(cuMemAdvise, 8000, (ptr, size_t, int, int)) \
-    X(cuMemRangeGetAttribute, 8000, (void *, size_t, int, ptr, size_t)) \
-    X(cuMemcpy3D, 3020, (const volume *)) X(cuMemcpy3DAsync, 3020, (const volume *, void *)) \
-    X(cuMemcpy3DPeer, 4000, (const volume *)) X(cuMemcpy3DPeerAsync, 4000, (const volume *, void *)) \
-    X(cuLaunchKernel, 4000, \
-      (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **)) \
-    X(cuStreamBeginCapture, 10010, (void *, int)) X(cuStreamEndCapture, 10000, (void *, void **)) \
-    X(cuGraphInstantiateWithFlags, 11040, (void **, void *, unsigned long long)) \
-    X(cuGraphLaunch, 10000, (void *, void *)) X(cuGraphExecDestroy, 10000, (void *)) \
-    X(cuGraphDestroy, 10000, (void *))
-/* The calls that older drivers lack. */
-#define NEWER_CALLS(X) \
-    X(cuMemcpyBatchAsync, 12080, (ptr *, ptr *, size_t *, size_t, attributes *, size_t *, size_t, size_t *, void *)) \
-    X(cuMemcpy3DBatchAsync, 12080, (size_t, box *, size_t *, unsigned long long, void *))
 
-#define POINTER(name, version, parameters) int (*name) parameters;
-static struct { CALLS(POINTER) NEWER_CALLS(POINTER) } cu;
+static driver_calls cu;
 
 static const char text[] =
     ".version 6.4\n.target sm_52\n.address_size 64\n"
@@ -74,12 +44,9 @@ static void *context, *module, *twice, *spin, *stream;
 static volatile uint32_t *gate;
 
 static void begin_on(int device) {
-    void *symbol, *word = NULL;
+    void *word = NULL;
     gpuexec_context_open(0, NULL);                   /* finds the driver */
-#define FIND(name, version, parameters) \
-    symbol = gpuexec_driver_symbol(#name, version); \
-    memcpy(&cu.name, &symbol, sizeof symbol);
-    CALLS(FIND) NEWER_CALLS(FIND)
+    cu = calls_find();
     CHECK_EQ(cu.cuDevicePrimaryCtxRetain(&context, device), 0);
     CHECK_EQ(cu.cuCtxSetCurrent(context), 0);
     CHECK_EQ(cu.cuModuleLoadData(&module, text), 0);
@@ -90,10 +57,10 @@ static void begin_on(int device) {
     gate = (volatile uint32_t *)word;
 }
 static void end(void) {
-    CHECK_EQ(cu.cuStreamDestroy(stream), 0);
+    CHECK_EQ(cu.cuStreamDestroy_v2(stream), 0);
     CHECK_EQ(cu.cuMemFreeHost((void *)(uintptr_t)gate), 0);
     CHECK_EQ(cu.cuModuleUnload(module), 0);
-    CHECK_EQ(cu.cuDevicePrimaryCtxRelease(0), 0);
+    CHECK_EQ(cu.cuDevicePrimaryCtxRelease_v2(0), 0);
 }
 static void close_gate(void) {
     void *params[1];
@@ -122,7 +89,7 @@ TEST(managed_memory_is_the_same_everywhere) {
     begin_on(0);
     if (!has(MANAGED_MEMORY)) SKIP("no managed memory");
     CHECK_EQ(cu.cuMemAllocManaged(&p, BYTES, GLOBAL), 0);
-    CHECK_EQ(cu.cuMemAlloc(&d, BYTES), 0);
+    CHECK_EQ(cu.cuMemAlloc_v2(&d, BYTES), 0);
     words = (uint32_t *)(uintptr_t)p;
     for (i = 0; i < WORDS; i++) words[i] = i;
     double_words(p, WORDS);
@@ -135,7 +102,7 @@ TEST(managed_memory_is_the_same_everywhere) {
     double_words(p, WORDS);
     CHECK_EQ(cu.cuMemcpyAsync(p + BYTES / 2, d, 64, stream), 0);
     CHECK_EQ(cu.cuStreamSynchronize(stream), 0);
-    CHECK_EQ(cu.cuMemcpyDtoH(got, d, BYTES), 0);
+    CHECK_EQ(cu.cuMemcpyDtoH_v2(got, d, BYTES), 0);
     CHECK(got[4] == 8 && got[5] == 1000 && words[0] == 6 && words[WORDS / 2 + 5] == 1000 && words[WORDS / 2] == 0);
     CHECK_EQ(words[WORDS - 1], 4 * (WORDS - 1));
     if (has(CONCURRENT_ACCESS)) {
@@ -149,8 +116,8 @@ TEST(managed_memory_is_the_same_everywhere) {
     CHECK_EQ(cu.cuStreamAttachMemAsync(stream, p, 0, SINGLE), 0);
     CHECK_EQ(cu.cuStreamSynchronize(stream), 0);
     CHECK_EQ(words[0], has(CONCURRENT_ACCESS) ? 77 : 6);
-    CHECK_EQ(cu.cuMemFree(d), 0);
-    CHECK_EQ(cu.cuMemFree(p), 0);
+    CHECK_EQ(cu.cuMemFree_v2(d), 0);
+    CHECK_EQ(cu.cuMemFree_v2(p), 0);
     end();
 }
 
@@ -159,14 +126,14 @@ TEST(managed_variables) {
     size_t bytes = 0;
     begin_on(0);
     if (!has(MANAGED_MEMORY)) SKIP("no managed memory");
-    CHECK_EQ(cu.cuModuleGetGlobal(&p, &bytes, module, "shared_words"), 0);
+    CHECK_EQ(cu.cuModuleGetGlobal_v2(&p, &bytes, module, "shared_words"), 0);
     CHECK_EQ(bytes, 16);
     CHECK_EQ(((uint32_t *)(uintptr_t)p)[3], 10);
     ((uint32_t *)(uintptr_t)p)[0] = 21;
     double_words(p, 4);
     CHECK_EQ(cu.cuStreamSynchronize(stream), 0);
     CHECK(((uint32_t *)(uintptr_t)p)[0] == 42 && ((uint32_t *)(uintptr_t)p)[1] == 16);
-    CHECK_EQ(cu.cuMemFree(p), 1);
+    CHECK_EQ(cu.cuMemFree_v2(p), 1);
     end();
 }
 
@@ -191,7 +158,7 @@ TEST(advice_is_remembered) {
     IS(IS_PREFERRED, p, ALL, -2);
     IS(PREFETCHED, p + PAGES, PAGES, 0);
     IS(PREFETCHED, p, ALL, -2);
-    CHECK_EQ(cu.cuMemFree(p), 0);
+    CHECK_EQ(cu.cuMemFree_v2(p), 0);
     end();
 }
 
@@ -225,8 +192,8 @@ static void copy_model(const volume *v, unsigned char *to, unsigned char *from) 
 }
 static int copy_in_graph(const volume *v) {
     void *graph = NULL, *exec = NULL;
-    CHECK_EQ(cu.cuStreamBeginCapture(stream, 1), 0);
-    CHECK_EQ(cu.cuMemcpy3DAsync(v, stream), 0);
+    CHECK_EQ(cu.cuStreamBeginCapture_v2(stream, 1), 0);
+    CHECK_EQ(cu.cuMemcpy3DAsync_v2(v, stream), 0);
     CHECK_EQ(cu.cuStreamEndCapture(stream, &graph), 0);
     CHECK_EQ(cu.cuGraphInstantiateWithFlags(&exec, graph, 0), 0);
     CHECK_EQ(cu.cuGraphLaunch(exec, stream), 0);
@@ -261,8 +228,8 @@ TEST(volumes) {
     void     *pinned = NULL;
     begin_on(0);
     memset(p, 0, sizeof p);
-    CHECK_EQ(cu.cuMemAlloc(&p[0].address, VOLUME), 0);
-    CHECK_EQ(cu.cuMemAlloc(&p[1].address, VOLUME), 0);
+    CHECK_EQ(cu.cuMemAlloc_v2(&p[0].address, VOLUME), 0);
+    CHECK_EQ(cu.cuMemAlloc_v2(&p[1].address, VOLUME), 0);
     CHECK_EQ(cu.cuMemHostAlloc(&pinned, VOLUME, 0), 0);
     p[0].type = p[1].type = DEVICE;
     p[2].type = p[3].type = HOST;
@@ -272,7 +239,7 @@ TEST(volumes) {
         p[i].model = (unsigned char *)malloc(VOLUME);
         for (k = 0; k < VOLUME; k++) p[i].model[k] = (unsigned char)draw(&seed, 256);
         if (p[i].host) memcpy(p[i].host, p[i].model, VOLUME);
-        else CHECK_EQ(cu.cuMemcpyHtoD(p[i].address, p[i].model, VOLUME), 0);
+        else CHECK_EQ(cu.cuMemcpyHtoD_v2(p[i].address, p[i].model, VOLUME), 0);
     }
     for (i = 0; i < 6 * COPIES; i++) {
         const size_t from = draw(&seed, 4), to = (from + 1 + draw(&seed, 3)) % 4, how = draw(&seed, 6);
@@ -285,9 +252,9 @@ TEST(volumes) {
         fill_side(&seed, &v.from, &p[from], &v);
         fill_side(&seed, &v.to, &p[to], &v);
         if (how == 2 || how == 3) v.from.context = v.to.context = context;
-        result = how == 0 ? cu.cuMemcpy3D(&v) : how == 2 ? cu.cuMemcpy3DPeer(&v) :
+        result = how == 0 ? cu.cuMemcpy3D_v2(&v) : how == 2 ? cu.cuMemcpy3DPeer(&v) :
                  how == 3 ? cu.cuMemcpy3DPeerAsync(&v, stream) : how == 4 ? copy_in_graph(&v) :
-                 how == 5 && cu.cuMemcpy3DBatchAsync ? copy_as_box(&v) : cu.cuMemcpy3DAsync(&v, stream);
+                 how == 5 && cu.cuMemcpy3DBatchAsync ? copy_as_box(&v) : cu.cuMemcpy3DAsync_v2(&v, stream);
         CHECK_EQ(result, 0);
         CHECK_EQ(cu.cuStreamSynchronize(how == 0 || how == 2 ? NULL : stream), 0);
         copy_model(&v, p[to].model, p[from].model);
@@ -296,8 +263,8 @@ TEST(volumes) {
         unsigned char *got = p[i].host;
         if (!got) {
             got = (unsigned char *)malloc(VOLUME);
-            CHECK_EQ(cu.cuMemcpyDtoH(got, p[i].address, VOLUME), 0);
-            CHECK_EQ(cu.cuMemFree(p[i].address), 0);
+            CHECK_EQ(cu.cuMemcpyDtoH_v2(got, p[i].address, VOLUME), 0);
+            CHECK_EQ(cu.cuMemFree_v2(p[i].address), 0);
         }
         CHECK(memcmp(got, p[i].model, VOLUME) == 0);
         if (i != 2) free(got);
@@ -323,7 +290,7 @@ TEST(allocations_are_far_apart) {
     if (FEW_ADDRESSES) SKIP("the thread sanitizer takes most addresses");
     for (i = 0; i < N; i++) {
         void *pinned = NULL;
-        CHECK_EQ(cu.cuMemAlloc(&at[i], 1 + 700 * (size_t)i), 0);
+        CHECK_EQ(cu.cuMemAlloc_v2(&at[i], 1 + 700 * (size_t)i), 0);
         CHECK_EQ(cu.cuMemAllocAsync(&at[N + i], 256, stream), 0);
         CHECK_EQ(cu.cuMemAllocManaged(&at[2 * N + i], 256, GLOBAL), 0);
         CHECK_EQ(cu.cuMemHostAlloc(&pinned, 256, 0), 0);
@@ -342,9 +309,9 @@ TEST(allocations_are_far_apart) {
     }
     CHECK_EQ(cu.cuStreamSynchronize(stream), 0);
     for (i = 0; i < N; i++) {
-        CHECK_EQ(cu.cuMemFree(at[i]), 0);
+        CHECK_EQ(cu.cuMemFree_v2(at[i]), 0);
         CHECK_EQ(cu.cuMemFreeAsync(at[N + i], stream), 0);
-        CHECK_EQ(cu.cuMemFree(at[2 * N + i]), 0);
+        CHECK_EQ(cu.cuMemFree_v2(at[2 * N + i]), 0);
         CHECK_EQ(cu.cuMemFreeHost((void *)(uintptr_t)at[3 * N + i]), 0);
     }
     end();
@@ -362,7 +329,7 @@ TEST(batches) {
     void      *memory = NULL;
     begin_on(0);
     if (!cu.cuMemcpyBatchAsync) SKIP("no batches of copies: they need CUDA 12.8");
-    CHECK_EQ(cu.cuMemAlloc(&d, BYTES), 0);
+    CHECK_EQ(cu.cuMemAlloc_v2(&d, BYTES), 0);
     CHECK_EQ(cu.cuMemHostAlloc(&memory, BYTES, 0), 0);
     pinned = (uint32_t *)memory;
     memset(how, 0, sizeof how);
@@ -386,11 +353,11 @@ TEST(batches) {
     CHECK_EQ(cu.cuStreamQuery(stream), NOT_READY);
     open_gate();
     CHECK_EQ(cu.cuStreamSynchronize(stream), 0);
-    CHECK_EQ(cu.cuMemcpyDtoH(got, d, BYTES), 0);
+    CHECK_EQ(cu.cuMemcpyDtoH_v2(got, d, BYTES), 0);
     for (i = 0; i < N && got[i] == 2 * (i < N / 2 ? 200 + i : 100 + i); i++) { }
     CHECK_EQ(i, N);
     CHECK_EQ(got[N], 2);
-    CHECK_EQ(cu.cuMemFree(d), 0);
+    CHECK_EQ(cu.cuMemFree_v2(d), 0);
     CHECK_EQ(cu.cuMemFreeHost(memory), 0);
     end();
 }

@@ -4,6 +4,7 @@
    processor. */
 #define _GNU_SOURCE 1                                /* ppoll */
 #include "../test.h"
+#include "../calls.h"
 #include <semaphore.h>
 
 enum { MOST = 8, BLOCKS = 4, THREADS = 64, TRAP = 1, LEAVE = 2, ABORT = 3, COOPERATIVE_MULTI_DEVICE = 96 };
@@ -537,12 +538,10 @@ enum { NOT_QUERIED = -1 };
 
 /* The result of the driver's own call for the same list. */
 static int driver_result_of(const gpuexec_device_launch *list, unsigned n) {
-    int (*multi)(driver_params *, unsigned, unsigned);
-    void *symbol = gpuexec_driver_symbol("cuLaunchCooperativeKernelMultiDevice", 9000);
+    const driver_calls cu = calls_find();
     driver_params params[MOST];
     unsigned i;
-    if (!symbol) return NOT_QUERIED;
-    memcpy(&multi, &symbol, sizeof multi);
+    if (!cu.cuLaunchCooperativeKernelMultiDevice) return NOT_QUERIED;
     for (i = 0; i < n; i++) {
         const gpuexec_dims *d = &list[i].dims;
         driver_params one = { gpuexec_kernel_native(list[i].kernel), { d->grid_x, 1, 1 },
@@ -550,7 +549,7 @@ static int driver_result_of(const gpuexec_device_launch *list, unsigned n) {
                               (void **)(uintptr_t)list[i].args.addresses };
         params[i] = one;
     }
-    return multi(params, n, 0);
+    return cu.cuLaunchCooperativeKernelMultiDevice(params, n, 0);
 }
 
 /* gpuexec must return `result` with these words and start no kernel; the driver's own call must return `cu`. */
@@ -1033,23 +1032,20 @@ TEST_MULTI(abort_from_the_host) {
 /* The owner of an adopted context destroys it: the barrier is destroyed with it, and the other device's work is not
    affected. */
 TEST_ALONE_MULTI(barrier_of_a_destroyed_context) {
-    int (*create)(void **, unsigned, int), (*destroy)(void *);
-    void *symbol, *native = NULL;
+    void *native = NULL;
+    driver_calls cu;
     gpuexec_context contexts[2];
     gpuexec_barrier barrier;
     gpuexec_stream s;
     NEEDS(2);
-    symbol = gpuexec_driver_symbol("cuCtxCreate", 3020);
-    memcpy(&create, &symbol, sizeof create);
-    symbol = gpuexec_driver_symbol("cuCtxDestroy", 4000);
-    memcpy(&destroy, &symbol, sizeof destroy);
-    CHECK_EQ(create(&native, 0, 0), 0);
+    cu = calls_find();
+    CHECK_EQ(cu.cuCtxCreate_v2(&native, 0, 0), 0);
     contexts[0] = gpuexec_context_from_native((struct CUctx_st *)native);
     contexts[1] = gpuexec_context_open(1, NULL);
     s = gpuexec_stream_create(contexts[1], NULL);
     barrier = gpuexec_barrier_create(contexts, 2, NULL);
     CHECK_MADE(barrier);
-    CHECK_EQ(destroy(native), 0);
+    CHECK_EQ(cu.cuCtxDestroy_v2(native), 0);
     CHECK_OK(gpuexec_stream_sync(s));
     CHECK_RESULT(gpuexec_barrier_check(barrier), GPUEXEC_STALE_HANDLE);
     CHECK_TEXT(gpuexec_error_text(), "the barrier is stale", "destroyed outside gpuexec");

@@ -3,6 +3,7 @@
    graphs beside a model on the host. What the calls refuse is in tests/probe. The suite keeps the CPU device faithful,
    and shows what the library can rely on. */
 #include "../test.h"
+#include "../calls.h"
 #include <sched.h>
 
 typedef unsigned long long ptr;                      /* CUdeviceptr */
@@ -60,66 +61,8 @@ typedef union attribute_value { char size[64]; int cooperative, priority; unsign
 enum { COOPERATIVE = 2, CLUSTER = 4, SERIALIZATION = 6, PRIORITY = 8 };          /* CUlaunchAttributeID */
 typedef struct update_result { int result; void *node, *from; } update_result;
 
-#define PLACE void **, void *, void *const *, size_t
-#define CALLS(X) \
-    X(cuDevicePrimaryCtxRetain, 7000, (void **, int)) X(cuDevicePrimaryCtxRelease, 11000, (int)) \
-    X(cuDeviceCanAccessPeer, 4000, (int *, int, int)) X(cuCtxEnablePeerAccess, 4000, (void *, unsigned)) \
-    X(cuCtxSetCurrent, 4000, (void *)) X(cuCtxSynchronize, 2000, (void)) \
-    X(cuModuleLoadData, 2000, (void **, const void *)) X(cuModuleUnload, 2000, (void *)) \
-    X(cuModuleGetFunction, 2000, (void **, void *, const char *)) \
-    X(cuStreamCreate, 2000, (void **, unsigned)) X(cuStreamDestroy, 4000, (void *)) \
-    X(cuStreamEndCapture, 10000, (void *, void **)) X(cuMemsetD32Async, 3020, (ptr, unsigned, size_t, void *)) \
-    X(cuStreamSynchronize, 2000, (void *)) X(cuEventCreate, 2000, (void **, unsigned)) \
-    X(cuEventDestroy, 4000, (void *)) X(cuEventRecord, 2000, (void *, void *)) X(cuEventQuery, 2000, (void *)) \
-    X(cuLinkCreate, 6050, (unsigned, int *, void **, void **)) X(cuLinkComplete, 5050, (void *, void **, size_t *)) \
-    X(cuLinkAddData, 6050, (void *, int, const void *, size_t, const char *, unsigned, int *, void **)) \
-    X(cuLinkAddFile, 6050, (void *, int, const char *, unsigned, int *, void **)) X(cuLinkDestroy, 5050, (void *)) \
-    X(cuMemAlloc, 3020, (ptr *, size_t)) X(cuMemFree, 3020, (ptr)) X(cuMemAllocHost, 3020, (void **, size_t)) \
-    X(cuMemFreeHost, 2000, (void *)) X(cuMemcpyDtoH, 3020, (void *, ptr, size_t)) \
-    X(cuMemcpyHtoD, 3020, (ptr, const void *, size_t)) X(cuMemsetD32, 3020, (ptr, unsigned, size_t)) \
-    X(cuGraphCreate, 10000, (void **, unsigned)) X(cuGraphDestroy, 10000, (void *)) \
-    X(cuGraphGetNodes, 10000, (void *, void **, size_t *)) X(cuGraphDestroyNode, 10000, (void *)) \
-    X(cuGraphAddEmptyNode, 10000, (PLACE)) X(cuGraphAddKernelNode, 12000, (PLACE, const kernel_params *)) \
-    X(cuGraphAddMemcpyNode, 10000, (PLACE, const copy_params *, void *)) \
-    X(cuGraphAddMemsetNode, 10000, (PLACE, const fill_params *, void *)) \
-    X(cuGraphAddHostNode, 10000, (PLACE, const host_params *)) X(cuGraphAddChildGraphNode, 10000, (PLACE, void *)) \
-    X(cuGraphAddEventRecordNode, 11010, (PLACE, void *)) X(cuGraphAddEventWaitNode, 11010, (PLACE, void *)) \
-    X(cuGraphAddMemAllocNode, 11040, (PLACE, alloc_params *)) X(cuGraphAddMemFreeNode, 11040, (PLACE, ptr)) \
-    X(cuGraphChildGraphNodeGetGraph, 10000, (void *, void **)) \
-    X(cuGraphKernelNodeSetParams, 12000, (void *, const kernel_params *)) \
-    X(cuGraphExecKernelNodeSetParams, 12000, (void *, void *, const kernel_params *)) \
-    X(cuGraphExecMemcpyNodeSetParams, 10020, (void *, void *, const copy_params *, void *)) \
-    X(cuGraphExecMemsetNodeSetParams, 10020, (void *, void *, const fill_params *, void *)) \
-    X(cuGraphExecHostNodeSetParams, 10020, (void *, void *, const host_params *)) \
-    X(cuGraphExecEventRecordNodeSetEvent, 11010, (void *, void *, void *)) \
-    X(cuGraphExecEventWaitNodeSetEvent, 11010, (void *, void *, void *)) \
-    X(cuGraphExecChildGraphNodeSetParams, 11010, (void *, void *, void *)) \
-    X(cuGraphMemcpyNodeSetParams, 10000, (void *, const copy_params *)) \
-    X(cuGraphMemsetNodeSetParams, 10000, (void *, const fill_params *)) \
-    X(cuGraphHostNodeSetParams, 10000, (void *, const host_params *)) \
-    X(cuGraphEventRecordNodeSetEvent, 11010, (void *, void *)) \
-    X(cuGraphNodeSetEnabled, 11060, (void *, void *, unsigned)) \
-    X(cuGraphNodeGetEnabled, 11060, (void *, void *, unsigned *)) \
-    X(cuGraphKernelNodeSetAttribute, 11000, (void *, int, const attribute_value *)) \
-    X(cuGraphKernelNodeGetAttribute, 11000, (void *, int, attribute_value *)) \
-    X(cuGraphKernelNodeCopyAttributes, 11000, (void *, void *)) \
-    X(cuUserObjectCreate, 11030, (void **, void *, void (*)(void *), unsigned, unsigned)) \
-    X(cuUserObjectRelease, 11030, (void *, unsigned)) \
-    X(cuGraphRetainUserObject, 11030, (void *, void *, unsigned, unsigned)) \
-    X(cuGraphInstantiateWithFlags, 11040, (void **, void *, unsigned long long)) \
-    X(cuGraphLaunch, 10000, (void *, void *)) X(cuGraphExecDestroy, 10000, (void *))
-/* The calls that drivers for CUDA 11.6 lack. */
-#define NEWER_CALLS(X) \
-    X(cuGraphExecUpdate, 12000, (void *, void *, update_result *)) \
-    X(cuGraphAddNode, 12030, (void **, void *, void *const *, const edge_data *, size_t, node_params *)) \
-    X(cuGraphNodeSetParams, 12020, (void *, node_params *)) \
-    X(cuGraphExecNodeSetParams, 12020, (void *, void *, node_params *)) \
-    X(cuStreamBeginCaptureToGraph, 12030, (void *, void *, void *const *, const void *, size_t, int)) \
-    X(cuGraphGetEdges, 12030, (void *, void **, void **, edge_data *, size_t *)) \
-    X(cuGraphConditionalHandleCreate, 12030, (uint64_t *, void *, void *, unsigned, unsigned))
 
-#define POINTER(name, version, parameters) int (*name) parameters;
-static struct { CALLS(POINTER) NEWER_CALLS(POINTER) } cu;
+static driver_calls cu;
 
 static const char text[] =
     ".version 6.0\n.target sm_70\n.address_size 64\n"
@@ -134,33 +77,20 @@ static void *context, *module, *mix, *stream;
 static ptr   data;                                   /* WORDS words of device memory */
 static uint32_t *pinned;                             /* and of pinned memory */
 
-static int find_all(void) {
-    void *symbol;
-#define FIND(name, version, parameters) \
-    symbol = gpuexec_driver_symbol(#name, version); \
-    memcpy(&cu.name, &symbol, sizeof symbol); \
-    if (!symbol) return 0;
-#define FIND_NEWER(name, version, parameters) \
-    symbol = gpuexec_driver_symbol(#name, version); \
-    memcpy(&cu.name, &symbol, sizeof symbol);
-    NEWER_CALLS(FIND_NEWER)
-    CALLS(FIND)
-    return 1;
-}
-
 static const char *start(void) {
     void *p = NULL;
     if (gpuexec_device_count() < 1) return "needs a device";
-    if (!find_all()) return "the driver lacks an entry point for graph nodes";
+    if (gpuexec_driver_version() < 12000) return "needs a driver for CUDA 12.0";
+    cu = calls_find();
     CHECK_EQ(cu.cuDevicePrimaryCtxRetain(&context, 0), 0);
     CHECK_EQ(cu.cuCtxSetCurrent(context), 0);
     CHECK_EQ(cu.cuModuleLoadData(&module, text), 0);
     CHECK_EQ(cu.cuModuleGetFunction(&mix, module, "mix"), 0);
     CHECK_EQ(cu.cuStreamCreate(&stream, 1), 0);
-    CHECK_EQ(cu.cuMemAlloc(&data, WORDS * 4), 0);
-    CHECK_EQ(cu.cuMemsetD32(data, 0, WORDS), 0);
+    CHECK_EQ(cu.cuMemAlloc_v2(&data, WORDS * 4), 0);
+    CHECK_EQ(cu.cuMemsetD32_v2(data, 0, WORDS), 0);
     CHECK_EQ(cu.cuCtxSynchronize(), 0);                            /* the stream does not wait for it */
-    CHECK_EQ(cu.cuMemAllocHost(&p, WORDS * 4), 0);
+    CHECK_EQ(cu.cuMemAllocHost_v2(&p, WORDS * 4), 0);
     if (!p) exit(1);
     pinned = (uint32_t *)p;
     memset(p, 0, WORDS * 4);
@@ -172,12 +102,12 @@ static const char *start(void) {
         if (why) SKIP(why); \
     } while (0)
 static void finish(void) {
-    CHECK_EQ(cu.cuStreamDestroy(stream), 0);
+    CHECK_EQ(cu.cuStreamDestroy_v2(stream), 0);
     CHECK_EQ(cu.cuCtxSynchronize(), 0);
     CHECK_EQ(cu.cuModuleUnload(module), 0);
-    CHECK_EQ(cu.cuMemFree(data), 0);
+    CHECK_EQ(cu.cuMemFree_v2(data), 0);
     CHECK_EQ(cu.cuMemFreeHost(pinned), 0);
-    CHECK_EQ(cu.cuDevicePrimaryCtxRelease(0), 0);
+    CHECK_EQ(cu.cuDevicePrimaryCtxRelease_v2(0), 0);
     cu.cuCtxSetCurrent(NULL);
 }
 
@@ -247,7 +177,7 @@ static void *graph_new(void) {
 static void *add_mix(void *g, void *before, ptr to, ptr a, ptr b, uint32_t by) {
     mix_call c;
     void    *node = NULL;
-    CHECK_EQ(cu.cuGraphAddKernelNode(&node, g, &before, before != NULL, mix_of(&c, to, a, b, by)), 0);
+    CHECK_EQ(cu.cuGraphAddKernelNode_v2(&node, g, &before, before != NULL, mix_of(&c, to, a, b, by)), 0);
     return node;
 }
 static void *add_copy(void *g, void *before, copy_params p) {
@@ -278,12 +208,12 @@ static void run(void *x) {
     CHECK_EQ(cu.cuStreamSynchronize(stream), 0);
 }
 static void set_word(unsigned i, uint32_t value) {
-    CHECK_EQ(cu.cuMemsetD32(word(i), value, 1), 0);
+    CHECK_EQ(cu.cuMemsetD32_v2(word(i), value, 1), 0);
     CHECK_EQ(cu.cuCtxSynchronize(), 0);
 }
 static uint32_t value_of(ptr at) {
     uint32_t value = 0;
-    CHECK_EQ(cu.cuMemcpyDtoH(&value, at, 4), 0);
+    CHECK_EQ(cu.cuMemcpyDtoH_v2(&value, at, 4), 0);
     return value;
 }
 
@@ -326,8 +256,8 @@ TEST(each_kind_of_node_works) {
     }
     CHECK_EQ(cu.cuGraphExecDestroy(x), 0);
     CHECK_EQ(cu.cuGraphDestroy(g), 0);
-    CHECK_EQ(cu.cuEventDestroy(first), 0);
-    CHECK_EQ(cu.cuEventDestroy(second), 0);
+    CHECK_EQ(cu.cuEventDestroy_v2(first), 0);
+    CHECK_EQ(cu.cuEventDestroy_v2(second), 0);
     finish();
 }
 
@@ -346,16 +276,16 @@ TEST(kernels_get_new_parameters) {
     CHECK_EQ(cu.cuGraphGetNodes(there, list, &n), 0);
     CHECK(list[0] != inner);
     x = made(g);
-    CHECK_EQ(cu.cuGraphKernelNodeSetParams(node, mix_of(&c, word(1), word(0), word(0), 2)), 0);
+    CHECK_EQ(cu.cuGraphKernelNodeSetParams_v2(node, mix_of(&c, word(1), word(0), word(0), 2)), 0);
     y = made(g);
-    CHECK_EQ(cu.cuGraphExecKernelNodeSetParams(y, list[0], mix_of(&c, word(2), word(0), word(0), 20)), 0);
+    CHECK_EQ(cu.cuGraphExecKernelNodeSetParams_v2(y, list[0], mix_of(&c, word(2), word(0), word(0), 20)), 0);
     run(x);
     CHECK_EQ(value_of(word(1)), 1);
     CHECK_EQ(value_of(word(2)), 10);
     run(y);
     CHECK_EQ(value_of(word(1)), 2);
     CHECK_EQ(value_of(word(2)), 20);
-    CHECK_EQ(cu.cuGraphExecKernelNodeSetParams(x, node, mix_of(&c, word(1), word(0), word(0), 3)), 0);
+    CHECK_EQ(cu.cuGraphExecKernelNodeSetParams_v2(x, node, mix_of(&c, word(1), word(0), word(0), 3)), 0);
     run(x);
     CHECK_EQ(value_of(word(1)), 3);
     CHECK_EQ(value_of(word(2)), 10);
@@ -415,8 +345,8 @@ TEST(copies_fills_and_functions_get_new_parameters) {
     CHECK_EQ(calls[1], 2);
     CHECK_EQ(cu.cuGraphExecDestroy(x), 0);
     CHECK_EQ(cu.cuGraphDestroy(g), 0);
-    CHECK_EQ(cu.cuEventDestroy(first), 0);
-    CHECK_EQ(cu.cuEventDestroy(second), 0);
+    CHECK_EQ(cu.cuEventDestroy_v2(first), 0);
+    CHECK_EQ(cu.cuEventDestroy_v2(second), 0);
     finish();
 }
 
@@ -455,7 +385,7 @@ TEST(kernels_keep_their_attributes) {
     CHECK_EQ(cu.cuGraphKernelNodeSetAttribute(node, COOPERATIVE, &v), 0);
     v.priority = -2;
     CHECK_EQ(cu.cuGraphKernelNodeSetAttribute(node, PRIORITY, &v), 0);
-    CHECK_EQ(cu.cuGraphKernelNodeSetParams(node, mix_of(&c, word(0), word(1), word(1), 2)), 0);
+    CHECK_EQ(cu.cuGraphKernelNodeSetParams_v2(node, mix_of(&c, word(0), word(1), word(1), 2)), 0);
     CHECK_EQ(cu.cuGraphKernelNodeCopyAttributes(other, node), 0);
     memset(&v, 0, sizeof v);
     CHECK_EQ(cu.cuGraphKernelNodeGetAttribute(other, COOPERATIVE, &v), 0);
@@ -478,7 +408,7 @@ TEST(nodes_of_any_kind_from_one_call) {
     mix_call    c;
     size_t      n = 2;
     START();
-    if (!cu.cuGraphAddNode) {
+    if (!cu.cuGraphAddNode_v2) {
         finish();
         SKIP("needs CUDA 12.3");
     }
@@ -487,22 +417,22 @@ TEST(nodes_of_any_kind_from_one_call) {
     memset(&e, 0, sizeof e);
     p.type = KERNEL;
     p.of.kernel = *mix_of(&c, word(0), word(1), word(1), 1);
-    CHECK_EQ(cu.cuGraphAddNode(&a, g, NULL, NULL, 0, &p), 0);
+    CHECK_EQ(cu.cuGraphAddNode_v2(&a, g, NULL, NULL, 0, &p), 0);
     e.from_port = 1;                                               /* programmatic: the kernel never says when */
     e.type = 1;
     p.of.kernel = *mix_of(&c, word(2), word(1), word(1), 2);
-    CHECK_EQ(cu.cuGraphAddNode(&b, g, &a, &e, 1, &p), 0);
+    CHECK_EQ(cu.cuGraphAddNode_v2(&b, g, &a, &e, 1, &p), 0);
     memset(got, 0, sizeof got);
-    CHECK_EQ(cu.cuGraphGetEdges(g, from, to, got, &n), 0);
+    CHECK_EQ(cu.cuGraphGetEdges_v2(g, from, to, got, &n), 0);
     CHECK_EQ(n, 1);
     CHECK(from[0] == a && to[0] == b && memcmp(got, &e, sizeof e) == 0);
     n = 2;
-    CHECK_EQ(cu.cuGraphGetEdges(g, from, to, NULL, &n), LOSSY_QUERY);
+    CHECK_EQ(cu.cuGraphGetEdges_v2(g, from, to, NULL, &n), LOSSY_QUERY);
     memset(&p, 0, sizeof p);
     p.type = MEMSET;
     p.of.fill.p = fill_of(word(3), 9, 1);
     p.of.fill.context = context;
-    CHECK_EQ(cu.cuGraphAddNode(&b, g, &b, NULL, 1, &p), 0);
+    CHECK_EQ(cu.cuGraphAddNode_v2(&b, g, &b, NULL, 1, &p), 0);
     x = made(g);
     run(x);
     CHECK_EQ(value_of(word(2)), 2);
@@ -551,7 +481,7 @@ TEST(a_graph_has_many_nodes) {
     g = graph_new();
     for (i = 0; i < many; i++) {
         const unsigned w = i % 16;
-        if (!CHECK_EQ(cu.cuGraphAddKernelNode(&nodes[i], g, i < 16 ? NULL : &nodes[i - 16], i >= 16,
+        if (!CHECK_EQ(cu.cuGraphAddKernelNode_v2(&nodes[i], g, i < 16 ? NULL : &nodes[i - 16], i >= 16,
                                               mix_of(&c, word(w), word(w), word(w), w + 1)), 0)) break;
     }
     CHECK_EQ(cu.cuGraphAddEmptyNode(&last, g, &nodes[many - 16], 16), 0);
@@ -560,7 +490,7 @@ TEST(a_graph_has_many_nodes) {
     CHECK(nodes[many] == last);
     x = made(g);
     for (i = 0; i < many; i++)
-        if (!CHECK_EQ(cu.cuGraphExecKernelNodeSetParams(x, nodes[i], mix_of(&c, word(i % 16), word(i % 16),
+        if (!CHECK_EQ(cu.cuGraphExecKernelNodeSetParams_v2(x, nodes[i], mix_of(&c, word(i % 16), word(i % 16),
                                                                             word(16), 1)), 0)) break;
     run(x);
     for (i = 0, n = 0; i < many / 16; i++) n = (n * 3 + 1) & 0xffffffffu;
@@ -606,8 +536,8 @@ TEST_MULTI(kernels_of_two_devices_meet_in_one_graph) {
         cu.cuCtxEnablePeerAccess(contexts[!i], 0);                 /* 704: another test did */
         CHECK_EQ(cu.cuModuleLoadData(&modules[i], meet_text), 0);
         CHECK_EQ(cu.cuModuleGetFunction(&meets[i], modules[i], "meet"), 0);
-        CHECK_EQ(cu.cuMemAlloc(&words[i], 4), 0);
-        CHECK_EQ(cu.cuMemsetD32(words[i], 0, 1), 0);
+        CHECK_EQ(cu.cuMemAlloc_v2(&words[i], 4), 0);
+        CHECK_EQ(cu.cuMemsetD32_v2(words[i], 0, 1), 0);
         CHECK_EQ(cu.cuCtxSynchronize(), 0);
     }
     g = graph_new();
@@ -627,7 +557,7 @@ TEST_MULTI(kernels_of_two_devices_meet_in_one_graph) {
         p.block[0] = 32;
         p.grid[1] = p.grid[2] = p.block[1] = p.block[2] = 1;
         p.params = params;
-        CHECK_EQ(cu.cuGraphAddKernelNode(&node, g, &first, 1, &p), 0);
+        CHECK_EQ(cu.cuGraphAddKernelNode_v2(&node, g, &first, 1, &p), 0);
         CHECK_EQ(cu.cuGraphKernelNodeSetAttribute(node, COOPERATIVE, &cooperative), 0);
     }
     x = made(g);
@@ -639,15 +569,15 @@ TEST_MULTI(kernels_of_two_devices_meet_in_one_graph) {
     for (i = 1; i >= 0; i--) {
         CHECK_EQ(cu.cuCtxSetCurrent(contexts[i]), 0);
         CHECK_EQ(cu.cuModuleUnload(modules[i]), 0);
-        CHECK_EQ(cu.cuMemFree(words[i]), 0);
+        CHECK_EQ(cu.cuMemFree_v2(words[i]), 0);
     }
-    CHECK_EQ(cu.cuDevicePrimaryCtxRelease(1), 0);
+    CHECK_EQ(cu.cuDevicePrimaryCtxRelease_v2(1), 0);
     finish();
 }
 
 /* ---- nodes that execute graphs if or while a value is set, which a kernel decides ---- */
 
-static const char decide_text[] =
+static char decide_text[] =
     ".version 8.3\n.target sm_70\n.address_size 64\n"
     ".extern .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value);\n"
     /* *at += by, which becomes the value */
@@ -664,11 +594,11 @@ static const char *load_decider(void) {
     void  *state = NULL, *image = NULL;
     size_t bytes = 0;
     int    result;
-    if (!cu.cuGraphAddNode || !cu.cuGraphConditionalHandleCreate) return "needs CUDA 12.3";
+    if (!cu.cuGraphAddNode_v2 || !cu.cuGraphConditionalHandleCreate) return "needs CUDA 12.3";
     if (access(file, R_OK)) return "no libcudadevrt.a";
-    CHECK_EQ(cu.cuLinkCreate(0, NULL, NULL, &state), 0);
-    CHECK_EQ(cu.cuLinkAddData(state, 1, decide_text, sizeof decide_text, "decide", 0, NULL, NULL), 0);
-    result = cu.cuLinkAddFile(state, 4, file, 0, NULL, NULL);
+    CHECK_EQ(cu.cuLinkCreate_v2(0, NULL, NULL, &state), 0);
+    CHECK_EQ(cu.cuLinkAddData_v2(state, 1, decide_text, sizeof decide_text, "decide", 0, NULL, NULL), 0);
+    result = cu.cuLinkAddFile_v2(state, 4, file, 0, NULL, NULL);
     if (!result) result = cu.cuLinkComplete(state, &image, &bytes);
     if (!result) CHECK_EQ(cu.cuModuleLoadData(&decider, image), 0);
     CHECK_EQ(cu.cuLinkDestroy(state), 0);
@@ -695,7 +625,7 @@ static void *add_decide(void *g, void *before, uint64_t handle, ptr at, uint32_t
     p.function = decide;
     p.grid[0] = p.grid[1] = p.grid[2] = p.block[0] = p.block[1] = p.block[2] = 1;
     p.params = params;
-    CHECK_EQ(cu.cuGraphAddKernelNode(&node, g, &before, before != NULL, &p), 0);
+    CHECK_EQ(cu.cuGraphAddKernelNode_v2(&node, g, &before, before != NULL, &p), 0);
     return node;
 }
 enum { IF, WHILE, SWITCH };                          /* CUgraphConditionalNodeType */
@@ -714,7 +644,7 @@ static void *add_conditional(void *g, void *before, uint64_t handle, int type, u
     p.of.conditional.type = type;
     p.of.conditional.size = size;
     p.of.conditional.context = context;
-    CHECK_EQ(cu.cuGraphAddNode(&node, g, &before, NULL, before != NULL, &p), 0);
+    CHECK_EQ(cu.cuGraphAddNode_v2(&node, g, &before, NULL, before != NULL, &p), 0);
     if (p.of.conditional.graphs) memcpy(bodies, p.of.conditional.graphs, size * sizeof *bodies);
     return node;
 }
@@ -779,7 +709,7 @@ TEST(a_loop_runs_until_a_kernel_ends_it) {
     CHECK_EQ(cu.cuGraphGetNodes(inner, list, &n), 0);
     CHECK_EQ(n, 2);
     CHECK_EQ(cu.cuGraphLaunch(x, stream), 0);
-    if (cu.cuGraphExecKernelNodeSetParams(x, list[0], mix_of(&c, word(4), word(4), word(1), 0)) == 0) {
+    if (cu.cuGraphExecKernelNodeSetParams_v2(x, list[0], mix_of(&c, word(4), word(4), word(1), 0)) == 0) {
         run(x);                                                    /* the launch before it is as it was */
         for (n = 0; n < 2; n++) for (i = ROUNDS; i > 0; i--) expected = mixed(expected, i, 1);
         CHECK_EQ(value_of(word(1)), expected);
@@ -1011,7 +941,7 @@ static int add_step(void *g, step *s, void **before, size_t n) {
     alloc_params memory = alloc_of(CELL * 4);
     void        *child;
     int          result = -1;
-    if (s->kind == KERNEL) return cu.cuGraphAddKernelNode(&s->node, g, before, n, kernel_of(&c, s));
+    if (s->kind == KERNEL) return cu.cuGraphAddKernelNode_v2(&s->node, g, before, n, kernel_of(&c, s));
     if (s->kind == EMPTY) return cu.cuGraphAddEmptyNode(&s->node, g, before, n);
     if (s->kind == WAIT) return cu.cuGraphAddEventWaitNode(&s->node, g, before, n, w->events[2]);
     if (s->kind == RECORD) return cu.cuGraphAddEventRecordNode(&s->node, g, before, n, w->events[s->to]);
@@ -1083,7 +1013,7 @@ static void set_step(world *w, void *x, step *s) {
     fill_params fill;
     host_params host;
     void       *child;
-    if (s->kind == KERNEL) CHECK_EQ(cu.cuGraphExecKernelNodeSetParams(x, s->node, kernel_of(&c, s)), 0);
+    if (s->kind == KERNEL) CHECK_EQ(cu.cuGraphExecKernelNodeSetParams_v2(x, s->node, kernel_of(&c, s)), 0);
     if (s->kind == MEMCPY && s->rows == 1) {
         copy = copy_step(s);
         CHECK_EQ(cu.cuGraphExecMemcpyNodeSetParams(x, s->node, &copy, context), 0);
@@ -1126,7 +1056,7 @@ static void update(world *w, void *x, void **g) {
     void         *next;
     for (i = 0; i < w->n; i++) change_values(w, &w->steps[i]);
     next = graph_of(w);
-    CHECK_EQ(cu.cuGraphExecUpdate(x, next, &result), 0);
+    CHECK_EQ(cu.cuGraphExecUpdate_v2(x, next, &result), 0);
     CHECK_EQ(cu.cuGraphDestroy(*g), 0);
     *g = next;
 }
@@ -1147,7 +1077,7 @@ static int same_memory(world *w) {
     static uint32_t got[CELLS * CELL];
     const uint32_t *model = w->model[0];
     unsigned i;
-    CHECK_EQ(cu.cuMemcpyDtoH(got, data, DEVICE_CELLS * CELL * 4), 0);
+    CHECK_EQ(cu.cuMemcpyDtoH_v2(got, data, DEVICE_CELLS * CELL * 4), 0);
     memcpy(got + DEVICE_CELLS * CELL, pinned, PINNED_CELLS * CELL * 4);
     for (i = 0; i < (DEVICE_CELLS + PINNED_CELLS) * CELL; i++)
         if (got[i] != model[i]) {
@@ -1166,10 +1096,10 @@ static int random_graph(world *w, uint32_t seed) {
     w->random = seed * 2654435761u + 1;
     most = sizes[below(w, 6)];
     own = below(w, 2) != 0;
-    whole = !own && !below(w, 2) && cu.cuGraphExecUpdate != NULL;
+    whole = !own && !below(w, 2) && cu.cuGraphExecUpdate_v2 != NULL;
     random_steps(w, 2 + below(w, most - 1), own);
     for (i = 0; i < CELLS * CELL; i++) w->model[i / CELL][i % CELL] = test_random(&w->random);
-    CHECK_EQ(cu.cuMemcpyHtoD(data, w->model, DEVICE_CELLS * CELL * 4), 0);
+    CHECK_EQ(cu.cuMemcpyHtoD_v2(data, w->model, DEVICE_CELLS * CELL * 4), 0);
     CHECK_EQ(cu.cuCtxSynchronize(), 0);
     memcpy(pinned, w->model[DEVICE_CELLS], PINNED_CELLS * CELL * sizeof(uint32_t));
     g = graph_of(w);
@@ -1205,6 +1135,6 @@ TEST(random_graphs_compute_what_the_model_computes) {
     for (i = 0; i < 3; i++) CHECK_EQ(cu.cuEventCreate(&w.events[i], 2), 0);
     CHECK_EQ(cu.cuEventRecord(w.events[2], stream), 0);
     for (seed = 1; seed <= count; seed++) if (!CHECK(random_graph(&w, seed))) printf("seed %u\n", seed);
-    for (i = 0; i < 3; i++) CHECK_EQ(cu.cuEventDestroy(w.events[i]), 0);
+    for (i = 0; i < 3; i++) CHECK_EQ(cu.cuEventDestroy_v2(w.events[i]), 0);
     finish();
 }

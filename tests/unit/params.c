@@ -1,5 +1,6 @@
 /* params.c - parameter blocks, compared with kernels that nvcc compiled, and prepared launches. */
 #include "../test.h"
+#include "../calls.h"
 
 #define PARAMETERS_PTX "kernels/parameters.ptx"
 
@@ -185,9 +186,6 @@ static void check_received(setting t, const values *v) {
    padding after its first member. */
 TEST(one_block_for_every_way_to_launch) {
     static const int offsets[] = { 0, 16, 32, 36, 40, 48, 56, 64, 96, 98, 104, 112, 116, 120 };
-    typedef int launch_function(struct CUfunc_st *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                                unsigned, struct CUstream_st *, void **, void **);
-    union { void *symbol; launch_function *call; } raw;
     setting        t = set_up(PARAMETERS_PTX, "receive", 4096);
     values         v = all;
     gpuexec_params p;
@@ -222,14 +220,13 @@ TEST(one_block_for_every_way_to_launch) {
     prepared = gpuexec_prepare(t.kernel, t.stream, gpuexec_grid(1, 1, 0), gpuexec_params_args(p));
     CHECK_OK(gpuexec_launch_prepared(prepared));
     check_received(t, &v);
-    raw.symbol = gpuexec_driver_symbol("cuLaunchKernel", 4000);
     extra[0] = (void *)1;                                                /* CU_LAUNCH_PARAM_BUFFER_POINTER */
     extra[1] = data;
     extra[2] = (void *)2;                                                /* CU_LAUNCH_PARAM_BUFFER_SIZE */
     extra[3] = &bytes;
     extra[4] = NULL;                                                     /* CU_LAUNCH_PARAM_END */
-    CHECK_EQ(raw.call(gpuexec_kernel_native(t.kernel), 1, 1, 1, 1, 1, 1, 0, gpuexec_stream_native(t.stream), NULL,
-                      extra), 0);
+    CHECK_EQ(calls_find().cuLaunchKernel(gpuexec_kernel_native(t.kernel), 1, 1, 1, 1, 1, 1, 0,
+                                         gpuexec_stream_native(t.stream), NULL, extra), 0);
     check_received(t, &v);
     v.i = 8;
     memcpy(data, &v.i, 4);                                               /* directly in the block */

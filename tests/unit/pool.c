@@ -1,31 +1,14 @@
 /* pool.c - memory in the order of a stream: gpuexec_alloc_on, gpuexec_free_on, and the pools behind them, gpuexec's and
    others. */
 #include "../test.h"
+#include "../calls.h"
 
 enum { WORDS = 512, BYTES = WORDS * 4, ROUNDS = 20 };
 enum { THRESHOLD = 4, RESERVED, RESERVED_HIGH, USED, USED_HIGH };        /* CUmemPool_attribute */
 
 /* The driver's own calls. */
-#define CALLS(X) \
-    X(cuPointerGetAttribute, 4000, (void *, int, gpuexec_ptr)) X(cuDeviceGetDefaultMemPool, 11020, (void **, int)) \
-    X(cuMemPoolCreate, 11020, (void **, const int *)) X(cuMemPoolDestroy, 11020, (void *)) \
-    X(cuMemPoolGetAttribute, 11020, (void *, int, void *)) X(cuMemPoolSetAttribute, 11020, (void *, int, void *)) \
-    X(cuMemPoolTrimTo, 11020, (void *, size_t)) X(cuMemFree, 3020, (gpuexec_ptr)) \
-    X(cuMemAllocFromPoolAsync, 11020, (gpuexec_ptr *, size_t, void *, void *)) \
-    X(cuMemAllocAsync, 11020, (gpuexec_ptr *, size_t, void *)) X(cuMemFreeAsync, 11020, (gpuexec_ptr, void *)) \
-    X(cuStreamBeginCapture, 10010, (void *, int)) X(cuStreamEndCapture, 10000, (void *, void **)) \
-    X(cuGraphDestroy, 10000, (void *)) X(cuCtxCreate, 3020, (struct CUctx_st **, unsigned, int)) \
-    X(cuCtxDestroy, 4000, (struct CUctx_st *))
-#define POINTER(name, version, parameters) int (*name) parameters;
-static struct { CALLS(POINTER) } cu;
+static driver_calls cu;
 
-static void find_calls(void) {
-    void *symbol;
-#define FIND(name, version, parameters) \
-    symbol = gpuexec_driver_symbol(#name, version); \
-    memcpy(&cu.name, &symbol, sizeof symbol);
-    CALLS(FIND)
-}
 static uint64_t attribute(void *pool, int which) {
     uint64_t value = 0;
     CHECK_EQ(cu.cuMemPoolGetAttribute(pool, which, &value), 0);
@@ -42,7 +25,7 @@ static setting begin(void) {
     s.gate = gate_make(s.ctx, s.mod);
     s.host = (uint32_t *)gpuexec_alloc_pinned(s.ctx, BYTES);
     CHECK_OK(gpuexec_free_on(s.stream, gpuexec_alloc_on(s.stream, 4)));          /* creates the pool */
-    find_calls();
+    cu = calls_find();
     return s;
 }
 
@@ -284,24 +267,20 @@ TEST(memory_freed_in_stream_order_is_not_used) {
 /* Other code may allocate from a pool whose native handle it has, at an address that gpuexec has freed. */
 TEST(others_allocate_where_gpuexec_freed) {
     setting s = begin();
-    int (*alloc)(gpuexec_ptr *, size_t, void *, void *), (*release)(gpuexec_ptr, void *);
-    void *symbol = gpuexec_driver_symbol("cuMemAllocFromPoolAsync", 11020),
-         *other = gpuexec_driver_symbol("cuMemFreeAsync", 11020);
     gpuexec_pool pool = gpuexec_pool_create(s.ctx, NULL);
     gpuexec_ptr  p, q = 0;
     uint32_t     word = 0;
     if (getenv("SIMGPU_SCHEDULE")) SKIP("an adversary may give it other memory");
-    memcpy(&alloc, &symbol, sizeof alloc);
-    memcpy(&release, &other, sizeof release);
+    cu = calls_find();
     p = gpuexec_pool_alloc(pool, s.stream, BYTES);
     CHECK_OK(gpuexec_free_on(s.stream, p));
-    CHECK_EQ(alloc(&q, BYTES, gpuexec_pool_native(pool), gpuexec_stream_native(s.stream)), 0);
+    CHECK_EQ(cu.cuMemAllocFromPoolAsync(&q, BYTES, gpuexec_pool_native(pool), gpuexec_stream_native(s.stream)), 0);
     CHECK_EQ(q, p);                                              /* otherwise this tests nothing */
     CHECK_OK(gpuexec_fill(s.stream, q, 3, BYTES));
     CHECK_OK(gpuexec_copy_out(s.stream, &word, q, 4));
     CHECK_OK(gpuexec_stream_sync(s.stream));
     CHECK_EQ(word, 0x03030303);
-    CHECK_EQ(release(q, gpuexec_stream_native(s.stream)), 0);
+    CHECK_EQ(cu.cuMemFreeAsync(q, gpuexec_stream_native(s.stream)), 0);
     CHECK_OK(gpuexec_stream_sync(s.stream));
     CHECK_OK(gpuexec_pool_destroy(pool));
 }
@@ -341,7 +320,7 @@ TEST(beside_another_library_s_capture) {
     int            mode, i;
     for (mode = 0; mode < 3; mode++) {
         void *graph = NULL;
-        CHECK_EQ(cu.cuStreamBeginCapture(gpuexec_stream_native(theirs), mode), 0);
+        CHECK_EQ(cu.cuStreamBeginCapture_v2(gpuexec_stream_native(theirs), mode), 0);
         for (i = 0; i < 2; i++) CHECK_OK(gpuexec_free_on(s.stream, gpuexec_alloc_on(s.stream, BYTES)));
         CHECK_EQ(cu.cuStreamEndCapture(gpuexec_stream_native(theirs), &graph), 0);
         CHECK_EQ(cu.cuGraphDestroy(graph), 0);
@@ -353,17 +332,17 @@ TEST(on_the_current_stream) {
     setting s = begin();
     gpuexec_context made = gpuexec_context_create(0, NULL);
     gpuexec_stream  own = gpuexec_context_stream(s.ctx), mine = gpuexec_stream_create(s.ctx, NULL);
-    struct CUctx_st *foreign = NULL;
+    void *foreign = NULL;
     gpuexec_ptr p = 0;
     CHECK_EQ(gpuexec_alloc_on(GPUEXEC_CURRENT, 100), 0);
     CHECK_TEXT(gpuexec_error_text(), "GPUEXEC_CURRENT names no stream here: no context is current on this thread",
                "gpuexec_context_push", "gpuexec_context_stream(context)");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
-    CHECK_EQ(cu.cuCtxCreate(&foreign, 0, 0), 0);
+    CHECK_EQ(cu.cuCtxCreate_v2(&foreign, 0, 0), 0);
     CHECK_EQ(gpuexec_alloc_on(GPUEXEC_CURRENT, 100), 0);
     CHECK_TEXT(gpuexec_error_text(), "gpuexec has no handle for the current context");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_BAD_ARGUMENT);
-    CHECK_EQ(cu.cuCtxDestroy(foreign), 0);
+    CHECK_EQ(cu.cuCtxDestroy_v2(foreign), 0);
     CHECK_OK(gpuexec_context_set_stream(s.ctx, mine));
     GPUEXEC_CONTEXT_SCOPE(s.ctx) {
         gate_close(s.gate, mine);
@@ -807,7 +786,7 @@ TEST_ALONE(a_device_without_pools) {
     CHECK_TEXT(gpuexec_error_text(), "device 0 has no memory pools: CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED is 0",
                "use gpuexec_alloc and gpuexec_free");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NOT_SUPPORTED);
-    find_calls();
+    cu = calls_find();
     CHECK_EQ(cu.cuMemPoolCreate(&pool, props), 801);
     CHECK_EQ(cu.cuMemAllocAsync(&p, 100, gpuexec_stream_native(s)), 801);
     p = gpuexec_alloc(ctx, 100);
@@ -862,7 +841,7 @@ TEST(freed_memory_is_used_again) {
     gpuexec_ptr p = take(pool, BYTES, a), q;
     CHECK_EQ(cu.cuMemFreeAsync(p, a), 0);
     CHECK_OK(gpuexec_stream_sync(s.stream));
-    CHECK(cu.cuMemFreeAsync(p, a) == 1 && cu.cuMemFree(p) == 1);
+    CHECK(cu.cuMemFreeAsync(p, a) == 1 && cu.cuMemFree_v2(p) == 1);
     CHECK(take(pool, BYTES / 2, b) == p);
     CHECK_EQ(cu.cuMemFreeAsync(p, b), 0);
     CHECK_OK(gpuexec_context_sync(s.ctx));
@@ -889,7 +868,7 @@ TEST(freed_memory_is_used_again) {
     CHECK(take(pool, BYTES, b) == p);
     gate_open(s.gate);
     CHECK_OK(gpuexec_context_sync(s.ctx));
-    CHECK_EQ(cu.cuMemFree(q), 0);
+    CHECK_EQ(cu.cuMemFree_v2(q), 0);
     CHECK_EQ(cu.cuMemPoolDestroy(pool), 0);
     CHECK_EQ(cu.cuMemFreeAsync(p, a), 0);
 }

@@ -5,6 +5,7 @@
    seeds found each fault. */
 #define _DEFAULT_SOURCE 1                                                     /* MAP_ANONYMOUS */
 #include "../test.h"
+#include "../calls.h"
 #include <sys/mman.h>
 
 #define PTX "tests/unit/schedules.ptx"
@@ -226,13 +227,13 @@ static int apart_from_legacy(host h, int right) {
     return *h.p == 7;
 }
 
+static driver_calls cu;
+
 /* The driver's synchronous fills and copies can return before the device has finished. */
 static int fill_that_returns(host h, int right) {
-    int (*fill)(gpuexec_ptr, unsigned, size_t);
-    void *symbol = gpuexec_driver_symbol("cuMemsetD32", 3020);
-    memcpy(&fill, &symbol, sizeof fill);
+    cu = calls_find();
     gpuexec_context_push(h.w.ctx);
-    CHECK_EQ(fill(h.d, 7, 1), 0);
+    CHECK_EQ(cu.cuMemsetD32_v2(h.d, 7, 1), 0);
     gpuexec_context_pop(h.w.ctx);
     if (right) CHECK_OK(gpuexec_context_sync(h.w.ctx));
     gpuexec_copy_out(h.a, h.w.out, h.d, 4);
@@ -241,11 +242,10 @@ static int fill_that_returns(host h, int right) {
 }
 
 static int copy_that_returns(host h, int right) {
-    int seven = 7, (*copy)(gpuexec_ptr, const void *, size_t);
-    void *symbol = gpuexec_driver_symbol("cuMemcpyHtoD", 3020);
-    memcpy(&copy, &symbol, sizeof copy);
+    int seven = 7;
+    cu = calls_find();
     gpuexec_context_push(h.w.ctx);
-    CHECK_EQ(copy(h.d, &seven, 4), 0);
+    CHECK_EQ(cu.cuMemcpyHtoD_v2(h.d, &seven, 4), 0);
     gpuexec_context_pop(h.w.ctx);
     seven = 8;
     if (right) CHECK_OK(gpuexec_context_sync(h.w.ctx));
@@ -257,49 +257,26 @@ static int copy_that_returns(host h, int right) {
 /* Memory is freed on a stream that does not wait for the stream that still uses it: an error, and the last call of
    the process. */
 static int freed_too_early(host h, int right) {
-    int (*take)(gpuexec_ptr *, size_t, struct CUstream_st *), (*give)(gpuexec_ptr, struct CUstream_st *);
-    void *symbol = gpuexec_driver_symbol("cuMemAllocAsync", 11020);
     gpuexec_ptr d = 0;
-    memcpy(&take, &symbol, sizeof take);
-    symbol = gpuexec_driver_symbol("cuMemFreeAsync", 11020);
-    memcpy(&give, &symbol, sizeof give);
-    CHECK_EQ(take(&d, 4, gpuexec_stream_native(h.a)), 0);
+    cu = calls_find();
+    CHECK_EQ(cu.cuMemAllocAsync(&d, 4, gpuexec_stream_native(h.a)), 0);
     gpuexec_fill32(h.a, d, 7, 1);
     if (right) gpuexec_stream_wait_stream(h.b, h.a);
-    CHECK_EQ(give(d, gpuexec_stream_native(h.b)), 0);
+    CHECK_EQ(cu.cuMemFreeAsync(d, gpuexec_stream_native(h.b)), 0);
     return gpuexec_stream_sync(h.b) == GPUEXEC_OK && gpuexec_stream_sync(h.a) == GPUEXEC_OK;
 }
 
 /* A graph from a capture: one branch reads what the other writes, and forks off before the write. */
-#define GRAPH_CALLS(X) \
-    X(cuStreamBeginCapture, 10010, (void *, int)) X(cuStreamEndCapture, 10000, (void *, void **)) \
-    X(cuEventCreate, 2000, (void **, unsigned)) X(cuEventRecord, 2000, (void *, void *)) \
-    X(cuStreamWaitEvent, 3020, (void *, void *, unsigned)) \
-    X(cuMemsetD32Async, 3020, (gpuexec_ptr, unsigned, size_t, void *)) \
-    X(cuMemcpyDtoHAsync, 3020, (void *, gpuexec_ptr, size_t, void *)) \
-    X(cuGraphInstantiateWithFlags, 11040, (void **, void *, unsigned long long)) \
-    X(cuGraphLaunch, 10000, (void *, void *))
-#define POINTER(name, version, parameters) int (*name) parameters;
-static struct { GRAPH_CALLS(POINTER) } cu;
-
-static void find_graph_calls(void) {
-    void *symbol;
-#define FIND(name, version, parameters) \
-    symbol = gpuexec_driver_symbol(#name, version); \
-    memcpy(&cu.name, &symbol, sizeof symbol);
-    GRAPH_CALLS(FIND)
-}
-
 static void *branches(host h, int right) {
     void *a = gpuexec_stream_native(h.a), *b = gpuexec_stream_native(h.b), *e = NULL, *graph = NULL, *exec = NULL;
     gpuexec_context_push(h.w.ctx);
     CHECK_EQ(cu.cuEventCreate(&e, 2), 0);
-    CHECK_EQ(cu.cuStreamBeginCapture(a, 1), 0);
+    CHECK_EQ(cu.cuStreamBeginCapture_v2(a, 1), 0);
     if (!right) CHECK_EQ(cu.cuEventRecord(e, a), 0);
     CHECK_EQ(cu.cuMemsetD32Async(h.d, 7, 1, a), 0);
     if (right) CHECK_EQ(cu.cuEventRecord(e, a), 0);
     CHECK_EQ(cu.cuStreamWaitEvent(b, e, 0), 0);
-    CHECK_EQ(cu.cuMemcpyDtoHAsync(h.w.out, h.d, 4, b), 0);
+    CHECK_EQ(cu.cuMemcpyDtoHAsync_v2(h.w.out, h.d, 4, b), 0);
     CHECK_EQ(cu.cuEventRecord(e, b), 0);
     CHECK_EQ(cu.cuStreamWaitEvent(a, e, 0), 0);
     CHECK_EQ(cu.cuStreamEndCapture(a, &graph), 0);
@@ -309,7 +286,7 @@ static void *branches(host h, int right) {
 }
 
 static int branches_apart(host h, int right) {
-    find_graph_calls();
+    cu = calls_find();
     CHECK_EQ(cu.cuGraphLaunch(branches(h, right), gpuexec_stream_native(h.b)), 0);
     CHECK_OK(gpuexec_stream_sync(h.b));
     return *h.p == 7;

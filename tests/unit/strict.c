@@ -1,61 +1,37 @@
 /* strict.c - SIMGPU_STRICT of the CPU device: a call with a handle of a destroyed object ends the process, because a
    GPU's driver would read freed memory; what the driver of an H200 checks (tests/probe) returns its error. */
 #include "../test.h"
+#include "../calls.h"
 
-#define CALLS(X) \
-    X(cuDevicePrimaryCtxRetain, 7000, (void **, int)) X(cuCtxCreate, 3020, (void **, unsigned, int)) \
-    X(cuCtxDestroy, 4000, (void *)) X(cuCtxSetCurrent, 4000, (void *)) X(cuCtxPushCurrent, 4000, (void *)) \
-    X(cuCtxGetId, 12000, (void *, unsigned long long *)) \
-    X(cuModuleLoadData, 2000, (void **, const void *)) X(cuModuleUnload, 2000, (void *)) \
-    X(cuModuleGetFunction, 2000, (void **, void *, const char *)) \
-    X(cuStreamCreate, 2000, (void **, unsigned)) X(cuStreamDestroy, 4000, (void *)) \
-    X(cuStreamQuery, 2000, (void *)) X(cuStreamWaitEvent, 3020, (void *, void *, unsigned)) \
-    X(cuEventCreate, 2000, (void **, unsigned)) X(cuEventDestroy, 4000, (void *)) \
-    X(cuEventRecord, 2000, (void *, void *)) X(cuEventQuery, 2000, (void *)) \
-    X(cuLibraryLoadData, 12000, (void **, const void *, void *, void *, unsigned, void *, void *, unsigned)) \
-    X(cuLibraryUnload, 12000, (void *)) X(cuLibraryGetKernel, 12000, (void **, void *, const char *)) \
-    X(cuGraphCreate, 10000, (void **, unsigned)) X(cuGraphDestroy, 10000, (void *)) \
-    X(cuGraphInstantiateWithFlags, 11040, (void **, void *, unsigned long long)) \
-    X(cuGraphLaunch, 10000, (void *, void *)) X(cuGraphExecDestroy, 10000, (void *)) \
-    X(cuDeviceGetDefaultMemPool, 11020, (void **, int)) X(cuMemPoolDestroy, 11020, (void *)) \
-    X(cuMemPoolTrimTo, 11020, (void *, size_t))
-
-#define POINTER(name, version, parameters) int (*name) parameters;
-static struct { CALLS(POINTER) } cu;
+static driver_calls cu;
 static void *context, *stream;
 
 static const char text[] = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry nop() { ret; }\n";
 
 static int start(void) {
     void *driver = dlopen(getenv("GPUEXEC_DRIVER"), RTLD_NOW);
-    int (*find)(const char *, void *, int, uint64_t, void *);
-    int (*init)(unsigned);
     if (!driver) return 0;
-    *(void **)&find = dlsym(driver, "cuGetProcAddress_v2");
-    *(void **)&init = dlsym(driver, "cuInit");
-    if (!find || !init || init(0)) return 0;
-#define FIND(name, version, parameters) if (find(#name, &cu.name, version, 0, NULL) || !cu.name) return 0;
-    CALLS(FIND)
-    return cu.cuDevicePrimaryCtxRetain(&context, 0) == 0 && cu.cuCtxSetCurrent(context) == 0
+    cu = calls_load(driver);
+    return cu.cuInit(0) == 0 && cu.cuDevicePrimaryCtxRetain(&context, 0) == 0 && cu.cuCtxSetCurrent(context) == 0
            && cu.cuStreamCreate(&stream, 1) == 0;
 }
 
 static void *dead_stream(void) {
     void *s = NULL;
     cu.cuStreamCreate(&s, 1);
-    cu.cuStreamDestroy(s);
+    cu.cuStreamDestroy_v2(s);
     return s;
 }
 static void *dead_event(void) {
     void *e = NULL;
     cu.cuEventCreate(&e, 0);
-    cu.cuEventDestroy(e);
+    cu.cuEventDestroy_v2(e);
     return e;
 }
 static void *dead_context(void) {
     void *c = NULL;
-    cu.cuCtxCreate(&c, 0, 0);
-    cu.cuCtxDestroy(c);
+    cu.cuCtxCreate_v2(&c, 0, 0);
+    cu.cuCtxDestroy_v2(c);
     cu.cuCtxSetCurrent(context);
     return c;
 }
@@ -86,10 +62,10 @@ static void *dead_module(void) {
 }
 static void *left_behind(int is_event) {              /* by a destroyed context */
     void *c = NULL, *s = NULL, *e = NULL;
-    cu.cuCtxCreate(&c, 0, 0);
+    cu.cuCtxCreate_v2(&c, 0, 0);
     cu.cuStreamCreate(&s, 1);
     cu.cuEventCreate(&e, 0);
-    cu.cuCtxDestroy(c);
+    cu.cuCtxDestroy_v2(c);
     cu.cuCtxSetCurrent(context);
     return is_event ? e : s;
 }
@@ -102,14 +78,14 @@ static int dead_call(int i) {
     switch (i) {
     case 0: return cu.cuStreamQuery(dead_stream());
     case 1: return cu.cuStreamQuery(left_behind(0));
-    case 2: return cu.cuStreamDestroy(dead_stream());
+    case 2: return cu.cuStreamDestroy_v2(dead_stream());
     case 3: return cu.cuStreamWaitEvent(stream, dead_event(), 0);
     case 4: return cu.cuEventRecord(dead_event(), stream);
     case 5: return cu.cuEventQuery(dead_event());
     case 6: return cu.cuEventQuery(stream);
     case 7: return cu.cuCtxSetCurrent(dead_context());
-    case 8: return cu.cuCtxPushCurrent(dead_context());
-    case 9: return cu.cuCtxDestroy(dead_context());
+    case 8: return cu.cuCtxPushCurrent_v2(dead_context());
+    case 9: return cu.cuCtxDestroy_v2(dead_context());
     case 10: return cu.cuGraphInstantiateWithFlags(&out, dead_graph(), 0);
     case 11: return cu.cuGraphLaunch(dead_exec(), stream);
     case 12: return cu.cuLibraryGetKernel(&out, dead_library(), "nop");
@@ -166,7 +142,7 @@ static int checked_call(int i) {
     case 0: return cu.cuModuleGetFunction(&out, dead_module(), "nop");
     case 1: return cu.cuModuleUnload(dead_module());
     case 2: return cu.cuEventQuery(left_behind(1));
-    case 3: return cu.cuEventDestroy(left_behind(1));
+    case 3: return cu.cuEventDestroy_v2(left_behind(1));
     case 4: return cu.cuCtxGetId(dead_context(), &number);
     case 5: return cu.cuStreamQuery(NULL);
     case 6: return cu.cuEventQuery(NULL);
