@@ -21,15 +21,15 @@ static int work_on(void *stream) { return launch(now.nop, 1, 1, stream, NULL); }
 static int on_a_thread_result;
 static void end_there(void) {
     void *graph = NULL;
-    on_a_thread_result = cu.end_capture(now.s, &graph);
+    on_a_thread_result = cu.cuStreamEndCapture(now.s, &graph);
 }
 static void alloc_there(void) {
     ptr p;
-    on_a_thread_result = cu.alloc(&p, 64);
+    on_a_thread_result = cu.cuMemAlloc_v2(&p, 64);
 }
-static void sync_there(void) { on_a_thread_result = cu.stream_sync(now.t); }
+static void sync_there(void) { on_a_thread_result = cu.cuStreamSynchronize(now.t); }
 static void launch_there(void) { on_a_thread_result = work_on(now.s); }
-static void begin_there(void) { on_a_thread_result = cu.begin_capture(now.t, now.mode); }
+static void begin_there(void) { on_a_thread_result = cu.cuStreamBeginCapture_v2(now.t, now.mode); }
 static int there(void (*run)(void)) {
     on_a_thread_result = 77;
     in_thread(run);
@@ -52,49 +52,49 @@ static int copy_2d_to(void *stream) {
     c.to_device = memory[0];
     c.width = 16;
     c.height = 4;
-    return cu.copy_2d(&c, stream);
+    return cu.cuMemcpy2DAsync_v2(&c, stream);
 }
 static int link_empty(void) {
     void *state = NULL;
-    int   result = cu.link_create(0, NULL, NULL, &state);
-    if (result == 0) cu.link_destroy(state);
+    int   result = cu.cuLinkCreate_v2(0, NULL, NULL, &state);
+    if (result == 0) cu.cuLinkDestroy(state);
     return result;
 }
 static int swap_mode(void) {
     int result, mode = 2;
-    result = cu.exchange_mode(&mode);
-    cu.exchange_mode(&mode);
+    result = cu.cuThreadExchangeStreamCaptureMode(&mode);
+    cu.cuThreadExchangeStreamCaptureMode(&mode);
     return 10 * result + mode;
 }
 static int create_and_pop(void) {
-    int result = cu.create(&any_pointers[0], 0, 0);
-    if (result == 0) cu.pop(&any_pointers[1]);
+    int result = cu.cuCtxCreate_v2(&any_pointers[0], 0, 0);
+    if (result == 0) cu.cuCtxPopCurrent_v2(&any_pointers[1]);
     return result;
 }
 static int push_and_pop(void) {
-    int result = cu.push(context[0]);
-    return result ? result : cu.pop(&any_pointers[0]);
+    int result = cu.cuCtxPushCurrent_v2(context[0]);
+    return result ? result : cu.cuCtxPopCurrent_v2(&any_pointers[0]);
 }
 static int fork_and_join(void) {
-    int result = cu.wait_event(now.t, now.inner, 0);
+    int result = cu.cuStreamWaitEvent(now.t, now.inner, 0);
     if (!result) result = work_on(now.t);
-    if (!result) result = cu.record(now.inner, now.t);
-    return result ? result : cu.wait_event(now.s, now.inner, 0);
+    if (!result) result = cu.cuEventRecord(now.inner, now.t);
+    return result ? result : cu.cuStreamWaitEvent(now.s, now.inner, 0);
 }
 static int destroy_other(void) {
-    int result = cu.stream_destroy(now.t);
-    cu.stream(&now.t, 1, 0);
+    int result = cu.cuStreamDestroy_v2(now.t);
+    cu.cuStreamCreateWithPriority(&now.t, 1, 0);
     return result;
 }
 static int destroy_forked(void) {                /* while it takes part in the capture */
-    int result = cu.wait_event(now.t, now.inner, 0);
+    int result = cu.cuStreamWaitEvent(now.t, now.inner, 0);
     return result ? result : destroy_other();
 }
 static int fork_twice_joined_once(void) {
-    int result = cu.wait_event(now.t, now.inner, 0);
+    int result = cu.cuStreamWaitEvent(now.t, now.inner, 0);
     if (!result) result = work_on(now.t);
-    if (!result) result = cu.record(now.inner, now.t);
-    if (!result) result = cu.wait_event(now.s, now.inner, 0);
+    if (!result) result = cu.cuEventRecord(now.inner, now.t);
+    if (!result) result = cu.cuStreamWaitEvent(now.s, now.inner, 0);
     return result ? result : work_on(now.t);
 }
 
@@ -103,73 +103,87 @@ static int fork_twice_joined_once(void) {
     X(nothing, 0) \
     X(launch, work_on(now.s)) X(launch_other, work_on(now.t)) X(launch_legacy, work_on(NULL)) \
     X(launch_legacy_1, work_on((void *)1)) X(launch_per_thread, work_on((void *)2)) \
-    X(launch_cooperative, cu.cooperative(now.nop, 1, 1, 1, 1, 1, 1, 0, now.s, NULL)) \
+    X(launch_cooperative, cu.cuLaunchCooperativeKernel(now.nop, 1, 1, 1, 1, 1, 1, 0, now.s, NULL)) \
     X(launch_too_large, launch(now.nop, 1, 2000, now.s, NULL)) \
-    X(host_function, cu.host_function(now.s, nothing, NULL)) \
-    X(callback, cu.add_callback(now.s, nothing_called, NULL, 0)) \
-    X(wait_value, cu.wait_value(now.s, memory[0], 0, 0)) X(write_value, cu.write_value(now.s, memory[0], 1, 0)) \
-    X(copy_in_pageable, cu.to_device_async(memory[0], pageable, 64, now.s)) \
-    X(copy_in_pinned, cu.to_device_async(memory[0], now.pinned, 64, now.s)) \
-    X(copy_out_pageable, cu.to_host_async(pageable, memory[0], 64, now.s)) \
-    X(copy_out_pinned, cu.to_host_async(now.pinned, memory[0], 64, now.s)) \
-    X(copy_device, cu.copy_async(memory[0], memory[0] + 1024, 64, now.s)) \
-    X(copy_wild, cu.copy_async(16, memory[0], 64, now.s)) \
-    X(copy_0, cu.copy_async(memory[0], memory[0] + 64, 0, now.s)) \
-    X(copy_2d, copy_2d_to(now.s)) X(copy_other, cu.copy_async(memory[0], memory[0] + 1024, 64, now.t)) \
-    X(copy_in_now, cu.to_device(memory[0], pageable, 64)) X(copy_out_now, cu.to_host(pageable, memory[0], 64)) \
-    X(copy_device_now, cu.copy(memory[0], memory[0] + 1024, 64)) X(fill_now, cu.fill_32_now(memory[0], 0, 4)) \
-    X(fill, cu.fill_32(memory[0], 0, 4, now.s)) X(fill_0, cu.fill_32(memory[0], 0, 0, now.s)) \
-    X(fill_2d, cu.fill_2d(memory[0], 64, 0, 4, 4, now.s)) \
-    X(sync, cu.stream_sync(now.s)) X(sync_other, cu.stream_sync(now.t)) X(sync_legacy, cu.stream_sync(NULL)) \
-    X(sync_context, cu.sync()) X(query, cu.stream_query(now.s)) X(query_other, cu.stream_query(now.t)) \
-    X(query_legacy, cu.stream_query(NULL)) \
-    X(event_query_inner, cu.event_query(now.inner)) X(event_sync_inner, cu.event_sync(now.inner)) \
-    X(event_query_outer, cu.event_query(now.outer)) X(event_sync_outer, cu.event_sync(now.outer)) \
-    X(elapsed_inner, cu.elapsed(&any_float, now.outer, now.inner)) \
-    X(record_outer_other, cu.record(now.outer, now.t)) X(record_inner_other, cu.record(now.inner, now.t)) \
-    X(record_outer, cu.record(now.outer, now.s)) X(record_external, cu.record_with(now.outer, now.s, 1)) \
-    X(record_legacy, cu.record(now.outer, NULL)) \
-    X(wait_outer, cu.wait_event(now.s, now.outer, 0)) X(wait_outer_external, cu.wait_event(now.s, now.outer, 1)) \
-    X(wait_inner, cu.wait_event(now.s, now.inner, 0)) X(wait_inner_external, cu.wait_event(now.s, now.inner, 1)) \
-    X(fork_unjoined, cu.wait_event(now.t, now.inner, 0)) X(fork_and_join, fork_and_join()) \
-    X(fork_twice_joined_once, fork_twice_joined_once()) X(fork_legacy, cu.wait_event(NULL, now.inner, 0)) \
-    X(fork_external, cu.wait_event(now.t, now.inner, 1)) \
-    X(event_create, cu.event(&any_pointers[0], 0)) X(event_destroy_inner, cu.event_destroy(now.inner)) \
-    X(event_destroy_outer, cu.event_destroy(now.outer)) \
-    X(stream_create, cu.stream(&any_pointers[0], 1, 0)) \
+    X(host_function, cu.cuLaunchHostFunc(now.s, nothing, NULL)) \
+    X(callback, cu.cuStreamAddCallback(now.s, nothing_called, NULL, 0)) \
+    X(wait_value, cu.cuStreamWaitValue32_v2(now.s, memory[0], 0, 0)) \
+    X(write_value, cu.cuStreamWriteValue32_v2(now.s, memory[0], 1, 0)) \
+    X(copy_in_pageable, cu.cuMemcpyHtoDAsync_v2(memory[0], pageable, 64, now.s)) \
+    X(copy_in_pinned, cu.cuMemcpyHtoDAsync_v2(memory[0], now.pinned, 64, now.s)) \
+    X(copy_out_pageable, cu.cuMemcpyDtoHAsync_v2(pageable, memory[0], 64, now.s)) \
+    X(copy_out_pinned, cu.cuMemcpyDtoHAsync_v2(now.pinned, memory[0], 64, now.s)) \
+    X(copy_device, cu.cuMemcpyDtoDAsync_v2(memory[0], memory[0] + 1024, 64, now.s)) \
+    X(copy_wild, cu.cuMemcpyDtoDAsync_v2(16, memory[0], 64, now.s)) \
+    X(copy_0, cu.cuMemcpyDtoDAsync_v2(memory[0], memory[0] + 64, 0, now.s)) \
+    X(copy_2d, copy_2d_to(now.s)) X(copy_other, cu.cuMemcpyDtoDAsync_v2(memory[0], memory[0] + 1024, 64, now.t)) \
+    X(copy_in_now, cu.cuMemcpyHtoD_v2(memory[0], pageable, 64)) \
+    X(copy_out_now, cu.cuMemcpyDtoH_v2(pageable, memory[0], 64)) \
+    X(copy_device_now, cu.cuMemcpyDtoD_v2(memory[0], memory[0] + 1024, 64)) \
+    X(fill_now, cu.cuMemsetD32_v2(memory[0], 0, 4)) \
+    X(fill, cu.cuMemsetD32Async(memory[0], 0, 4, now.s)) X(fill_0, cu.cuMemsetD32Async(memory[0], 0, 0, now.s)) \
+    X(fill_2d, cu.cuMemsetD2D8Async(memory[0], 64, 0, 4, 4, now.s)) \
+    X(sync, cu.cuStreamSynchronize(now.s)) X(sync_other, cu.cuStreamSynchronize(now.t)) \
+    X(sync_legacy, cu.cuStreamSynchronize(NULL)) \
+    X(sync_context, cu.cuCtxSynchronize()) X(query, cu.cuStreamQuery(now.s)) X(query_other, cu.cuStreamQuery(now.t)) \
+    X(query_legacy, cu.cuStreamQuery(NULL)) \
+    X(event_query_inner, cu.cuEventQuery(now.inner)) X(event_sync_inner, cu.cuEventSynchronize(now.inner)) \
+    X(event_query_outer, cu.cuEventQuery(now.outer)) X(event_sync_outer, cu.cuEventSynchronize(now.outer)) \
+    X(elapsed_inner, cu.cuEventElapsedTime(&any_float, now.outer, now.inner)) \
+    X(record_outer_other, cu.cuEventRecord(now.outer, now.t)) \
+    X(record_inner_other, cu.cuEventRecord(now.inner, now.t)) \
+    X(record_outer, cu.cuEventRecord(now.outer, now.s)) \
+    X(record_external, cu.cuEventRecordWithFlags(now.outer, now.s, 1)) \
+    X(record_legacy, cu.cuEventRecord(now.outer, NULL)) \
+    X(wait_outer, cu.cuStreamWaitEvent(now.s, now.outer, 0)) \
+    X(wait_outer_external, cu.cuStreamWaitEvent(now.s, now.outer, 1)) \
+    X(wait_inner, cu.cuStreamWaitEvent(now.s, now.inner, 0)) \
+    X(wait_inner_external, cu.cuStreamWaitEvent(now.s, now.inner, 1)) \
+    X(fork_unjoined, cu.cuStreamWaitEvent(now.t, now.inner, 0)) X(fork_and_join, fork_and_join()) \
+    X(fork_twice_joined_once, fork_twice_joined_once()) X(fork_legacy, cu.cuStreamWaitEvent(NULL, now.inner, 0)) \
+    X(fork_external, cu.cuStreamWaitEvent(now.t, now.inner, 1)) \
+    X(event_create, cu.cuEventCreate(&any_pointers[0], 0)) X(event_destroy_inner, cu.cuEventDestroy_v2(now.inner)) \
+    X(event_destroy_outer, cu.cuEventDestroy_v2(now.outer)) \
+    X(stream_create, cu.cuStreamCreateWithPriority(&any_pointers[0], 1, 0)) \
     X(stream_destroy_other, destroy_other()) X(stream_destroy_forked, destroy_forked()) \
-    X(stream_flags, cu.stream_flags(now.s, &any_unsigned)) \
-    X(stream_priority, cu.stream_priority(now.s, any_ints)) X(stream_context, cu.stream_context(now.s, any_pointers)) \
-    X(alloc, cu.alloc(&any_address, 64)) X(free, cu.free(any_address)) \
-    X(alloc_async, cu.alloc_async(&now.allocated, 64, now.s)) \
-    X(alloc_async_other, cu.alloc_async(&any_address, 64, now.t)) \
-    X(alloc_and_free_async, (cu.alloc_async(&now.allocated, 64, now.s), cu.free_async(now.allocated, now.s))) \
-    X(free_async_before, cu.free_async(now.before, now.s)) \
-    X(free_async_plain, cu.free_async(any_address, now.s)) \
-    X(free_of_captured, (cu.alloc_async(&now.allocated, 64, now.s), cu.free(now.allocated))) \
-    X(host_alloc, cu.host_alloc(&any_pointers[0], 64, 0)) X(host_free, cu.host_free(now.host)) \
-    X(host_register, cu.host_register(pageable, sizeof pageable, 0)) \
-    X(memory, cu.memory(&any_sizes[0], &any_sizes[1])) X(range, cu.range(&any_address, &any_sizes[0], memory[0])) \
-    X(pointer, cu.pointer(&any_unsigned, 2, memory[0])) X(host_address, cu.host_address(&any_address, now.pinned, 0)) \
-    X(load, cu.load(&any_pointers[0], module_text)) X(unload, cu.unload(now.module)) \
-    X(function, cu.function(&any_pointers[0], module[0], "nop")) \
-    X(global, cu.global(&any_address, &any_sizes[0], module[0], "gv")) \
-    X(get_attribute, cu.get_attribute(any_ints, 0, now.nop)) \
-    X(set_attribute, cu.set_attribute(now.nop, MAX_DYNAMIC, 64)) \
-    X(blocks, cu.blocks(any_ints, now.nop, 32, 0)) X(link, link_empty()) \
-    X(get_limit, cu.get_limit(any_sizes, 0)) X(set_limit, cu.set_limit(0, 4096)) \
-    X(context_create, create_and_pop()) X(retain, cu.retain(&any_pointers[0], 0)) \
-    X(push, push_and_pop()) X(attribute, cu.attribute(any_ints, 16, 0)) X(count, cu.count(any_ints)) \
-    X(begin_again, cu.begin_capture(now.s, now.mode)) X(begin_other, cu.begin_capture(now.t, now.mode)) \
-    X(begin_legacy, cu.begin_capture(NULL, now.mode)) \
-    X(end_other, cu.end_capture(now.t, &any_pointers[0])) X(end_there, there(end_there)) \
+    X(stream_flags, cu.cuStreamGetFlags(now.s, &any_unsigned)) \
+    X(stream_priority, cu.cuStreamGetPriority(now.s, any_ints)) \
+    X(stream_context, cu.cuStreamGetCtx(now.s, any_pointers)) \
+    X(alloc, cu.cuMemAlloc_v2(&any_address, 64)) X(free, cu.cuMemFree_v2(any_address)) \
+    X(alloc_async, cu.cuMemAllocAsync(&now.allocated, 64, now.s)) \
+    X(alloc_async_other, cu.cuMemAllocAsync(&any_address, 64, now.t)) \
+    X(alloc_and_free_async, (cu.cuMemAllocAsync(&now.allocated, 64, now.s), cu.cuMemFreeAsync(now.allocated, now.s))) \
+    X(free_async_before, cu.cuMemFreeAsync(now.before, now.s)) \
+    X(free_async_plain, cu.cuMemFreeAsync(any_address, now.s)) \
+    X(free_of_captured, (cu.cuMemAllocAsync(&now.allocated, 64, now.s), cu.cuMemFree_v2(now.allocated))) \
+    X(host_alloc, cu.cuMemHostAlloc(&any_pointers[0], 64, 0)) X(host_free, cu.cuMemFreeHost(now.host)) \
+    X(host_register, cu.cuMemHostRegister_v2(pageable, sizeof pageable, 0)) \
+    X(memory, cu.cuMemGetInfo_v2(&any_sizes[0], &any_sizes[1])) \
+    X(range, cu.cuMemGetAddressRange_v2(&any_address, &any_sizes[0], memory[0])) \
+    X(pointer, cu.cuPointerGetAttribute(&any_unsigned, 2, memory[0])) \
+    X(host_address, cu.cuMemHostGetDevicePointer_v2(&any_address, now.pinned, 0)) \
+    X(load, cu.cuModuleLoadData(&any_pointers[0], module_text)) X(unload, cu.cuModuleUnload(now.module)) \
+    X(function, cu.cuModuleGetFunction(&any_pointers[0], module[0], "nop")) \
+    X(global, cu.cuModuleGetGlobal_v2(&any_address, &any_sizes[0], module[0], "gv")) \
+    X(get_attribute, cu.cuFuncGetAttribute(any_ints, 0, now.nop)) \
+    X(set_attribute, cu.cuFuncSetAttribute(now.nop, MAX_DYNAMIC, 64)) \
+    X(blocks, cu.cuOccupancyMaxActiveBlocksPerMultiprocessor(any_ints, now.nop, 32, 0)) X(link, link_empty()) \
+    X(get_limit, cu.cuCtxGetLimit(any_sizes, 0)) X(set_limit, cu.cuCtxSetLimit(0, 4096)) \
+    X(context_create, create_and_pop()) X(retain, cu.cuDevicePrimaryCtxRetain(&any_pointers[0], 0)) \
+    X(push, push_and_pop()) X(attribute, cu.cuDeviceGetAttribute(any_ints, 16, 0)) \
+    X(count, cu.cuDeviceGetCount(any_ints)) \
+    X(begin_again, cu.cuStreamBeginCapture_v2(now.s, now.mode)) \
+    X(begin_other, cu.cuStreamBeginCapture_v2(now.t, now.mode)) \
+    X(begin_legacy, cu.cuStreamBeginCapture_v2(NULL, now.mode)) \
+    X(end_other, cu.cuStreamEndCapture(now.t, &any_pointers[0])) X(end_there, there(end_there)) \
     X(alloc_there, there(alloc_there)) X(sync_there, there(sync_there)) X(launch_there, there(launch_there)) \
     X(begin_there, there(begin_there)) X(exchange_mode, swap_mode()) \
-    X(graph_create, cu.graph(&any_pointers[0], 0)) X(graph_clone, cu.graph_clone(&any_pointers[0], now.graph)) \
-    X(instantiate, cu.instantiate(&any_pointers[0], now.graph, 0)) \
-    X(graph_launch, cu.graph_launch(now.exec, now.s)) X(graph_launch_other, cu.graph_launch(now.exec, now.t)) \
-    X(graph_launch_legacy, cu.graph_launch(now.exec, NULL)) X(graph_upload, cu.graph_upload(now.exec, now.s)) \
-    X(exec_destroy, cu.exec_destroy(now.exec)) X(graph_destroy, cu.graph_destroy(now.graph))
+    X(graph_create, cu.cuGraphCreate(&any_pointers[0], 0)) \
+    X(graph_clone, cu.cuGraphClone(&any_pointers[0], now.graph)) \
+    X(instantiate, cu.cuGraphInstantiateWithFlags(&any_pointers[0], now.graph, 0)) \
+    X(graph_launch, cu.cuGraphLaunch(now.exec, now.s)) X(graph_launch_other, cu.cuGraphLaunch(now.exec, now.t)) \
+    X(graph_launch_legacy, cu.cuGraphLaunch(now.exec, NULL)) X(graph_upload, cu.cuGraphUpload(now.exec, now.s)) \
+    X(exec_destroy, cu.cuGraphExecDestroy(now.exec)) X(graph_destroy, cu.cuGraphDestroy(now.graph))
 
 /* More of them. */
 static int multi_on(void *stream) {
@@ -178,33 +192,33 @@ static int multi_on(void *stream) {
     p.function = now.nop;
     p.grid[0] = p.grid[1] = p.grid[2] = p.block[0] = p.block[1] = p.block[2] = 1;
     p.stream = stream;
-    return cu.multi(&p, 1, 0);
+    return cu.cuLaunchCooperativeKernelMultiDevice(&p, 1, 0);
 }
 static int create_and_destroy(void) {
     void *c = NULL;
-    int   result = cu.create(&c, 0, 0);
-    return result ? result : cu.destroy(c);
+    int   result = cu.cuCtxCreate_v2(&c, 0, 0);
+    return result ? result : cu.cuCtxDestroy_v2(c);
 }
 static int update_exec(void) {
     update info;
-    return cu.exec_update(now.exec, now.graph, &info);
+    return cu.cuGraphExecUpdate_v2(now.exec, now.graph, &info);
 }
 static int destroy_with_work(void) {             /* a stream that has forked and works */
-    int result = cu.wait_event(now.t, now.inner, 0);
+    int result = cu.cuStreamWaitEvent(now.t, now.inner, 0);
     if (!result) result = work_on(now.t);
     return result ? result : destroy_other();
 }
 static int fork_and_work(void) {
-    int result = cu.wait_event(now.t, now.inner, 0);
+    int result = cu.cuStreamWaitEvent(now.t, now.inner, 0);
     return result ? result : work_on(now.t);
 }
 static int thread_mode;
 static void alloc_in_mode(void) {
     ptr p;
     int mode = thread_mode;
-    cu.set_current(context[0]);
-    cu.exchange_mode(&mode);
-    on_a_thread_result = cu.alloc(&p, 64);
+    cu.cuCtxSetCurrent(context[0]);
+    cu.cuThreadExchangeStreamCaptureMode(&mode);
+    on_a_thread_result = cu.cuMemAlloc_v2(&p, 64);
 }
 static int alloc_there_in(int mode) {
     thread_mode = mode;
@@ -212,140 +226,149 @@ static int alloc_there_in(int mode) {
 }
 static int alloc_in(int mode) {                  /* this thread's mode */
     int result;
-    cu.exchange_mode(&mode);
-    result = cu.alloc(&any_address, 64);
-    cu.exchange_mode(&mode);
+    cu.cuThreadExchangeStreamCaptureMode(&mode);
+    result = cu.cuMemAlloc_v2(&any_address, 64);
+    cu.cuThreadExchangeStreamCaptureMode(&mode);
     return result;
 }
 static void *fresh_event(void) {
     void *e = NULL;
-    cu.event(&e, 0);
+    cu.cuEventCreate(&e, 0);
     return e;
 }
 static void *graph_now(void) {                   /* that the capture fills */
     void    *g = NULL;
     int      status;
     uint64_t id;
-    cu.capture_info(now.s, &status, &id, &g, NULL, NULL, NULL);
+    cu.cuStreamGetCaptureInfo_v3(now.s, &status, &id, &g, NULL, NULL, NULL);
     return g;
 }
 static int empty_into(void *graph, int destroy) {
     void *node = NULL;
-    int   result = cu.add_empty(&node, graph, NULL, 0);
-    return result || !destroy ? result : cu.node_destroy(node);
+    int   result = cu.cuGraphAddEmptyNode(&node, graph, NULL, 0);
+    return result || !destroy ? result : cu.cuGraphDestroyNode(node);
 }
-static int invalid(int result) { return cu.stream_sync(now.s) == 900 ? result : -1; }
-static int broken(void) { return cu.stream_sync(now.s) == 900; }
+static int invalid(int result) { return cu.cuStreamSynchronize(now.s) == 900 ? result : -1; }
+static int broken(void) { return cu.cuStreamSynchronize(now.s) == 900; }
 static int info_of(void *stream) {
     int      status = 7;
     uint64_t id = 0;
-    int      result = cu.capture_info(stream, &status, &id, NULL, NULL, NULL, NULL);
+    int      result = cu.cuStreamGetCaptureInfo_v3(stream, &status, &id, NULL, NULL, NULL, NULL);
     return 10 * result + status;
 }
 static int state_of_legacy(void) {
-    int state = 7, result = cu.is_capturing(NULL, &state);
+    int state = 7, result = cu.cuStreamIsCapturing(NULL, &state);
     return 10 * result + state;
 }
 static int library_comes_and_goes(void) {
     void *l = NULL;
-    int   result = cu.library_load(&l, module_text, NULL, NULL, 0, NULL, NULL, 0);
-    return result ? result : cu.library_unload(l);
+    int   result = cu.cuLibraryLoadData(&l, module_text, NULL, NULL, 0, NULL, NULL, 0);
+    return result ? result : cu.cuLibraryUnload(l);
 }
 
 #define MORE(X) \
-    X(free_async_other, cu.free_async(now.before, now.t)) X(alloc_async_0, cu.alloc_async(&any_address, 0, now.s)) \
-    X(alloc_pitch, cu.alloc_pitch(&any_address, any_sizes, 64, 4, 4)) X(alloc_to_null, cu.alloc(NULL, 64)) \
-    X(free_wild, cu.free(16)) X(free_null, cu.free(0)) X(host_unregister, cu.host_unregister(pageable)) \
-    X(host_alloc_to_null, cu.host_alloc(NULL, 64, 0)) X(unload_null, cu.unload(NULL)) \
-    X(set_limit_bad, cu.set_limit(99, 1)) X(instantiate_null, cu.instantiate(any_pointers, NULL, 0)) \
-    X(exec_destroy_null, cu.exec_destroy(NULL)) X(graph_launch_null, cu.graph_launch(NULL, now.s)) \
+    X(free_async_other, cu.cuMemFreeAsync(now.before, now.t)) \
+    X(alloc_async_0, cu.cuMemAllocAsync(&any_address, 0, now.s)) \
+    X(alloc_pitch, cu.cuMemAllocPitch_v2(&any_address, any_sizes, 64, 4, 4)) \
+    X(alloc_to_null, cu.cuMemAlloc_v2(NULL, 64)) \
+    X(free_wild, cu.cuMemFree_v2(16)) X(free_null, cu.cuMemFree_v2(0)) \
+    X(host_unregister, cu.cuMemHostUnregister(pageable)) \
+    X(host_alloc_to_null, cu.cuMemHostAlloc(NULL, 64, 0)) X(unload_null, cu.cuModuleUnload(NULL)) \
+    X(set_limit_bad, cu.cuCtxSetLimit(99, 1)) \
+    X(instantiate_null, cu.cuGraphInstantiateWithFlags(any_pointers, NULL, 0)) \
+    X(exec_destroy_null, cu.cuGraphExecDestroy(NULL)) X(graph_launch_null, cu.cuGraphLaunch(NULL, now.s)) \
     X(exec_update, update_exec()) X(library, library_comes_and_goes()) \
-    X(context_destroy, create_and_destroy()) X(release, (cu.retain(any_pointers, 0), cu.release(0))) \
-    X(stream_flags_other, cu.stream_flags(now.t, &any_unsigned)) \
-    X(stream_flags_legacy, cu.stream_flags(NULL, &any_unsigned)) \
-    X(stream_priority_legacy, cu.stream_priority(NULL, any_ints)) \
-    X(stream_context_legacy, cu.stream_context(NULL, any_pointers)) \
+    X(context_destroy, create_and_destroy()) \
+    X(release, (cu.cuDevicePrimaryCtxRetain(any_pointers, 0), cu.cuDevicePrimaryCtxRelease_v2(0))) \
+    X(stream_flags_other, cu.cuStreamGetFlags(now.t, &any_unsigned)) \
+    X(stream_flags_legacy, cu.cuStreamGetFlags(NULL, &any_unsigned)) \
+    X(stream_priority_legacy, cu.cuStreamGetPriority(NULL, any_ints)) \
+    X(stream_context_legacy, cu.cuStreamGetCtx(NULL, any_pointers)) \
     X(is_capturing_legacy, state_of_legacy()) X(info_legacy, info_of(NULL)) X(info, info_of(now.s)) \
     X(info_invalid, (broken(), info_of(now.s))) \
     X(launch_null, launch(NULL, 1, 1, now.s, NULL)) X(launch_without_params, launch(now.store, 1, 1, now.s, NULL)) \
     X(launch_grid_0, launch(now.nop, 0, 1, now.s, NULL)) \
-    X(launch_shared, cu.launch(now.nop, 1, 1, 1, 1, 1, 1, 400000, now.s, NULL, NULL)) \
-    X(launch_cooperative_too_large, cu.cooperative(now.nop, 1 << 20, 1, 1, 1024, 1, 1, 0, now.s, NULL)) \
+    X(launch_shared, cu.cuLaunchKernel(now.nop, 1, 1, 1, 1, 1, 1, 400000, now.s, NULL, NULL)) \
+    X(launch_cooperative_too_large, cu.cuLaunchCooperativeKernel(now.nop, 1 << 20, 1, 1, 1024, 1, 1, 0, now.s, NULL)) \
     X(launch_multi, multi_on(now.s)) X(launch_multi_other, multi_on(now.t)) \
-    X(host_function_null, cu.host_function(now.s, NULL, NULL)) \
-    X(callback_null, cu.add_callback(now.s, NULL, NULL, 0)) \
-    X(wait_value_bad, cu.wait_value(now.s, memory[0] + 1, 0, 0)) X(fill_wild, cu.fill_32(16, 0, 4, now.s)) \
-    X(copy_0_now, cu.copy(memory[0], memory[0] + 64, 0)) \
+    X(host_function_null, cu.cuLaunchHostFunc(now.s, NULL, NULL)) \
+    X(callback_null, cu.cuStreamAddCallback(now.s, NULL, NULL, 0)) \
+    X(wait_value_bad, cu.cuStreamWaitValue32_v2(now.s, memory[0] + 1, 0, 0)) \
+    X(fill_wild, cu.cuMemsetD32Async(16, 0, 4, now.s)) \
+    X(copy_0_now, cu.cuMemcpyDtoD_v2(memory[0], memory[0] + 64, 0)) \
     X(stream_destroy_forked_with_work, destroy_with_work()) \
-    X(dependencies_set_to_none, cu.update_dependencies(now.s, NULL, 0, 1)) \
-    X(dependencies_flags_2, cu.update_dependencies(now.s, NULL, 0, 2)) \
-    X(dependencies_null, cu.update_dependencies(now.s, NULL, 1, 0)) \
-    X(fork_then_dependencies_set, (fork_and_work(), cu.update_dependencies(now.t, NULL, 0, 1))) \
+    X(dependencies_set_to_none, cu.cuStreamUpdateCaptureDependencies(now.s, NULL, 0, 1)) \
+    X(dependencies_flags_2, cu.cuStreamUpdateCaptureDependencies(now.s, NULL, 0, 2)) \
+    X(dependencies_null, cu.cuStreamUpdateCaptureDependencies(now.s, NULL, 1, 0)) \
+    X(fork_then_dependencies_set, (fork_and_work(), cu.cuStreamUpdateCaptureDependencies(now.t, NULL, 0, 1))) \
     X(alloc_there_global, alloc_there_in(0)) X(alloc_there_local, alloc_there_in(1)) \
     X(alloc_there_relaxed, alloc_there_in(2)) X(alloc_in_global, alloc_in(0)) X(alloc_in_local, alloc_in(1)) \
     X(alloc_in_relaxed, alloc_in(2)) X(alloc_in_3, alloc_in(3)) X(alloc_in_minus_1, alloc_in(-1)) \
-    X(event_query_fresh, cu.event_query(fresh_event())) X(event_sync_fresh, cu.event_sync(fresh_event())) \
-    X(wait_fresh_external, cu.wait_event(now.s, fresh_event(), 1)) X(elapsed_outer, cu.elapsed(&any_float, now.outer, \
+    X(event_query_fresh, cu.cuEventQuery(fresh_event())) X(event_sync_fresh, cu.cuEventSynchronize(fresh_event())) \
+    X(wait_fresh_external, cu.cuStreamWaitEvent(now.s, fresh_event(), 1)) \
+    X(elapsed_outer, cu.cuEventElapsedTime(&any_float, now.outer, \
                                                                                               now.outer)) \
-    X(event_query_null, cu.event_query(NULL)) X(wait_null, cu.wait_event(now.s, NULL, 0)) \
-    X(record_null, cu.record(NULL, now.s)) X(wait_flags_2, cu.wait_event(now.s, now.inner, 2)) \
-    X(record_flags_2, cu.record_with(now.inner, now.s, 2)) \
-    X(wait_inner_invalid, invalid(cu.wait_event(now.t, now.inner, 0))) \
-    X(wait_invalid, (broken(), cu.wait_event(now.t, now.inner, 0))) \
-    X(query_invalid, (broken(), cu.event_query(now.inner))) \
-    X(elapsed_invalid, (broken(), cu.elapsed(&any_float, now.inner, now.inner))) \
-    X(record_other_invalid, (broken(), cu.record(now.inner, now.t))) \
-    X(alloc_invalid, (broken(), cu.alloc(&any_address, 64))) \
-    X(launch_legacy_invalid, (broken(), work_on(NULL))) X(copy_0_invalid, (broken(), cu.copy_async(memory[0], \
+    X(event_query_null, cu.cuEventQuery(NULL)) X(wait_null, cu.cuStreamWaitEvent(now.s, NULL, 0)) \
+    X(record_null, cu.cuEventRecord(NULL, now.s)) X(wait_flags_2, cu.cuStreamWaitEvent(now.s, now.inner, 2)) \
+    X(record_flags_2, cu.cuEventRecordWithFlags(now.inner, now.s, 2)) \
+    X(wait_inner_invalid, invalid(cu.cuStreamWaitEvent(now.t, now.inner, 0))) \
+    X(wait_invalid, (broken(), cu.cuStreamWaitEvent(now.t, now.inner, 0))) \
+    X(query_invalid, (broken(), cu.cuEventQuery(now.inner))) \
+    X(elapsed_invalid, (broken(), cu.cuEventElapsedTime(&any_float, now.inner, now.inner))) \
+    X(record_other_invalid, (broken(), cu.cuEventRecord(now.inner, now.t))) \
+    X(alloc_invalid, (broken(), cu.cuMemAlloc_v2(&any_address, 64))) \
+    X(launch_legacy_invalid, (broken(), work_on(NULL))) \
+    X(copy_0_invalid, (broken(), cu.cuMemcpyDtoDAsync_v2(memory[0], \
                                                                            memory[0] + 64, 0, now.s))) \
-    X(flags_invalid, (broken(), cu.stream_flags(now.s, &any_unsigned))) \
-    X(dependencies_invalid, (broken(), cu.update_dependencies(now.s, NULL, 0, 0))) \
-    X(alloc_async_invalid, (broken(), cu.alloc_async(&any_address, 64, now.s))) \
+    X(flags_invalid, (broken(), cu.cuStreamGetFlags(now.s, &any_unsigned))) \
+    X(dependencies_invalid, (broken(), cu.cuStreamUpdateCaptureDependencies(now.s, NULL, 0, 0))) \
+    X(alloc_async_invalid, (broken(), cu.cuMemAllocAsync(&any_address, 64, now.s))) \
     X(launch_null_invalid, (broken(), launch(NULL, 1, 1, now.s, NULL))) \
-    X(end_fork_invalid, (fork_and_work(), broken(), cu.end_capture(now.t, any_pointers))) \
+    X(end_fork_invalid, (fork_and_work(), broken(), cu.cuStreamEndCapture(now.t, any_pointers))) \
     X(end_there_invalid, (broken(), there(end_there))) \
-    X(end_fork_there, (fork_and_work(), cu.stream_sync(now.t) * 0 + there(end_there))) \
-    X(begin_on_fork, (fork_and_work(), cu.begin_capture(now.t, now.mode))) \
-    X(begin_bad_mode_again, cu.begin_capture(now.s, 9)) \
-    X(begin_other_relaxed_alloc, (cu.begin_capture(now.t, 2), cu.alloc(&any_address, 64))) \
-    X(add_empty_now, empty_into(graph_now(), 0)) X(instantiate_now, cu.instantiate(any_pointers, graph_now(), 0)) \
-    X(clone_now, cu.graph_clone(any_pointers, graph_now())) X(node_destroy_now, empty_into(graph_now(), 1)) \
-    X(begin_to_graph, cu.capture_to(now.t, now.graph, NULL, NULL, 0, now.mode)) \
-    X(begin_to_null, cu.capture_to(now.t, NULL, NULL, NULL, 0, now.mode)) \
-    X(begin_to_graph_null_nodes, cu.capture_to(now.t, now.graph, NULL, NULL, 1, now.mode)) \
-    X(begin_to_this_graph, cu.capture_to(now.t, graph_now(), NULL, NULL, 0, now.mode))
+    X(end_fork_there, (fork_and_work(), cu.cuStreamSynchronize(now.t) * 0 + there(end_there))) \
+    X(begin_on_fork, (fork_and_work(), cu.cuStreamBeginCapture_v2(now.t, now.mode))) \
+    X(begin_bad_mode_again, cu.cuStreamBeginCapture_v2(now.s, 9)) \
+    X(begin_other_relaxed_alloc, (cu.cuStreamBeginCapture_v2(now.t, 2), cu.cuMemAlloc_v2(&any_address, 64))) \
+    X(add_empty_now, empty_into(graph_now(), 0)) \
+    X(instantiate_now, cu.cuGraphInstantiateWithFlags(any_pointers, graph_now(), 0)) \
+    X(clone_now, cu.cuGraphClone(any_pointers, graph_now())) X(node_destroy_now, empty_into(graph_now(), 1)) \
+    X(begin_to_graph, cu.cuStreamBeginCaptureToGraph(now.t, now.graph, NULL, NULL, 0, now.mode)) \
+    X(begin_to_null, cu.cuStreamBeginCaptureToGraph(now.t, NULL, NULL, NULL, 0, now.mode)) \
+    X(begin_to_graph_null_nodes, cu.cuStreamBeginCaptureToGraph(now.t, now.graph, NULL, NULL, 1, now.mode)) \
+    X(begin_to_this_graph, cu.cuStreamBeginCaptureToGraph(now.t, graph_now(), NULL, NULL, 0, now.mode))
 
 /* What the answers to these left open. */
 static int unload_library(void) {                /* loaded while this thread was not restricted */
     void *l = NULL;
     int   mode = 2, result;
-    cu.exchange_mode(&mode);
-    result = cu.library_load(&l, module_text, NULL, NULL, 0, NULL, NULL, 0);
-    cu.exchange_mode(&mode);
-    return result ? -1 : cu.library_unload(l);
+    cu.cuThreadExchangeStreamCaptureMode(&mode);
+    result = cu.cuLibraryLoadData(&l, module_text, NULL, NULL, 0, NULL, NULL, 0);
+    cu.cuThreadExchangeStreamCaptureMode(&mode);
+    return result ? -1 : cu.cuLibraryUnload(l);
 }
 static int load_library(void) {
     void *l = NULL;
-    return cu.library_load(&l, module_text, NULL, NULL, 0, NULL, NULL, 0);
+    return cu.cuLibraryLoadData(&l, module_text, NULL, NULL, 0, NULL, NULL, 0);
 }
 static int edge_now(int remove) {                /* between two empty nodes of the graph that the capture fills */
     void *g = graph_now(), *a = NULL, *b = NULL;
-    int   result = cu.add_empty(&a, g, NULL, 0);
-    if (!result) result = cu.add_empty(&b, g, &a, 1);
+    int   result = cu.cuGraphAddEmptyNode(&a, g, NULL, 0);
+    if (!result) result = cu.cuGraphAddEmptyNode(&b, g, &a, 1);
     if (result) return -1;
-    return remove ? cu.remove_edges(g, &a, &b, 1) : cu.add_edges(g, &b, &a, 1);
+    return remove ? cu.cuGraphRemoveDependencies(g, &a, &b, 1) : cu.cuGraphAddDependencies(g, &b, &a, 1);
 }
 static int update_to_now(void) {
     update info;
     void  *x = NULL;
     int    result;
-    if (cu.instantiate(&x, now.graph, 0)) return -1;
+    if (cu.cuGraphInstantiateWithFlags(&x, now.graph, 0)) return -1;
     work_on(now.s);                              /* two kernels in a chain, as in now.graph */
-    result = cu.exec_update(x, graph_now(), &info);
+    result = cu.cuGraphExecUpdate_v2(x, graph_now(), &info);
     return 100 * result + info.result;
 }
 static int launch_with(void **params, void **extra) {
-    return cu.launch(now.store, 1, 1, 1, 1, 1, 1, 0, now.s, params, extra);
+    return cu.cuLaunchKernel(now.store, 1, 1, 1, 1, 1, 1, 0, now.s, params, extra);
 }
 static int launch_bytes(size_t bytes) {
     static unsigned char buffer[256];
@@ -368,32 +391,35 @@ static int launch_both(void) {
 static int free_freed_in_capture(int of_pool) {
     ptr p = 0;
     int mode = 2;
-    cu.exchange_mode(&mode);
-    if (of_pool) cu.alloc_async(&p, 4096, now.t); else cu.alloc(&p, 4096);
-    if (of_pool) cu.free_async(p, now.t); else cu.free(p);
-    cu.exchange_mode(&mode);
-    return cu.free_async(p, now.s);
+    cu.cuThreadExchangeStreamCaptureMode(&mode);
+    if (of_pool) cu.cuMemAllocAsync(&p, 4096, now.t); else cu.cuMemAlloc_v2(&p, 4096);
+    if (of_pool) cu.cuMemFreeAsync(p, now.t); else cu.cuMemFree_v2(p);
+    cu.cuThreadExchangeStreamCaptureMode(&mode);
+    return cu.cuMemFreeAsync(p, now.s);
 }
 static unsigned long long any_id;
 #define LEFT(X) \
     X(library_load, load_library()) X(library_unload, unload_library()) \
-    X(library_unload_null, cu.library_unload(NULL)) \
-    X(graph_destroy_now, cu.graph_destroy(graph_now())) X(add_edge_now, edge_now(0)) X(remove_edge_now, edge_now(1)) \
-    X(update_to_now, update_to_now()) X(exec_update_null, cu.exec_update(now.exec, NULL, NULL)) \
-    X(stream_id_legacy, cu.stream_id(NULL, &any_id)) X(stream_device_legacy, cu.stream_device(NULL, any_ints)) \
-    X(stream_id, cu.stream_id(now.s, &any_id)) X(stream_device, cu.stream_device(now.s, any_ints)) \
-    X(stream_priority_legacy_to_null, cu.stream_priority(NULL, NULL)) \
+    X(library_unload_null, cu.cuLibraryUnload(NULL)) \
+    X(graph_destroy_now, cu.cuGraphDestroy(graph_now())) X(add_edge_now, edge_now(0)) X(remove_edge_now, edge_now(1)) \
+    X(update_to_now, update_to_now()) X(exec_update_null, cu.cuGraphExecUpdate_v2(now.exec, NULL, NULL)) \
+    X(stream_id_legacy, cu.cuStreamGetId(NULL, &any_id)) X(stream_device_legacy, cu.cuStreamGetDevice(NULL, any_ints)) \
+    X(stream_id, cu.cuStreamGetId(now.s, &any_id)) X(stream_device, cu.cuStreamGetDevice(now.s, any_ints)) \
+    X(stream_priority_legacy_to_null, cu.cuStreamGetPriority(NULL, NULL)) \
     X(launch_both, launch_both()) X(launch_bytes_too_many, launch_bytes(200)) X(launch_bytes_too_few, launch_bytes(4)) \
-    X(fill_pageable, cu.fill_32((ptr)(uintptr_t)pageable, 0, 4, now.s)) X(fill_odd, cu.fill_32(memory[0] + 1, 0, 4, \
+    X(fill_pageable, cu.cuMemsetD32Async((ptr)(uintptr_t)pageable, 0, 4, now.s)) \
+    X(fill_odd, cu.cuMemsetD32Async(memory[0] + 1, 0, 4, \
                                                                                              now.s)) \
-    X(fill_2d_pitch_small, cu.fill_2d(memory[0], 2, 0, 4, 4, now.s)) \
+    X(fill_2d_pitch_small, cu.cuMemsetD2D8Async(memory[0], 2, 0, 4, 4, now.s)) \
     X(free_async_freed, free_freed_in_capture(0)) X(free_async_freed_of_pool, free_freed_in_capture(1)) \
-    X(free_async_wild, cu.free_async(16, now.s)) X(free_async_null, cu.free_async(0, now.s)) \
-    X(free_async_null_other, cu.free_async(0, now.t)) X(alloc_async_to_null_other, cu.alloc_async(NULL, 64, now.t)) \
-    X(alloc_async_to_null, cu.alloc_async(NULL, 64, now.s)) \
-    X(wait_null_external, cu.wait_event(now.s, NULL, 1)) X(wait_null_other, cu.wait_event(now.t, NULL, 0)) \
-    X(wait_other_invalid, (broken(), cu.wait_event(now.t, now.outer, 0))) \
-    X(upload_null, cu.graph_upload(NULL, now.s)) X(begin_legacy_bad_mode, cu.begin_capture(NULL, 9)) \
+    X(free_async_wild, cu.cuMemFreeAsync(16, now.s)) X(free_async_null, cu.cuMemFreeAsync(0, now.s)) \
+    X(free_async_null_other, cu.cuMemFreeAsync(0, now.t)) \
+    X(alloc_async_to_null_other, cu.cuMemAllocAsync(NULL, 64, now.t)) \
+    X(alloc_async_to_null, cu.cuMemAllocAsync(NULL, 64, now.s)) \
+    X(wait_null_external, cu.cuStreamWaitEvent(now.s, NULL, 1)) \
+    X(wait_null_other, cu.cuStreamWaitEvent(now.t, NULL, 0)) \
+    X(wait_other_invalid, (broken(), cu.cuStreamWaitEvent(now.t, now.outer, 0))) \
+    X(upload_null, cu.cuGraphUpload(NULL, now.s)) X(begin_legacy_bad_mode, cu.cuStreamBeginCapture_v2(NULL, 9)) \
     X(end_there_fork_unjoined, (fork_and_work(), there(end_there)))
 
 typedef struct row { const char *name; int (*call)(void); } row;
@@ -418,30 +444,30 @@ static const row left[] = { LEFT(ROW) };
 
 static void *captured(void) {                    /* a graph of two kernels, in a chain */
     void *s = NULL, *graph = NULL;
-    cu.stream(&s, 1, 0);
-    cu.begin_capture(s, 2);
+    cu.cuStreamCreateWithPriority(&s, 1, 0);
+    cu.cuStreamBeginCapture_v2(s, 2);
     work_on(s);
     work_on(s);
-    cu.end_capture(s, &graph);
-    cu.stream_destroy(s);
+    cu.cuStreamEndCapture(s, &graph);
+    cu.cuStreamDestroy_v2(s);
     return graph;
 }
 static void prepare(unsigned flags) {
     now.nop = kernel(0, "nop");
     now.store = kernel(0, "store");
-    cu.stream(&now.s, flags, 0);
-    cu.stream(&now.t, flags, 0);
-    cu.event(&now.outer, 0);
-    cu.event(&now.inner, 0);
-    cu.record(now.outer, now.t);
-    cu.load(&now.module, module_text);
-    cu.alloc_async(&now.before, 64, now.t);
-    cu.alloc(&any_address, 64);
-    cu.host_alloc(&now.pinned, 4096, 0);
-    cu.host_alloc(&now.host, 4096, 0);
+    cu.cuStreamCreateWithPriority(&now.s, flags, 0);
+    cu.cuStreamCreateWithPriority(&now.t, flags, 0);
+    cu.cuEventCreate(&now.outer, 0);
+    cu.cuEventCreate(&now.inner, 0);
+    cu.cuEventRecord(now.outer, now.t);
+    cu.cuModuleLoadData(&now.module, module_text);
+    cu.cuMemAllocAsync(&now.before, 64, now.t);
+    cu.cuMemAlloc_v2(&any_address, 64);
+    cu.cuMemHostAlloc(&now.pinned, 4096, 0);
+    cu.cuMemHostAlloc(&now.host, 4096, 0);
     now.graph = captured();
-    cu.instantiate(&now.exec, now.graph, 0);
-    cu.sync();
+    cu.cuGraphInstantiateWithFlags(&now.exec, now.graph, 0);
+    cu.cuCtxSynchronize();
 }
 
 /* One call while s captures: its result, the state of s after it (0 none, 1 capturing, 2 invalidated), the result of
@@ -456,17 +482,17 @@ static void calls_of(const row *rows, size_t count, int mode, unsigned flags) {
         if (skipped(rows[i].name)) continue;
         prepare(flags);
         now.mode = mode;
-        cu.begin_capture(now.s, mode);
+        cu.cuStreamBeginCapture_v2(now.s, mode);
         work_on(now.s);
-        cu.record(now.inner, now.s);
+        cu.cuEventRecord(now.inner, now.s);
         result = rows[i].call();
-        cu.is_capturing(now.s, &state);
-        cu.is_capturing(now.t, &other);
-        end = cu.end_capture(now.s, &graph);
-        if (graph) cu.graph_nodes(graph, NULL, &n);
+        cu.cuStreamIsCapturing(now.s, &state);
+        cu.cuStreamIsCapturing(now.t, &other);
+        end = cu.cuStreamEndCapture(now.s, &graph);
+        if (graph) cu.cuGraphGetNodes(graph, NULL, &n);
         answer(rows[i].name, "%d %d %d %d %d", result, state, other, end, (int)n);
-        cu.end_capture(now.t, &rest);
-        cu.end_capture(now.s, &rest);
+        cu.cuStreamEndCapture(now.t, &rest);
+        cu.cuStreamEndCapture(now.s, &rest);
     }
 }
 static void calls_in(int mode, unsigned flags) { calls_of(table, COUNT(table), mode, flags); }
@@ -487,71 +513,71 @@ static void arguments(void) {
     int      state = 77, mode;
     size_t   n = 0;
     uint64_t id = 77;
-    cu.init(0);
-    PROBE("begin_without", cu.begin_capture(NULL, 0));
-    PROBE("end_without", cu.end_capture(NULL, &g));
-    PROBE("is_capturing_without", cu.is_capturing(NULL, &state));
-    PROBE("graph_without", cu.graph(&g, 0));
-    PROBE("exchange_without", (mode = 0, cu.exchange_mode(&mode)));
+    cu.cuInit(0);
+    PROBE("begin_without", cu.cuStreamBeginCapture_v2(NULL, 0));
+    PROBE("end_without", cu.cuStreamEndCapture(NULL, &g));
+    PROBE("is_capturing_without", cu.cuStreamIsCapturing(NULL, &state));
+    PROBE("graph_without", cu.cuGraphCreate(&g, 0));
+    PROBE("exchange_without", (mode = 0, cu.cuThreadExchangeStreamCaptureMode(&mode)));
     open_one();
     now.nop = kernel(0, "nop");
-    cu.stream(&s, 1, 0);
-    cu.stream(&t, 1, 0);
-    cu.event(&e, 0);
-    PROBE("begin_null", cu.begin_capture(NULL, 0));
-    PROBE("begin_1", cu.begin_capture((void *)1, 0));
-    PROBE("begin_2", cu.begin_capture((void *)2, 0));
-    PROBE("end_2", cu.end_capture((void *)2, &g));
-    PROBE("begin_mode_3", cu.begin_capture(s, 3));
-    PROBE("begin_mode_-1", cu.begin_capture(s, -1));
-    PROBE("end_none", cu.end_capture(s, &g));
-    PROBE("end_to_null_none", cu.end_capture(s, NULL));
-    PROBE("end_to_null", (cu.begin_capture(s, 1), cu.end_capture(s, NULL)));
-    PROBE("end_to_null_after", cu.end_capture(s, &g));
-    PROBE("is_capturing_to_null", cu.is_capturing(s, NULL));
-    PROBE("is_capturing_legacy", (cu.is_capturing(NULL, &state) * 10 + state));
-    PROBE("is_capturing_2", (cu.is_capturing((void *)2, &state) * 10 + state));
-    PROBE("info_none", cu.capture_info(s, &state, &id, &g, NULL, NULL, &n) * 10 + state);
+    cu.cuStreamCreateWithPriority(&s, 1, 0);
+    cu.cuStreamCreateWithPriority(&t, 1, 0);
+    cu.cuEventCreate(&e, 0);
+    PROBE("begin_null", cu.cuStreamBeginCapture_v2(NULL, 0));
+    PROBE("begin_1", cu.cuStreamBeginCapture_v2((void *)1, 0));
+    PROBE("begin_2", cu.cuStreamBeginCapture_v2((void *)2, 0));
+    PROBE("end_2", cu.cuStreamEndCapture((void *)2, &g));
+    PROBE("begin_mode_3", cu.cuStreamBeginCapture_v2(s, 3));
+    PROBE("begin_mode_-1", cu.cuStreamBeginCapture_v2(s, -1));
+    PROBE("end_none", cu.cuStreamEndCapture(s, &g));
+    PROBE("end_to_null_none", cu.cuStreamEndCapture(s, NULL));
+    PROBE("end_to_null", (cu.cuStreamBeginCapture_v2(s, 1), cu.cuStreamEndCapture(s, NULL)));
+    PROBE("end_to_null_after", cu.cuStreamEndCapture(s, &g));
+    PROBE("is_capturing_to_null", cu.cuStreamIsCapturing(s, NULL));
+    PROBE("is_capturing_legacy", (cu.cuStreamIsCapturing(NULL, &state) * 10 + state));
+    PROBE("is_capturing_2", (cu.cuStreamIsCapturing((void *)2, &state) * 10 + state));
+    PROBE("info_none", cu.cuStreamGetCaptureInfo_v3(s, &state, &id, &g, NULL, NULL, &n) * 10 + state);
     PROBE("info_none_id", id == 77);
-    PROBE("info_to_null", cu.capture_info(s, NULL, &id, NULL, NULL, NULL, NULL));
-    PROBE("info_status_only", cu.capture_info(s, &state, NULL, NULL, NULL, NULL, NULL));
-    PROBE("empty", (cu.begin_capture(s, 1), cu.end_capture(s, &g)));
-    PROBE("empty_nodes", (n = 77, cu.graph_nodes(g, NULL, &n) * 100 + (int)n));
-    PROBE("empty_instantiate", cu.instantiate(&x, g, 0));
-    PROBE("empty_launch", cu.graph_launch(x, s));
-    PROBE("mode_exchange_3", (mode = 3, cu.exchange_mode(&mode)));
-    PROBE("mode_exchange_null", cu.exchange_mode(NULL));
-    PROBE("mode_first", (mode = 1, cu.exchange_mode(&mode), mode));
-    PROBE("mode_second", (mode = 0, cu.exchange_mode(&mode), mode));
-    PROBE("graph_to_null", cu.graph(NULL, 0));
-    PROBE("graph_flags_1", cu.graph(&g, 1));
-    PROBE("graph_destroy_null", cu.graph_destroy(NULL));
-    PROBE("instantiate_null", cu.instantiate(&x, NULL, 0));
-    PROBE("instantiate_to_null", cu.instantiate(NULL, g, 0));
-    cu.graph(&g, 0);
-    PROBE("instantiate_flags_16", cu.instantiate(&x, g, 16));
-    PROBE("instantiate_flags_7", cu.instantiate(&x, g, 7));
-    PROBE("instantiate_flags_1", cu.instantiate(&x, g, 1));
-    PROBE("instantiate_flags_8", cu.instantiate(&x, g, 8));
-    cu.instantiate(&x, g, 0);
-    PROBE("launch_null", cu.graph_launch(NULL, s));
-    PROBE("launch_on_2", cu.graph_launch(x, (void *)2));
-    PROBE("launch_on_legacy", cu.graph_launch(x, NULL));
-    PROBE("upload_null", cu.graph_upload(NULL, s));
-    PROBE("exec_destroy_null", cu.exec_destroy(NULL));
-    PROBE("exec_flags", (id = 77, cu.exec_flags(x, &id) * 100 + (int)id));
-    PROBE("nodes_to_null", cu.graph_nodes(g, NULL, NULL));
-    PROBE("nodes_of_null", cu.graph_nodes(NULL, NULL, &n));
-    PROBE("roots", (n = 77, cu.graph_roots(g, NULL, &n) * 100 + (int)n));
-    PROBE("edges", (n = 77, cu.graph_edges(g, NULL, NULL, &n) * 100 + (int)n));
-    PROBE("add_empty", cu.add_empty(&node, g, NULL, 0));
-    PROBE("add_empty_after_null", cu.add_empty(&node, g, NULL, 1));
-    PROBE("add_empty_to_null", cu.add_empty(NULL, g, NULL, 0));
-    PROBE("nodes_room_9", (n = 9, cu.graph_nodes(g, any_pointers, &n) * 100 + (int)n));
-    PROBE("node_type", (state = 77, cu.node_type(node, &state) * 100 + state));
-    PROBE("node_destroy", cu.node_destroy(node));
-    PROBE("update_info_null", cu.exec_update(x, g, NULL));
-    PROBE("dependencies_none", cu.update_dependencies(s, NULL, 0, 0));
+    PROBE("info_to_null", cu.cuStreamGetCaptureInfo_v3(s, NULL, &id, NULL, NULL, NULL, NULL));
+    PROBE("info_status_only", cu.cuStreamGetCaptureInfo_v3(s, &state, NULL, NULL, NULL, NULL, NULL));
+    PROBE("empty", (cu.cuStreamBeginCapture_v2(s, 1), cu.cuStreamEndCapture(s, &g)));
+    PROBE("empty_nodes", (n = 77, cu.cuGraphGetNodes(g, NULL, &n) * 100 + (int)n));
+    PROBE("empty_instantiate", cu.cuGraphInstantiateWithFlags(&x, g, 0));
+    PROBE("empty_launch", cu.cuGraphLaunch(x, s));
+    PROBE("mode_exchange_3", (mode = 3, cu.cuThreadExchangeStreamCaptureMode(&mode)));
+    PROBE("mode_exchange_null", cu.cuThreadExchangeStreamCaptureMode(NULL));
+    PROBE("mode_first", (mode = 1, cu.cuThreadExchangeStreamCaptureMode(&mode), mode));
+    PROBE("mode_second", (mode = 0, cu.cuThreadExchangeStreamCaptureMode(&mode), mode));
+    PROBE("graph_to_null", cu.cuGraphCreate(NULL, 0));
+    PROBE("graph_flags_1", cu.cuGraphCreate(&g, 1));
+    PROBE("graph_destroy_null", cu.cuGraphDestroy(NULL));
+    PROBE("instantiate_null", cu.cuGraphInstantiateWithFlags(&x, NULL, 0));
+    PROBE("instantiate_to_null", cu.cuGraphInstantiateWithFlags(NULL, g, 0));
+    cu.cuGraphCreate(&g, 0);
+    PROBE("instantiate_flags_16", cu.cuGraphInstantiateWithFlags(&x, g, 16));
+    PROBE("instantiate_flags_7", cu.cuGraphInstantiateWithFlags(&x, g, 7));
+    PROBE("instantiate_flags_1", cu.cuGraphInstantiateWithFlags(&x, g, 1));
+    PROBE("instantiate_flags_8", cu.cuGraphInstantiateWithFlags(&x, g, 8));
+    cu.cuGraphInstantiateWithFlags(&x, g, 0);
+    PROBE("launch_null", cu.cuGraphLaunch(NULL, s));
+    PROBE("launch_on_2", cu.cuGraphLaunch(x, (void *)2));
+    PROBE("launch_on_legacy", cu.cuGraphLaunch(x, NULL));
+    PROBE("upload_null", cu.cuGraphUpload(NULL, s));
+    PROBE("exec_destroy_null", cu.cuGraphExecDestroy(NULL));
+    PROBE("exec_flags", (id = 77, cu.cuGraphExecGetFlags(x, &id) * 100 + (int)id));
+    PROBE("nodes_to_null", cu.cuGraphGetNodes(g, NULL, NULL));
+    PROBE("nodes_of_null", cu.cuGraphGetNodes(NULL, NULL, &n));
+    PROBE("roots", (n = 77, cu.cuGraphGetRootNodes(g, NULL, &n) * 100 + (int)n));
+    PROBE("edges", (n = 77, cu.cuGraphGetEdges(g, NULL, NULL, &n) * 100 + (int)n));
+    PROBE("add_empty", cu.cuGraphAddEmptyNode(&node, g, NULL, 0));
+    PROBE("add_empty_after_null", cu.cuGraphAddEmptyNode(&node, g, NULL, 1));
+    PROBE("add_empty_to_null", cu.cuGraphAddEmptyNode(NULL, g, NULL, 0));
+    PROBE("nodes_room_9", (n = 9, cu.cuGraphGetNodes(g, any_pointers, &n) * 100 + (int)n));
+    PROBE("node_type", (state = 77, cu.cuGraphNodeGetType(node, &state) * 100 + state));
+    PROBE("node_destroy", cu.cuGraphDestroyNode(node));
+    PROBE("update_info_null", cu.cuGraphExecUpdate_v2(x, g, NULL));
+    PROBE("dependencies_none", cu.cuStreamUpdateCaptureDependencies(s, NULL, 0, 0));
     PROBE("garbage_graph_kept", bad != NULL);
 }
 
@@ -561,11 +587,11 @@ static void types_of(const char *question, void *graph) {
     char   text[128] = "";
     int    type;
     if (skipped(question)) return;
-    if (cu.graph_nodes(graph, nodes, &n)) n = 0;
-    cu.graph_edges(graph, NULL, NULL, &edges);
+    if (cu.cuGraphGetNodes(graph, nodes, &n)) n = 0;
+    cu.cuGraphGetEdges(graph, NULL, NULL, &edges);
     for (i = 0; i < n; i++) {
         type = 77;
-        cu.node_type(nodes[i], &type);
+        cu.cuGraphNodeGetType(nodes[i], &type);
         snprintf(text + strlen(text), sizeof text - strlen(text), " %d", type);
     }
     answer(question, "%d nodes, %d edges:%s", (int)n, (int)edges, text);
@@ -582,12 +608,12 @@ static void nodes_of_captures(void) {
     for (k = 0; k < COUNT(names); k++) {
         void *graph = NULL;
         prepare(1);
-        cu.begin_capture(now.s, 2);
+        cu.cuStreamBeginCapture_v2(now.s, 2);
         work_on(now.s);
-        cu.record(now.inner, now.s);
+        cu.cuEventRecord(now.inner, now.s);
         for (i = 0; i < COUNT(table); i++) if (strcmp(table[i].name, names[k]) == 0) table[i].call();
         work_on(now.s);
-        cu.end_capture(now.s, &graph);
+        cu.cuStreamEndCapture(now.s, &graph);
         types_of(names[k], graph);
     }
 }
@@ -602,41 +628,42 @@ static void graph_life(void) {
     now.store = kernel(0, "store");
     spin = kernel(0, "spin");
     held = make_gate();
-    cu.stream(&s, 1, 0);
-    cu.stream(&t, 1, 0);
+    cu.cuStreamCreateWithPriority(&s, 1, 0);
+    cu.cuStreamCreateWithPriority(&t, 1, 0);
     params[0] = &memory[0];
     params[1] = &value;
-    cu.begin_capture(s, 1);
+    cu.cuStreamBeginCapture_v2(s, 1);
     launch(now.store, 1, 1, s, params);
     value = 6;                                    /* the argument was copied at the call */
-    cu.end_capture(s, &g);
-    PROBE("nothing_ran", (cu.fill_32_now(memory[0], 1, 1), cu.sync(), cu.to_host(&got, memory[0], 4), (int)got));
-    PROBE("instantiate", cu.instantiate(&x, g, 0));
-    PROBE("launch", cu.graph_launch(x, s));
-    PROBE("value", (cu.stream_sync(s), cu.to_host(&got, memory[0], 4), (int)got));
-    PROBE("graph_destroy", cu.graph_destroy(g));
-    PROBE("launch_after", cu.graph_launch(x, s));
-    PROBE("value_after", (cu.stream_sync(s), cu.to_host(&got, memory[0], 4), (int)got));
-    PROBE("stream_destroy", cu.stream_destroy(s));
-    PROBE("launch_elsewhere", cu.graph_launch(x, t));
-    PROBE("launch_on_legacy", cu.graph_launch(x, NULL));
-    cu.sync();
-    cu.begin_capture(t, 1);
+    cu.cuStreamEndCapture(s, &g);
+    PROBE("nothing_ran", (cu.cuMemsetD32_v2(memory[0], 1, 1), cu.cuCtxSynchronize(),
+           cu.cuMemcpyDtoH_v2(&got, memory[0], 4), (int)got));
+    PROBE("instantiate", cu.cuGraphInstantiateWithFlags(&x, g, 0));
+    PROBE("launch", cu.cuGraphLaunch(x, s));
+    PROBE("value", (cu.cuStreamSynchronize(s), cu.cuMemcpyDtoH_v2(&got, memory[0], 4), (int)got));
+    PROBE("graph_destroy", cu.cuGraphDestroy(g));
+    PROBE("launch_after", cu.cuGraphLaunch(x, s));
+    PROBE("value_after", (cu.cuStreamSynchronize(s), cu.cuMemcpyDtoH_v2(&got, memory[0], 4), (int)got));
+    PROBE("stream_destroy", cu.cuStreamDestroy_v2(s));
+    PROBE("launch_elsewhere", cu.cuGraphLaunch(x, t));
+    PROBE("launch_on_legacy", cu.cuGraphLaunch(x, NULL));
+    cu.cuCtxSynchronize();
+    cu.cuStreamBeginCapture_v2(t, 1);
     close_gate(held, spin, t);
-    cu.end_capture(t, &g);
-    cu.instantiate(&y, g, 0);
-    PROBE("busy", (cu.graph_launch(y, t), cu.stream_query(t)));
-    PROBE("busy_launch_again", cu.graph_launch(y, t));
-    PROBE("busy_upload", cu.graph_upload(y, t));
-    PROBE("busy_destroy", cu.exec_destroy(y));
-    PROBE("busy_still", cu.stream_query(t));
+    cu.cuStreamEndCapture(t, &g);
+    cu.cuGraphInstantiateWithFlags(&y, g, 0);
+    PROBE("busy", (cu.cuGraphLaunch(y, t), cu.cuStreamQuery(t)));
+    PROBE("busy_launch_again", cu.cuGraphLaunch(y, t));
+    PROBE("busy_upload", cu.cuGraphUpload(y, t));
+    PROBE("busy_destroy", cu.cuGraphExecDestroy(y));
+    PROBE("busy_still", cu.cuStreamQuery(t));
     open_gate(held);
-    PROBE("busy_ends", cu.stream_sync(t));
-    PROBE("launch_destroyed", (cu.begin_capture(t, 1), work_on(t), cu.end_capture(t, &g)));
-    cu.instantiate(&y, g, 0);
-    PROBE("exec_destroy", cu.exec_destroy(y));
-    PROBE("destroy_graph_before_exec", cu.graph_destroy(g));
-    PROBE("end", cu.sync());
+    PROBE("busy_ends", cu.cuStreamSynchronize(t));
+    PROBE("launch_destroyed", (cu.cuStreamBeginCapture_v2(t, 1), work_on(t), cu.cuStreamEndCapture(t, &g)));
+    cu.cuGraphInstantiateWithFlags(&y, g, 0);
+    PROBE("exec_destroy", cu.cuGraphExecDestroy(y));
+    PROBE("destroy_graph_before_exec", cu.cuGraphDestroy(g));
+    PROBE("end", cu.cuCtxSynchronize());
 }
 
 /* Two launches of one exec on two streams: do they overlap? */
@@ -647,22 +674,22 @@ static void graph_order(void) {
     now.nop = kernel(0, "nop");
     spin = kernel(0, "spin");
     held = make_gate();
-    cu.stream(&s, 1, 0);
-    cu.stream(&t, 1, 0);
-    cu.begin_capture(s, 1);
+    cu.cuStreamCreateWithPriority(&s, 1, 0);
+    cu.cuStreamCreateWithPriority(&t, 1, 0);
+    cu.cuStreamBeginCapture_v2(s, 1);
     work_on(s);
-    cu.end_capture(s, &g);
-    cu.instantiate(&x, g, 0);
-    cu.instantiate(&y, g, 0);
-    cu.graph_launch(x, s);
-    cu.graph_launch(y, t);
-    cu.sync();
+    cu.cuStreamEndCapture(s, &g);
+    cu.cuGraphInstantiateWithFlags(&x, g, 0);
+    cu.cuGraphInstantiateWithFlags(&y, g, 0);
+    cu.cuGraphLaunch(x, s);
+    cu.cuGraphLaunch(y, t);
+    cu.cuCtxSynchronize();
     close_gate(held, spin, s);
-    PROBE("behind", (cu.graph_launch(x, s), cu.stream_query(s)));
-    PROBE("same_exec_elsewhere", (cu.graph_launch(x, t), wrong_time(), cu.stream_query(t)));
-    PROBE("other_exec", (cu.graph_launch(y, t), wrong_time(), cu.stream_query(t)));
+    PROBE("behind", (cu.cuGraphLaunch(x, s), cu.cuStreamQuery(s)));
+    PROBE("same_exec_elsewhere", (cu.cuGraphLaunch(x, t), wrong_time(), cu.cuStreamQuery(t)));
+    PROBE("other_exec", (cu.cuGraphLaunch(y, t), wrong_time(), cu.cuStreamQuery(t)));
     open_gate(held);
-    PROBE("all", cu.sync());
+    PROBE("all", cu.cuCtxSynchronize());
 }
 
 /* Captures of one value and another, of another grid, kernel, topology, kind of node; then cuGraphExecUpdate. */
@@ -671,36 +698,36 @@ static void *one_of(int kind, void *s) {
     uint32_t value = (uint32_t)kind;
     params[0] = &memory[0];
     params[1] = &value;
-    cu.begin_capture(s, 1);
+    cu.cuStreamBeginCapture_v2(s, 1);
     switch (kind) {
     case 0: case 1: launch(now.store, 1, 1, s, params); break;
     case 2: launch(now.store, 4, 32, s, params); break;
     case 3: launch(now.nop, 1, 1, s, NULL); break;
     case 4: launch(now.store, 1, 1, s, params); work_on(s); break;
-    case 5: cu.fill_32(memory[0], 3, 4, s); break;
-    case 6: cu.fill_32(memory[0], 4, 8, s); break;
-    case 7: cu.fill_8(memory[0], 4, 8, s); break;
-    case 8: cu.fill_2d(memory[0], 64, 0, 4, 4, s); break;
-    case 9: cu.copy_async(memory[0], memory[0] + 1024, 64, s); break;
-    case 10: cu.copy_async(memory[0] + 64, memory[0] + 1024, 128, s); break;
-    case 11: cu.to_device_async(memory[0], now.pinned, 64, s); break;
-    case 12: cu.host_function(s, nothing, NULL); break;
-    case 13: cu.host_function(s, nothing, &now); break;
+    case 5: cu.cuMemsetD32Async(memory[0], 3, 4, s); break;
+    case 6: cu.cuMemsetD32Async(memory[0], 4, 8, s); break;
+    case 7: cu.cuMemsetD8Async(memory[0], 4, 8, s); break;
+    case 8: cu.cuMemsetD2D8Async(memory[0], 64, 0, 4, 4, s); break;
+    case 9: cu.cuMemcpyDtoDAsync_v2(memory[0], memory[0] + 1024, 64, s); break;
+    case 10: cu.cuMemcpyDtoDAsync_v2(memory[0] + 64, memory[0] + 1024, 128, s); break;
+    case 11: cu.cuMemcpyHtoDAsync_v2(memory[0], now.pinned, 64, s); break;
+    case 12: cu.cuLaunchHostFunc(s, nothing, NULL); break;
+    case 13: cu.cuLaunchHostFunc(s, nothing, &now); break;
     case 14:
-        cu.event(&e, 0);
-        cu.stream(&t, 1, 0);
+        cu.cuEventCreate(&e, 0);
+        cu.cuStreamCreateWithPriority(&t, 1, 0);
         work_on(s);
-        cu.record(e, s);
-        cu.wait_event(t, e, 0);
+        cu.cuEventRecord(e, s);
+        cu.cuStreamWaitEvent(t, e, 0);
         launch(now.store, 1, 1, t, params);
-        cu.record(e, t);
-        cu.wait_event(s, e, 0);
+        cu.cuEventRecord(e, t);
+        cu.cuStreamWaitEvent(s, e, 0);
         break;
     case 15: work_on(s); launch(now.store, 1, 1, s, params); break;
-    case 16: cu.cooperative(now.nop, 1, 1, 1, 1, 1, 1, 0, s, NULL); break;
+    case 16: cu.cuLaunchCooperativeKernel(now.nop, 1, 1, 1, 1, 1, 1, 0, s, NULL); break;
     default: break;
     }
-    cu.end_capture(s, &g);
+    cu.cuStreamEndCapture(s, &g);
     return g;
 }
 static void updates(void) {
@@ -709,7 +736,7 @@ static void updates(void) {
     int   from, to;
     open_one();
     prepare(1);
-    cu.stream(&s, 1, 0);
+    cu.cuStreamCreateWithPriority(&s, 1, 0);
     for (from = 0; from < KINDS; from++) for (to = 0; to < KINDS; to++) {
         char   question[40];
         void  *x = NULL, *g, *h;
@@ -721,13 +748,13 @@ static void updates(void) {
         g = one_of(from, s);
         h = one_of(to, s);
         memset(&info, 0x55, sizeof info);
-        cu.instantiate(&x, g, 0);
-        result = cu.exec_update(x, h, &info);
+        cu.cuGraphInstantiateWithFlags(&x, g, 0);
+        result = cu.cuGraphExecUpdate_v2(x, h, &info);
         answer(question, "%d %d %s %s", result, info.result, info.node ? "node" : "no node",
                info.from ? "from" : "no from");
-        cu.exec_destroy(x);
-        cu.graph_destroy(g);
-        cu.graph_destroy(h);
+        cu.cuGraphExecDestroy(x);
+        cu.cuGraphDestroy(g);
+        cu.cuGraphDestroy(h);
     }
 }
 
@@ -737,63 +764,63 @@ static void after_capture(void) {
     int    state = 77;
     open_one();
     now.nop = kernel(0, "nop");
-    cu.stream(&s, 1, 0);
-    cu.stream(&t, 1, 0);
-    cu.event(&e, 0);
-    cu.event(&f, 0);
-    cu.event(&never, 0);
-    cu.begin_capture(s, 1);
+    cu.cuStreamCreateWithPriority(&s, 1, 0);
+    cu.cuStreamCreateWithPriority(&t, 1, 0);
+    cu.cuEventCreate(&e, 0);
+    cu.cuEventCreate(&f, 0);
+    cu.cuEventCreate(&never, 0);
+    cu.cuStreamBeginCapture_v2(s, 1);
     work_on(s);
-    cu.record(e, s);
-    PROBE("wait_unrecorded", cu.wait_event(s, never, 0));
-    PROBE("state", (cu.is_capturing(s, &state), state));
-    PROBE("end", cu.end_capture(s, &g));
-    PROBE("query", cu.event_query(e));
-    PROBE("sync", cu.event_sync(e));
-    PROBE("wait", cu.wait_event(t, e, 0));
-    PROBE("wait_again", cu.wait_event(s, e, 0));
-    PROBE("elapsed", cu.elapsed(&any_float, e, e));
-    cu.begin_capture(s, 1);
-    PROBE("wait_in_next", cu.wait_event(s, e, 0));
-    PROBE("end_next", cu.end_capture(s, &g));
-    PROBE("record", cu.record(e, s));
-    PROBE("query_recorded", (cu.sync(), cu.event_query(e)));
-    cu.begin_capture(s, 1);
+    cu.cuEventRecord(e, s);
+    PROBE("wait_unrecorded", cu.cuStreamWaitEvent(s, never, 0));
+    PROBE("state", (cu.cuStreamIsCapturing(s, &state), state));
+    PROBE("end", cu.cuStreamEndCapture(s, &g));
+    PROBE("query", cu.cuEventQuery(e));
+    PROBE("sync", cu.cuEventSynchronize(e));
+    PROBE("wait", cu.cuStreamWaitEvent(t, e, 0));
+    PROBE("wait_again", cu.cuStreamWaitEvent(s, e, 0));
+    PROBE("elapsed", cu.cuEventElapsedTime(&any_float, e, e));
+    cu.cuStreamBeginCapture_v2(s, 1);
+    PROBE("wait_in_next", cu.cuStreamWaitEvent(s, e, 0));
+    PROBE("end_next", cu.cuStreamEndCapture(s, &g));
+    PROBE("record", cu.cuEventRecord(e, s));
+    PROBE("query_recorded", (cu.cuCtxSynchronize(), cu.cuEventQuery(e)));
+    cu.cuStreamBeginCapture_v2(s, 1);
     work_on(s);
-    cu.record(e, s);
-    cu.begin_capture(t, 1);
+    cu.cuEventRecord(e, s);
+    cu.cuStreamBeginCapture_v2(t, 1);
     work_on(t);
-    PROBE("merge", cu.wait_event(t, e, 0));
-    PROBE("merge_state", (cu.is_capturing(s, &state), state));
-    PROBE("merge_state_other", (cu.is_capturing(t, &state), state));
-    PROBE("merge_end", cu.end_capture(s, &g));
-    PROBE("merge_end_other", cu.end_capture(t, &g));
-    cu.begin_capture(s, 1);
+    PROBE("merge", cu.cuStreamWaitEvent(t, e, 0));
+    PROBE("merge_state", (cu.cuStreamIsCapturing(s, &state), state));
+    PROBE("merge_state_other", (cu.cuStreamIsCapturing(t, &state), state));
+    PROBE("merge_end", cu.cuStreamEndCapture(s, &g));
+    PROBE("merge_end_other", cu.cuStreamEndCapture(t, &g));
+    cu.cuStreamBeginCapture_v2(s, 1);
     work_on(s);
-    cu.record(e, s);
-    cu.wait_event(t, e, 0);
+    cu.cuEventRecord(e, s);
+    cu.cuStreamWaitEvent(t, e, 0);
     work_on(t);
-    PROBE("end_fork", cu.end_capture(t, &g));
-    PROBE("end_fork_state", (cu.is_capturing(s, &state), state));
-    PROBE("end_origin", cu.end_capture(s, &g));
-    cu.begin_capture(s, 1);
+    PROBE("end_fork", cu.cuStreamEndCapture(t, &g));
+    PROBE("end_fork_state", (cu.cuStreamIsCapturing(s, &state), state));
+    PROBE("end_origin", cu.cuStreamEndCapture(s, &g));
+    cu.cuStreamBeginCapture_v2(s, 1);
     work_on(s);
-    cu.sync();
+    cu.cuCtxSynchronize();
     PROBE("work_when_invalid", work_on(s));
-    PROBE("record_when_invalid", cu.record(e, s));
-    PROBE("wait_when_invalid", cu.wait_event(s, f, 0));
-    PROBE("sync_when_invalid", cu.stream_sync(s));
-    PROBE("begin_when_invalid", cu.begin_capture(s, 1));
-    PROBE("end_when_invalid", cu.end_capture(s, &g));
+    PROBE("record_when_invalid", cu.cuEventRecord(e, s));
+    PROBE("wait_when_invalid", cu.cuStreamWaitEvent(s, f, 0));
+    PROBE("sync_when_invalid", cu.cuStreamSynchronize(s));
+    PROBE("begin_when_invalid", cu.cuStreamBeginCapture_v2(s, 1));
+    PROBE("end_when_invalid", cu.cuStreamEndCapture(s, &g));
     PROBE("graph_when_invalid", g == NULL);
     PROBE("work_after", work_on(s));
-    PROBE("sync_after", cu.stream_sync(s));
-    cu.stream(&u, 1, 0);
-    cu.begin_capture(u, 1);
+    PROBE("sync_after", cu.cuStreamSynchronize(s));
+    cu.cuStreamCreateWithPriority(&u, 1, 0);
+    cu.cuStreamBeginCapture_v2(u, 1);
     work_on(u);
-    PROBE("destroy_capturing", cu.stream_destroy(u));
-    PROBE("alloc_then", cu.alloc(&any_address, 64));
-    PROBE("sync_then", cu.sync());
+    PROBE("destroy_capturing", cu.cuStreamDestroy_v2(u));
+    PROBE("alloc_then", cu.cuMemAlloc_v2(&any_address, 64));
+    PROBE("sync_then", cu.cuCtxSynchronize());
 }
 
 /* Memory nodes. */
@@ -804,41 +831,41 @@ static void memory_nodes(void) {
     uint32_t got = 0;
     open_one();
     now.nop = kernel(0, "nop");
-    cu.stream(&s, 1, 0);
-    cu.stream(&t, 1, 0);
-    cu.begin_capture(s, 1);
-    PROBE("alloc", cu.alloc_async(&p, 4096, s));
+    cu.cuStreamCreateWithPriority(&s, 1, 0);
+    cu.cuStreamCreateWithPriority(&t, 1, 0);
+    cu.cuStreamBeginCapture_v2(s, 1);
+    PROBE("alloc", cu.cuMemAllocAsync(&p, 4096, s));
     PROBE("is_an_address", p != 0);
-    PROBE("fill", cu.fill_32(p, 9, 4, s));
-    PROBE("copy", cu.copy_async(memory[0], p, 4, s));
-    cu.end_capture(s, &g);
-    PROBE("type_before", (what = 77, cu.pointer(&what, 2, p) * 100 + what));
-    PROBE("instantiate", cu.instantiate(&x, g, 0));
-    PROBE("instantiate_twice", cu.instantiate(&y, g, 0));
-    PROBE("clone", cu.graph_clone(&y, g));
-    PROBE("launch", cu.graph_launch(x, s));
-    PROBE("value", (cu.stream_sync(s), cu.to_host(&got, memory[0], 4), (int)got));
-    PROBE("type_after", (what = 77, cu.pointer(&what, 2, p) * 100 + what));
-    PROBE("relaunch", cu.graph_launch(x, s));
-    PROBE("free_async", cu.free_async(p, s));
-    PROBE("launch_after_free", cu.graph_launch(x, s));
-    PROBE("free", (cu.stream_sync(s), cu.free(p)));
-    PROBE("graph_destroy", cu.graph_destroy(g));
-    PROBE("exec_destroy", cu.exec_destroy(x));
-    cu.begin_capture(s, 1);
-    cu.alloc_async(&q, 4096, s);
-    cu.free_async(q, s);
-    cu.end_capture(s, &g);
-    PROBE("freed_instantiate", cu.instantiate(&x, g, 0));
-    PROBE("freed_launch", cu.graph_launch(x, s));
-    PROBE("freed_relaunch", cu.graph_launch(x, s));
-    PROBE("freed_elsewhere", cu.graph_launch(x, t));
-    PROBE("freed_free", (cu.sync(), cu.free(q)));
-    PROBE("auto_free", (cu.begin_capture(s, 1), cu.alloc_async(&q, 4096, s), cu.end_capture(s, &g),
-                        cu.instantiate(&x, g, 1)));
-    PROBE("auto_free_launch", cu.graph_launch(x, s));
-    PROBE("auto_free_relaunch", cu.graph_launch(x, s));
-    PROBE("end", cu.sync());
+    PROBE("fill", cu.cuMemsetD32Async(p, 9, 4, s));
+    PROBE("copy", cu.cuMemcpyDtoDAsync_v2(memory[0], p, 4, s));
+    cu.cuStreamEndCapture(s, &g);
+    PROBE("type_before", (what = 77, cu.cuPointerGetAttribute(&what, 2, p) * 100 + what));
+    PROBE("instantiate", cu.cuGraphInstantiateWithFlags(&x, g, 0));
+    PROBE("instantiate_twice", cu.cuGraphInstantiateWithFlags(&y, g, 0));
+    PROBE("clone", cu.cuGraphClone(&y, g));
+    PROBE("launch", cu.cuGraphLaunch(x, s));
+    PROBE("value", (cu.cuStreamSynchronize(s), cu.cuMemcpyDtoH_v2(&got, memory[0], 4), (int)got));
+    PROBE("type_after", (what = 77, cu.cuPointerGetAttribute(&what, 2, p) * 100 + what));
+    PROBE("relaunch", cu.cuGraphLaunch(x, s));
+    PROBE("free_async", cu.cuMemFreeAsync(p, s));
+    PROBE("launch_after_free", cu.cuGraphLaunch(x, s));
+    PROBE("free", (cu.cuStreamSynchronize(s), cu.cuMemFree_v2(p)));
+    PROBE("graph_destroy", cu.cuGraphDestroy(g));
+    PROBE("exec_destroy", cu.cuGraphExecDestroy(x));
+    cu.cuStreamBeginCapture_v2(s, 1);
+    cu.cuMemAllocAsync(&q, 4096, s);
+    cu.cuMemFreeAsync(q, s);
+    cu.cuStreamEndCapture(s, &g);
+    PROBE("freed_instantiate", cu.cuGraphInstantiateWithFlags(&x, g, 0));
+    PROBE("freed_launch", cu.cuGraphLaunch(x, s));
+    PROBE("freed_relaunch", cu.cuGraphLaunch(x, s));
+    PROBE("freed_elsewhere", cu.cuGraphLaunch(x, t));
+    PROBE("freed_free", (cu.cuCtxSynchronize(), cu.cuMemFree_v2(q)));
+    PROBE("auto_free", (cu.cuStreamBeginCapture_v2(s, 1), cu.cuMemAllocAsync(&q, 4096, s), cu.cuStreamEndCapture(s, &g),
+                        cu.cuGraphInstantiateWithFlags(&x, g, 1)));
+    PROBE("auto_free_launch", cu.cuGraphLaunch(x, s));
+    PROBE("auto_free_relaunch", cu.cuGraphLaunch(x, s));
+    PROBE("end", cu.cuCtxSynchronize());
 }
 
 /* What a node says of a kernel whose arguments were one packed buffer; before and after the graph is launched. */
@@ -860,17 +887,17 @@ static void packed_node(void) {
     extra[2] = (void *)(uintptr_t)2;
     extra[3] = &bytes;
     extra[4] = NULL;
-    cu.begin_capture(s, 2);
-    cu.launch(now.store, 1, 1, 1, 1, 1, 1, 0, s, NULL, extra);
-    cu.end_capture(s, &g);
+    cu.cuStreamBeginCapture_v2(s, 2);
+    cu.cuLaunchKernel(now.store, 1, 1, 1, 1, 1, 1, 0, s, NULL, extra);
+    cu.cuStreamEndCapture(s, &g);
     memset(packed, 0, sizeof packed);
     bytes = 0;
-    cu.graph_nodes(g, &node, &n);
+    cu.cuGraphGetNodes(g, &node, &n);
     for (k = 0; k < 2; k++) {
         snprintf(question, sizeof question, "params_%d", k);
         if (skipped(question)) continue;
         memset(&p, 0, sizeof p);
-        n = (size_t)cu.kernel_params(node, &p);
+        n = (size_t)cu.cuGraphKernelNodeGetParams(node, &p);
         order[0] = 0;
         for (i = 0; p.extra && i < 4 && p.extra[i]; i += 2)
             snprintf(order + strlen(order), sizeof order - strlen(order), " %d", (int)(uintptr_t)p.extra[i]);
@@ -884,9 +911,9 @@ static void packed_node(void) {
             snprintf(question, sizeof question, "argument_%d", k);
             PROBE(question, *(int *)p.params[1]);
         }
-        cu.instantiate(&x, g, 0);
-        cu.graph_launch(x, s);
-        cu.stream_sync(s);
+        cu.cuGraphInstantiateWithFlags(&x, g, 0);
+        cu.cuGraphLaunch(x, s);
+        cu.cuStreamSynchronize(s);
     }
 }
 /* A capture over two devices. */
@@ -896,25 +923,25 @@ static void two_devices(void) {
     open_all();
     nop[0] = kernel(0, "nop");
     nop[1] = kernel(1, "nop");
-    cu.stream(&s, 1, 0);
-    cu.event(&e, 0);
-    cu.set_current(context[1]);
-    cu.stream(&t, 1, 0);
-    cu.event(&f, 0);
-    cu.set_current(context[0]);
-    PROBE("begin", cu.begin_capture(s, 1));
-    PROBE("record", cu.record(e, s));
-    PROBE("fork", cu.wait_event(t, e, 0));
+    cu.cuStreamCreateWithPriority(&s, 1, 0);
+    cu.cuEventCreate(&e, 0);
+    cu.cuCtxSetCurrent(context[1]);
+    cu.cuStreamCreateWithPriority(&t, 1, 0);
+    cu.cuEventCreate(&f, 0);
+    cu.cuCtxSetCurrent(context[0]);
+    PROBE("begin", cu.cuStreamBeginCapture_v2(s, 1));
+    PROBE("record", cu.cuEventRecord(e, s));
+    PROBE("fork", cu.cuStreamWaitEvent(t, e, 0));
     PROBE("launch", launch(nop[1], 1, 1, t, NULL));
     PROBE("wrong_kernel", launch(nop[0], 1, 1, t, NULL));
-    PROBE("record_back", cu.record(f, t));
-    PROBE("join", cu.wait_event(s, f, 0));
-    PROBE("end", cu.end_capture(s, &g));
-    PROBE("nodes", (cu.graph_nodes(g, NULL, &n), (int)n));
-    PROBE("instantiate", cu.instantiate(&x, g, 0));
-    PROBE("launch_on_0", cu.graph_launch(x, s));
-    PROBE("launch_on_1", cu.graph_launch(x, t));
-    PROBE("sync", cu.stream_sync(s) * 1000 + cu.stream_sync(t));
+    PROBE("record_back", cu.cuEventRecord(f, t));
+    PROBE("join", cu.cuStreamWaitEvent(s, f, 0));
+    PROBE("end", cu.cuStreamEndCapture(s, &g));
+    PROBE("nodes", (cu.cuGraphGetNodes(g, NULL, &n), (int)n));
+    PROBE("instantiate", cu.cuGraphInstantiateWithFlags(&x, g, 0));
+    PROBE("launch_on_0", cu.cuGraphLaunch(x, s));
+    PROBE("launch_on_1", cu.cuGraphLaunch(x, t));
+    PROBE("sync", cu.cuStreamSynchronize(s) * 1000 + cu.cuStreamSynchronize(t));
 }
 
 /* ---- graphs: edges, parameters, updates, memory ---- */
@@ -924,54 +951,54 @@ static void graph_edges(void) {
     size_t n;
     int    k;
     open_one();
-    cu.graph(&g, 0);
-    cu.graph(&h, 0);
-    cu.add_empty(&a, g, NULL, 0);
-    cu.add_empty(&b, g, &a, 1);
-    cu.add_empty(&c, g, &b, 1);
-    cu.add_empty(&d, h, NULL, 0);
-    PROBE("after_other_graph", cu.add_empty(&x, g, &d, 1));
+    cu.cuGraphCreate(&g, 0);
+    cu.cuGraphCreate(&h, 0);
+    cu.cuGraphAddEmptyNode(&a, g, NULL, 0);
+    cu.cuGraphAddEmptyNode(&b, g, &a, 1);
+    cu.cuGraphAddEmptyNode(&c, g, &b, 1);
+    cu.cuGraphAddEmptyNode(&d, h, NULL, 0);
+    PROBE("after_other_graph", cu.cuGraphAddEmptyNode(&x, g, &d, 1));
     list[0] = list[1] = a;
-    PROBE("after_twice", cu.add_empty(&x, g, list, 2));
-    PROBE("edge", cu.add_edges(g, &a, &c, 1));
-    PROBE("edge_again", cu.add_edges(g, &a, &c, 1));
-    PROBE("edge_to_itself", cu.add_edges(g, &a, &a, 1));
-    PROBE("edge_to_other_graph", cu.add_edges(g, &a, &d, 1));
-    PROBE("edges_0", cu.add_edges(g, NULL, NULL, 0));
-    PROBE("edges_null", cu.add_edges(g, NULL, NULL, 1));
-    PROBE("circle", cu.add_edges(g, &c, &a, 1));
-    PROBE("instantiate_circle", cu.instantiate(&x, g, 0));
-    PROBE("remove", cu.remove_edges(g, &c, &a, 1));
-    PROBE("remove_again", cu.remove_edges(g, &c, &a, 1));
-    PROBE("instantiate", cu.instantiate(&x, g, 0));
-    PROBE("count", (n = 77, cu.graph_edges(g, NULL, NULL, &n) * 100 + (int)n));
-    PROBE("only_from", (n = 4, cu.graph_edges(g, from, NULL, &n) * 100 + (int)n));
-    PROBE("room_1", (n = 1, cu.graph_edges(g, from, to, &n) * 100 + (int)n));
+    PROBE("after_twice", cu.cuGraphAddEmptyNode(&x, g, list, 2));
+    PROBE("edge", cu.cuGraphAddDependencies(g, &a, &c, 1));
+    PROBE("edge_again", cu.cuGraphAddDependencies(g, &a, &c, 1));
+    PROBE("edge_to_itself", cu.cuGraphAddDependencies(g, &a, &a, 1));
+    PROBE("edge_to_other_graph", cu.cuGraphAddDependencies(g, &a, &d, 1));
+    PROBE("edges_0", cu.cuGraphAddDependencies(g, NULL, NULL, 0));
+    PROBE("edges_null", cu.cuGraphAddDependencies(g, NULL, NULL, 1));
+    PROBE("circle", cu.cuGraphAddDependencies(g, &c, &a, 1));
+    PROBE("instantiate_circle", cu.cuGraphInstantiateWithFlags(&x, g, 0));
+    PROBE("remove", cu.cuGraphRemoveDependencies(g, &c, &a, 1));
+    PROBE("remove_again", cu.cuGraphRemoveDependencies(g, &c, &a, 1));
+    PROBE("instantiate", cu.cuGraphInstantiateWithFlags(&x, g, 0));
+    PROBE("count", (n = 77, cu.cuGraphGetEdges(g, NULL, NULL, &n) * 100 + (int)n));
+    PROBE("only_from", (n = 4, cu.cuGraphGetEdges(g, from, NULL, &n) * 100 + (int)n));
+    PROBE("room_1", (n = 1, cu.cuGraphGetEdges(g, from, to, &n) * 100 + (int)n));
     n = 4;
-    cu.graph_edges(g, from, to, &n);
+    cu.cuGraphGetEdges(g, from, to, &n);
     for (k = 0; k < 3; k++) {
         const char *const names[] = { "first", "second", "third" };
         PROBE(names[k], (from[k] == a ? 1 : from[k] == b ? 2 : 3) * 10 + (to[k] == a ? 1 : to[k] == b ? 2 : 3));
     }
-    PROBE("before_room_1", (n = 1, cu.node_before(c, from, &n) * 100 + (int)n));
+    PROBE("before_room_1", (n = 1, cu.cuGraphNodeGetDependencies(c, from, &n) * 100 + (int)n));
     PROBE("before_first", from[0] == b);
-    PROBE("before_room_0", (n = 0, cu.node_before(c, from, &n) * 100 + (int)n));
-    PROBE("before_null", cu.node_before(NULL, from, &n));
-    PROBE("after", (n = 4, cu.node_after(a, to, &n) * 100 + (int)n));
+    PROBE("before_room_0", (n = 0, cu.cuGraphNodeGetDependencies(c, from, &n) * 100 + (int)n));
+    PROBE("before_null", cu.cuGraphNodeGetDependencies(NULL, from, &n));
+    PROBE("after", (n = 4, cu.cuGraphNodeGetDependentNodes(a, to, &n) * 100 + (int)n));
     PROBE("after_first", to[0] == b);
     PROBE("after_rest", to[3] == NULL);
-    PROBE("roots_room_2", (n = 2, cu.graph_roots(g, from, &n) * 100 + (int)n));
-    PROBE("type_of_null", cu.node_type(NULL, &k));
-    PROBE("type_to_null", cu.node_type(a, NULL));
-    PROBE("destroy_middle", cu.node_destroy(b));
-    PROBE("count_after", (n = 77, cu.graph_edges(g, NULL, NULL, &n) * 100 + (int)n));
-    PROBE("destroy_null", cu.node_destroy(NULL));
-    PROBE("clone", cu.graph_clone(&h, g));
-    PROBE("find", cu.find_in_clone(&x, a, h));
+    PROBE("roots_room_2", (n = 2, cu.cuGraphGetRootNodes(g, from, &n) * 100 + (int)n));
+    PROBE("type_of_null", cu.cuGraphNodeGetType(NULL, &k));
+    PROBE("type_to_null", cu.cuGraphNodeGetType(a, NULL));
+    PROBE("destroy_middle", cu.cuGraphDestroyNode(b));
+    PROBE("count_after", (n = 77, cu.cuGraphGetEdges(g, NULL, NULL, &n) * 100 + (int)n));
+    PROBE("destroy_null", cu.cuGraphDestroyNode(NULL));
+    PROBE("clone", cu.cuGraphClone(&h, g));
+    PROBE("find", cu.cuGraphNodeFindInClone(&x, a, h));
     PROBE("find_is_another", x != a);
-    PROBE("find_in_original", cu.find_in_clone(&x, a, g));
-    PROBE("find_of_clone", (n = 1, cu.graph_nodes(h, list, &n), cu.find_in_clone(&x, list[0], h)));
-    PROBE("clone_null", cu.graph_clone(&h, NULL));
+    PROBE("find_in_original", cu.cuGraphNodeFindInClone(&x, a, g));
+    PROBE("find_of_clone", (n = 1, cu.cuGraphGetNodes(h, list, &n), cu.cuGraphNodeFindInClone(&x, list[0], h)));
+    PROBE("clone_null", cu.cuGraphClone(&h, NULL));
 }
 
 static void node_params(void) {
@@ -992,46 +1019,47 @@ static void node_params(void) {
     s = now.s;
     params[0] = &memory[0];
     params[1] = &value;
-    cu.begin_capture(s, 2);
+    cu.cuStreamBeginCapture_v2(s, 2);
     launch(now.store, 2, 32, s, params);
-    cu.fill_32(memory[0], 7, 5, s);
-    cu.fill_2d(memory[0], 64, 3, 4, 5, s);
-    cu.copy_async(memory[0], memory[0] + 1024, 64, s);
-    cu.to_device_async(memory[0], pageable, 32, s);
-    cu.to_host_async(now.pinned, memory[0], 32, s);
+    cu.cuMemsetD32Async(memory[0], 7, 5, s);
+    cu.cuMemsetD2D8Async(memory[0], 64, 3, 4, 5, s);
+    cu.cuMemcpyDtoDAsync_v2(memory[0], memory[0] + 1024, 64, s);
+    cu.cuMemcpyHtoDAsync_v2(memory[0], pageable, 32, s);
+    cu.cuMemcpyDtoHAsync_v2(now.pinned, memory[0], 32, s);
     copy_2d_to(s);
     launch(now.nop, 1, 1, s, NULL);
-    cu.end_capture(s, &g);
-    cu.graph_nodes(g, nodes, &n);
-    PROBE("kernel", cu.kernel_params(nodes[0], &k));
+    cu.cuStreamEndCapture(s, &g);
+    cu.cuGraphGetNodes(g, nodes, &n);
+    PROBE("kernel", cu.cuGraphKernelNodeGetParams(nodes[0], &k));
     PROBE("kernel_function", k.function == now.store);
     PROBE("kernel_shape", (int)(k.grid[0] * 1000 + k.block[0] * 10 + k.shared));
     PROBE("kernel_params", k.params != NULL);
     PROBE("kernel_extra", k.extra != NULL);
     PROBE("kernel_value", (memcpy(&got, k.params[1], 4), (int)got));
-    PROBE("kernel_again_same", (params[0] = k.params[0], cu.kernel_params(nodes[0], &k), params[0] == k.params[0]));
-    PROBE("kernel_without", (cu.kernel_params(nodes[7], &k), k.params != NULL));
-    PROBE("kernel_of_memset", cu.kernel_params(nodes[1], &k));
-    PROBE("kernel_of_null", cu.kernel_params(NULL, &k));
-    PROBE("memset", cu.memset_params(nodes[1], &m));
+    PROBE("kernel_again_same", (params[0] = k.params[0], cu.cuGraphKernelNodeGetParams(nodes[0], &k),
+           params[0] == k.params[0]));
+    PROBE("kernel_without", (cu.cuGraphKernelNodeGetParams(nodes[7], &k), k.params != NULL));
+    PROBE("kernel_of_memset", cu.cuGraphKernelNodeGetParams(nodes[1], &k));
+    PROBE("kernel_of_null", cu.cuGraphKernelNodeGetParams(NULL, &k));
+    PROBE("memset", cu.cuGraphMemsetNodeGetParams(nodes[1], &m));
     PROBE("memset_values", (int)(m.value * 1000 + m.size * 100 + m.width * 10 + m.height));
     PROBE("memset_pitch", (int)m.pitch);
-    PROBE("memset_2d", cu.memset_params(nodes[2], &m));
+    PROBE("memset_2d", cu.cuGraphMemsetNodeGetParams(nodes[2], &m));
     PROBE("memset_2d_values", (int)(m.value * 1000 + m.size * 100 + m.width * 10 + m.height));
     PROBE("memset_2d_pitch", (int)m.pitch);
-    PROBE("copy", cu.memcpy_params(nodes[3], &c));
+    PROBE("copy", cu.cuGraphMemcpyNodeGetParams(nodes[3], &c));
     PROBE("copy_types", (int)(c.type * 10 + c.type2));
     PROBE("copy_device", c.device == memory[0] + 1024 && c.device2 == memory[0]);
     PROBE("copy_shape", (int)(c.width * 100 + c.rows * 10 + c.depth));
     PROBE("copy_pitch", (int)c.pitch);
     PROBE("copy_pitch_to", (int)c.pitch2);
     PROBE("copy_height", (int)c.height);
-    PROBE("copy_in", cu.memcpy_params(nodes[4], &c));
+    PROBE("copy_in", cu.cuGraphMemcpyNodeGetParams(nodes[4], &c));
     PROBE("copy_in_types", (int)(c.type * 10 + c.type2));
     PROBE("copy_in_host", c.host == (const void *)pageable);
-    PROBE("copy_out", cu.memcpy_params(nodes[5], &c));
+    PROBE("copy_out", cu.cuGraphMemcpyNodeGetParams(nodes[5], &c));
     PROBE("copy_out_types", (int)(c.type * 10 + c.type2));
-    PROBE("copy_2d", cu.memcpy_params(nodes[6], &c));
+    PROBE("copy_2d", cu.cuGraphMemcpyNodeGetParams(nodes[6], &c));
     PROBE("copy_2d_types", (int)(c.type * 10 + c.type2));
     PROBE("copy_2d_shape", (int)(c.width * 100 + c.rows * 10 + c.depth));
     PROBE("copy_2d_pitch", (int)c.pitch);
@@ -1043,32 +1071,32 @@ static void node_params(void) {
    handle. */
 static void *branches_of(void *s, void *t, int how) {
     void *g = NULL, *e = fresh_event(), *list[2];
-    cu.begin_capture(s, 1);
+    cu.cuStreamBeginCapture_v2(s, 1);
     work_on(s);
-    cu.record(e, s);
-    cu.wait_event(t, e, 0);
-    if (how & 1) cu.fill_32(memory[0], 1, 4, t);
+    cu.cuEventRecord(e, s);
+    cu.cuStreamWaitEvent(t, e, 0);
+    if (how & 1) cu.cuMemsetD32Async(memory[0], 1, 4, t);
     work_on(s);
-    if (!(how & 1)) cu.fill_32(memory[0], 1, 4, t);
-    cu.record(e, t);
-    if (how & 2) cu.wait_event(s, e, 0);
+    if (!(how & 1)) cu.cuMemsetD32Async(memory[0], 1, 4, t);
+    cu.cuEventRecord(e, t);
+    if (how & 2) cu.cuStreamWaitEvent(s, e, 0);
     if (how & 4) work_on(s);
-    if (!(how & 2)) cu.wait_event(s, e, 0);
+    if (!(how & 2)) cu.cuStreamWaitEvent(s, e, 0);
     if (how & 8) {                               /* the join's edges the other way round */
         size_t           n = 0;
         void *const     *now_list = NULL;
         int              status;
         uint64_t         id;
-        cu.capture_info(s, &status, &id, NULL, &now_list, NULL, &n);
+        cu.cuStreamGetCaptureInfo_v3(s, &status, &id, NULL, &now_list, NULL, &n);
         if (n == 2) {
             list[0] = now_list[1];
             list[1] = now_list[0];
-            cu.update_dependencies(s, list, 2, 1);
+            cu.cuStreamUpdateCaptureDependencies(s, list, 2, 1);
         }
         work_on(s);
     }
     if (how & 16) work_on(s);
-    cu.end_capture(s, &g);
+    cu.cuStreamEndCapture(s, &g);
     return g;
 }
 static void updates_of_branches(void) {
@@ -1080,8 +1108,8 @@ static void updates_of_branches(void) {
     update info;
     open_one();
     prepare(1);
-    cu.stream(&s, 1, 0);
-    cu.stream(&t, 1, 0);
+    cu.cuStreamCreateWithPriority(&s, 1, 0);
+    cu.cuStreamCreateWithPriority(&t, 1, 0);
     for (i = 0; i < COUNT(pairs); i++) {
         char question[40];
         int  result;
@@ -1090,30 +1118,30 @@ static void updates_of_branches(void) {
         g = branches_of(s, t, pairs[i][0]);
         h = branches_of(s, t, pairs[i][1]);
         memset(&info, 0x55, sizeof info);
-        cu.instantiate(&x, g, 0);
-        result = cu.exec_update(x, h, &info);
+        cu.cuGraphInstantiateWithFlags(&x, g, 0);
+        result = cu.cuGraphExecUpdate_v2(x, h, &info);
         answer(question, "%d %d %s %s", result, info.result, info.node ? "node" : "no node",
                info.from ? "from" : "no from");
-        cu.exec_destroy(x);
+        cu.cuGraphExecDestroy(x);
     }
     g = branches_of(s, t, 0);
-    cu.instantiate(&x, g, 0);
-    PROBE("exec_null", cu.exec_update(NULL, g, &info));
+    cu.cuGraphInstantiateWithFlags(&x, g, 0);
+    PROBE("exec_null", cu.cuGraphExecUpdate_v2(NULL, g, &info));
     PROBE("exec_null_result", info.result);
-    PROBE("graph_null", (memset(&info, 0x55, sizeof info), cu.exec_update(x, NULL, &info)));
+    PROBE("graph_null", (memset(&info, 0x55, sizeof info), cu.cuGraphExecUpdate_v2(x, NULL, &info)));
     PROBE("graph_null_result", info.result);
-    cu.begin_capture(s, 1);
-    cu.alloc_async(&p, 64, s);
-    cu.free_async(p, s);
-    cu.end_capture(s, &h);
-    cu.instantiate(&y, h, 0);
-    PROBE("memory_itself", cu.exec_update(y, h, &info));
+    cu.cuStreamBeginCapture_v2(s, 1);
+    cu.cuMemAllocAsync(&p, 64, s);
+    cu.cuMemFreeAsync(p, s);
+    cu.cuStreamEndCapture(s, &h);
+    cu.cuGraphInstantiateWithFlags(&y, h, 0);
+    PROBE("memory_itself", cu.cuGraphExecUpdate_v2(y, h, &info));
     PROBE("memory_itself_result", info.result);
-    cu.begin_capture(s, 1);
-    cu.alloc_async(&p, 64, s);
-    cu.free_async(p, s);
-    cu.end_capture(s, &g);
-    PROBE("memory_other", (memset(&info, 0x55, sizeof info), cu.exec_update(y, g, &info)));
+    cu.cuStreamBeginCapture_v2(s, 1);
+    cu.cuMemAllocAsync(&p, 64, s);
+    cu.cuMemFreeAsync(p, s);
+    cu.cuStreamEndCapture(s, &g);
+    PROBE("memory_other", (memset(&info, 0x55, sizeof info), cu.cuGraphExecUpdate_v2(y, g, &info)));
     PROBE("memory_other_result", info.result);
     PROBE("memory_other_node", info.node != NULL);
 }
@@ -1126,54 +1154,55 @@ static void more_memory(void) {
     open_one();
     spin = kernel(0, "spin");
     held = make_gate();
-    cu.stream(&s, 1, 0);
-    cu.stream(&t, 1, 0);
-    cu.begin_capture(s, 1);
-    cu.alloc_async(&p, 4096, s);
-    cu.end_capture(s, &g);
-    PROBE("range_before", cu.range(&q, any_sizes, p));
-    PROBE("copy_before", cu.copy_async(memory[0], p, 4, s));
-    cu.begin_capture(t, 1);
-    PROBE("copy_captured_elsewhere", cu.copy_async(memory[0], p, 4, t));
-    PROBE("free_captured_elsewhere", cu.free_async(p, t));
-    cu.end_capture(t, &h);
-    cu.instantiate(&x, g, 0);
-    cu.instantiate(&y, h, 0);
-    PROBE("free_before", cu.free(p));
-    PROBE("free_async_before", cu.free_async(p, s));
-    PROBE("launch_free_first", cu.graph_launch(y, s));
-    PROBE("sync", cu.stream_sync(s));
+    cu.cuStreamCreateWithPriority(&s, 1, 0);
+    cu.cuStreamCreateWithPriority(&t, 1, 0);
+    cu.cuStreamBeginCapture_v2(s, 1);
+    cu.cuMemAllocAsync(&p, 4096, s);
+    cu.cuStreamEndCapture(s, &g);
+    PROBE("range_before", cu.cuMemGetAddressRange_v2(&q, any_sizes, p));
+    PROBE("copy_before", cu.cuMemcpyDtoDAsync_v2(memory[0], p, 4, s));
+    cu.cuStreamBeginCapture_v2(t, 1);
+    PROBE("copy_captured_elsewhere", cu.cuMemcpyDtoDAsync_v2(memory[0], p, 4, t));
+    PROBE("free_captured_elsewhere", cu.cuMemFreeAsync(p, t));
+    cu.cuStreamEndCapture(t, &h);
+    cu.cuGraphInstantiateWithFlags(&x, g, 0);
+    cu.cuGraphInstantiateWithFlags(&y, h, 0);
+    PROBE("free_before", cu.cuMemFree_v2(p));
+    PROBE("free_async_before", cu.cuMemFreeAsync(p, s));
+    PROBE("launch_free_first", cu.cuGraphLaunch(y, s));
+    PROBE("sync", cu.cuStreamSynchronize(s));
     close_gate(held, spin, s);
-    PROBE("launch_behind", cu.graph_launch(x, s));
-    PROBE("type_behind", (what = 77, cu.pointer(&what, 2, p) * 100 + what));
-    PROBE("copy_behind", cu.copy_async(memory[0], p, 4, s));
-    PROBE("free_async_behind", cu.free_async(p, s));
-    PROBE("type_freed_behind", (what = 77, cu.pointer(&what, 2, p) * 100 + what));
-    PROBE("launch_again_behind", cu.graph_launch(x, s));
-    PROBE("launch_free_behind", cu.graph_launch(y, s));
-    PROBE("launch_free_again", cu.graph_launch(y, s));
+    PROBE("launch_behind", cu.cuGraphLaunch(x, s));
+    PROBE("type_behind", (what = 77, cu.cuPointerGetAttribute(&what, 2, p) * 100 + what));
+    PROBE("copy_behind", cu.cuMemcpyDtoDAsync_v2(memory[0], p, 4, s));
+    PROBE("free_async_behind", cu.cuMemFreeAsync(p, s));
+    PROBE("type_freed_behind", (what = 77, cu.cuPointerGetAttribute(&what, 2, p) * 100 + what));
+    PROBE("launch_again_behind", cu.cuGraphLaunch(x, s));
+    PROBE("launch_free_behind", cu.cuGraphLaunch(y, s));
+    PROBE("launch_free_again", cu.cuGraphLaunch(y, s));
     open_gate(held);
-    PROBE("end", cu.sync());
-    PROBE("type_after", (what = 77, cu.pointer(&what, 2, p) * 100 + what));
-    PROBE("launch_last", cu.graph_launch(x, s));
-    PROBE("exec_destroy", (cu.sync(), cu.exec_destroy(x)));
-    PROBE("graph_destroy", cu.graph_destroy(g));
-    PROBE("type_left", (what = 77, cu.pointer(&what, 2, p) * 100 + what));
-    PROBE("launch_free_left", cu.graph_launch(y, s));
-    PROBE("sync_left", cu.stream_sync(s));
-    PROBE("type_gone", (what = 77, cu.pointer(&what, 2, p) * 100 + what));
-    PROBE("launch_free_gone", cu.graph_launch(y, s));
-    cu.begin_capture(s, 1);
-    PROBE("free_gone_captured", cu.free_async(p, s));
-    cu.alloc_async(&p, 4096, s);
-    PROBE("destroy_stream_with_memory", cu.stream_destroy(s));
-    PROBE("again", (cu.begin_capture(t, 1), cu.alloc_async(&p, 4096, t), cu.end_capture(t, &g)));
-    cu.instantiate(&x, g, 1);
-    PROBE("auto_flags", (any_sizes[0] = 77, cu.exec_flags(x, (uint64_t *)(void *)any_sizes) * 100 + (int)any_sizes[0]));
-    PROBE("auto_launch", (cu.graph_launch(x, t), cu.graph_launch(x, t)));
-    PROBE("auto_free", (cu.sync(), cu.free(p)));
-    PROBE("auto_launch_after", cu.graph_launch(x, t));
-    PROBE("auto_end", cu.sync());
+    PROBE("end", cu.cuCtxSynchronize());
+    PROBE("type_after", (what = 77, cu.cuPointerGetAttribute(&what, 2, p) * 100 + what));
+    PROBE("launch_last", cu.cuGraphLaunch(x, s));
+    PROBE("exec_destroy", (cu.cuCtxSynchronize(), cu.cuGraphExecDestroy(x)));
+    PROBE("graph_destroy", cu.cuGraphDestroy(g));
+    PROBE("type_left", (what = 77, cu.cuPointerGetAttribute(&what, 2, p) * 100 + what));
+    PROBE("launch_free_left", cu.cuGraphLaunch(y, s));
+    PROBE("sync_left", cu.cuStreamSynchronize(s));
+    PROBE("type_gone", (what = 77, cu.cuPointerGetAttribute(&what, 2, p) * 100 + what));
+    PROBE("launch_free_gone", cu.cuGraphLaunch(y, s));
+    cu.cuStreamBeginCapture_v2(s, 1);
+    PROBE("free_gone_captured", cu.cuMemFreeAsync(p, s));
+    cu.cuMemAllocAsync(&p, 4096, s);
+    PROBE("destroy_stream_with_memory", cu.cuStreamDestroy_v2(s));
+    PROBE("again", (cu.cuStreamBeginCapture_v2(t, 1), cu.cuMemAllocAsync(&p, 4096, t), cu.cuStreamEndCapture(t, &g)));
+    cu.cuGraphInstantiateWithFlags(&x, g, 1);
+    PROBE("auto_flags", (any_sizes[0] = 77, cu.cuGraphExecGetFlags(x,
+           (uint64_t *)(void *)any_sizes) * 100 + (int)any_sizes[0]));
+    PROBE("auto_launch", (cu.cuGraphLaunch(x, t), cu.cuGraphLaunch(x, t)));
+    PROBE("auto_free", (cu.cuCtxSynchronize(), cu.cuMemFree_v2(p)));
+    PROBE("auto_launch_after", cu.cuGraphLaunch(x, t));
+    PROBE("auto_end", cu.cuCtxSynchronize());
 }
 
 /* What is destroyed before a launch. The last ones may crash. */
@@ -1182,49 +1211,49 @@ static void more_life(void) {
     size_t n = 0;
     open_one();
     now.nop = kernel(0, "nop");
-    cu.stream(&s, 1, 0);
-    cu.stream(&t, 1, 0);
-    cu.event(&e, 0);
-    cu.graph(&g, 0);
-    PROBE("to_graph", cu.capture_to(s, g, NULL, NULL, 0, 1));
+    cu.cuStreamCreateWithPriority(&s, 1, 0);
+    cu.cuStreamCreateWithPriority(&t, 1, 0);
+    cu.cuEventCreate(&e, 0);
+    cu.cuGraphCreate(&g, 0);
+    PROBE("to_graph", cu.cuStreamBeginCaptureToGraph(s, g, NULL, NULL, 0, 1));
     work_on(s);
-    PROBE("to_graph_twice", cu.capture_to(t, g, NULL, NULL, 0, 1));
+    PROBE("to_graph_twice", cu.cuStreamBeginCaptureToGraph(t, g, NULL, NULL, 0, 1));
     work_on(t);
-    PROBE("to_graph_end_second", cu.end_capture(t, &x));
+    PROBE("to_graph_end_second", cu.cuStreamEndCapture(t, &x));
     PROBE("to_graph_same", x == g);
-    PROBE("to_graph_break", cu.stream_query(s));
-    PROBE("to_graph_end", cu.end_capture(s, &x));
+    PROBE("to_graph_break", cu.cuStreamQuery(s));
+    PROBE("to_graph_end", cu.cuStreamEndCapture(s, &x));
     PROBE("to_graph_end_null", x == NULL);
-    PROBE("to_graph_nodes", (cu.graph_nodes(g, NULL, &n) * 100 + (int)n));
-    PROBE("to_graph_instantiate", cu.instantiate(&x, g, 0));
-    cu.begin_capture(s, 1);
-    cu.record_with(e, s, 1);
-    cu.end_capture(s, &g);
-    cu.instantiate(&x, g, 0);
-    PROBE("event_query", cu.event_query(e));
-    PROBE("event_launch", cu.graph_launch(x, s));
-    PROBE("event_sync", cu.event_sync(e));
-    PROBE("event_elapsed", cu.elapsed(&any_float, e, e));
-    PROBE("event_destroy", cu.event_destroy(e));
-    PROBE("event_launch_after", cu.graph_launch(x, s));
-    PROBE("event_sync_after", cu.stream_sync(s));
-    cu.create(&own, 0, 0);
-    cu.load(&mod, module_text);
-    cu.function(&f, mod, "nop");
-    cu.stream(&t, 1, 0);
-    cu.begin_capture(t, 1);
+    PROBE("to_graph_nodes", (cu.cuGraphGetNodes(g, NULL, &n) * 100 + (int)n));
+    PROBE("to_graph_instantiate", cu.cuGraphInstantiateWithFlags(&x, g, 0));
+    cu.cuStreamBeginCapture_v2(s, 1);
+    cu.cuEventRecordWithFlags(e, s, 1);
+    cu.cuStreamEndCapture(s, &g);
+    cu.cuGraphInstantiateWithFlags(&x, g, 0);
+    PROBE("event_query", cu.cuEventQuery(e));
+    PROBE("event_launch", cu.cuGraphLaunch(x, s));
+    PROBE("event_sync", cu.cuEventSynchronize(e));
+    PROBE("event_elapsed", cu.cuEventElapsedTime(&any_float, e, e));
+    PROBE("event_destroy", cu.cuEventDestroy_v2(e));
+    PROBE("event_launch_after", cu.cuGraphLaunch(x, s));
+    PROBE("event_sync_after", cu.cuStreamSynchronize(s));
+    cu.cuCtxCreate_v2(&own, 0, 0);
+    cu.cuModuleLoadData(&mod, module_text);
+    cu.cuModuleGetFunction(&f, mod, "nop");
+    cu.cuStreamCreateWithPriority(&t, 1, 0);
+    cu.cuStreamBeginCapture_v2(t, 1);
     launch(f, 1, 1, t, NULL);
-    cu.end_capture(t, &g);
-    PROBE("own_instantiate", cu.instantiate(&x, g, 0));
-    PROBE("own_launch", cu.graph_launch(x, t));
-    PROBE("own_launch_elsewhere", cu.graph_launch(x, s));
-    cu.begin_capture(t, 1);
+    cu.cuStreamEndCapture(t, &g);
+    PROBE("own_instantiate", cu.cuGraphInstantiateWithFlags(&x, g, 0));
+    PROBE("own_launch", cu.cuGraphLaunch(x, t));
+    PROBE("own_launch_elsewhere", cu.cuGraphLaunch(x, s));
+    cu.cuStreamBeginCapture_v2(t, 1);
     launch(f, 1, 1, t, NULL);
-    PROBE("own_destroy", cu.destroy(own));
-    cu.set_current(context[0]);
-    PROBE("own_alloc", cu.alloc(&any_address, 64));
-    PROBE("own_nodes", (cu.graph_nodes(g, NULL, &n) * 100 + (int)n));
-    PROBE("own_graph_destroy", cu.graph_destroy(g));
+    PROBE("own_destroy", cu.cuCtxDestroy_v2(own));
+    cu.cuCtxSetCurrent(context[0]);
+    PROBE("own_alloc", cu.cuMemAlloc_v2(&any_address, 64));
+    PROBE("own_nodes", (cu.cuGraphGetNodes(g, NULL, &n) * 100 + (int)n));
+    PROBE("own_graph_destroy", cu.cuGraphDestroy(g));
 }
 
 static void left_in_thread_local(void) { calls_of(left, COUNT(left), 1, 1); }
@@ -1242,34 +1271,34 @@ static void left_lists(void) {
     int    k, value;
     update info;
     open_one();
-    cu.graph(&g, 0);
-    PROBE("nodes_empty_room_0", (n = 0, cu.graph_nodes(g, list, &n) * 100 + (int)n));
-    PROBE("edges_empty_room_0", (n = 0, cu.graph_edges(g, list, list + 4, &n) * 100 + (int)n));
-    for (k = 0; k < 4; k++) cu.add_empty(&nodes[k], g, NULL, 0);
-    PROBE("before_none_room_0", (n = 0, cu.node_before(nodes[0], list, &n) * 100 + (int)n));
-    PROBE("nodes_room_0", (n = 0, cu.graph_nodes(g, list, &n) * 100 + (int)n));
-    PROBE("roots_room_0", (n = 0, cu.graph_roots(g, list, &n) * 100 + (int)n));
+    cu.cuGraphCreate(&g, 0);
+    PROBE("nodes_empty_room_0", (n = 0, cu.cuGraphGetNodes(g, list, &n) * 100 + (int)n));
+    PROBE("edges_empty_room_0", (n = 0, cu.cuGraphGetEdges(g, list, list + 4, &n) * 100 + (int)n));
+    for (k = 0; k < 4; k++) cu.cuGraphAddEmptyNode(&nodes[k], g, NULL, 0);
+    PROBE("before_none_room_0", (n = 0, cu.cuGraphNodeGetDependencies(nodes[0], list, &n) * 100 + (int)n));
+    PROBE("nodes_room_0", (n = 0, cu.cuGraphGetNodes(g, list, &n) * 100 + (int)n));
+    PROBE("roots_room_0", (n = 0, cu.cuGraphGetRootNodes(g, list, &n) * 100 + (int)n));
     /* 1 -> 4, 1 -> 2, 3 -> 2, 1 -> 3 in this order */
-    cu.add_edges(g, &nodes[0], &nodes[3], 1);
-    cu.add_edges(g, &nodes[0], &nodes[1], 1);
-    cu.add_edges(g, &nodes[2], &nodes[1], 1);
-    cu.add_edges(g, &nodes[0], &nodes[2], 1);
-    PROBE("edges_room_0", (n = 0, cu.graph_edges(g, list, list + 4, &n) * 100 + (int)n));
-    PROBE("after_room_0", (n = 0, cu.node_after(nodes[0], list, &n) * 100 + (int)n));
-    PROBE("after", (n = 4, cu.node_after(nodes[0], list, &n), value = 0,
+    cu.cuGraphAddDependencies(g, &nodes[0], &nodes[3], 1);
+    cu.cuGraphAddDependencies(g, &nodes[0], &nodes[1], 1);
+    cu.cuGraphAddDependencies(g, &nodes[2], &nodes[1], 1);
+    cu.cuGraphAddDependencies(g, &nodes[0], &nodes[2], 1);
+    PROBE("edges_room_0", (n = 0, cu.cuGraphGetEdges(g, list, list + 4, &n) * 100 + (int)n));
+    PROBE("after_room_0", (n = 0, cu.cuGraphNodeGetDependentNodes(nodes[0], list, &n) * 100 + (int)n));
+    PROBE("after", (n = 4, cu.cuGraphNodeGetDependentNodes(nodes[0], list, &n), value = 0,
                     digit(list[0], nodes, 4) * 100 + digit(list[1], nodes, 4) * 10 + digit(list[2], nodes, 4)));
-    PROBE("before", (n = 4, cu.node_before(nodes[1], list, &n), digit(list[0], nodes, 4) * 10
+    PROBE("before", (n = 4, cu.cuGraphNodeGetDependencies(nodes[1], list, &n), digit(list[0], nodes, 4) * 10
                                                                     + digit(list[1], nodes, 4)));
     n = 4;
-    cu.graph_edges(g, list, list + 4, &n);
+    cu.cuGraphGetEdges(g, list, list + 4, &n);
     for (i = 0, value = 0; i < 4; i++)
         value = value * 100 + digit(list[i], nodes, 4) * 10 + digit(list[4 + i], nodes, 4);
     PROBE("edges", value);
-    cu.graph_clone(&h, g);
+    cu.cuGraphClone(&h, g);
     n = 4;
-    cu.graph_nodes(h, nodes, &n);
+    cu.cuGraphGetNodes(h, nodes, &n);
     n = 4;
-    cu.graph_edges(h, list, list + 4, &n);
+    cu.cuGraphGetEdges(h, list, list + 4, &n);
     for (i = 0, value = 0; i < 4; i++)
         value = value * 100 + digit(list[i], nodes, 4) * 10 + digit(list[4 + i], nodes, 4);
     PROBE("edges_of_clone", value);
@@ -1277,24 +1306,24 @@ static void left_lists(void) {
     prepare(1);
     for (k = 0; k < 2; k++) {
         void *s = NULL, *t = NULL, *e = fresh_event(), *made[2] = { NULL, NULL };
-        cu.stream(&s, 1, 0);
-        cu.stream(&t, 1, 0);
-        cu.begin_capture(s, 1);
-        cu.record(e, s);
-        cu.wait_event(t, e, 0);
+        cu.cuStreamCreateWithPriority(&s, 1, 0);
+        cu.cuStreamCreateWithPriority(&t, 1, 0);
+        cu.cuStreamBeginCapture_v2(s, 1);
+        cu.cuEventRecord(e, s);
+        cu.cuStreamWaitEvent(t, e, 0);
         work_on(s);
-        cu.fill_32(memory[0], 1, 4, t);
-        cu.record(e, t);
-        cu.wait_event(s, e, 0);
-        cu.end_capture(s, k ? &h : &g);
+        cu.cuMemsetD32Async(memory[0], 1, 4, t);
+        cu.cuEventRecord(e, t);
+        cu.cuStreamWaitEvent(s, e, 0);
+        cu.cuStreamEndCapture(s, k ? &h : &g);
         n = 2;
-        cu.graph_nodes(k ? h : g, made, &n);
+        cu.cuGraphGetNodes(k ? h : g, made, &n);
         if (!k) continue;
-        cu.add_empty(&to, h, &made[0], 1);
-        cu.node_destroy(to);
+        cu.cuGraphAddEmptyNode(&to, h, &made[0], 1);
+        cu.cuGraphDestroyNode(to);
     }
-    cu.instantiate(&x, g, 0);
-    PROBE("update_ends", cu.exec_update(x, h, &info));
+    cu.cuGraphInstantiateWithFlags(&x, g, 0);
+    PROBE("update_ends", cu.cuGraphExecUpdate_v2(x, h, &info));
     PROBE("update_ends_result", info.result);
 }
 
@@ -1306,44 +1335,44 @@ static void left_launches(void) {
     uint32_t got = 0;
     update   info;
     open_one();
-    cu.stream(&s, 1, 0);
-    cu.begin_capture(s, 1);
-    cu.alloc_async(&p, 64, s);
-    cu.fill_32(p, 5, 4, s);
-    cu.end_capture(s, &g);
-    cu.begin_capture(s, 1);
-    cu.alloc_async(&q, 64, s);
-    cu.fill_32(q, 6, 4, s);
-    cu.end_capture(s, &h);
+    cu.cuStreamCreateWithPriority(&s, 1, 0);
+    cu.cuStreamBeginCapture_v2(s, 1);
+    cu.cuMemAllocAsync(&p, 64, s);
+    cu.cuMemsetD32Async(p, 5, 4, s);
+    cu.cuStreamEndCapture(s, &g);
+    cu.cuStreamBeginCapture_v2(s, 1);
+    cu.cuMemAllocAsync(&q, 64, s);
+    cu.cuMemsetD32Async(q, 6, 4, s);
+    cu.cuStreamEndCapture(s, &h);
     PROBE("other_address", p != q);
-    cu.instantiate(&x, g, 0);
-    PROBE("update", cu.exec_update(x, h, &info) * 100 + info.result);
-    PROBE("instantiate_the_other", cu.instantiate(&y, h, 0));
-    PROBE("launch", cu.graph_launch(x, s));
-    PROBE("sync", cu.stream_sync(s));
-    PROBE("type_of_first", (what = 77, cu.pointer(&what, 2, p) * 100 + what));
-    PROBE("type_of_second", (what = 77, cu.pointer(&what, 2, q) * 100 + what));
-    PROBE("value_of_second", (cu.to_host(&got, q, 4), (int)got));
-    PROBE("free_first", cu.free(p));
-    PROBE("free_second", cu.free(q));
-    cu.begin_capture(s, 1);
-    cu.alloc_async(&q, 1 << 24, s);
-    cu.fill_32(q, 7, 4, s);
-    cu.end_capture(s, &h);
-    PROBE("update_other_size", cu.exec_update(x, h, &info) * 100 + info.result);
-    PROBE("launch_other_size", cu.graph_launch(x, s));
-    PROBE("sync_other_size", cu.stream_sync(s));
+    cu.cuGraphInstantiateWithFlags(&x, g, 0);
+    PROBE("update", cu.cuGraphExecUpdate_v2(x, h, &info) * 100 + info.result);
+    PROBE("instantiate_the_other", cu.cuGraphInstantiateWithFlags(&y, h, 0));
+    PROBE("launch", cu.cuGraphLaunch(x, s));
+    PROBE("sync", cu.cuStreamSynchronize(s));
+    PROBE("type_of_first", (what = 77, cu.cuPointerGetAttribute(&what, 2, p) * 100 + what));
+    PROBE("type_of_second", (what = 77, cu.cuPointerGetAttribute(&what, 2, q) * 100 + what));
+    PROBE("value_of_second", (cu.cuMemcpyDtoH_v2(&got, q, 4), (int)got));
+    PROBE("free_first", cu.cuMemFree_v2(p));
+    PROBE("free_second", cu.cuMemFree_v2(q));
+    cu.cuStreamBeginCapture_v2(s, 1);
+    cu.cuMemAllocAsync(&q, 1 << 24, s);
+    cu.cuMemsetD32Async(q, 7, 4, s);
+    cu.cuStreamEndCapture(s, &h);
+    PROBE("update_other_size", cu.cuGraphExecUpdate_v2(x, h, &info) * 100 + info.result);
+    PROBE("launch_other_size", cu.cuGraphLaunch(x, s));
+    PROBE("sync_other_size", cu.cuStreamSynchronize(s));
 }
 static void fills_of(ptr address) {
     void *s = NULL, *g = NULL, *x = NULL;
     open_one();
-    cu.stream(&s, 1, 0);
-    cu.begin_capture(s, 1);
-    PROBE("fill", cu.fill_32(address, 1, 4, s));
-    cu.end_capture(s, &g);
-    PROBE("instantiate", cu.instantiate(&x, g, 0));
-    PROBE("launch", cu.graph_launch(x, s));
-    PROBE("sync", cu.stream_sync(s));
+    cu.cuStreamCreateWithPriority(&s, 1, 0);
+    cu.cuStreamBeginCapture_v2(s, 1);
+    PROBE("fill", cu.cuMemsetD32Async(address, 1, 4, s));
+    cu.cuStreamEndCapture(s, &g);
+    PROBE("instantiate", cu.cuGraphInstantiateWithFlags(&x, g, 0));
+    PROBE("launch", cu.cuGraphLaunch(x, s));
+    PROBE("sync", cu.cuStreamSynchronize(s));
 }
 static void left_wild(void) { fills_of(16); }
 static void left_pageable(void) { fills_of((ptr)(uintptr_t)pageable); }

@@ -29,11 +29,11 @@ static const char cluster_text[] =
 static void *clustered;
 static void open_clusters(void) {
     open_one();
-    PROBE("load", cu.load(&clustered, cluster_text));
+    PROBE("load", cu.cuModuleLoadData(&clustered, cluster_text));
 }
 static void *named(const char *name) {
     void *f = NULL;
-    cu.function(&f, clustered, name);
+    cu.cuModuleGetFunction(&f, clustered, name);
     return f;
 }
 
@@ -56,15 +56,15 @@ static void attributes(void) {
     for (i = 0; i < COUNT(names); i++) for (a = MUST_BE_SET; a <= POLICY; a++) {
         snprintf(question, sizeof question, "%s_%d", names[i], a);
         if (skipped(question)) continue;
-        answer(question, "%d 77", cu.get_attribute(&v, a, named(names[i])));         /* the values: set_... below */
+        answer(question, "%d 77", cu.cuFuncGetAttribute(&v, a, named(names[i])));    /* the values: set_... below */
     }
     for (i = 0; i < COUNT(set); i++) {
         int result;
         snprintf(question, sizeof question, "set_%s_%d_to_%d", set[i].of, set[i].attribute, set[i].value);
         if (skipped(question)) continue;
-        result = cu.set_attribute(named(set[i].of), set[i].attribute, set[i].value);
+        result = cu.cuFuncSetAttribute(named(set[i].of), set[i].attribute, set[i].value);
         v = 77;
-        cu.get_attribute(&v, set[i].attribute, named(set[i].of));
+        cu.cuFuncGetAttribute(&v, set[i].attribute, named(set[i].of));
         answer(question, "%d %d", result, v);
     }
 }
@@ -87,7 +87,7 @@ static config with_cluster(unsigned grid, unsigned x, unsigned y, unsigned z) {
 }
 static void found(const char *question, int result) {
     unsigned out[3] = { 0, 0, 0 };
-    if (result == 0 && cu.sync() == 0) cu.to_host(out, memory[0], sizeof out);
+    if (result == 0 && cu.cuCtxSynchronize() == 0) cu.cuMemcpyDtoH_v2(out, memory[0], sizeof out);
     answer(question, "%d %u %u %u", result, out[0], out[1], out[2]);
 }
 #define FOUND(question, call) do { if (!skipped(question)) found(question, call); } while (0)
@@ -95,12 +95,12 @@ static void found(const char *question, int result) {
 static int ex(const char *name, config c) {
     void *params[1];
     params[0] = &memory[0];
-    return cu.launch_ex(&c, named(name), params, NULL);
+    return cu.cuLaunchKernelEx(&c, named(name), params, NULL);
 }
 static int plainly(const char *name, unsigned x, unsigned y, unsigned z) {
     void *params[1];
     params[0] = &memory[0];
-    return cu.launch(named(name), x, y, z, 1, 1, 1, 0, NULL, params, NULL);
+    return cu.cuLaunchKernel(named(name), x, y, z, 1, 1, 1, 0, NULL, params, NULL);
 }
 
 static void sizes(void) {
@@ -121,7 +121,7 @@ static void sizes(void) {
             FOUND(question, ex(names[i], with_cluster(32, g, 1, 1)));
         }
         snprintf(question, sizeof question, "%s_allow", names[i]);
-        PROBE(question, cu.set_attribute(named(names[i]), NON_PORTABLE, 1));
+        PROBE(question, cu.cuFuncSetAttribute(named(names[i]), NON_PORTABLE, 1));
         for (g = 8; g <= 32; g *= 2) {
             snprintf(question, sizeof question, "%s_allowed_%u", names[i], g);
             FOUND(question, ex(names[i], with_cluster(32, g, 1, 1)));
@@ -147,27 +147,27 @@ static void required(void) {
     void *f;
     open_clusters();
     f = named("plain");
-    PROBE("width_2", cu.set_attribute(f, WIDTH, 2));
+    PROBE("width_2", cu.cuFuncSetAttribute(f, WIDTH, 2));
     FOUND("partly", plainly("plain", 4, 1, 1));
-    PROBE("height_1", cu.set_attribute(f, HEIGHT, 1));
-    PROBE("depth_1", cu.set_attribute(f, DEPTH, 1));
+    PROBE("height_1", cu.cuFuncSetAttribute(f, HEIGHT, 1));
+    PROBE("depth_1", cu.cuFuncSetAttribute(f, DEPTH, 1));
     FOUND("two", plainly("plain", 4, 1, 1));
     FOUND("odd", plainly("plain", 3, 1, 1));
     FOUND("same", ex("plain", with_cluster(4, 2, 1, 1)));
     FOUND("other", ex("plain", with_cluster(4, 4, 1, 1)));
     FOUND("one", ex("plain", with_cluster(4, 1, 1, 1)));
-    PROBE("width_16", cu.set_attribute(f, WIDTH, 16));
+    PROBE("width_16", cu.cuFuncSetAttribute(f, WIDTH, 16));
     FOUND("sixteen", plainly("plain", 16, 1, 1));
-    PROBE("width_0", cu.set_attribute(f, WIDTH, 0));
-    PROBE("height_0", cu.set_attribute(f, HEIGHT, 0));
-    PROBE("depth_0", cu.set_attribute(f, DEPTH, 0));
+    PROBE("width_0", cu.cuFuncSetAttribute(f, WIDTH, 0));
+    PROBE("height_0", cu.cuFuncSetAttribute(f, HEIGHT, 0));
+    PROBE("depth_0", cu.cuFuncSetAttribute(f, DEPTH, 0));
     FOUND("none", plainly("plain", 3, 1, 1));
     f = named("explicit");
-    PROBE("explicit_width", cu.set_attribute(f, WIDTH, 2));
-    PROBE("explicit_height", cu.set_attribute(f, HEIGHT, 1));
-    PROBE("explicit_depth", cu.set_attribute(f, DEPTH, 1));
+    PROBE("explicit_width", cu.cuFuncSetAttribute(f, WIDTH, 2));
+    PROBE("explicit_height", cu.cuFuncSetAttribute(f, HEIGHT, 1));
+    PROBE("explicit_depth", cu.cuFuncSetAttribute(f, DEPTH, 1));
     FOUND("explicit", plainly("explicit", 4, 1, 1));
-    PROBE("sync", cu.sync());
+    PROBE("sync", cu.cuCtxSynchronize());
 }
 
 /* Two errors at once, and other attributes beside the cluster. */
@@ -177,8 +177,8 @@ static void mixed(void) {
     open_clusters();
     params[0] = &memory[0];
     c = with_cluster(4, 3, 1, 1);
-    PROBE("params_null", cu.launch_ex(&c, named("plain"), NULL, NULL));
-    PROBE("function_null", cu.launch_ex(&c, NULL, NULL, NULL));
+    PROBE("params_null", cu.cuLaunchKernelEx(&c, named("plain"), NULL, NULL));
+    PROBE("function_null", cu.cuLaunchKernelEx(&c, NULL, NULL, NULL));
     c.block[0] = 1025;
     PROBE("block_1025", ex("plain", c));
     c = with_cluster(0, 3, 1, 1);
@@ -204,12 +204,13 @@ static void mixed(void) {
     FOUND("cooperative_2", ex("plain", c));
     c.grid[0] = 1000000;
     PROBE("cooperative_2_too_large", ex("plain", c));
-    FOUND("cooperative_two", cu.cooperative(named("two"), 4, 1, 1, 1, 1, 1, 0, NULL, params));
-    PROBE("cooperative_two_odd", cu.cooperative(named("two"), 3, 1, 1, 1, 1, 1, 0, NULL, params));
-    PROBE("cooperative_two_too_large", cu.cooperative(named("two"), 1000000, 1, 1, 1, 1, 1, 0, NULL, params));
-    PROBE("two_odd_params_null", cu.launch(named("two"), 3, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
-    PROBE("two_odd_block_1025", cu.launch(named("two"), 3, 1, 1, 1025, 1, 1, 0, NULL, params, NULL));
-    PROBE("two_odd_shared", cu.launch(named("two"), 3, 1, 1, 1, 1, 1, 0xfffff, NULL, params, NULL));
+    FOUND("cooperative_two", cu.cuLaunchCooperativeKernel(named("two"), 4, 1, 1, 1, 1, 1, 0, NULL, params));
+    PROBE("cooperative_two_odd", cu.cuLaunchCooperativeKernel(named("two"), 3, 1, 1, 1, 1, 1, 0, NULL, params));
+    PROBE("cooperative_two_too_large", cu.cuLaunchCooperativeKernel(named("two"), 1000000, 1, 1, 1, 1, 1, 0, NULL,
+           params));
+    PROBE("two_odd_params_null", cu.cuLaunchKernel(named("two"), 3, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+    PROBE("two_odd_block_1025", cu.cuLaunchKernel(named("two"), 3, 1, 1, 1025, 1, 1, 0, NULL, params, NULL));
+    PROBE("two_odd_shared", cu.cuLaunchKernel(named("two"), 3, 1, 1, 1, 1, 1, 0xfffff, NULL, params, NULL));
     c = with_cluster(8, 2, 1, 1);
     c.n = 2;
     list[1].id = PREFERRED;
@@ -233,7 +234,7 @@ static void mixed(void) {
     list[0].value.dim[0] = 4;
     FOUND("preferred_alone", ex("plain", c));
     FOUND("preferred_of_two", ex("two", c));
-    PROBE("sync", cu.sync());
+    PROBE("sync", cu.cuCtxSynchronize());
 }
 
 /* Values that depend on the GPU are only compared with 0. */
@@ -262,76 +263,76 @@ static void room(void) {
     for (i = 0; i < COUNT(names); i++) {
         c = with_cluster(32, 0, 0, 0);
         snprintf(question, sizeof question, "%s_active", names[i]);
-        ROOM(question, cu.active_clusters(&n, named(names[i]), &c));
+        ROOM(question, cu.cuOccupancyMaxActiveClusters(&n, named(names[i]), &c));
         snprintf(question, sizeof question, "%s_size", names[i]);
-        SIZE(question, cu.cluster_size(&n, named(names[i]), &c));
+        SIZE(question, cu.cuOccupancyMaxPotentialClusterSize(&n, named(names[i]), &c));
         c = with_cluster(32, 2, 1, 1);
         snprintf(question, sizeof question, "%s_active_2", names[i]);
-        ROOM(question, cu.active_clusters(&n, named(names[i]), &c));
+        ROOM(question, cu.cuOccupancyMaxActiveClusters(&n, named(names[i]), &c));
         c = with_cluster(32, 8, 1, 1);
         snprintf(question, sizeof question, "%s_active_8", names[i]);
-        ROOM(question, cu.active_clusters(&n, named(names[i]), &c));
+        ROOM(question, cu.cuOccupancyMaxActiveClusters(&n, named(names[i]), &c));
         c = with_cluster(32, 16, 1, 1);
         snprintf(question, sizeof question, "%s_active_16", names[i]);
-        ROOM(question, cu.active_clusters(&n, named(names[i]), &c));
+        ROOM(question, cu.cuOccupancyMaxActiveClusters(&n, named(names[i]), &c));
         snprintf(question, sizeof question, "%s_size_16", names[i]);
-        SIZE(question, cu.cluster_size(&n, named(names[i]), &c));
+        SIZE(question, cu.cuOccupancyMaxPotentialClusterSize(&n, named(names[i]), &c));
     }
     c = with_cluster(4, 3, 1, 1);
-    ROOM("active_3_of_4", cu.active_clusters(&n, named("plain"), &c));
-    ROOM("active_to_null", cu.active_clusters(NULL, named("plain"), &c));
-    ROOM("active_of_null", cu.active_clusters(&n, NULL, &c));
-    ROOM("active_null", cu.active_clusters(&n, named("plain"), NULL));
-    SIZE("size_3_of_4", cu.cluster_size(&n, named("plain"), &c));
-    SIZE("size_to_null", cu.cluster_size(NULL, named("plain"), &c));
-    SIZE("size_of_null", cu.cluster_size(&n, NULL, &c));
-    SIZE("size_null", cu.cluster_size(&n, named("plain"), NULL));
+    ROOM("active_3_of_4", cu.cuOccupancyMaxActiveClusters(&n, named("plain"), &c));
+    ROOM("active_to_null", cu.cuOccupancyMaxActiveClusters(NULL, named("plain"), &c));
+    ROOM("active_of_null", cu.cuOccupancyMaxActiveClusters(&n, NULL, &c));
+    ROOM("active_null", cu.cuOccupancyMaxActiveClusters(&n, named("plain"), NULL));
+    SIZE("size_3_of_4", cu.cuOccupancyMaxPotentialClusterSize(&n, named("plain"), &c));
+    SIZE("size_to_null", cu.cuOccupancyMaxPotentialClusterSize(NULL, named("plain"), &c));
+    SIZE("size_of_null", cu.cuOccupancyMaxPotentialClusterSize(&n, NULL, &c));
+    SIZE("size_null", cu.cuOccupancyMaxPotentialClusterSize(&n, named("plain"), NULL));
     c = with_cluster(4, 2, 1, 1);
     c.block[0] = 1024;
-    ROOM("active_1024", cu.active_clusters(&n, named("plain"), &c));
-    SIZE("size_1024", cu.cluster_size(&n, named("plain"), &c));
+    ROOM("active_1024", cu.cuOccupancyMaxActiveClusters(&n, named("plain"), &c));
+    SIZE("size_1024", cu.cuOccupancyMaxPotentialClusterSize(&n, named("plain"), &c));
     c.block[0] = 1025;
-    ROOM("active_1025", cu.active_clusters(&n, named("plain"), &c));
-    SIZE("size_1025", cu.cluster_size(&n, named("plain"), &c));
+    ROOM("active_1025", cu.cuOccupancyMaxActiveClusters(&n, named("plain"), &c));
+    SIZE("size_1025", cu.cuOccupancyMaxPotentialClusterSize(&n, named("plain"), &c));
     c.block[0] = 0;
-    ROOM("active_block_0", cu.active_clusters(&n, named("plain"), &c));
-    SIZE("size_block_0", cu.cluster_size(&n, named("plain"), &c));
+    ROOM("active_block_0", cu.cuOccupancyMaxActiveClusters(&n, named("plain"), &c));
+    SIZE("size_block_0", cu.cuOccupancyMaxPotentialClusterSize(&n, named("plain"), &c));
     c = with_cluster(0, 2, 1, 1);
-    ROOM("active_grid_0", cu.active_clusters(&n, named("plain"), &c));
-    SIZE("size_grid_0", cu.cluster_size(&n, named("plain"), &c));
+    ROOM("active_grid_0", cu.cuOccupancyMaxActiveClusters(&n, named("plain"), &c));
+    SIZE("size_grid_0", cu.cuOccupancyMaxPotentialClusterSize(&n, named("plain"), &c));
     c = with_cluster(4, 2, 1, 1);
     c.shared = 49156;
-    ROOM("active_shared", cu.active_clusters(&n, named("plain"), &c));
-    SIZE("size_shared", cu.cluster_size(&n, named("plain"), &c));
-    cu.set_attribute(named("plain"), MAX_DYNAMIC, 232448);
+    ROOM("active_shared", cu.cuOccupancyMaxActiveClusters(&n, named("plain"), &c));
+    SIZE("size_shared", cu.cuOccupancyMaxPotentialClusterSize(&n, named("plain"), &c));
+    cu.cuFuncSetAttribute(named("plain"), MAX_DYNAMIC, 232448);
     c.shared = 232448;
-    ROOM("active_shared_227k", cu.active_clusters(&n, named("plain"), &c));
-    SIZE("size_shared_227k", cu.cluster_size(&n, named("plain"), &c));
+    ROOM("active_shared_227k", cu.cuOccupancyMaxActiveClusters(&n, named("plain"), &c));
+    SIZE("size_shared_227k", cu.cuOccupancyMaxPotentialClusterSize(&n, named("plain"), &c));
     list[0].value.dim[0] = 0;
-    ROOM("active_partly", cu.active_clusters(&n, named("plain"), &c));
+    ROOM("active_partly", cu.cuOccupancyMaxActiveClusters(&n, named("plain"), &c));
     list[0].id = 99;
-    ROOM("active_unknown", cu.active_clusters(&n, named("plain"), &c));
-    SIZE("size_unknown", cu.cluster_size(&n, named("plain"), &c));
+    ROOM("active_unknown", cu.cuOccupancyMaxActiveClusters(&n, named("plain"), &c));
+    SIZE("size_unknown", cu.cuOccupancyMaxPotentialClusterSize(&n, named("plain"), &c));
     c.list = NULL;
-    ROOM("active_no_list", cu.active_clusters(&n, named("plain"), &c));
-    SIZE("size_no_list", cu.cluster_size(&n, named("plain"), &c));
+    ROOM("active_no_list", cu.cuOccupancyMaxActiveClusters(&n, named("plain"), &c));
+    SIZE("size_no_list", cu.cuOccupancyMaxPotentialClusterSize(&n, named("plain"), &c));
     c = with_cluster(32, 0, 0, 0);
-    PROBE("allow", cu.set_attribute(named("plain"), NON_PORTABLE, 1));
-    SIZE("size_allowed", cu.cluster_size(&n, named("plain"), &c));
+    PROBE("allow", cu.cuFuncSetAttribute(named("plain"), NON_PORTABLE, 1));
+    SIZE("size_allowed", cu.cuOccupancyMaxPotentialClusterSize(&n, named("plain"), &c));
     c.shared = 232448;
-    SIZE("size_allowed_227k", cu.cluster_size(&n, named("plain"), &c));
+    SIZE("size_allowed_227k", cu.cuOccupancyMaxPotentialClusterSize(&n, named("plain"), &c));
     c = with_cluster(32, 16, 1, 1);
-    ROOM("active_allowed_16", cu.active_clusters(&n, named("plain"), &c));
+    ROOM("active_allowed_16", cu.cuOccupancyMaxActiveClusters(&n, named("plain"), &c));
     c = with_cluster(32, 32, 1, 1);
-    ROOM("active_allowed_32", cu.active_clusters(&n, named("plain"), &c));
-    cu.set_attribute(named("rank16"), NON_PORTABLE, 1);
+    ROOM("active_allowed_32", cu.cuOccupancyMaxActiveClusters(&n, named("plain"), &c));
+    cu.cuFuncSetAttribute(named("rank16"), NON_PORTABLE, 1);
     c = with_cluster(32, 0, 0, 0);
-    SIZE("size_rank16_allowed", cu.cluster_size(&n, named("rank16"), &c));
-    cu.set_attribute(named("sixteen"), NON_PORTABLE, 1);
-    ROOM("active_sixteen_allowed", cu.active_clusters(&n, named("sixteen"), &c));
-    cu.set_current(NULL);
-    ROOM("active_without", cu.active_clusters(&n, named("two"), &c));
-    SIZE("size_without", cu.cluster_size(&n, named("two"), &c));
+    SIZE("size_rank16_allowed", cu.cuOccupancyMaxPotentialClusterSize(&n, named("rank16"), &c));
+    cu.cuFuncSetAttribute(named("sixteen"), NON_PORTABLE, 1);
+    ROOM("active_sixteen_allowed", cu.cuOccupancyMaxActiveClusters(&n, named("sixteen"), &c));
+    cu.cuCtxSetCurrent(NULL);
+    ROOM("active_without", cu.cuOccupancyMaxActiveClusters(&n, named("two"), &c));
+    SIZE("size_without", cu.cuOccupancyMaxPotentialClusterSize(&n, named("two"), &c));
 }
 
 const group cluster_groups[] = {

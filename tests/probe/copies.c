@@ -15,15 +15,15 @@ static void open_copies(void) {
     open_one();
     g = make_gate();
     spin = kernel(0, "spin");
-    cu.stream(&s, 1, 0);
-    cu.alloc(&d, ALL);
-    cu.host_alloc(&p, ALL, 0);
+    cu.cuStreamCreateWithPriority(&s, 1, 0);
+    cu.cuMemAlloc_v2(&d, ALL);
+    cu.cuMemHostAlloc(&p, ALL, 0);
     pinned = (char *)p;
     host = (ptr)(uintptr_t)p;
     pageable = (char *)malloc(ALL);
     for (i = 0; i < ALL; i++) pinned[i] = pageable[i] = (char)(i * 7 + i / ROW);
-    cu.fill_32_now(d, 0, ALL / 4);
-    cu.sync();                                 /* the stream does not wait for the fill */
+    cu.cuMemsetD32_v2(d, 0, ALL / 4);
+    cu.cuCtxSynchronize();                                 /* the stream does not wait for the fill */
 }
 
 /* 16 bytes of 2 rows of 2 slices, from pinned memory to device memory */
@@ -45,19 +45,19 @@ static copy_3d usual(void) {
     do { \
         c = usual(); \
         change; \
-        PROBE(name, cu.copy_3d(&c, s)); \
+        PROBE(name, cu.cuMemcpy3DAsync_v2(&c, s)); \
     } while (0)
 
 static void shapes(void) {
     copy_3d c;
-    cu.init(0);
+    cu.cuInit(0);
     memset(&c, 0, sizeof c);
-    PROBE("without", cu.copy_3d_now(&c));
+    PROBE("without", cu.cuMemcpy3D_v2(&c));
     open_copies();
-    PROBE("null", cu.copy_3d(NULL, s));
-    PROBE("null_now", cu.copy_3d_now(NULL));
+    PROBE("null", cu.cuMemcpy3DAsync_v2(NULL, s));
+    PROBE("null_now", cu.cuMemcpy3D_v2(NULL));
     WITH("usual", (void)0);
-    PROBE("sync", cu.stream_sync(s));
+    PROBE("sync", cu.cuStreamSynchronize(s));
     WITH("offsets", (c.from_x = 4, c.from_y = 1, c.from_z = 2, c.to_x = 8, c.to_y = 3, c.to_z = 1));
     WITH("width_0", c.width = 0);
     WITH("height_0", c.height = 0);
@@ -107,20 +107,20 @@ static void shapes(void) {
     WITH("depth_huge", c.depth = (size_t)1 << 62);
     WITH("onto_itself", (c.from_type = DEVICE, c.from_device = d));
     WITH("overlapping", (c.from_type = DEVICE, c.from_device = d + ROW));
-    PROBE("sync_again", cu.stream_sync(s));
+    PROBE("sync_again", cu.cuStreamSynchronize(s));
     c = usual();
-    PROBE("now", cu.copy_3d_now(&c));
-    PROBE("legacy", cu.copy_3d(&c, NULL));
+    PROBE("now", cu.cuMemcpy3D_v2(&c));
+    PROBE("legacy", cu.cuMemcpy3DAsync_v2(&c, NULL));
     close_gate(g, spin, s);
     WITH("behind_work", (void)0);
     WITH("behind_work_from_pageable", c.from_host = pageable);
-    PROBE("behind_work_query", cu.stream_query(s));
+    PROBE("behind_work_query", cu.cuStreamQuery(s));
     open_gate(g);
-    PROBE("end", cu.stream_sync(s));
+    PROBE("end", cu.cuStreamSynchronize(s));
     c = usual();
-    cu.set_current(NULL);
-    PROBE("async_without", cu.copy_3d(&c, s));
-    PROBE("now_without", cu.copy_3d_now(&c));
+    cu.cuCtxSetCurrent(NULL);
+    PROBE("async_without", cu.cuMemcpy3DAsync_v2(&c, s));
+    PROBE("now_without", cu.cuMemcpy3D_v2(&c));
 }
 
 static void peers(void) {
@@ -128,30 +128,31 @@ static void peers(void) {
     void   *other = NULL, *gone = NULL;
     open_copies();
     c = usual();
-    PROBE("contexts_null", cu.copy_3d_peer(&c, s));
+    PROBE("contexts_null", cu.cuMemcpy3DPeerAsync(&c, s));
     c.from_reserved = c.to_reserved = context[0];
-    PROBE("contexts", cu.copy_3d_peer(&c, s));
-    cu.create(&other, 0, 0);
-    cu.set_current(context[0]);
+    PROBE("contexts", cu.cuMemcpy3DPeerAsync(&c, s));
+    cu.cuCtxCreate_v2(&other, 0, 0);
+    cu.cuCtxSetCurrent(context[0]);
     c.to_reserved = other;
-    PROBE("other_context", cu.copy_3d_peer(&c, s));
+    PROBE("other_context", cu.cuMemcpy3DPeerAsync(&c, s));
     c.to_reserved = &c;
-    PROBE("garbage_context_from_ok", cu.create(&gone, 0, 0) + cu.destroy(gone) + cu.set_current(context[0]));
+    PROBE("garbage_context_from_ok", cu.cuCtxCreate_v2(&gone, 0,
+           0) + cu.cuCtxDestroy_v2(gone) + cu.cuCtxSetCurrent(context[0]));
     c = usual();
     c.from_type = DEVICE;
     c.from_device = d + ROW;
-    PROBE("device_contexts_null", cu.copy_3d_peer(&c, s));
+    PROBE("device_contexts_null", cu.cuMemcpy3DPeerAsync(&c, s));
     c.from_reserved = context[0];
-    PROBE("device_one_context", cu.copy_3d_peer(&c, s));
+    PROBE("device_one_context", cu.cuMemcpy3DPeerAsync(&c, s));
     c.to_reserved = context[0];
-    PROBE("device_contexts", cu.copy_3d_peer(&c, s));
-    PROBE("now", cu.copy_3d_peer_now(&c));
+    PROBE("device_contexts", cu.cuMemcpy3DPeerAsync(&c, s));
+    PROBE("now", cu.cuMemcpy3DPeer(&c));
     c.to_lod = 1;
-    PROBE("lod_1", cu.copy_3d_peer(&c, s));
+    PROBE("lod_1", cu.cuMemcpy3DPeerAsync(&c, s));
     c.to_lod = 0;
     c.width = 0;
-    PROBE("width_0", cu.copy_3d_peer(&c, s));
-    PROBE("sync", cu.stream_sync(s));
+    PROBE("width_0", cu.cuMemcpy3DPeerAsync(&c, s));
+    PROBE("sync", cu.cuStreamSynchronize(s));
 }
 
 /* A batch: all arguments, to change some. */
@@ -177,12 +178,12 @@ static batch usual_batch(void) {
     return b;
 }
 static int run(batch *b, void *stream) {
-    return cu.batch(b->to, b->from, b->sizes, b->n, b->list, b->starts, b->nlist, stream);
+    return cu.cuMemcpyBatchAsync_v2(b->to, b->from, b->sizes, b->n, b->list, b->starts, b->nlist, stream);
 }
 static size_t failed;
 static int run_old(batch *b, void *stream) {
     failed = 77;
-    return cu.old_batch(b->to, b->from, b->sizes, b->n, b->list, b->starts, b->nlist, &failed, stream);
+    return cu.cuMemcpyBatchAsync(b->to, b->from, b->sizes, b->n, b->list, b->starts, b->nlist, &failed, stream);
 }
 #define BATCH(name, change) \
     do { \
@@ -203,14 +204,14 @@ static void batches(void) {
     char     question[60];
     unsigned k;
     ptr      m = 0;
-    cu.init(0);
+    cu.cuInit(0);
     memset(&b, 0, sizeof b);
     b.n = b.nlist = 1;
     PROBE("without", run(&b, NULL));
     open_copies();
-    cu.managed(&m, 4096, 1);
+    cu.cuMemAllocManaged(&m, 4096, 1);
     BATCH("usual", (void)0);
-    PROBE("sync", cu.stream_sync(s));
+    PROBE("sync", cu.cuStreamSynchronize(s));
     BATCH("n_0", b.n = 0);
     BATCH("n_0_no_attributes", (b.n = 0, b.nlist = 0));
     BATCH("no_attributes", b.nlist = 0);
@@ -229,7 +230,7 @@ static void batches(void) {
         snprintf(name, sizeof name, "flags_%u", k);
         BATCH(name, b.list[0].flags = k);
         snprintf(name, sizeof name, "hint_type_%u", k);
-        BATCH(name, (b.list[0].from.type = k, b.list[0].to.type = k));
+        BATCH(name, (b.list[0].from.type = (int)k, b.list[0].to.type = (int)k));
     }
     BATCH("hint_device_99", (b.list[0].from.type = 1, b.list[0].from.id = 99));
     BATCH("hint_type_9", b.list[0].to.type = 9);
@@ -247,19 +248,19 @@ static void batches(void) {
     BATCH("overlapping", b.from[2] = b.to[2] + 8);
     BATCH("pinned_past_end", (b.from[2] = host + ALL - 8));
     b = usual_batch();
-    PROBE("to_list_null", cu.batch(NULL, b.from, b.sizes, 4, b.list, b.starts, 1, s));
-    PROBE("from_list_null", cu.batch(b.to, NULL, b.sizes, 4, b.list, b.starts, 1, s));
-    PROBE("sizes_null", cu.batch(b.to, b.from, NULL, 4, b.list, b.starts, 1, s));
-    PROBE("attributes_null", cu.batch(b.to, b.from, b.sizes, 4, NULL, b.starts, 1, s));
-    PROBE("starts_null", cu.batch(b.to, b.from, b.sizes, 4, b.list, NULL, 1, s));
-    PROBE("attributes_null_0", cu.batch(b.to, b.from, b.sizes, 4, NULL, NULL, 0, s));
-    PROBE("failed_null", cu.old_batch(b.to, b.from, b.sizes, 4, b.list, b.starts, 1, NULL, s));
+    PROBE("to_list_null", cu.cuMemcpyBatchAsync_v2(NULL, b.from, b.sizes, 4, b.list, b.starts, 1, s));
+    PROBE("from_list_null", cu.cuMemcpyBatchAsync_v2(b.to, NULL, b.sizes, 4, b.list, b.starts, 1, s));
+    PROBE("sizes_null", cu.cuMemcpyBatchAsync_v2(b.to, b.from, NULL, 4, b.list, b.starts, 1, s));
+    PROBE("attributes_null", cu.cuMemcpyBatchAsync_v2(b.to, b.from, b.sizes, 4, NULL, b.starts, 1, s));
+    PROBE("starts_null", cu.cuMemcpyBatchAsync_v2(b.to, b.from, b.sizes, 4, b.list, NULL, 1, s));
+    PROBE("attributes_null_0", cu.cuMemcpyBatchAsync_v2(b.to, b.from, b.sizes, 4, NULL, NULL, 0, s));
+    PROBE("failed_null", cu.cuMemcpyBatchAsync(b.to, b.from, b.sizes, 4, b.list, b.starts, 1, NULL, s));
     PROBE("legacy", run(&b, NULL));
     PROBE("legacy_1", run(&b, (void *)(uintptr_t)1));
     PROBE("legacy_old", run_old(&b, NULL));
     PROBE("legacy_bad", (b.n = 0, run(&b, NULL)));
     b = usual_batch();
-    cu.set_current(NULL);
+    cu.cuCtxSetCurrent(NULL);
     PROBE("on_stream_without", run(&b, s));
 }
 
@@ -281,12 +282,12 @@ static void times(void) {
     uint32_t got = 0;
     ptr      other = 0;
     open_copies();
-    cu.alloc(&other, 4096);
+    cu.cuMemAlloc_v2(&other, 4096);
     for (order = 1; order < 4; order++)
         for (k = 0; k < 3; k++) {
             char *from = k ? pageable : pinned;
             memset(from, 1, 64);
-            cu.fill_32_now(other, 0x01010101, 16);
+            cu.cuMemsetD32_v2(other, 0x01010101, 16);
             b = usual_batch();
             b.n = 1;
             b.list[0].order = order;
@@ -294,11 +295,11 @@ static void times(void) {
             if (k == 1 ? order == IN_ORDER : order == DURING_CALL) continue;         /* these wait, measured */
             close_gate(g, spin, s);
             snprintf(question, sizeof question, "%s_order_%u", sources[k], order);
-            PROBE(question, run(&b, s) * 1000 + cu.stream_query(s));
+            PROBE(question, run(&b, s) * 1000 + cu.cuStreamQuery(s));
             if (k < 2) memset(from, 2, 64);
             open_gate(g);
-            cu.stream_sync(s);
-            cu.to_host(&got, d, 4);
+            cu.cuStreamSynchronize(s);
+            cu.cuMemcpyDtoH_v2(&got, d, 4);
             snprintf(question, sizeof question, "%s_order_%u_read", sources[k], order);
             PROBE(question, (int)(got & 255));
         }
@@ -306,14 +307,14 @@ static void times(void) {
     b.n = 1;
     b.to[0] = (ptr)(uintptr_t)pageable;
     close_gate(g, spin, s);
-    PROBE("to_pageable", run(&b, s) * 1000 + cu.stream_query(s));
+    PROBE("to_pageable", run(&b, s) * 1000 + cu.cuStreamQuery(s));
     open_gate(g);
-    cu.stream_sync(s);
+    cu.cuStreamSynchronize(s);
     b.from[0] = d;
     close_gate(g, spin, s);
-    PROBE("device_to_pageable", run(&b, s) * 1000 + cu.stream_query(s));
+    PROBE("device_to_pageable", run(&b, s) * 1000 + cu.cuStreamQuery(s));
     open_gate(g);
-    cu.stream_sync(s);
+    cu.cuStreamSynchronize(s);
 }
 
 static copy_op usual_op(void) {
@@ -334,10 +335,10 @@ static copy_op usual_op(void) {
         o[0] = o[1] = usual_op(); \
         o[1].to.address += ROW * ROWS * 2; \
         change; \
-        PROBE(name, cu.batch_3d(2, o, 0, s)); \
+        PROBE(name, cu.cuMemcpy3DBatchAsync_v2(2, o, 0, s)); \
         snprintf(question, sizeof question, "%s_old", name); \
         if (!skipped(question)) { \
-            int result_ = (failed = 77, cu.old_batch_3d(2, o, &failed, 0, s)); \
+            int result_ = (failed = 77, cu.cuMemcpy3DBatchAsync(2, o, &failed, 0, s)); \
             answer(question, "%d %d", result_, (int)failed); \
         } \
     } while (0)
@@ -346,9 +347,10 @@ static void batches_3d(void) {
     char    question[60], got[ALL];
     open_copies();
     OP("usual", (void)0);
-    PROBE("sync", cu.stream_sync(s));
+    PROBE("sync", cu.cuStreamSynchronize(s));
     OP("packed", (o[0].from.row = 0, o[0].from.rows = 0));
-    PROBE("packed_right", (cu.stream_sync(s), cu.to_host(got, d, ALL), got[(ROWS + 1) * ROW] == pinned[16 * 3]));
+    PROBE("packed_right", (cu.cuStreamSynchronize(s), cu.cuMemcpyDtoH_v2(got, d, ALL),
+           got[(ROWS + 1) * ROW] == pinned[16 * 3]));
     OP("type_0", o[1].to.type = 0);
     OP("type_3", o[1].to.type = 3);
     OP("width_0", o[1].width = 0);
@@ -365,13 +367,13 @@ static void batches_3d(void) {
     OP("flags_2", o[1].flags = 2);
     OP("from_null", o[1].from.address = 0);
     OP("past_end", o[1].depth = 3);
-    PROBE("n_0", cu.batch_3d(0, o, 0, s));
-    PROBE("null", cu.batch_3d(2, NULL, 0, s));
+    PROBE("n_0", cu.cuMemcpy3DBatchAsync_v2(0, o, 0, s));
+    PROBE("null", cu.cuMemcpy3DBatchAsync_v2(2, NULL, 0, s));
     o[0] = o[1] = usual_op();
-    PROBE("flags_of_all", cu.batch_3d(2, o, 1, s));
-    PROBE("legacy", cu.batch_3d(2, o, 0, NULL));
-    PROBE("per_thread", cu.batch_3d(2, o, 0, (void *)(uintptr_t)2));
-    PROBE("end", cu.stream_sync(s));
+    PROBE("flags_of_all", cu.cuMemcpy3DBatchAsync_v2(2, o, 1, s));
+    PROBE("legacy", cu.cuMemcpy3DBatchAsync_v2(2, o, 0, NULL));
+    PROBE("per_thread", cu.cuMemcpy3DBatchAsync_v2(2, o, 0, (void *)(uintptr_t)2));
+    PROBE("end", cu.cuStreamSynchronize(s));
 }
 
 /* In captures of each mode: the result, the state of the capture, the result of its end, and how many nodes. */
@@ -381,19 +383,19 @@ static void captured(const char *name, int result) {
     size_t n = 0, one = 1;
     void  *graph = NULL, *node = NULL;
     char   question[60];
-    cu.is_capturing(s, &status);
-    end = cu.end_capture(s, &graph);
-    if (graph) cu.graph_nodes(graph, NULL, &n);
-    if (graph && n) cu.graph_nodes(graph, &node, &one);
-    if (node) cu.node_type(node, &type);
+    cu.cuStreamIsCapturing(s, &status);
+    end = cu.cuStreamEndCapture(s, &graph);
+    if (graph) cu.cuGraphGetNodes(graph, NULL, &n);
+    if (graph && n) cu.cuGraphGetNodes(graph, &node, &one);
+    if (node) cu.cuGraphNodeGetType(node, &type);
     snprintf(question, sizeof question, "%s_%d", name, now_mode);
     answer(question, "%d %d %d %d %d", result, status, end, (int)n, type);
-    if (graph) cu.graph_destroy(graph);
+    if (graph) cu.cuGraphDestroy(graph);
 }
 #define CAPTURED(name, call) \
     do { \
         if (skipped(name)) break; \
-        cu.begin_capture(s, now_mode); \
+        cu.cuStreamBeginCapture_v2(s, now_mode); \
         captured(name, call); \
     } while (0)
 static void captures(void) {
@@ -408,24 +410,24 @@ static void captures(void) {
     during.list[0].order = DURING_CALL;
     o = usual_op();
     for (now_mode = 0; now_mode < 3; now_mode++) {
-        CAPTURED("copy", cu.copy_3d(&c, s));
-        CAPTURED("copy_wrong", cu.copy_3d(&wrong, s));
-        CAPTURED("copy_pageable", cu.copy_3d(&into, s));
-        CAPTURED("copy_null", cu.copy_3d(NULL, s));
-        CAPTURED("copy_now", cu.copy_3d_now(&c));
-        CAPTURED("copy_legacy", cu.copy_3d(&c, NULL));
-        CAPTURED("copy_width_0", (wrong = usual(), wrong.width = 0, cu.copy_3d(&wrong, s)));
-        CAPTURED("peer", cu.copy_3d_peer(&c, s));
-        CAPTURED("peer_now", cu.copy_3d_peer_now(&c));
+        CAPTURED("copy", cu.cuMemcpy3DAsync_v2(&c, s));
+        CAPTURED("copy_wrong", cu.cuMemcpy3DAsync_v2(&wrong, s));
+        CAPTURED("copy_pageable", cu.cuMemcpy3DAsync_v2(&into, s));
+        CAPTURED("copy_null", cu.cuMemcpy3DAsync_v2(NULL, s));
+        CAPTURED("copy_now", cu.cuMemcpy3D_v2(&c));
+        CAPTURED("copy_legacy", cu.cuMemcpy3DAsync_v2(&c, NULL));
+        CAPTURED("copy_width_0", (wrong = usual(), wrong.width = 0, cu.cuMemcpy3DAsync_v2(&wrong, s)));
+        CAPTURED("peer", cu.cuMemcpy3DPeerAsync(&c, s));
+        CAPTURED("peer_now", cu.cuMemcpy3DPeer(&c));
         CAPTURED("batch", run(&b, s));
         CAPTURED("batch_old", run_old(&old, s));
         CAPTURED("batch_during", run(&during, s));
         CAPTURED("batch_bad", (old = usual_batch(), old.n = 0, run(&old, s)));
         CAPTURED("batch_legacy", run(&b, NULL));
-        CAPTURED("batch_3d", cu.batch_3d(1, &o, 0, s));
-        CAPTURED("fill_rows_32", cu.fill_2d_32(d, ROW, 1, 4, 4, s));
-        CAPTURED("fill_rows_16", cu.fill_2d_16(d, ROW, 1, 4, 4, s));
-        CAPTURED("fill_rows_wrong", cu.fill_2d_32(d, 8, 1, 4, 4, s));
+        CAPTURED("batch_3d", cu.cuMemcpy3DBatchAsync_v2(1, &o, 0, s));
+        CAPTURED("fill_rows_32", cu.cuMemsetD2D32Async(d, ROW, 1, 4, 4, s));
+        CAPTURED("fill_rows_16", cu.cuMemsetD2D16Async(d, ROW, 1, 4, 4, s));
+        CAPTURED("fill_rows_wrong", cu.cuMemsetD2D32Async(d, 8, 1, 4, 4, s));
         wrong = usual();
         wrong.to_pitch = 15;
     }
@@ -440,41 +442,41 @@ static void nodes(void) {
     c = usual();
     c.to_x = 8;
     c.to_z = 1;
-    cu.begin_capture(s, 1);
-    cu.copy_3d(&c, s);
-    cu.end_capture(s, &graph);
-    cu.graph_nodes(graph, &node, &one);
+    cu.cuStreamBeginCapture_v2(s, 1);
+    cu.cuMemcpy3DAsync_v2(&c, s);
+    cu.cuStreamEndCapture(s, &graph);
+    cu.cuGraphGetNodes(graph, &node, &one);
     memset(&is, 0, sizeof is);
-    PROBE("params", cu.memcpy_params(node, &is));
+    PROBE("params", cu.cuGraphMemcpyNodeGetParams(node, &is));
     answer("sizes", "%d %d %d", (int)is.width, (int)is.height, (int)is.depth);
     answer("types", "%u %u", is.from_type, is.to_type);
     answer("pitches", "%d %d %d %d", (int)is.from_pitch, (int)is.to_pitch, (int)is.from_height, (int)is.to_height);
     answer("offsets", "%d %d %d", (int)is.to_x, (int)is.to_y, (int)is.to_z);
     answer("base", "%d %d", (int)(is.to_device - d), (int)((char *)(uintptr_t)is.from_host - pinned));
-    PROBE("instantiate", cu.instantiate(&exec, graph, 0));
-    PROBE("launch", cu.graph_launch(exec, s) * 1000 + cu.stream_sync(s));
+    PROBE("instantiate", cu.cuGraphInstantiateWithFlags(&exec, graph, 0));
+    PROBE("launch", cu.cuGraphLaunch(exec, s) * 1000 + cu.cuStreamSynchronize(s));
 }
 
 static void fills(void) {
     open_copies();
-    PROBE("rows_32", cu.fill_2d_32(d, ROW, 1, 4, 4, s));
-    PROBE("rows_16", cu.fill_2d_16(d, ROW, 1, 4, 4, s));
-    PROBE("rows_32_odd_pitch", cu.fill_2d_32(d, ROW + 2, 1, 4, 4, s));
-    PROBE("rows_32_odd_pitch_1", cu.fill_2d_32(d, ROW + 2, 1, 4, 1, s));
-    PROBE("rows_16_odd_pitch", cu.fill_2d_16(d, ROW + 1, 1, 4, 4, s));
-    PROBE("rows_32_odd_address", cu.fill_2d_32(d + 2, ROW, 1, 4, 4, s));
-    PROBE("rows_32_pitch_small", cu.fill_2d_32(d, 12, 1, 4, 4, s));
-    PROBE("rows_32_pitch_just", cu.fill_2d_32(d, 16, 1, 4, 4, s));
-    PROBE("rows_32_pitch_0", cu.fill_2d_32(d, 0, 1, 4, 4, s));
-    PROBE("rows_32_pitch_0_1", cu.fill_2d_32(d, 0, 1, 4, 1, s));
-    PROBE("rows_32_width_0", cu.fill_2d_32(d, ROW, 1, 0, 4, s));
-    PROBE("rows_32_rows_0", cu.fill_2d_32(d, ROW, 1, 4, 0, s));
-    PROBE("rows_32_rows_0_wild", cu.fill_2d_32(18, ROW, 1, 4, 0, s));
-    PROBE("rows_32_last", cu.fill_2d_32(d + ALL - 3 * ROW - 16, ROW, 1, 4, 4, s));
-    PROBE("rows_32_past_end", cu.fill_2d_32(d + ALL - 3 * ROW - 12, ROW, 1, 4, 4, s));
-    PROBE("rows_32_pinned", cu.fill_2d_32(host, ROW, 1, 4, 4, s));
-    PROBE("rows_32_pageable", cu.fill_2d_32((ptr)(uintptr_t)pageable, ROW, 1, 4, 4, s));
-    PROBE("sync", cu.stream_sync(s));
+    PROBE("rows_32", cu.cuMemsetD2D32Async(d, ROW, 1, 4, 4, s));
+    PROBE("rows_16", cu.cuMemsetD2D16Async(d, ROW, 1, 4, 4, s));
+    PROBE("rows_32_odd_pitch", cu.cuMemsetD2D32Async(d, ROW + 2, 1, 4, 4, s));
+    PROBE("rows_32_odd_pitch_1", cu.cuMemsetD2D32Async(d, ROW + 2, 1, 4, 1, s));
+    PROBE("rows_16_odd_pitch", cu.cuMemsetD2D16Async(d, ROW + 1, 1, 4, 4, s));
+    PROBE("rows_32_odd_address", cu.cuMemsetD2D32Async(d + 2, ROW, 1, 4, 4, s));
+    PROBE("rows_32_pitch_small", cu.cuMemsetD2D32Async(d, 12, 1, 4, 4, s));
+    PROBE("rows_32_pitch_just", cu.cuMemsetD2D32Async(d, 16, 1, 4, 4, s));
+    PROBE("rows_32_pitch_0", cu.cuMemsetD2D32Async(d, 0, 1, 4, 4, s));
+    PROBE("rows_32_pitch_0_1", cu.cuMemsetD2D32Async(d, 0, 1, 4, 1, s));
+    PROBE("rows_32_width_0", cu.cuMemsetD2D32Async(d, ROW, 1, 0, 4, s));
+    PROBE("rows_32_rows_0", cu.cuMemsetD2D32Async(d, ROW, 1, 4, 0, s));
+    PROBE("rows_32_rows_0_wild", cu.cuMemsetD2D32Async(18, ROW, 1, 4, 0, s));
+    PROBE("rows_32_last", cu.cuMemsetD2D32Async(d + ALL - 3 * ROW - 16, ROW, 1, 4, 4, s));
+    PROBE("rows_32_past_end", cu.cuMemsetD2D32Async(d + ALL - 3 * ROW - 12, ROW, 1, 4, 4, s));
+    PROBE("rows_32_pinned", cu.cuMemsetD2D32Async(host, ROW, 1, 4, 4, s));
+    PROBE("rows_32_pageable", cu.cuMemsetD2D32Async((ptr)(uintptr_t)pageable, ROW, 1, 4, 4, s));
+    PROBE("sync", cu.cuStreamSynchronize(s));
 }
 
 
@@ -484,22 +486,23 @@ static void more_batches(void) {
     batch b;
     char  question[60], got[ALL];
     open_copies();
-    cu.sync();
+    cu.cuCtxSynchronize();
     BATCH("from_pageable", b.from[2] = (ptr)(uintptr_t)pageable);
-    PROBE("from_pageable_right", (cu.stream_sync(s), cu.to_host(got, d, ALL), memcmp(got + 128, pageable, 64) == 0));
+    PROBE("from_pageable_right", (cu.cuStreamSynchronize(s), cu.cuMemcpyDtoH_v2(got, d, ALL),
+           memcmp(got + 128, pageable, 64) == 0));
     memset(got, 1, sizeof got);
     BATCH("from_stack", b.from[2] = (ptr)(uintptr_t)got);
     BATCH("pageable_during", (b.from[2] = (ptr)(uintptr_t)pageable, b.list[0].order = DURING_CALL));
     BATCH("pageable_any", (b.from[2] = (ptr)(uintptr_t)pageable, b.list[0].order = ANY));
     b = usual_batch();
     PROBE("per_thread", run(&b, (void *)(uintptr_t)2));
-    PROBE("sync", cu.sync());
+    PROBE("sync", cu.cuCtxSynchronize());
     b = usual_batch();
     b.sizes[0] = 1;
     b.sizes[1] = 3;
     b.from[2] = host + 65;
     PROBE("odd", run(&b, s));
-    PROBE("sync_odd", cu.stream_sync(s));
+    PROBE("sync_odd", cu.cuStreamSynchronize(s));
 }
 static void rights(void) {
     copy_3d c;
@@ -507,30 +510,30 @@ static void rights(void) {
     char    got[ALL];
     void   *graph = NULL, *exec = NULL;
     open_copies();
-    cu.sync();
+    cu.cuCtxSynchronize();
     c = usual();
     c.from_x = 4, c.from_y = 1, c.from_z = 2, c.to_x = 8, c.to_y = 3, c.to_z = 1;
-    PROBE("copy", cu.copy_3d(&c, s) * 1000 + cu.stream_sync(s));
-    cu.to_host(got, d, ALL);
+    PROBE("copy", cu.cuMemcpy3DAsync_v2(&c, s) * 1000 + cu.cuStreamSynchronize(s));
+    cu.cuMemcpyDtoH_v2(got, d, ALL);
     PROBE("right", got[(1 * ROWS + 3) * ROW + 8] == pinned[(2 * ROWS + 1) * ROW + 4] &&
                    got[(2 * ROWS + 4) * ROW + 8 + 15] == pinned[(3 * ROWS + 2) * ROW + 4 + 15]);
     o[0] = o[1] = usual_op();
     o[1].to.address += ROW * ROWS * 2;
-    PROBE("batch", cu.batch_3d(2, o, 0, s) * 1000 + cu.stream_sync(s));
-    cu.to_host(got, d, ALL);
+    PROBE("batch", cu.cuMemcpy3DBatchAsync_v2(2, o, 0, s) * 1000 + cu.cuStreamSynchronize(s));
+    cu.cuMemcpyDtoH_v2(got, d, ALL);
     PROBE("batch_right", got[(ROWS + 1) * ROW + 15] == pinned[(ROWS + 1) * ROW + 15] &&
                          got[3 * ROWS * ROW] == pinned[ROWS * ROW]);
-    cu.fill_32_now(d, 0, ALL / 4);
-    cu.sync();
+    cu.cuMemsetD32_v2(d, 0, ALL / 4);
+    cu.cuCtxSynchronize();
     c = usual();
     c.to_x = 8;
     c.to_z = 1;
-    cu.begin_capture(s, 1);
-    cu.copy_3d(&c, s);
-    cu.end_capture(s, &graph);
-    cu.instantiate(&exec, graph, 0);
-    PROBE("graph", cu.graph_launch(exec, s) * 1000 + cu.stream_sync(s));
-    cu.to_host(got, d, ALL);
+    cu.cuStreamBeginCapture_v2(s, 1);
+    cu.cuMemcpy3DAsync_v2(&c, s);
+    cu.cuStreamEndCapture(s, &graph);
+    cu.cuGraphInstantiateWithFlags(&exec, graph, 0);
+    PROBE("graph", cu.cuGraphLaunch(exec, s) * 1000 + cu.cuStreamSynchronize(s));
+    cu.cuMemcpyDtoH_v2(got, d, ALL);
     PROBE("graph_right", got[(2 * ROWS + 1) * ROW + 8 + 15] == pinned[(ROWS + 1) * ROW + 15]);
 }
 /* A node of a copy in two dimensions with offsets; without pitches. */
@@ -554,15 +557,15 @@ static void nodes_2d(void) {
         c.height = 3;
         c.to_x = 8;
         c.to_y = 1;
-        cu.begin_capture(s, 1);
-        cu.copy_2d(&c, s);
-        cu.end_capture(s, &graph);
+        cu.cuStreamBeginCapture_v2(s, 1);
+        cu.cuMemcpy2DAsync_v2(&c, s);
+        cu.cuStreamEndCapture(s, &graph);
         one = 1;
-        cu.graph_nodes(graph, &node, &one);
+        cu.cuGraphGetNodes(graph, &node, &one);
         memset(&is, 0, sizeof is);
         snprintf(question, sizeof question, "params_%d", k);
         if (skipped(question)) continue;
-        one = (size_t)cu.memcpy_params(node, &is);
+        one = (size_t)cu.cuGraphMemcpyNodeGetParams(node, &is);
         answer(question, "%d %d %d %d %d %d %d %d %d %d %u %u %d", (int)one, (int)is.width, (int)is.height,
                (int)is.depth, (int)is.from_pitch, (int)is.from_height, (int)is.to_pitch, (int)is.to_height,
                (int)is.to_x, (int)is.to_y, is.from_type, is.to_type, (int)(is.to_device - d));
@@ -572,16 +575,16 @@ static void nodes_2d(void) {
 static void between_devices(void) {
     ptr p = 0, q = 0;
     open_all();
-    cu.stream(&s, 1, 0);
-    cu.alloc(&p, 64);
-    cu.set_current(context[1]);
-    cu.alloc(&q, 64);
-    PROBE("to_this", cu.copy_async(p, q, 64, s));
-    cu.set_current(NULL);
-    PROBE("peer", cu.copy_peer(p, context[0], q, context[1], 64, s));
-    PROBE("in_one", cu.copy_async(p, p + 32, 16, s));
-    PROBE("from_host", cu.to_device_async(q, &p, sizeof p, s));
-    PROBE("device_to_device", cu.copy_async(p, q, 64, s));
+    cu.cuStreamCreateWithPriority(&s, 1, 0);
+    cu.cuMemAlloc_v2(&p, 64);
+    cu.cuCtxSetCurrent(context[1]);
+    cu.cuMemAlloc_v2(&q, 64);
+    PROBE("to_this", cu.cuMemcpyDtoDAsync_v2(p, q, 64, s));
+    cu.cuCtxSetCurrent(NULL);
+    PROBE("peer", cu.cuMemcpyPeerAsync(p, context[0], q, context[1], 64, s));
+    PROBE("in_one", cu.cuMemcpyDtoDAsync_v2(p, p + 32, 16, s));
+    PROBE("from_host", cu.cuMemcpyHtoDAsync_v2(q, &p, sizeof p, s));
+    PROBE("device_to_device", cu.cuMemcpyDtoDAsync_v2(p, q, 64, s));
 }
 const group copy_groups[] = {
     { "copy3d", shapes, 1 }, { "copy3d_peer", peers, 1 }, { "batch", batches, 1 }, { "batch_wild", wild, 1 },

@@ -28,13 +28,13 @@ static void link_with(const char *question, const char *ptx, int with_library) {
     int         added, more = 77, completed, loaded = 77;
     if (skipped(question)) return;
     library = contents(named ? named : "/usr/local/cuda/lib64/libcudadevrt.a", &bytes);
-    cu.link_create(0, NULL, NULL, &state);
-    added = cu.link_add(state, PTX, text, size + 1, "cdp", 0, NULL, NULL);
-    if (with_library && library) more = cu.link_add(state, LIBRARY, library, bytes, "library", 0, NULL, NULL);
-    completed = cu.link_complete(state, &image, &bytes);
-    if (completed == 0) loaded = cu.load(&linked, image);
+    cu.cuLinkCreate_v2(0, NULL, NULL, &state);
+    added = cu.cuLinkAddData_v2(state, PTX, text, size + 1, "cdp", 0, NULL, NULL);
+    if (with_library && library) more = cu.cuLinkAddData_v2(state, LIBRARY, library, bytes, "library", 0, NULL, NULL);
+    completed = cu.cuLinkComplete(state, &image, &bytes);
+    if (completed == 0) loaded = cu.cuModuleLoadData(&linked, image);
     answer(question, "%d %s%d %d", added, with_library && more ? "failed " : "", completed, loaded);
-    cu.link_destroy(state);
+    cu.cuLinkDestroy(state);
     free(text);
     free(library);
 }
@@ -42,13 +42,13 @@ static void link_with(const char *question, const char *ptx, int with_library) {
 /* Runs a kernel on zeroed words; the result of the wait. */
 static int run(const char *name, unsigned threads, unsigned a, unsigned b, ptr address) {
     void *f = NULL, *params[] = { &memory[0], &a, &b };
-    int   result = cu.function(&f, linked, name);
+    int   result = cu.cuModuleGetFunction(&f, linked, name);
     if (address) params[2] = &address;
     memset(words, 0, sizeof words);
-    if (!result) result = cu.to_device(memory[0], words, sizeof words);
-    if (!result) result = cu.launch(f, 1, 1, 1, threads, 1, 1, 0, NULL, params, NULL);
-    if (!result) result = cu.sync();
-    if (!result) result = cu.to_host(words, memory[0], sizeof words);
+    if (!result) result = cu.cuMemcpyHtoD_v2(memory[0], words, sizeof words);
+    if (!result) result = cu.cuLaunchKernel(f, 1, 1, 1, threads, 1, 1, 0, NULL, params, NULL);
+    if (!result) result = cu.cuCtxSynchronize();
+    if (!result) result = cu.cuMemcpyDtoH_v2(words, memory[0], sizeof words);
     return result;
 }
 
@@ -78,16 +78,16 @@ static void devrt(void) {
     SHOW("special", run("special", 1, 0, 0, 0), 0, 11);
     SHOW("special_words", run("special", 1, 0, 0, 0), 16, 4);
     SHOW("limit", run("query", 1, 0, 0, 0), 3, 4);
-    cu.stream(&stream, 1, 0);
-    cu.function(&f, linked, "nest");
+    cu.cuStreamCreateWithPriority(&stream, 1, 0);
+    cu.cuModuleGetFunction(&f, linked, "nest");
     memset(words, 0, sizeof words);
-    cu.to_device(memory[0], words, sizeof words);
-    PROBE("capture", cu.begin_capture(stream, CAPTURE_RELAXED));
-    PROBE("captured_launch", cu.launch(f, 1, 1, 1, 1, 1, 1, 0, stream, params, NULL));
-    PROBE("end_capture", cu.end_capture(stream, &graph));
-    PROBE("instantiate", cu.instantiate(&exec, graph, 0));
-    PROBE("launch_graph", cu.graph_launch(exec, stream));
-    PROBE("sync_graph", cu.stream_sync(stream));
+    cu.cuMemcpyHtoD_v2(memory[0], words, sizeof words);
+    PROBE("capture", cu.cuStreamBeginCapture_v2(stream, CAPTURE_RELAXED));
+    PROBE("captured_launch", cu.cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, stream, params, NULL));
+    PROBE("end_capture", cu.cuStreamEndCapture(stream, &graph));
+    PROBE("instantiate", cu.cuGraphInstantiateWithFlags(&exec, graph, 0));
+    PROBE("launch_graph", cu.cuGraphLaunch(exec, stream));
+    PROBE("sync_graph", cu.cuStreamSynchronize(stream));
 }
 
 static void devrt_pending(void) {
@@ -97,18 +97,18 @@ static void devrt_pending(void) {
     g = make_gate();
     link_with("link", CDP, 1);
     SHOW("default", run("flood", 1, 6000, 0, g.address), 0, 3);
-    PROBE("set", cu.set_limit(PENDING, 8192));
-    cu.get_limit(&limit, PENDING);
+    PROBE("set", cu.cuCtxSetLimit(PENDING, 8192));
+    cu.cuCtxGetLimit(&limit, PENDING);
     PROBE("get", (int)limit);
     *g.word = 0;
     SHOW("more", run("flood", 1, 6000, 0, g.address), 0, 3);
-    PROBE("set_100", cu.set_limit(PENDING, 100));
-    cu.get_limit(&limit, PENDING);
+    PROBE("set_100", cu.cuCtxSetLimit(PENDING, 100));
+    cu.cuCtxGetLimit(&limit, PENDING);
     PROBE("get_100", (int)limit);
     *g.word = 0;
     SHOW("less", run("flood", 1, 6000, 0, g.address), 0, 3);
-    PROBE("set_0", cu.set_limit(PENDING, 0));
-    cu.get_limit(&limit, PENDING);
+    PROBE("set_0", cu.cuCtxSetLimit(PENDING, 0));
+    cu.cuCtxGetLimit(&limit, PENDING);
     PROBE("get_0", (int)limit);
 }
 
@@ -118,7 +118,7 @@ static void devrt_missing(void) {
     open_one();
     link_with("link", CDP, 0);
     text = contents(CDP, &bytes);
-    PROBE("load", cu.load(&linked, text));
+    PROBE("load", cu.cuModuleLoadData(&linked, text));
 }
 
 static void devrt_first(void) {

@@ -2,7 +2,7 @@
 #include "probe.h"
 
 static int go(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared) {
-    return cu.launch(f, gx, gy, gz, bx, by, bz, shared, NULL, NULL, NULL);
+    return cu.cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, NULL, NULL, NULL);
 }
 
 static void shapes(void) {
@@ -33,24 +33,24 @@ static void shapes(void) {
     PROBE("req64", go(kernel(0, "req64"), 1, 1, 1, 64, 1, 1, 0));
     PROBE("req64_8x8", go(kernel(0, "req64"), 1, 1, 1, 8, 8, 1, 0));
     PROBE("req64_65", go(kernel(0, "req64"), 1, 1, 1, 65, 1, 1, 0));
-    PROBE("fixed_and_8k", cu.launch(fixed, 1, 1, 1, 1, 1, 1, 8192, NULL, params, NULL));
-    PROBE("fixed_and_8k_and_4", cu.launch(fixed, 1, 1, 1, 1, 1, 1, 8196, NULL, params, NULL));
-    PROBE("params_of_none", cu.launch(nop, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+    PROBE("fixed_and_8k", cu.cuLaunchKernel(fixed, 1, 1, 1, 1, 1, 1, 8192, NULL, params, NULL));
+    PROBE("fixed_and_8k_and_4", cu.cuLaunchKernel(fixed, 1, 1, 1, 1, 1, 1, 8196, NULL, params, NULL));
+    PROBE("params_of_none", cu.cuLaunchKernel(nop, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
     PROBE("params_null_grid_0", go(store, 0, 1, 1, 1, 1, 1, 0));
     PROBE("params_null_shared_too_large", go(store, 1, 1, 1, 1, 1, 1, 0xfffff));
-    cu.create(&other, 0, 0);
-    cu.stream(&s, 0, 0);
-    cu.pop(&other);
-    PROBE("other_context", cu.launch(nop, 1, 1, 1, 1, 1, 1, 0, s, NULL, NULL));
-    PROBE("other_context_grid_0", cu.launch(nop, 0, 1, 1, 1, 1, 1, 0, s, NULL, NULL));
-    PROBE("other_context_params_null", cu.launch(store, 1, 1, 1, 1, 1, 1, 0, s, NULL, NULL));
-    PROBE("sync", cu.sync());
-    cu.set_current(NULL);
+    cu.cuCtxCreate_v2(&other, 0, 0);
+    cu.cuStreamCreateWithPriority(&s, 0, 0);
+    cu.cuCtxPopCurrent_v2(&other);
+    PROBE("other_context", cu.cuLaunchKernel(nop, 1, 1, 1, 1, 1, 1, 0, s, NULL, NULL));
+    PROBE("other_context_grid_0", cu.cuLaunchKernel(nop, 0, 1, 1, 1, 1, 1, 0, s, NULL, NULL));
+    PROBE("other_context_params_null", cu.cuLaunchKernel(store, 1, 1, 1, 1, 1, 1, 0, s, NULL, NULL));
+    PROBE("sync", cu.cuCtxSynchronize());
+    cu.cuCtxSetCurrent(NULL);
     PROBE("without", go(nop, 1, 1, 1, 1, 1, 1, 0));
     PROBE("without_grid_0", go(nop, 0, 1, 1, 1, 1, 1, 0));
     PROBE("without_null", go(NULL, 1, 1, 1, 1, 1, 1, 0));
     PROBE("without_params_null", go(store, 1, 1, 1, 1, 1, 1, 0));
-    PROBE("on_1_without", cu.launch(nop, 1, 1, 1, 1, 1, 1, 0, (void *)1, NULL, NULL));
+    PROBE("on_1_without", cu.cuLaunchKernel(nop, 1, 1, 1, 1, 1, 1, 0, (void *)1, NULL, NULL));
 }
 
 static int extra(void *f, void *a, void *b, void *c, void *d, void *e, void *g, void *h) {
@@ -63,7 +63,7 @@ static int extra(void *f, void *a, void *b, void *c, void *d, void *e, void *g, 
     list[5] = g;
     list[6] = h;
     list[7] = NULL;
-    return cu.launch(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, list);
+    return cu.cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, list);
 }
 static void extras(void) {
     static char packed[64];
@@ -92,19 +92,19 @@ static void extras(void) {
     PROBE("no_buffer", extra(store, POINTER_KEY, NULL, SIZE_KEY, &twelve, NULL, NULL, NULL));
     PROBE("no_size", extra(store, POINTER_KEY, packed, SIZE_KEY, NULL, NULL, NULL, NULL));
     PROBE("params_null_element", launch(store, 1, 1, NULL, none));
-    PROBE("long_grid_0", cu.launch(store, 0, 1, 1, 1, 1, 1, 0, NULL, NULL,
+    PROBE("long_grid_0", cu.cuLaunchKernel(store, 0, 1, 1, 1, 1, 1, 0, NULL, NULL,
                                  (void *[]) { POINTER_KEY, packed, SIZE_KEY, &sixteen, NULL }));
-    PROBE("long_shared_too_large", cu.launch(store, 1, 1, 1, 1, 1, 1, 0xfffff, NULL, NULL,
+    PROBE("long_shared_too_large", cu.cuLaunchKernel(store, 1, 1, 1, 1, 1, 1, 0xfffff, NULL, NULL,
                                            (void *[]) { POINTER_KEY, packed, SIZE_KEY, &sixteen, NULL }));
     PROBE("unknown_key_grid_0",
-        cu.launch(store, 0, 1, 1, 1, 1, 1, 0, NULL, NULL, (void *[]) { (void *)5, packed, NULL }));
+        cu.cuLaunchKernel(store, 0, 1, 1, 1, 1, 1, 0, NULL, NULL, (void *[]) { (void *)5, packed, NULL }));
     PROBE("unknown_key_null_function",
-        cu.launch(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, (void *[]) { (void *)5, packed, NULL }));
+        cu.cuLaunchKernel(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, (void *[]) { (void *)5, packed, NULL }));
     PROBE("params_and_extra_null_function",
-        cu.launch(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]) { packed, packed }, (void *[]) { NULL }));
+        cu.cuLaunchKernel(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]) { packed, packed }, (void *[]) { NULL }));
     PROBE("short_long", extra(kernel(0, "fixed40k"), POINTER_KEY, packed, SIZE_KEY, &twelve, NULL, NULL, NULL));
     PROBE("exact", extra(kernel(0, "fixed40k"), POINTER_KEY, packed, SIZE_KEY, &eight, NULL, NULL, NULL));
-    PROBE("sync", cu.sync());
+    PROBE("sync", cu.cuCtxSynchronize());
 }
 /* --- cuLaunchKernelEx --- */
 
@@ -123,7 +123,7 @@ static int with(unsigned id, int value) {
     memset(&a, 0, sizeof a);
     a.id = id;
     a.value.flag = value;
-    return cu.launch_ex(&c, kernel(0, "nop"), NULL, NULL);
+    return cu.cuLaunchKernelEx(&c, kernel(0, "nop"), NULL, NULL);
 }
 static int cluster(unsigned x, unsigned y, unsigned z) {
     attribute a;
@@ -133,7 +133,7 @@ static int cluster(unsigned x, unsigned y, unsigned z) {
     a.value.dim[0] = x;
     a.value.dim[1] = y;
     a.value.dim[2] = z;
-    return cu.launch_ex(&c, kernel(0, "nop"), NULL, NULL);
+    return cu.cuLaunchKernelEx(&c, kernel(0, "nop"), NULL, NULL);
 }
 static void launch_ex(void) {
     attribute a[2];
@@ -146,21 +146,21 @@ static void launch_ex(void) {
     store = kernel(0, "store");
     params[0] = &memory[0];
     memset(a, 0, sizeof a);
-    PROBE("null", cu.launch_ex(NULL, nop, NULL, NULL));
-    PROBE("all_null", cu.launch_ex(NULL, NULL, NULL, NULL));
+    PROBE("null", cu.cuLaunchKernelEx(NULL, nop, NULL, NULL));
+    PROBE("all_null", cu.cuLaunchKernelEx(NULL, NULL, NULL, NULL));
     c = simple(NULL, 0);
-    PROBE("function_null", cu.launch_ex(&c, NULL, NULL, NULL));
-    PROBE("params_null", cu.launch_ex(&c, store, NULL, NULL));
+    PROBE("function_null", cu.cuLaunchKernelEx(&c, NULL, NULL, NULL));
+    PROBE("params_null", cu.cuLaunchKernelEx(&c, store, NULL, NULL));
     c = simple(a, 0);
-    PROBE("list_of_none", cu.launch_ex(&c, nop, NULL, NULL));
+    PROBE("list_of_none", cu.cuLaunchKernelEx(&c, nop, NULL, NULL));
     c.grid[1] = 0;
-    PROBE("grid_0", cu.launch_ex(&c, nop, NULL, NULL));
+    PROBE("grid_0", cu.cuLaunchKernelEx(&c, nop, NULL, NULL));
     a[0].id = 99;
     c.n = 1;
-    PROBE("grid_0_unknown", cu.launch_ex(&c, nop, NULL, NULL));
+    PROBE("grid_0_unknown", cu.cuLaunchKernelEx(&c, nop, NULL, NULL));
     c = simple(a, 1);
-    PROBE("unknown_function_null", cu.launch_ex(&c, NULL, NULL, NULL));
-    PROBE("unknown_params_null", cu.launch_ex(&c, store, NULL, NULL));
+    PROBE("unknown_function_null", cu.cuLaunchKernelEx(&c, NULL, NULL, NULL));
+    PROBE("unknown_params_null", cu.cuLaunchKernelEx(&c, store, NULL, NULL));
     PROBE("unknown_all_bits", with(0xffffffffu, 0));
     for (i = 0; i <= 24; i++) {
         snprintf(question, sizeof question, "attribute_%d", i);
@@ -198,26 +198,26 @@ static void launch_ex(void) {
     a[0].value.flag = 1;
     a[1].id = 2;
     a[1].value.flag = 0;
-    PROBE("cooperative_twice", cu.launch_ex(&c, nop, NULL, NULL));
+    PROBE("cooperative_twice", cu.cuLaunchKernelEx(&c, nop, NULL, NULL));
     c = simple(a, 1);
     c.grid[0] = 1000000;
-    PROBE("cooperative_too_large", cu.launch_ex(&c, nop, NULL, NULL));
-    PROBE("cooperative_too_large_params_null", cu.launch_ex(&c, store, NULL, NULL));
+    PROBE("cooperative_too_large", cu.cuLaunchKernelEx(&c, nop, NULL, NULL));
+    PROBE("cooperative_too_large_params_null", cu.cuLaunchKernelEx(&c, store, NULL, NULL));
     c.n = 2;
     a[1].id = 99;
-    PROBE("too_large_unknown", cu.launch_ex(&c, nop, NULL, NULL));
+    PROBE("too_large_unknown", cu.cuLaunchKernelEx(&c, nop, NULL, NULL));
     c.shared = 0xfffff;
     c.n = 1;
-    PROBE("too_large_shared", cu.launch_ex(&c, nop, NULL, NULL));
+    PROBE("too_large_shared", cu.cuLaunchKernelEx(&c, nop, NULL, NULL));
     c = simple(NULL, 0);
-    PROBE("params_for_none", cu.launch_ex(&c, nop, params, NULL));
+    PROBE("params_for_none", cu.cuLaunchKernelEx(&c, nop, params, NULL));
     c.n = 1;
-    PROBE("no_list", cu.launch_ex(&c, nop, NULL, NULL));
-    PROBE("no_list_function_null", cu.launch_ex(&c, NULL, NULL, NULL));
+    PROBE("no_list", cu.cuLaunchKernelEx(&c, nop, NULL, NULL));
+    PROBE("no_list_function_null", cu.cuLaunchKernelEx(&c, NULL, NULL, NULL));
     c.n = 0;
-    PROBE("sync", cu.sync());
-    cu.set_current(NULL);
-    PROBE("without", cu.launch_ex(&c, nop, NULL, NULL));
+    PROBE("sync", cu.cuCtxSynchronize());
+    cu.cuCtxSetCurrent(NULL);
+    PROBE("without", cu.cuLaunchKernelEx(&c, nop, NULL, NULL));
 }
 /* --- cooperative launches --- */
 
@@ -231,32 +231,33 @@ static void cooperative(void) {
     fixed = kernel(0, "fixed40k");
     params[0] = &memory[0];
     params[1] = &v;
-    cu.attribute(&processors, 16, 0);
-    cu.blocks(&each, store, 256, 0);
+    cu.cuDeviceGetAttribute(&processors, 16, 0);
+    cu.cuOccupancyMaxActiveBlocksPerMultiprocessor(&each, store, 256, 0);
     most = (unsigned)(each * processors);
-    PROBE("most", cu.cooperative(store, most, 1, 1, 256, 1, 1, 0, NULL, params));
-    PROBE("one_more", cu.cooperative(store, most + 1, 1, 1, 256, 1, 1, 0, NULL, params));
-    PROBE("one_more_params_null", cu.cooperative(store, most + 1, 1, 1, 256, 1, 1, 0, NULL, NULL));
-    PROBE("one_more_block_0", cu.cooperative(store, most + 1, 1, 1, 0, 1, 1, 0, NULL, params));
-    PROBE("null", cu.cooperative(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, NULL));
-    PROBE("grid_0", cu.cooperative(nop, 0, 1, 1, 1, 1, 1, 0, NULL, NULL));
-    PROBE("block_1025", cu.cooperative(nop, 1, 1, 1, 1025, 1, 1, 0, NULL, NULL));
-    PROBE("shared_too_large", cu.cooperative(nop, 1, 1, 1, 1, 1, 1, 49156, NULL, NULL));
-    PROBE("too_large_shared_too_large", cu.cooperative(nop, 1000000, 1, 1, 1, 1, 1, 49156, NULL, NULL));
-    PROBE("too_large_maxntid", cu.cooperative(kernel(0, "max64"), 1000000, 1, 1, 65, 1, 1, 0, NULL, NULL));
-    PROBE("params_null_block_1025", cu.cooperative(store, 1, 1, 1, 1025, 1, 1, 0, NULL, NULL));
-    PROBE("params_null_shared_too_large", cu.cooperative(store, 1, 1, 1, 32, 1, 1, 49156, NULL, NULL));
-    PROBE("grid_y_over", cu.cooperative(nop, 1, 65536, 1, 1, 1, 1, 0, NULL, NULL));
-    PROBE("params_null", cu.cooperative(store, 1, 1, 1, 1, 1, 1, 0, NULL, NULL));
-    PROBE("fixed", cu.cooperative(fixed, 1, 1, 1, 1, 1, 1, 8192, NULL, params));
-    cu.create(&other, 0, 0);
-    cu.stream(&s, 0, 0);
-    cu.pop(&other);
-    PROBE("other_context_too_large", cu.cooperative(nop, 1000000, 1, 1, 32, 1, 1, 0, s, NULL));
-    PROBE("sync", cu.sync());
-    cu.set_current(NULL);
-    PROBE("without", cu.cooperative(nop, 1, 1, 1, 1, 1, 1, 0, NULL, NULL));
-    PROBE("without_too_large", cu.cooperative(nop, 1000000, 1, 1, 32, 1, 1, 0, NULL, NULL));
+    PROBE("most", cu.cuLaunchCooperativeKernel(store, most, 1, 1, 256, 1, 1, 0, NULL, params));
+    PROBE("one_more", cu.cuLaunchCooperativeKernel(store, most + 1, 1, 1, 256, 1, 1, 0, NULL, params));
+    PROBE("one_more_params_null", cu.cuLaunchCooperativeKernel(store, most + 1, 1, 1, 256, 1, 1, 0, NULL, NULL));
+    PROBE("one_more_block_0", cu.cuLaunchCooperativeKernel(store, most + 1, 1, 1, 0, 1, 1, 0, NULL, params));
+    PROBE("null", cu.cuLaunchCooperativeKernel(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, NULL));
+    PROBE("grid_0", cu.cuLaunchCooperativeKernel(nop, 0, 1, 1, 1, 1, 1, 0, NULL, NULL));
+    PROBE("block_1025", cu.cuLaunchCooperativeKernel(nop, 1, 1, 1, 1025, 1, 1, 0, NULL, NULL));
+    PROBE("shared_too_large", cu.cuLaunchCooperativeKernel(nop, 1, 1, 1, 1, 1, 1, 49156, NULL, NULL));
+    PROBE("too_large_shared_too_large", cu.cuLaunchCooperativeKernel(nop, 1000000, 1, 1, 1, 1, 1, 49156, NULL, NULL));
+    PROBE("too_large_maxntid", cu.cuLaunchCooperativeKernel(kernel(0, "max64"), 1000000, 1, 1, 65, 1, 1, 0, NULL,
+           NULL));
+    PROBE("params_null_block_1025", cu.cuLaunchCooperativeKernel(store, 1, 1, 1, 1025, 1, 1, 0, NULL, NULL));
+    PROBE("params_null_shared_too_large", cu.cuLaunchCooperativeKernel(store, 1, 1, 1, 32, 1, 1, 49156, NULL, NULL));
+    PROBE("grid_y_over", cu.cuLaunchCooperativeKernel(nop, 1, 65536, 1, 1, 1, 1, 0, NULL, NULL));
+    PROBE("params_null", cu.cuLaunchCooperativeKernel(store, 1, 1, 1, 1, 1, 1, 0, NULL, NULL));
+    PROBE("fixed", cu.cuLaunchCooperativeKernel(fixed, 1, 1, 1, 1, 1, 1, 8192, NULL, params));
+    cu.cuCtxCreate_v2(&other, 0, 0);
+    cu.cuStreamCreateWithPriority(&s, 0, 0);
+    cu.cuCtxPopCurrent_v2(&other);
+    PROBE("other_context_too_large", cu.cuLaunchCooperativeKernel(nop, 1000000, 1, 1, 32, 1, 1, 0, s, NULL));
+    PROBE("sync", cu.cuCtxSynchronize());
+    cu.cuCtxSetCurrent(NULL);
+    PROBE("without", cu.cuLaunchCooperativeKernel(nop, 1, 1, 1, 1, 1, 1, 0, NULL, NULL));
+    PROBE("without_too_large", cu.cuLaunchCooperativeKernel(nop, 1000000, 1, 1, 32, 1, 1, 0, NULL, NULL));
 }
 
 static part parts[3];
@@ -275,19 +276,20 @@ static void multi(void) {
     void    *streams[2] = { NULL, NULL };
     part     one;
     open_all();
-    cu.stream(&streams[0], 0, 0);
-    cu.set_current(context[1]);
-    cu.stream(&streams[1], 0, 0);
-    cu.set_current(context[0]);
-#define TRY(question, n, flags, change) reset_parts(streams, "nop"); change; PROBE(question, cu.multi(parts, n, flags))
+    cu.cuStreamCreateWithPriority(&streams[0], 0, 0);
+    cu.cuCtxSetCurrent(context[1]);
+    cu.cuStreamCreateWithPriority(&streams[1], 0, 0);
+    cu.cuCtxSetCurrent(context[0]);
+#define TRY(question, n, flags, change) reset_parts(streams, "nop"); change; \
+    PROBE(question, cu.cuLaunchCooperativeKernelMultiDevice(parts, n, flags))
     TRY("plain", 2, 0, (void)0);
     TRY("one", 1, 0, (void)0);
     TRY("flags_3", 2, 3, (void)0);
     TRY("flags_4", 2, 4, (void)0);
     TRY("none", 0, 0, (void)0);
     TRY("none_flags_4", 0, 4, (void)0);
-    PROBE("null", cu.multi(NULL, 2, 0));
-    PROBE("null_none", cu.multi(NULL, 0, 0));
+    PROBE("null", cu.cuLaunchCooperativeKernelMultiDevice(NULL, 2, 0));
+    PROBE("null_none", cu.cuLaunchCooperativeKernelMultiDevice(NULL, 0, 0));
     TRY("three", 3, 0, (void)0);
     TRY("function_null", 2, 0, parts[1].function = NULL);
     TRY("stream_null", 2, 0, parts[0].stream = NULL);
@@ -310,13 +312,13 @@ static void multi(void) {
     TRY("shared_too_large", 2, 0, parts[0].shared = parts[1].shared = 49156);
     TRY("other_function", 2, 0, parts[1].function = kernel(1, "max64"));
     reset_parts(streams, "store");
-    PROBE("params_null", cu.multi(parts, 2, 0));
+    PROBE("params_null", cu.cuLaunchCooperativeKernelMultiDevice(parts, 2, 0));
     TRY("sync", 2, 0, (void)0);
-    PROBE("sync_0", cu.stream_sync(streams[0]));
-    PROBE("sync_1", cu.stream_sync(streams[1]));
-    cu.set_current(NULL);
+    PROBE("sync_0", cu.cuStreamSynchronize(streams[0]));
+    PROBE("sync_1", cu.cuStreamSynchronize(streams[1]));
+    cu.cuCtxSetCurrent(NULL);
     TRY("without", 2, 0, (void)0);
-    PROBE("sync_without", cu.stream_sync(streams[1]));
+    PROBE("sync_without", cu.cuStreamSynchronize(streams[1]));
 }
 
 /* --- occupancy --- */
@@ -348,31 +350,32 @@ static void occupancy(void) {
         snprintf(question, sizeof question, "%s_%d_%llu", cases[i].name, cases[i].threads, (ptr)cases[i].shared);
         if (skipped(question)) continue;
         n = 77;
-        result = cu.blocks(&n, kernel(0, cases[i].name), cases[i].threads, cases[i].shared);
+        result = cu.cuOccupancyMaxActiveBlocksPerMultiprocessor(&n, kernel(0, cases[i].name), cases[i].threads,
+                                                                cases[i].shared);
         answer(question, "%d %d", result, n);
     }
-    PROBE("opt_in", cu.set_attribute(nop, MAX_DYNAMIC, 61440));
+    PROBE("opt_in", cu.cuFuncSetAttribute(nop, MAX_DYNAMIC, 61440));
     n = 77;
-    PROBE("after_opt_in", cu.blocks(&n, nop, 32, 61440));
+    PROBE("after_opt_in", cu.cuOccupancyMaxActiveBlocksPerMultiprocessor(&n, nop, 32, 61440));
     PROBE("after_opt_in_blocks", n);
     n = 77;
-    PROBE("above_opt_in", cu.blocks(&n, nop, 32, 61441));
+    PROBE("above_opt_in", cu.cuOccupancyMaxActiveBlocksPerMultiprocessor(&n, nop, 32, 61441));
     PROBE("above_opt_in_blocks", n);
-    PROBE("to_null", cu.blocks(NULL, nop, 32, 0));
-    PROBE("of_null", cu.blocks(&n, NULL, 32, 0));
-    PROBE("of_null_threads_0", cu.blocks(&n, NULL, 0, 0));
-    PROBE("size_grid_null", cu.block_size(NULL, &block, nop, NULL, 0, 0));
-    PROBE("size_block_null", cu.block_size(&grid, NULL, nop, NULL, 0, 0));
-    PROBE("size_both_null", cu.block_size(NULL, NULL, nop, NULL, 0, 0));
-    PROBE("size_of_null", cu.block_size(&grid, &block, NULL, NULL, 0, 0));
-    PROBE("size_limit_-1", cu.block_size(&grid, &block, nop, NULL, 0, -1));
-    cu.attribute(&n, 16, 0);
+    PROBE("to_null", cu.cuOccupancyMaxActiveBlocksPerMultiprocessor(NULL, nop, 32, 0));
+    PROBE("of_null", cu.cuOccupancyMaxActiveBlocksPerMultiprocessor(&n, NULL, 32, 0));
+    PROBE("of_null_threads_0", cu.cuOccupancyMaxActiveBlocksPerMultiprocessor(&n, NULL, 0, 0));
+    PROBE("size_grid_null", cu.cuOccupancyMaxPotentialBlockSize(NULL, &block, nop, NULL, 0, 0));
+    PROBE("size_block_null", cu.cuOccupancyMaxPotentialBlockSize(&grid, NULL, nop, NULL, 0, 0));
+    PROBE("size_both_null", cu.cuOccupancyMaxPotentialBlockSize(NULL, NULL, nop, NULL, 0, 0));
+    PROBE("size_of_null", cu.cuOccupancyMaxPotentialBlockSize(&grid, &block, NULL, NULL, 0, 0));
+    PROBE("size_limit_-1", cu.cuOccupancyMaxPotentialBlockSize(&grid, &block, nop, NULL, 0, -1));
+    cu.cuDeviceGetAttribute(&n, 16, 0);
 #define SIZE(question, f, shared_of, shared, limit) \
     do { \
         int r; \
         if (skipped(question)) break; \
         grid = block = 0; \
-        r = cu.block_size(&grid, &block, f, shared_of, shared, limit); \
+        r = cu.cuOccupancyMaxPotentialBlockSize(&grid, &block, f, shared_of, shared, limit); \
         answer(question, "%d %d %d", r, grid / n, block); \
     } while (0)
     SIZE("size", nop, NULL, 0, 0);
@@ -386,11 +389,11 @@ static void occupancy(void) {
     SIZE("size_shared_300k", kernel(0, "store"), NULL, 300000, 0);
     SIZE("size_much", kernel(0, "store"), much, 0, 0);
     SIZE("size_most", kernel(0, "store"), most_of, 0, 0);
-    cu.set_current(NULL);
-    PROBE("without", cu.blocks(&n, nop, 32, 0));
-    PROBE("without_null", cu.blocks(&n, NULL, 32, 0));
-    PROBE("without_to_null", cu.blocks(NULL, nop, 32, 0));
-    PROBE("size_without", cu.block_size(&grid, &block, nop, NULL, 0, 0));
+    cu.cuCtxSetCurrent(NULL);
+    PROBE("without", cu.cuOccupancyMaxActiveBlocksPerMultiprocessor(&n, nop, 32, 0));
+    PROBE("without_null", cu.cuOccupancyMaxActiveBlocksPerMultiprocessor(&n, NULL, 32, 0));
+    PROBE("without_to_null", cu.cuOccupancyMaxActiveBlocksPerMultiprocessor(NULL, nop, 32, 0));
+    PROBE("size_without", cu.cuOccupancyMaxPotentialBlockSize(&grid, &block, nop, NULL, 0, 0));
 }
 
 const group launch_groups[] = {

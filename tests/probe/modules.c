@@ -52,37 +52,38 @@ static void loads(void) {
     int      option = 0, value = 77;
     static const char large[] = HEAD
         ".visible .entry k() { .shared .b8 a[50000]; .reg .u32 %r; ld.volatile.shared.u32 %r, [a]; ret; }\n";
-    cu.init(0);
-    PROBE("null_without", cu.load(NULL, NULL));
+    cu.cuInit(0);
+    PROBE("null_without", cu.cuModuleLoadData(NULL, NULL));
     open_one();
-    PROBE("to_null", cu.load(NULL, good));
-    PROBE("null", cu.load(&m, NULL));
-    PROBE("to_null_bad", cu.load(NULL, bad));
+    PROBE("to_null", cu.cuModuleLoadData(NULL, good));
+    PROBE("null", cu.cuModuleLoadData(&m, NULL));
+    PROBE("to_null_bad", cu.cuModuleLoadData(NULL, bad));
     for (i = 0; i < COUNT(texts); i++) {
         int result;
         if (skipped(texts[i].question)) continue;
-        result = cu.load(&m, texts[i].text);
+        result = cu.cuModuleLoadData(&m, texts[i].text);
         n = 0;
-        if (result == 0) cu.function_count(&n, m);
+        if (result == 0) cu.cuModuleGetFunctionCount(&n, m);
         answer(texts[i].question, "%d %u", result, n);
     }
-    PROBE("not_visible_is_found", (cu.load(&m, HEAD ".entry k() { ret; }\n"), cu.function(&f, m, "k")));
-    PROBE("ex", cu.load_ex(&m, good, 0, NULL, NULL));
-    PROBE("ex_no_options", cu.load_ex(&m, good, 1, NULL, NULL));
-    PROBE("ex_no_values", cu.load_ex(&m, good, 1, &option, NULL));
-    PROBE("ex_no_names", cu.load_ex(&m, good, 1, NULL, &f));
-    PROBE("large_shared", cu.load(&m, large));
-    PROBE("large_shared_function", cu.function(&f, m, "k"));
-    cu.get_attribute(&value, 1, f);
+    PROBE("not_visible_is_found", (cu.cuModuleLoadData(&m, HEAD ".entry k() { ret; }\n"),
+           cu.cuModuleGetFunction(&f, m, "k")));
+    PROBE("ex", cu.cuModuleLoadDataEx(&m, good, 0, NULL, NULL));
+    PROBE("ex_no_options", cu.cuModuleLoadDataEx(&m, good, 1, NULL, NULL));
+    PROBE("ex_no_values", cu.cuModuleLoadDataEx(&m, good, 1, &option, NULL));
+    PROBE("ex_no_names", cu.cuModuleLoadDataEx(&m, good, 1, NULL, &f));
+    PROBE("large_shared", cu.cuModuleLoadData(&m, large));
+    PROBE("large_shared_function", cu.cuModuleGetFunction(&f, m, "k"));
+    cu.cuFuncGetAttribute(&value, 1, f);
     PROBE("large_shared_bytes", value);
-    cu.get_attribute(&value, MAX_DYNAMIC, f);
+    cu.cuFuncGetAttribute(&value, MAX_DYNAMIC, f);
     PROBE("large_shared_dynamic", value);
     PROBE("large_shared_launch", launch(f, 1, 1, NULL, NULL));
-    PROBE("large_shared_sync", cu.sync());
-    cu.blocks(&value, f, 32, 0);
+    PROBE("large_shared_sync", cu.cuCtxSynchronize());
+    cu.cuOccupancyMaxActiveBlocksPerMultiprocessor(&value, f, 32, 0);
     PROBE("large_shared_blocks", value);
     m = &m;
-    PROBE("failed", cu.load(&m, bad));
+    PROBE("failed", cu.cuModuleLoadData(&m, bad));
     PROBE("failed_sets_null", m == NULL);
     PROBE("failed_untouched", m == (void *)&m);
 }
@@ -96,7 +97,7 @@ static void options(int value) {
         void *values[1], *m = NULL;
         values[0] = (void *)(intptr_t)value;
         snprintf(question, sizeof question, "%d", i);
-        PROBE(question, cu.load_ex(&m, good, 1, &option, values));
+        PROBE(question, cu.cuModuleLoadDataEx(&m, good, 1, &option, values));
     }
 }
 static void options_0(void) { options(0); }
@@ -112,7 +113,7 @@ static void log_of(const char *question, const char *text, char *log, int o1, vo
     names[1] = o2;
     values[0] = v1;
     values[1] = v2;
-    result = cu.load_ex(&m, text, 2, names, values);
+    result = cu.cuModuleLoadDataEx(&m, text, 2, names, values);
     answer(question, "%d %d %d %d %d", result, (int)(uintptr_t)values[slot], log[0] == 'x', log[0] == 0,
            log[0] == 'x' ? 0 : (int)strlen(log));
 }
@@ -145,7 +146,7 @@ static void logs(void) {
     memset(log, 'x', sizeof log);
     /* not in any cache */
     snprintf(fresh, sizeof fresh, HEAD ".visible .entry k_%d_%ld() { ret; }\n", (int)getpid(), (long)time(NULL));
-    PROBE("verbose", cu.load_ex(&m, fresh, 4, names, values));
+    PROBE("verbose", cu.cuModuleLoadDataEx(&m, fresh, 4, names, values));
     answer("verbose_tells", "%d %d", (uintptr_t)values[1] > 0, strlen(log) == (uintptr_t)values[1]);
     memcpy(&ms, &values[3], sizeof ms);
     answer("time_tells", "%d", ms > 0 && ms < 30000);
@@ -161,105 +162,106 @@ static void modules(void) {
     const char *name = NULL;
     int      i;
     open_one();
-    PROBE("function_to_null", cu.function(NULL, module[0], "nop"));
-    PROBE("function_null_module", cu.function(&f, NULL, "nop"));
-    PROBE("function_null_name", cu.function(&f, module[0], NULL));
-    PROBE("function_empty", cu.function(&f, module[0], ""));
-    PROBE("function_null_module_to_null", cu.function(NULL, NULL, "nop"));
-    PROBE("function_missing_to_null", cu.function(NULL, module[0], "nope"));
-    PROBE("function_case", cu.function(&f, module[0], "NOP"));
-    PROBE("function_is_help", cu.function(&f, module[0], "help"));
-    PROBE("function_is_global", cu.function(&f, module[0], "gv"));
+    PROBE("function_to_null", cu.cuModuleGetFunction(NULL, module[0], "nop"));
+    PROBE("function_null_module", cu.cuModuleGetFunction(&f, NULL, "nop"));
+    PROBE("function_null_name", cu.cuModuleGetFunction(&f, module[0], NULL));
+    PROBE("function_empty", cu.cuModuleGetFunction(&f, module[0], ""));
+    PROBE("function_null_module_to_null", cu.cuModuleGetFunction(NULL, NULL, "nop"));
+    PROBE("function_missing_to_null", cu.cuModuleGetFunction(NULL, module[0], "nope"));
+    PROBE("function_case", cu.cuModuleGetFunction(&f, module[0], "NOP"));
+    PROBE("function_is_help", cu.cuModuleGetFunction(&f, module[0], "help"));
+    PROBE("function_is_global", cu.cuModuleGetFunction(&f, module[0], "gv"));
     f = &f;
-    PROBE("function_missing", cu.function(&f, module[0], "nope"));
+    PROBE("function_missing", cu.cuModuleGetFunction(&f, module[0], "nope"));
     answer("missing_wrote", "%d %d", f != (void *)&f, f == NULL);
     f = &f;
-    PROBE("function_empty_again", cu.function(&f, module[0], ""));
+    PROBE("function_empty_again", cu.cuModuleGetFunction(&f, module[0], ""));
     answer("function_empty_wrote", "%d %d", f != (void *)&f, f == NULL);
-    cu.function(&f, module[0], "nop");
-    cu.function(&g, module[0], "nop");
+    cu.cuModuleGetFunction(&f, module[0], "nop");
+    cu.cuModuleGetFunction(&g, module[0], "nop");
     PROBE("function_twice_same", f == g);
-    PROBE("global_to_null", cu.global(NULL, NULL, module[0], "gv"));
-    PROBE("global_address_only", cu.global(&p, NULL, module[0], "gv"));
-    PROBE("global_bytes_only", cu.global(NULL, &bytes, module[0], "gv"));
-    PROBE("global_null_name", cu.global(&p, &bytes, module[0], NULL));
-    PROBE("global_empty", cu.global(&p, &bytes, module[0], ""));
-    PROBE("global_null_module", cu.global(&p, &bytes, NULL, "gv"));
-    PROBE("global_missing_to_null", cu.global(NULL, NULL, module[0], "zz"));
-    PROBE("global_const", cu.global(&q, &bytes, module[0], "cv"));
+    PROBE("global_to_null", cu.cuModuleGetGlobal_v2(NULL, NULL, module[0], "gv"));
+    PROBE("global_address_only", cu.cuModuleGetGlobal_v2(&p, NULL, module[0], "gv"));
+    PROBE("global_bytes_only", cu.cuModuleGetGlobal_v2(NULL, &bytes, module[0], "gv"));
+    PROBE("global_null_name", cu.cuModuleGetGlobal_v2(&p, &bytes, module[0], NULL));
+    PROBE("global_empty", cu.cuModuleGetGlobal_v2(&p, &bytes, module[0], ""));
+    PROBE("global_null_module", cu.cuModuleGetGlobal_v2(&p, &bytes, NULL, "gv"));
+    PROBE("global_missing_to_null", cu.cuModuleGetGlobal_v2(NULL, NULL, module[0], "zz"));
+    PROBE("global_const", cu.cuModuleGetGlobal_v2(&q, &bytes, module[0], "cv"));
     PROBE("global_const_bytes", (int)bytes);
-    PROBE("global_hidden", cu.global(&q, &bytes, module[0], "hidden"));
-    PROBE("global_is_entry", cu.global(&q, &bytes, module[0], "nop"));
-    PROBE("global_is_shared", cu.global(&q, &bytes, module[0], "dynamic"));
+    PROBE("global_hidden", cu.cuModuleGetGlobal_v2(&q, &bytes, module[0], "hidden"));
+    PROBE("global_is_entry", cu.cuModuleGetGlobal_v2(&q, &bytes, module[0], "nop"));
+    PROBE("global_is_shared", cu.cuModuleGetGlobal_v2(&q, &bytes, module[0], "dynamic"));
     p = 7;
     bytes = 7;
-    PROBE("global_missing", cu.global(&p, &bytes, module[0], "zz"));
+    PROBE("global_missing", cu.cuModuleGetGlobal_v2(&p, &bytes, module[0], "zz"));
     answer("global_missing_wrote", "%d %d", (int)p, (int)bytes);
     p = 7;
     bytes = 7;
-    PROBE("global_null_name_again", cu.global(&p, &bytes, module[0], NULL));
+    PROBE("global_null_name_again", cu.cuModuleGetGlobal_v2(&p, &bytes, module[0], NULL));
     answer("global_null_name_wrote", "%d %d", (int)p, (int)bytes);
     p = 7;
     bytes = 7;
-    PROBE("global_empty_again", cu.global(&p, &bytes, module[0], ""));
+    PROBE("global_empty_again", cu.cuModuleGetGlobal_v2(&p, &bytes, module[0], ""));
     answer("global_empty_wrote", "%d %d", (int)p, (int)bytes);
-    PROBE("global_same", (cu.global(&p, NULL, module[0], "gv"), cu.global(&q, NULL, module[0], "gv"), p == q));
-    PROBE("range_of_global", cu.range(&q, &bytes, p + 4));
+    PROBE("global_same", (cu.cuModuleGetGlobal_v2(&p, NULL, module[0], "gv"),
+           cu.cuModuleGetGlobal_v2(&q, NULL, module[0], "gv"), p == q));
+    PROBE("range_of_global", cu.cuMemGetAddressRange_v2(&q, &bytes, p + 4));
     answer("range_of_global_is", "%d %d", q == p, (int)bytes);
-    PROBE("copy_past_global", cu.to_device(p, good, 17));
-    PROBE("count_to_null", cu.function_count(NULL, module[0]));
-    PROBE("count_of_null", cu.function_count(&n, NULL));
-    PROBE("count", cu.function_count(&n, module[0]));
+    PROBE("copy_past_global", cu.cuMemcpyHtoD_v2(p, good, 17));
+    PROBE("count_to_null", cu.cuModuleGetFunctionCount(NULL, module[0]));
+    PROBE("count_of_null", cu.cuModuleGetFunctionCount(&n, NULL));
+    PROBE("count", cu.cuModuleGetFunctionCount(&n, module[0]));
     answer("count_is", "%u", n);
-    cu.load(&m, two);
-    PROBE("list_to_null", cu.functions(NULL, 3, m));
-    PROBE("list_to_null_0", cu.functions(NULL, 0, m));
-    PROBE("list_of_null", cu.functions(list, 3, NULL));
-    PROBE("list_0", cu.functions(list, 0, m));
+    cu.cuModuleLoadData(&m, two);
+    PROBE("list_to_null", cu.cuModuleEnumerateFunctions(NULL, 3, m));
+    PROBE("list_to_null_0", cu.cuModuleEnumerateFunctions(NULL, 0, m));
+    PROBE("list_of_null", cu.cuModuleEnumerateFunctions(list, 3, NULL));
+    PROBE("list_0", cu.cuModuleEnumerateFunctions(list, 0, m));
     for (i = 0; i < 5; i++) list[i] = &list[i];
-    PROBE("list_1", cu.functions(list, 1, m));
+    PROBE("list_1", cu.cuModuleEnumerateFunctions(list, 1, m));
     PROBE("list_1_wrote", (list[0] != (void *)&list[0]) + 2 * (list[1] != (void *)&list[1]));
-    PROBE("list_5", cu.functions(list, 5, m));
+    PROBE("list_5", cu.cuModuleEnumerateFunctions(list, 5, m));
     answer("list_5_wrote", "%d %d %d", list[2] != (void *)&list[2], list[3] != (void *)&list[3], list[3] != NULL);
     for (i = 0; i < 3; i++) {
         char question[40];
         snprintf(question, sizeof question, "list_name_%d", i);
-        cu.function_name(&name, list[i]);
+        cu.cuFuncGetName(&name, list[i]);
         answer(question, "%s", name);
     }
-    PROBE("name_to_null", cu.function_name(NULL, f));
-    PROBE("name_of_null", cu.function_name(&name, NULL));
-    PROBE("module_to_null", cu.function_module(NULL, f));
-    PROBE("module_of_null", cu.function_module(&m, NULL));
+    PROBE("name_to_null", cu.cuFuncGetName(NULL, f));
+    PROBE("name_of_null", cu.cuFuncGetName(&name, NULL));
+    PROBE("module_to_null", cu.cuFuncGetModule(NULL, f));
+    PROBE("module_of_null", cu.cuFuncGetModule(&m, NULL));
     f = kernel(0, "many");
-    PROBE("param_of_null", cu.param(NULL, 0, &offset, &bytes));
-    PROBE("param_to_null", cu.param(f, 0, NULL, &bytes));
-    PROBE("param_size_null", cu.param(f, 0, &offset, NULL));
-    PROBE("param_both_null", cu.param(f, 0, NULL, NULL));
-    PROBE("param_past_end", cu.param(f, 5, &offset, &bytes));
-    PROBE("param_past_end_to_null", cu.param(f, 5, NULL, NULL));
-    PROBE("param_of_none", cu.param(kernel(0, "nop"), 0, &offset, &bytes));
+    PROBE("param_of_null", cu.cuFuncGetParamInfo(NULL, 0, &offset, &bytes));
+    PROBE("param_to_null", cu.cuFuncGetParamInfo(f, 0, NULL, &bytes));
+    PROBE("param_size_null", cu.cuFuncGetParamInfo(f, 0, &offset, NULL));
+    PROBE("param_both_null", cu.cuFuncGetParamInfo(f, 0, NULL, NULL));
+    PROBE("param_past_end", cu.cuFuncGetParamInfo(f, 5, &offset, &bytes));
+    PROBE("param_past_end_to_null", cu.cuFuncGetParamInfo(f, 5, NULL, NULL));
+    PROBE("param_of_none", cu.cuFuncGetParamInfo(kernel(0, "nop"), 0, &offset, &bytes));
     for (i = 0; i < 5; i++) {
         char question[40];
         snprintf(question, sizeof question, "param_%d", i);
         if (skipped(question)) continue;
-        cu.param(f, (size_t)i, &offset, &bytes);
+        cu.cuFuncGetParamInfo(f, (size_t)i, &offset, &bytes);
         answer(question, "%d %d", (int)offset, (int)bytes);
     }
-    PROBE("unload_null", cu.unload(NULL));
-    cu.create(&other, 0, 0);
-    PROBE("function_in_other_context", cu.function(&f, module[0], "nop"));
+    PROBE("unload_null", cu.cuModuleUnload(NULL));
+    cu.cuCtxCreate_v2(&other, 0, 0);
+    PROBE("function_in_other_context", cu.cuModuleGetFunction(&f, module[0], "nop"));
     PROBE("launch_on_null_of_other", launch(f, 1, 1, NULL, NULL));
     PROBE("launch_on_own_of_other", launch(f, 1, 1, (void *)2, NULL));
-    cu.stream(&g, 0, 0);
+    cu.cuStreamCreateWithPriority(&g, 0, 0);
     PROBE("launch_on_stream_of_other", launch(f, 1, 1, g, NULL));
     PROBE("launch_of_other_grid_0", launch(f, 0, 1, g, NULL));
-    PROBE("fill_on_stream_of_other", cu.fill_8(memory[0], 0, 4, g));
-    PROBE("unload_in_other_context", cu.unload(module[0]));
-    cu.set_current(NULL);
-    PROBE("function_without", cu.function(&f, m, "a"));
-    PROBE("global_without", cu.global(&p, &bytes, m, "v"));
-    PROBE("unload_without", cu.unload(m));
+    PROBE("fill_on_stream_of_other", cu.cuMemsetD8Async(memory[0], 0, 4, g));
+    PROBE("unload_in_other_context", cu.cuModuleUnload(module[0]));
+    cu.cuCtxSetCurrent(NULL);
+    PROBE("function_without", cu.cuModuleGetFunction(&f, m, "a"));
+    PROBE("global_without", cu.cuModuleGetGlobal_v2(&p, &bytes, m, "v"));
+    PROBE("unload_without", cu.cuModuleUnload(m));
 }
 
 static void function_attributes(void) {
@@ -282,38 +284,38 @@ static void function_attributes(void) {
     fixed = kernel(0, "fixed40k");
     for (i = -1; i <= 18; i++) {
         snprintf(question, sizeof question, "get_%d", i);
-        PROBE(question, cu.get_attribute(&value, i, f));
+        PROBE(question, cu.cuFuncGetAttribute(&value, i, f));
     }
     for (i = 0; i < (int)COUNT(known); i++) {
         value = 77;
         snprintf(question, sizeof question, "value_%d", known[i]);
-        PROBE(question, (cu.get_attribute(&value, known[i], f), value));
+        PROBE(question, (cu.cuFuncGetAttribute(&value, known[i], f), value));
     }
-    PROBE("threads_of_req64", (cu.get_attribute(&value, 0, kernel(0, "req64")), value));
-    PROBE("threads_of_max64", (cu.get_attribute(&value, 0, kernel(0, "max64")), value));
-    PROBE("shared_of_fixed", (cu.get_attribute(&value, 1, fixed), value));
-    PROBE("dynamic_of_fixed", (cu.get_attribute(&value, MAX_DYNAMIC, fixed), value));
-    PROBE("get_to_null", cu.get_attribute(NULL, 0, f));
-    PROBE("get_of_null", cu.get_attribute(&value, 0, NULL));
-    PROBE("get_unknown_to_null", cu.get_attribute(NULL, 99, f));
-    PROBE("get_unknown_of_null", cu.get_attribute(&value, 99, NULL));
-    PROBE("set_of_null", cu.set_attribute(NULL, MAX_DYNAMIC, 0));
-    PROBE("set_unknown_of_null", cu.set_attribute(NULL, 99, 0));
+    PROBE("threads_of_req64", (cu.cuFuncGetAttribute(&value, 0, kernel(0, "req64")), value));
+    PROBE("threads_of_max64", (cu.cuFuncGetAttribute(&value, 0, kernel(0, "max64")), value));
+    PROBE("shared_of_fixed", (cu.cuFuncGetAttribute(&value, 1, fixed), value));
+    PROBE("dynamic_of_fixed", (cu.cuFuncGetAttribute(&value, MAX_DYNAMIC, fixed), value));
+    PROBE("get_to_null", cu.cuFuncGetAttribute(NULL, 0, f));
+    PROBE("get_of_null", cu.cuFuncGetAttribute(&value, 0, NULL));
+    PROBE("get_unknown_to_null", cu.cuFuncGetAttribute(NULL, 99, f));
+    PROBE("get_unknown_of_null", cu.cuFuncGetAttribute(&value, 99, NULL));
+    PROBE("set_of_null", cu.cuFuncSetAttribute(NULL, MAX_DYNAMIC, 0));
+    PROBE("set_unknown_of_null", cu.cuFuncSetAttribute(NULL, 99, 0));
     for (i = 0; i < (int)COUNT(set); i++) {
         int result;
         snprintf(question, sizeof question, "set_%d_to_%d", set[i].id, set[i].value);
         if (skipped(question)) continue;
-        result = cu.set_attribute(f, set[i].id, set[i].value);
+        result = cu.cuFuncSetAttribute(f, set[i].id, set[i].value);
         value = 77;
-        if (set[i].id >= 0 && set[i].id < 16) cu.get_attribute(&value, set[i].id, f);
+        if (set[i].id >= 0 && set[i].id < 16) cu.cuFuncGetAttribute(&value, set[i].id, f);
         if (set[i].id == 2 || set[i].id == 4) value = 0;
         answer(question, "%d %d", result, value);
     }
-    PROBE("fixed_opt_in_most", cu.set_attribute(fixed, MAX_DYNAMIC, 232448 - 40960));
-    PROBE("fixed_opt_in_more", cu.set_attribute(fixed, MAX_DYNAMIC, 232448 - 40960 + 1));
-    cu.set_current(NULL);
-    PROBE("get_without", cu.get_attribute(&value, 0, f));
-    PROBE("set_without", cu.set_attribute(f, MAX_DYNAMIC, 0));
+    PROBE("fixed_opt_in_most", cu.cuFuncSetAttribute(fixed, MAX_DYNAMIC, 232448 - 40960));
+    PROBE("fixed_opt_in_more", cu.cuFuncSetAttribute(fixed, MAX_DYNAMIC, 232448 - 40960 + 1));
+    cu.cuCtxSetCurrent(NULL);
+    PROBE("get_without", cu.cuFuncGetAttribute(&value, 0, f));
+    PROBE("set_without", cu.cuFuncSetAttribute(f, MAX_DYNAMIC, 0));
 }
 
 /* An object that a running kernel needs is destroyed: the kernel ends, or the call waits. */
@@ -329,7 +331,7 @@ static void *open_later(void *unused) {
 static int spin_for_a_while(void **stream, pthread_t *opens) {
     open_one();
     the_gate = make_gate();
-    cu.stream(stream, 1, 0);
+    cu.cuStreamCreateWithPriority(stream, 1, 0);
     close_gate(the_gate, kernel(0, "spin"), *stream);
     return pthread_create(opens, NULL, open_later, NULL) == 0;
 }
@@ -337,16 +339,16 @@ static void unload_busy(void) {
     void     *s = NULL;
     pthread_t opens;
     if (!spin_for_a_while(&s, &opens)) return;
-    PROBE("unload", cu.unload(module[0]));
+    PROBE("unload", cu.cuModuleUnload(module[0]));
     PROBE("waited", *the_gate.word == 1);
-    PROBE("stream", cu.stream_sync(s));
+    PROBE("stream", cu.cuStreamSynchronize(s));
     pthread_join(opens, NULL);
 }
 static void free_busy(void) {
     void     *s = NULL;
     pthread_t opens;
     if (!spin_for_a_while(&s, &opens)) return;
-    PROBE("free", cu.free(memory[0]));
+    PROBE("free", cu.cuMemFree_v2(memory[0]));
     PROBE("waited", *the_gate.word == 1);
     pthread_join(opens, NULL);
 }
@@ -355,13 +357,13 @@ static void destroy_busy(void) {
     pthread_t thread;
     open_one();
     the_gate = make_gate();
-    cu.create(&c, 0, 0);
-    cu.load(&m, module_text);
-    cu.function(&f, m, "spin");
-    cu.stream(&s, 1, 0);
+    cu.cuCtxCreate_v2(&c, 0, 0);
+    cu.cuModuleLoadData(&m, module_text);
+    cu.cuModuleGetFunction(&f, m, "spin");
+    cu.cuStreamCreateWithPriority(&s, 1, 0);
     close_gate(the_gate, f, s);
     if (pthread_create(&thread, NULL, open_later, NULL)) return;
-    PROBE("destroy", cu.destroy(c));
+    PROBE("destroy", cu.cuCtxDestroy_v2(c));
     PROBE("waited", *the_gate.word == 1);
     pthread_join(thread, NULL);
 }
@@ -370,9 +372,9 @@ static void destroy_busy(void) {
 
 static const char main_text[] = HEAD ".extern .func help();\n.visible .entry k() { call help; ret; }\n";
 static const char help_text[] = HEAD ".visible .func help() { ret; }\n";
-static int add(void *state, const char *text, const char *name) { return cu.link_add(state, 1, (void *)(uintptr_t)text,
-                                                                                     strlen(text) + 1, name, 0, NULL,
-    NULL); }
+static int add(void *state, const char *text, const char *name) {
+    return cu.cuLinkAddData_v2(state, 1, (void *)(uintptr_t)text, strlen(text) + 1, name, 0, NULL, NULL);
+}
 
 /* A symbol is missing; with which logs, and with CU_JIT_LOG_VERBOSE or not. What cuLinkComplete returns, whether there
    is an image, and what the log names. */
@@ -403,11 +405,11 @@ static void missing(const char *what, const char *text, int info, int error, int
         names[n] = LOG_VERBOSE;
         values[n++] = (void *)1;
     }
-    cu.link_create(n, names, values, &state);
+    cu.cuLinkCreate_v2(n, names, values, &state);
     add(state, text, "main");
-    result = cu.link_complete(state, &image, &bytes);
+    result = cu.cuLinkComplete(state, &image, &bytes);
     answer(question, "%d %d %d %d %d", result, image != NULL, bytes > 0, strstr(logs[1], "Undefined") != NULL,
-           result ? -1 : cu.load(&m, image));
+           result ? -1 : cu.cuModuleLoadData(&m, image));
 }
 static void missings(void) {
     static const char variable[] = HEAD ".extern .global .align 4 .u32 sw;\n"
@@ -431,10 +433,10 @@ static void odd_input(const char *what, int type, const char *text) {
     char   question[60];
     snprintf(question, sizeof question, "add_%s", what);
     if (skipped(question)) return;
-    cu.link_create(0, NULL, NULL, &state);
-    first = cu.link_add(state, type, (void *)(uintptr_t)text, strlen(text) + 1, "n", 0, NULL, NULL);
+    cu.cuLinkCreate_v2(0, NULL, NULL, &state);
+    first = cu.cuLinkAddData_v2(state, type, (void *)(uintptr_t)text, strlen(text) + 1, "n", 0, NULL, NULL);
     second = add(state, good, "m");
-    answer(question, "%d %d %d", first, second, cu.link_complete(state, &image, &bytes));
+    answer(question, "%d %d %d", first, second, cu.cuLinkComplete(state, &image, &bytes));
 }
 
 static void links(void) {
@@ -442,23 +444,23 @@ static void links(void) {
     size_t bytes = 0;
     int    option = 99, i;
     char   question[60];
-    cu.init(0);
-    PROBE("create_without", cu.link_create(0, NULL, NULL, &state));
-    PROBE("create_to_null_without", cu.link_create(0, NULL, NULL, NULL));
+    cu.cuInit(0);
+    PROBE("create_without", cu.cuLinkCreate_v2(0, NULL, NULL, &state));
+    PROBE("create_to_null_without", cu.cuLinkCreate_v2(0, NULL, NULL, NULL));
     open_one();
-    PROBE("create_to_null", cu.link_create(0, NULL, NULL, NULL));
-    PROBE("create_bad_option", cu.link_create(1, &option, &value, &state));
+    PROBE("create_to_null", cu.cuLinkCreate_v2(0, NULL, NULL, NULL));
+    PROBE("create_bad_option", cu.cuLinkCreate_v2(1, &option, &value, &state));
     for (i = -1; i <= 36; i++) {
         if (i == 1) continue;                        /* a division by 0, see option_0 */
         option = i;
         value = NULL;
         snprintf(question, sizeof question, "create_option_%d", i);
-        PROBE(question, cu.link_create(1, &option, &value, &state));
+        PROBE(question, cu.cuLinkCreate_v2(1, &option, &value, &state));
     }
-    PROBE("create", cu.link_create(0, NULL, NULL, &state));
-    PROBE("add_null", cu.link_add(state, 1, NULL, 10, "n", 0, NULL, NULL));
-    PROBE("add_0", cu.link_add(state, 1, (void *)(uintptr_t)help_text, 0, "n", 0, NULL, NULL));
-    PROBE("add_null_0", cu.link_add(state, 1, NULL, 0, "n", 0, NULL, NULL));
+    PROBE("create", cu.cuLinkCreate_v2(0, NULL, NULL, &state));
+    PROBE("add_null", cu.cuLinkAddData_v2(state, 1, NULL, 10, "n", 0, NULL, NULL));
+    PROBE("add_0", cu.cuLinkAddData_v2(state, 1, (void *)(uintptr_t)help_text, 0, "n", 0, NULL, NULL));
+    PROBE("add_null_0", cu.cuLinkAddData_v2(state, 1, NULL, 0, "n", 0, NULL, NULL));
     odd_input("type_99", 99, help_text);
     odd_input("type_-1", -1, help_text);
     odd_input("type_6", 6, help_text);
@@ -477,34 +479,34 @@ static void links(void) {
         option = i;
         value = NULL;
         snprintf(question, sizeof question, "add_option_%d", i);
-        PROBE(question, cu.link_add(state, 1, (void *)(uintptr_t)bad, sizeof bad, "n", 1, &option, &value));
+        PROBE(question, cu.cuLinkAddData_v2(state, 1, (void *)(uintptr_t)bad, sizeof bad, "n", 1, &option, &value));
     }
-    PROBE("complete_after_bad", cu.link_complete(state, &image, &bytes));
-    PROBE("destroy_after_bad", cu.link_destroy(state));
-    cu.link_create(0, NULL, NULL, &state);
+    PROBE("complete_after_bad", cu.cuLinkComplete(state, &image, &bytes));
+    PROBE("destroy_after_bad", cu.cuLinkDestroy(state));
+    cu.cuLinkCreate_v2(0, NULL, NULL, &state);
     PROBE("add_help", add(state, help_text, NULL));
     PROBE("add_unterminated",
-        cu.link_add(state, 1, (void *)(uintptr_t)main_text, sizeof main_text - 1, "", 0, NULL, NULL));
-    PROBE("complete_to_null", cu.link_complete(state, NULL, &bytes));
-    PROBE("complete", cu.link_complete(state, &image, NULL));
-    PROBE("complete_again", cu.link_complete(state, &again, &bytes));
+        cu.cuLinkAddData_v2(state, 1, (void *)(uintptr_t)main_text, sizeof main_text - 1, "", 0, NULL, NULL));
+    PROBE("complete_to_null", cu.cuLinkComplete(state, NULL, &bytes));
+    PROBE("complete", cu.cuLinkComplete(state, &image, NULL));
+    PROBE("complete_again", cu.cuLinkComplete(state, &again, &bytes));
     PROBE("add_after", add(state, good, "n"));
-    PROBE("load", cu.load(&m, image));
-    PROBE("function", cu.function(&f, m, "k"));
+    PROBE("load", cu.cuModuleLoadData(&m, image));
+    PROBE("function", cu.cuModuleGetFunction(&f, m, "k"));
     PROBE("launch", launch(f, 1, 1, NULL, NULL));
-    PROBE("sync", cu.sync());
-    PROBE("destroy", cu.link_destroy(state));
+    PROBE("sync", cu.cuCtxSynchronize());
+    PROBE("destroy", cu.cuLinkDestroy(state));
     PROBE("launch_after_destroy", launch(f, 1, 1, NULL, NULL));
-    cu.link_create(0, NULL, NULL, &state);
-    PROBE("complete_nothing", cu.link_complete(state, &image, &bytes));
+    cu.cuLinkCreate_v2(0, NULL, NULL, &state);
+    PROBE("complete_nothing", cu.cuLinkComplete(state, &image, &bytes));
     PROBE("null_add", add(NULL, good, "n"));
-    PROBE("null_complete", cu.link_complete(NULL, &image, &bytes));
-    PROBE("null_destroy", cu.link_destroy(NULL));
-    cu.link_create(0, NULL, NULL, &state);
-    cu.set_current(NULL);
+    PROBE("null_complete", cu.cuLinkComplete(NULL, &image, &bytes));
+    PROBE("null_destroy", cu.cuLinkDestroy(NULL));
+    cu.cuLinkCreate_v2(0, NULL, NULL, &state);
+    cu.cuCtxSetCurrent(NULL);
     PROBE("add_without", add(state, good, "n"));
-    PROBE("complete_without", cu.link_complete(state, &image, &bytes));
-    PROBE("destroy_without", cu.link_destroy(state));
+    PROBE("complete_without", cu.cuLinkComplete(state, &image, &bytes));
+    PROBE("destroy_without", cu.cuLinkDestroy(state));
 }
 /* Variables by name, of an image that was loaded as it is, linked alone, and linked with one that has private variables
    of the same names and another size. */
@@ -515,7 +517,7 @@ static void find_variables(const char *how, const void *image) {
     void    *m = NULL, *f = NULL;
     unsigned i;
     char     question[60];
-    int      result = cu.load(&m, image);
+    int      result = cu.cuModuleLoadData(&m, image);
     snprintf(question, sizeof question, "%s_load", how);
     answer(question, "%d", result);
     for (i = 0; i < COUNT(names); i++) {
@@ -523,13 +525,13 @@ static void find_variables(const char *how, const void *image) {
         size_t bytes = 0;
         snprintf(question, sizeof question, "%s_%s", how, names[i]);
         if (skipped(question)) continue;
-        result = cu.global(&p, &bytes, m, names[i]);
+        result = cu.cuModuleGetGlobal_v2(&p, &bytes, m, names[i]);
         answer(question, "%d %d", result, (int)bytes);
     }
     snprintf(question, sizeof question, "%s_hidden_entry", how);
-    PROBE(question, cu.function(&f, m, "hidden_entry"));
+    PROBE(question, cu.cuModuleGetFunction(&f, m, "hidden_entry"));
     snprintf(question, sizeof question, "%s_visible_entry", how);
-    PROBE(question, cu.function(&f, m, "visible_entry"));
+    PROBE(question, cu.cuModuleGetFunction(&f, m, "visible_entry"));
 }
 static void link_names(void) {
     static const char first[] = HEAD ".visible .const .align 4 .u32 visible_const;\n"
@@ -548,19 +550,19 @@ static void link_names(void) {
     size_t bytes = 0;
     open_one();
     find_variables("loaded", first);
-    cu.link_create(0, NULL, NULL, &state);
+    cu.cuLinkCreate_v2(0, NULL, NULL, &state);
     PROBE("alone_add", add(state, first, "first"));
-    PROBE("alone_complete", cu.link_complete(state, &image, &bytes));
+    PROBE("alone_complete", cu.cuLinkComplete(state, &image, &bytes));
     if (image) find_variables("alone", image);
-    cu.link_create(0, NULL, NULL, &state);
+    cu.cuLinkCreate_v2(0, NULL, NULL, &state);
     PROBE("both_add", add(state, first, "first") + add(state, second, "second"));
     image = NULL;
-    PROBE("both_complete", cu.link_complete(state, &image, &bytes));
+    PROBE("both_complete", cu.cuLinkComplete(state, &image, &bytes));
     if (image) find_variables("both", image);
-    cu.link_create(0, NULL, NULL, &state);
+    cu.cuLinkCreate_v2(0, NULL, NULL, &state);
     PROBE("turned_add", add(state, second, "second") + add(state, first, "first"));
     image = NULL;
-    PROBE("turned_complete", cu.link_complete(state, &image, &bytes));
+    PROBE("turned_complete", cu.cuLinkComplete(state, &image, &bytes));
     if (image) find_variables("turned", image);
 }
 
@@ -579,13 +581,13 @@ static void registers_of(const char *what, const char *directives, int live, uns
     for (i = 0; i < live; i++) at += sprintf(at, "ld.volatile.global.u32 %%v%d, [%%a+%d];\n", i, 4 * i);
     for (i = 0; i < live; i++) at += sprintf(at, "st.volatile.global.u32 [%%a+%d], %%v%d;\n", 4 * i, live - 1 - i);
     sprintf(at, "ret;\n}\n");
-    if ((result = cu.load_ex(&m, text, n, names, values))) {
+    if ((result = cu.cuModuleLoadDataEx(&m, text, n, names, values))) {
         answer(question, "%d", result);
         return;
     }
-    cu.function(&f, m, "k");
-    cu.get_attribute(&used, 4, f);
-    cu.get_attribute(&most, 0, f);
+    cu.cuModuleGetFunction(&f, m, "k");
+    cu.cuFuncGetAttribute(&used, 4, f);
+    cu.cuFuncGetAttribute(&most, 0, f);
     result = launch(f, 1, 1024, NULL, params);
     answer(question, "%d %d %d", used, most, result);
 }

@@ -118,29 +118,31 @@ static node_params any_of(int type) {
 
 /* ---- calls with the last node as their result ---- */
 
-static int add_kernel(void *graph, kernel_params p) { return cu.add_kernel(&node, graph, NULL, 0, &p); }
-static int add_copy(void *graph, copy_3d p) { return cu.add_copy(&node, graph, NULL, 0, &p, context[0]); }
-static int add_fill(void *graph, fill_params p) { return cu.add_fill(&node, graph, NULL, 0, &p, context[0]); }
-static int add_any(void *graph, node_params p) { return cu.add_node(&node, graph, NULL, NULL, 0, &p); }
-static int set_copy(copy_3d p) { return cu.exec_copy(x, node, &p, context[0]); }
-static int set_fill(fill_params p) { return cu.exec_fill(x, node, &p, context[0]); }
-static int set_kernel(kernel_params p) { return cu.exec_kernel(x, node, &p); }
+static int add_kernel(void *graph, kernel_params p) { return cu.cuGraphAddKernelNode_v2(&node, graph, NULL, 0, &p); }
+static int add_copy(void *graph, copy_3d p) { return cu.cuGraphAddMemcpyNode(&node, graph, NULL, 0, &p, context[0]); }
+static int add_fill(void *graph, fill_params p) {
+    return cu.cuGraphAddMemsetNode(&node, graph, NULL, 0, &p, context[0]);
+}
+static int add_any(void *graph, node_params p) { return cu.cuGraphAddNode_v2(&node, graph, NULL, NULL, 0, &p); }
+static int set_copy(copy_3d p) { return cu.cuGraphExecMemcpyNodeSetParams(x, node, &p, context[0]); }
+static int set_fill(fill_params p) { return cu.cuGraphExecMemsetNodeSetParams(x, node, &p, context[0]); }
+static int set_kernel(kernel_params p) { return cu.cuGraphExecKernelNodeSetParams_v2(x, node, &p); }
 static int launched(void) {
-    int result = cu.graph_launch(x, stream);
-    return result ? result : cu.stream_sync(stream);
+    int result = cu.cuGraphLaunch(x, stream);
+    return result ? result : cu.cuStreamSynchronize(stream);
 }
 static int made(void *graph) {
     x = NULL;
-    return cu.instantiate(&x, graph, 0);
+    return cu.cuGraphInstantiateWithFlags(&x, graph, 0);
 }
 static void *new_graph(void) {
     void *graph = NULL;
-    cu.graph(&graph, 0);
+    cu.cuGraphCreate(&graph, 0);
     return graph;
 }
 static void *new_event(void) {
     void *e = NULL;
-    cu.event(&e, 2);
+    cu.cuEventCreate(&e, 2);
     return e;
 }
 static void *store_node(void *graph) {
@@ -152,7 +154,7 @@ static void begin(void) {
     store = kernel(0, "store");
     nop = kernel(0, "nop");
     address = memory[0];
-    cu.stream(&stream, 1, 0);
+    cu.cuStreamCreateWithPriority(&stream, 1, 0);
     g = new_graph();
 }
 
@@ -171,37 +173,37 @@ static void arguments(void) {
     f = fill_of(memory[0], WORDS, 1);
     e = new_event();
     child = new_graph();
-    PROBE("kernel_to_null", cu.add_kernel(NULL, g, NULL, 0, &k));
-    PROBE("kernel_no_graph", cu.add_kernel(&node, NULL, NULL, 0, &k));
-    PROBE("kernel_no_params", cu.add_kernel(&node, g, NULL, 0, NULL));
-    PROBE("copy_to_null", cu.add_copy(NULL, g, NULL, 0, &c, context[0]));
-    PROBE("copy_no_graph", cu.add_copy(&node, NULL, NULL, 0, &c, context[0]));
-    PROBE("copy_no_params", cu.add_copy(&node, g, NULL, 0, NULL, context[0]));
-    PROBE("copy_no_context", cu.add_copy(&node, g, NULL, 0, &c, NULL));
-    PROBE("fill_to_null", cu.add_fill(NULL, g, NULL, 0, &f, context[0]));
-    PROBE("fill_no_graph", cu.add_fill(&node, NULL, NULL, 0, &f, context[0]));
-    PROBE("fill_no_params", cu.add_fill(&node, g, NULL, 0, NULL, context[0]));
-    PROBE("fill_no_context", cu.add_fill(&node, g, NULL, 0, &f, NULL));
-    PROBE("host_to_null", cu.add_host(NULL, g, NULL, 0, &h));
-    PROBE("host_no_graph", cu.add_host(&node, NULL, NULL, 0, &h));
-    PROBE("host_no_params", cu.add_host(&node, g, NULL, 0, NULL));
+    PROBE("kernel_to_null", cu.cuGraphAddKernelNode_v2(NULL, g, NULL, 0, &k));
+    PROBE("kernel_no_graph", cu.cuGraphAddKernelNode_v2(&node, NULL, NULL, 0, &k));
+    PROBE("kernel_no_params", cu.cuGraphAddKernelNode_v2(&node, g, NULL, 0, NULL));
+    PROBE("copy_to_null", cu.cuGraphAddMemcpyNode(NULL, g, NULL, 0, &c, context[0]));
+    PROBE("copy_no_graph", cu.cuGraphAddMemcpyNode(&node, NULL, NULL, 0, &c, context[0]));
+    PROBE("copy_no_params", cu.cuGraphAddMemcpyNode(&node, g, NULL, 0, NULL, context[0]));
+    PROBE("copy_no_context", cu.cuGraphAddMemcpyNode(&node, g, NULL, 0, &c, NULL));
+    PROBE("fill_to_null", cu.cuGraphAddMemsetNode(NULL, g, NULL, 0, &f, context[0]));
+    PROBE("fill_no_graph", cu.cuGraphAddMemsetNode(&node, NULL, NULL, 0, &f, context[0]));
+    PROBE("fill_no_params", cu.cuGraphAddMemsetNode(&node, g, NULL, 0, NULL, context[0]));
+    PROBE("fill_no_context", cu.cuGraphAddMemsetNode(&node, g, NULL, 0, &f, NULL));
+    PROBE("host_to_null", cu.cuGraphAddHostNode(NULL, g, NULL, 0, &h));
+    PROBE("host_no_graph", cu.cuGraphAddHostNode(&node, NULL, NULL, 0, &h));
+    PROBE("host_no_params", cu.cuGraphAddHostNode(&node, g, NULL, 0, NULL));
     h = host_of(NULL);
-    PROBE("host_no_function", cu.add_host(&node, g, NULL, 0, &h));
-    PROBE("record_to_null", cu.add_record(NULL, g, NULL, 0, e));
-    PROBE("record_no_graph", cu.add_record(&node, NULL, NULL, 0, e));
-    PROBE("record_no_event", cu.add_record(&node, g, NULL, 0, NULL));
-    PROBE("wait_no_graph", cu.add_wait(&node, NULL, NULL, 0, e));
-    PROBE("wait_no_event", cu.add_wait(&node, g, NULL, 0, NULL));
-    PROBE("wait_never_recorded", cu.add_wait(&node, g, NULL, 0, e));
-    PROBE("child_to_null", cu.add_child(NULL, g, NULL, 0, child));
-    PROBE("child_no_graph", cu.add_child(&node, NULL, NULL, 0, child));
-    PROBE("child_no_child", cu.add_child(&node, g, NULL, 0, NULL));
-    PROBE("alloc_to_null", cu.add_alloc(NULL, g, NULL, 0, &a));
-    PROBE("alloc_no_graph", cu.add_alloc(&node, NULL, NULL, 0, &a));
-    PROBE("alloc_no_params", cu.add_alloc(&node, g, NULL, 0, NULL));
-    PROBE("free_no_graph", cu.add_free(&node, NULL, NULL, 0, memory[0]));
-    PROBE("free_of_0", cu.add_free(&node, g, NULL, 0, 0));
-    PROBE("empty_to_null", cu.add_empty(NULL, g, NULL, 0));
+    PROBE("host_no_function", cu.cuGraphAddHostNode(&node, g, NULL, 0, &h));
+    PROBE("record_to_null", cu.cuGraphAddEventRecordNode(NULL, g, NULL, 0, e));
+    PROBE("record_no_graph", cu.cuGraphAddEventRecordNode(&node, NULL, NULL, 0, e));
+    PROBE("record_no_event", cu.cuGraphAddEventRecordNode(&node, g, NULL, 0, NULL));
+    PROBE("wait_no_graph", cu.cuGraphAddEventWaitNode(&node, NULL, NULL, 0, e));
+    PROBE("wait_no_event", cu.cuGraphAddEventWaitNode(&node, g, NULL, 0, NULL));
+    PROBE("wait_never_recorded", cu.cuGraphAddEventWaitNode(&node, g, NULL, 0, e));
+    PROBE("child_to_null", cu.cuGraphAddChildGraphNode(NULL, g, NULL, 0, child));
+    PROBE("child_no_graph", cu.cuGraphAddChildGraphNode(&node, NULL, NULL, 0, child));
+    PROBE("child_no_child", cu.cuGraphAddChildGraphNode(&node, g, NULL, 0, NULL));
+    PROBE("alloc_to_null", cu.cuGraphAddMemAllocNode(NULL, g, NULL, 0, &a));
+    PROBE("alloc_no_graph", cu.cuGraphAddMemAllocNode(&node, NULL, NULL, 0, &a));
+    PROBE("alloc_no_params", cu.cuGraphAddMemAllocNode(&node, g, NULL, 0, NULL));
+    PROBE("free_no_graph", cu.cuGraphAddMemFreeNode(&node, NULL, NULL, 0, memory[0]));
+    PROBE("free_of_0", cu.cuGraphAddMemFreeNode(&node, g, NULL, 0, 0));
+    PROBE("empty_to_null", cu.cuGraphAddEmptyNode(NULL, g, NULL, 0));
     PROBE("instantiate", made(g));
     PROBE("launch", launched());
 }
@@ -216,20 +218,20 @@ static void places(void) {
     nodes[0] = store_node(g);
     nodes[1] = store_node(g);
     gone = store_node(g);
-    cu.node_destroy(gone);
-    PROBE("no_list", cu.add_kernel(&node, g, NULL, 1, &k));
-    PROBE("list_of_0", cu.add_kernel(&node, g, &foreign, 0, &k));
-    PROBE("of_another_graph", cu.add_kernel(&node, g, &foreign, 1, &k));
+    cu.cuGraphDestroyNode(gone);
+    PROBE("no_list", cu.cuGraphAddKernelNode_v2(&node, g, NULL, 1, &k));
+    PROBE("list_of_0", cu.cuGraphAddKernelNode_v2(&node, g, &foreign, 0, &k));
+    PROBE("of_another_graph", cu.cuGraphAddKernelNode_v2(&node, g, &foreign, 1, &k));
     nodes[2] = nodes[0];
-    PROBE("twice", cu.add_kernel(&node, g, nodes, 3, &k));
-    PROBE("two", cu.add_kernel(&node, g, nodes, 2, &k));
-    PROBE("edge_to_itself", cu.add_edges(g, &node, &node, 1));
-    PROBE("edge_again", cu.add_edges(g, &nodes[0], &node, 1));
-    PROBE("edge_of_another_graph", cu.add_edges(g, &foreign, &node, 1));
-    PROBE("edge_back", cu.add_edges(g, &node, &nodes[0], 1));
+    PROBE("twice", cu.cuGraphAddKernelNode_v2(&node, g, nodes, 3, &k));
+    PROBE("two", cu.cuGraphAddKernelNode_v2(&node, g, nodes, 2, &k));
+    PROBE("edge_to_itself", cu.cuGraphAddDependencies(g, &node, &node, 1));
+    PROBE("edge_again", cu.cuGraphAddDependencies(g, &nodes[0], &node, 1));
+    PROBE("edge_of_another_graph", cu.cuGraphAddDependencies(g, &foreign, &node, 1));
+    PROBE("edge_back", cu.cuGraphAddDependencies(g, &node, &nodes[0], 1));
     PROBE("instantiate_circle", made(g));
-    PROBE("remove_edge_back", cu.remove_edges(g, &node, &nodes[0], 1));
-    PROBE("remove_it_again", cu.remove_edges(g, &node, &nodes[0], 1));
+    PROBE("remove_edge_back", cu.cuGraphRemoveDependencies(g, &node, &nodes[0], 1));
+    PROBE("remove_it_again", cu.cuGraphRemoveDependencies(g, &node, &nodes[0], 1));
     PROBE("instantiate", made(g));
     PROBE("launch", launched());
 }
@@ -277,8 +279,8 @@ static void kernels(void) {
     PROBE("extra", add_kernel(g, k));
     k.params = store_params;
     PROBE("both", add_kernel(g, k));
-    cu.library_load(&library, module_text, NULL, NULL, 0, NULL, NULL, 0);
-    cu.library_kernel(&entry, library, "nop");
+    cu.cuLibraryLoadData(&library, module_text, NULL, NULL, 0, NULL, NULL, 0);
+    cu.cuLibraryGetKernel(&entry, library, "nop");
     k = kernel_of(NULL, NULL);
     k.kernel = entry;
     PROBE("kernel_of_library", add_kernel(g, k));
@@ -300,13 +302,13 @@ static void kernels(void) {
     k = kernel_of(store, store_params);
     k.grid[0] = 0;
     PROBE("set_grid_0", set_kernel(k));
-    PROBE("set_no_params", cu.exec_kernel(x, node, NULL));
-    PROBE("set_no_exec", (k = kernel_of(nop, NULL), cu.exec_kernel(NULL, node, &k)));
-    PROBE("set_no_node", (k = kernel_of(nop, NULL), cu.exec_kernel(x, NULL, &k)));
-    PROBE("set_graph_no_node", (k = kernel_of(nop, NULL), cu.set_kernel(NULL, &k)));
-    PROBE("set_graph_no_params", cu.set_kernel(node, NULL));
+    PROBE("set_no_params", cu.cuGraphExecKernelNodeSetParams_v2(x, node, NULL));
+    PROBE("set_no_exec", (k = kernel_of(nop, NULL), cu.cuGraphExecKernelNodeSetParams_v2(NULL, node, &k)));
+    PROBE("set_no_node", (k = kernel_of(nop, NULL), cu.cuGraphExecKernelNodeSetParams_v2(x, NULL, &k)));
+    PROBE("set_graph_no_node", (k = kernel_of(nop, NULL), cu.cuGraphKernelNodeSetParams_v2(NULL, &k)));
+    PROBE("set_graph_no_params", cu.cuGraphKernelNodeSetParams_v2(node, NULL));
     PROBE("set_later_node", (store_node(g), set_kernel(kernel_of(nop, NULL))));
-    PROBE("set_destroyed_node", (cu.node_destroy(node), set_kernel(kernel_of(nop, NULL))));
+    PROBE("set_destroyed_node", (cu.cuGraphDestroyNode(node), set_kernel(kernel_of(nop, NULL))));
     PROBE("launch_set", launched());
 }
 
@@ -316,7 +318,7 @@ static void copies(void) {
     copy_3d c;
     void   *pinned = NULL, *graph;
     begin();
-    cu.host_alloc(&pinned, 4096, 0);
+    cu.cuMemHostAlloc(&pinned, 4096, 0);
     PROBE("width_0", add_copy(g, copy_of(memory[0], memory[0] + 1024, 0, 1)));
     PROBE("height_0", add_copy(g, copy_of(memory[0], memory[0] + 1024, 16, 0)));
     c = copy_of(memory[0], memory[0] + 1024, 16, 1);
@@ -348,11 +350,11 @@ static void copies(void) {
     PROBE("exec_from_pinned", set_copy(copy_in(memory[0], pinned, 16)));
     PROBE("exec_from_pageable", set_copy(copy_in(memory[0], pageable, 16)));
     c = copy_of(memory[0], memory[0] + 1024, 16, 1);
-    PROBE("exec_no_context", cu.exec_copy(x, node, &c, NULL));
-    PROBE("exec_no_params", cu.exec_copy(x, node, NULL, context[0]));
-    PROBE("set_to_2d", (c = copy_of(memory[0], memory[0] + 1024, 16, 2), cu.set_copy(node, &c)));
-    PROBE("set_from_pinned", (c = copy_in(memory[0], pinned, 16), cu.set_copy(node, &c)));
-    PROBE("set_width_0", (c = copy_in(memory[0], pinned, 0), cu.set_copy(node, &c)));
+    PROBE("exec_no_context", cu.cuGraphExecMemcpyNodeSetParams(x, node, &c, NULL));
+    PROBE("exec_no_params", cu.cuGraphExecMemcpyNodeSetParams(x, node, NULL, context[0]));
+    PROBE("set_to_2d", (c = copy_of(memory[0], memory[0] + 1024, 16, 2), cu.cuGraphMemcpyNodeSetParams(node, &c)));
+    PROBE("set_from_pinned", (c = copy_in(memory[0], pinned, 16), cu.cuGraphMemcpyNodeSetParams(node, &c)));
+    PROBE("set_width_0", (c = copy_in(memory[0], pinned, 0), cu.cuGraphMemcpyNodeSetParams(node, &c)));
     PROBE("launch_set", launched());
     PROBE("pinned_to_pageable", (graph = new_graph(), add_copy(graph, copy_in(memory[0], pinned, 16)), made(graph),
                                  set_copy(copy_in(memory[0], pageable, 16))));
@@ -394,7 +396,7 @@ static void fills(void) {
     f = fill_of(memory[0], 8, 1);
     f.element = 2;
     PROBE("exec_other_element", set_fill(f));
-    PROBE("exec_no_context", (f = fill_of(memory[0], 4, 1), cu.exec_fill(x, node, &f, NULL)));
+    PROBE("exec_no_context", (f = fill_of(memory[0], 4, 1), cu.cuGraphExecMemsetNodeSetParams(x, node, &f, NULL)));
     PROBE("launch", launched());
     graph = new_graph();
     add_fill(graph, fill_of(memory[0], 4, 3));
@@ -414,41 +416,41 @@ static void memory_nodes(void) {
     ptr           p;
     begin();
     a = alloc_of(0);
-    PROBE("bytes_0", cu.add_alloc(&node, g, NULL, 0, &a));
+    PROBE("bytes_0", cu.cuGraphAddMemAllocNode(&node, g, NULL, 0, &a));
     a = alloc_of(64);
     a.type = 0;
-    PROBE("type_0", cu.add_alloc(&node, g, NULL, 0, &a));
+    PROBE("type_0", cu.cuGraphAddMemAllocNode(&node, g, NULL, 0, &a));
     a = alloc_of(64);
     a.handles = 1;
-    PROBE("handles", cu.add_alloc(&node, g, NULL, 0, &a));
+    PROBE("handles", cu.cuGraphAddMemAllocNode(&node, g, NULL, 0, &a));
     a = alloc_of(64);
     a.at.id = 64;
-    PROBE("no_device", cu.add_alloc(&node, g, NULL, 0, &a));
+    PROBE("no_device", cu.cuGraphAddMemAllocNode(&node, g, NULL, 0, &a));
     a = alloc_of(64);
     a.at.type = 2;
-    PROBE("on_host", cu.add_alloc(&node, g, NULL, 0, &a));
+    PROBE("on_host", cu.cuGraphAddMemAllocNode(&node, g, NULL, 0, &a));
     a = alloc_of(64);
     a.nviews = 1;
-    PROBE("views_null", cu.add_alloc(&node, g, NULL, 0, &a));
+    PROBE("views_null", cu.cuGraphAddMemAllocNode(&node, g, NULL, 0, &a));
     a = alloc_of(64);
-    PROBE("alloc", cu.add_alloc(&allocs, g, NULL, 0, &a));
+    PROBE("alloc", cu.cuGraphAddMemAllocNode(&allocs, g, NULL, 0, &a));
     p = a.address;
-    PROBE("free_of_plain_memory", cu.add_free(&node, g, &allocs, 1, memory[0]));
-    PROBE("free_inside", cu.add_free(&node, g, &allocs, 1, p + 8));
-    PROBE("free", cu.add_free(&frees, g, &allocs, 1, p));
-    PROBE("free_twice", cu.add_free(&node, g, &allocs, 1, p));
+    PROBE("free_of_plain_memory", cu.cuGraphAddMemFreeNode(&node, g, &allocs, 1, memory[0]));
+    PROBE("free_inside", cu.cuGraphAddMemFreeNode(&node, g, &allocs, 1, p + 8));
+    PROBE("free", cu.cuGraphAddMemFreeNode(&frees, g, &allocs, 1, p));
+    PROBE("free_twice", cu.cuGraphAddMemFreeNode(&node, g, &allocs, 1, p));
     other = new_graph();
-    PROBE("free_elsewhere", cu.add_free(&node, other, NULL, 0, p));
+    PROBE("free_elsewhere", cu.cuGraphAddMemFreeNode(&node, other, NULL, 0, p));
     child = new_graph();
-    PROBE("as_child", cu.add_child(&node, child, NULL, 0, g));
-    PROBE("clone", cu.graph_clone(&again, g));
-    PROBE("destroy_node", cu.node_destroy(frees));
-    PROBE("remove_edge", cu.remove_edges(g, &allocs, &frees, 1));
+    PROBE("as_child", cu.cuGraphAddChildGraphNode(&node, child, NULL, 0, g));
+    PROBE("clone", cu.cuGraphClone(&again, g));
+    PROBE("destroy_node", cu.cuGraphDestroyNode(frees));
+    PROBE("remove_edge", cu.cuGraphRemoveDependencies(g, &allocs, &frees, 1));
     PROBE("add_kernel", add_kernel(g, kernel_of(store, store_params)));
-    PROBE("add_edge", cu.add_edges(g, &allocs, &node, 1));
+    PROBE("add_edge", cu.cuGraphAddDependencies(g, &allocs, &node, 1));
     PROBE("instantiate", made(g));
-    PROBE("instantiate_again", cu.instantiate(&again, g, 0));
-    PROBE("set_kernel", (k = kernel_of(store, store_params), cu.set_kernel(node, &k)));
+    PROBE("instantiate_again", cu.cuGraphInstantiateWithFlags(&again, g, 0));
+    PROBE("set_kernel", (k = kernel_of(store, store_params), cu.cuGraphKernelNodeSetParams_v2(node, &k)));
     PROBE("set_exec_kernel", set_kernel(kernel_of(store, store_params)));
     PROBE("launch", launched());
     PROBE("launch_again", launched());
@@ -463,40 +465,40 @@ static void children(void) {
     begin();
     child = new_graph();
     inner = store_node(child);
-    PROBE("itself", cu.add_child(&node, child, NULL, 0, child));
-    PROBE("add", cu.add_child(&parent, g, NULL, 0, child));
-    PROBE("get", cu.child_graph(parent, &embedded));
+    PROBE("itself", cu.cuGraphAddChildGraphNode(&node, child, NULL, 0, child));
+    PROBE("add", cu.cuGraphAddChildGraphNode(&parent, g, NULL, 0, child));
+    PROBE("get", cu.cuGraphChildGraphNodeGetGraph(parent, &embedded));
     PROBE("get_is_new", embedded != child);
-    PROBE("get_to_null", cu.child_graph(parent, NULL));
-    PROBE("get_of_kernel", cu.child_graph(inner, &found));
-    PROBE("destroy_embedded", cu.graph_destroy(embedded));
+    PROBE("get_to_null", cu.cuGraphChildGraphNodeGetGraph(parent, NULL));
+    PROBE("get_of_kernel", cu.cuGraphChildGraphNodeGetGraph(inner, &found));
+    PROBE("destroy_embedded", cu.cuGraphDestroy(embedded));
     PROBE("instantiate_embedded", made(embedded));
-    PROBE("parent_into_embedded", cu.add_child(&node, embedded, NULL, 0, g));
+    PROBE("parent_into_embedded", cu.cuGraphAddChildGraphNode(&node, embedded, NULL, 0, g));
     list[0] = NULL;
-    PROBE("embedded_nodes", (n = 4, cu.graph_nodes(embedded, list, &n), (int)n));
-    PROBE("find_in_embedded", cu.find_in_clone(&found, inner, embedded));
+    PROBE("embedded_nodes", (n = 4, cu.cuGraphGetNodes(embedded, list, &n), (int)n));
+    PROBE("find_in_embedded", cu.cuGraphNodeFindInClone(&found, inner, embedded));
     PROBE("found", found == list[0]);
     one = node = NULL;
     PROBE("add_to_embedded", add_kernel(embedded, kernel_of(store, store_params)));
     one = node;
     PROBE("instantiate", made(g));
     k = kernel_of(nop, NULL);
-    PROBE("set_embedded", cu.exec_kernel(x, list[0], &k));
-    PROBE("set_original", cu.exec_kernel(x, inner, &k));
-    PROBE("enable_embedded", cu.set_enabled(x, list[0], 0));
-    PROBE("child_other_topology", cu.exec_child(x, parent, child));
+    PROBE("set_embedded", cu.cuGraphExecKernelNodeSetParams_v2(x, list[0], &k));
+    PROBE("set_original", cu.cuGraphExecKernelNodeSetParams_v2(x, inner, &k));
+    PROBE("enable_embedded", cu.cuGraphNodeSetEnabled(x, list[0], 0));
+    PROBE("child_other_topology", cu.cuGraphExecChildGraphNodeSetParams(x, parent, child));
     store_node(child);
-    PROBE("child_same_topology", cu.exec_child(x, parent, child));
-    PROBE("child_null", cu.exec_child(x, parent, NULL));
-    PROBE("child_of_kernel", cu.exec_child(x, inner, child));
+    PROBE("child_same_topology", cu.cuGraphExecChildGraphNodeSetParams(x, parent, child));
+    PROBE("child_null", cu.cuGraphExecChildGraphNodeSetParams(x, parent, NULL));
+    PROBE("child_of_kernel", cu.cuGraphExecChildGraphNodeSetParams(x, inner, child));
     PROBE("launch", launched());
-    PROBE("destroy_child", cu.graph_destroy(child));
+    PROBE("destroy_child", cu.cuGraphDestroy(child));
     PROBE("launch_after", launched());
-    cu.node_destroy(one);
+    cu.cuGraphDestroyNode(one);
     child = new_graph();
     add_kernel(child, kernel_of(nop, NULL));
-    PROBE("child_other_function", (made(g), cu.exec_child(x, parent, child)));
-    PROBE("as_child_of_child", cu.add_child(&node, child, NULL, 0, embedded));
+    PROBE("child_other_function", (made(g), cu.cuGraphExecChildGraphNodeSetParams(x, parent, child)));
+    PROBE("as_child_of_child", cu.cuGraphAddChildGraphNode(&node, child, NULL, 0, embedded));
 }
 
 /* ---- whether a node works ---- */
@@ -505,25 +507,25 @@ static void enabled(void) {
     unsigned is = 77;
     void    *host = NULL, *empty = NULL, *later, *child = NULL;
     begin();
-    cu.add_host(&host, g, NULL, 0, &(host_params) { nothing, NULL });
-    cu.add_empty(&empty, g, NULL, 0);
-    cu.add_child(&child, g, NULL, 0, new_graph());
+    cu.cuGraphAddHostNode(&host, g, NULL, 0, &(host_params) { nothing, NULL });
+    cu.cuGraphAddEmptyNode(&empty, g, NULL, 0);
+    cu.cuGraphAddChildGraphNode(&child, g, NULL, 0, new_graph());
     store_node(g);
     made(g);
-    PROBE("get", cu.get_enabled(x, node, &is));
+    PROBE("get", cu.cuGraphNodeGetEnabled(x, node, &is));
     PROBE("is", (int)is);
-    PROBE("get_null", cu.get_enabled(x, node, NULL));
-    PROBE("set", cu.set_enabled(x, node, 0));
-    PROBE("now", (cu.get_enabled(x, node, &is), (int)is));
-    PROBE("set_2", cu.set_enabled(x, node, 2));
-    PROBE("now_2", (cu.get_enabled(x, node, &is), (int)is));
-    PROBE("set_host", cu.set_enabled(x, host, 0));
-    PROBE("get_host", cu.get_enabled(x, host, &is));
-    PROBE("set_empty", cu.set_enabled(x, empty, 0));
-    PROBE("set_child", cu.set_enabled(x, child, 0));
-    PROBE("set_no_exec", cu.set_enabled(NULL, node, 0));
+    PROBE("get_null", cu.cuGraphNodeGetEnabled(x, node, NULL));
+    PROBE("set", cu.cuGraphNodeSetEnabled(x, node, 0));
+    PROBE("now", (cu.cuGraphNodeGetEnabled(x, node, &is), (int)is));
+    PROBE("set_2", cu.cuGraphNodeSetEnabled(x, node, 2));
+    PROBE("now_2", (cu.cuGraphNodeGetEnabled(x, node, &is), (int)is));
+    PROBE("set_host", cu.cuGraphNodeSetEnabled(x, host, 0));
+    PROBE("get_host", cu.cuGraphNodeGetEnabled(x, host, &is));
+    PROBE("set_empty", cu.cuGraphNodeSetEnabled(x, empty, 0));
+    PROBE("set_child", cu.cuGraphNodeSetEnabled(x, child, 0));
+    PROBE("set_no_exec", cu.cuGraphNodeSetEnabled(NULL, node, 0));
     later = store_node(g);
-    PROBE("set_later", cu.set_enabled(x, later, 0));
+    PROBE("set_later", cu.cuGraphNodeSetEnabled(x, later, 0));
     PROBE("launch", launched());
 }
 
@@ -541,7 +543,7 @@ static void attributes(void) {
         if (ids[i] == 13) continue;
         memset(&v, 0, sizeof v);
         snprintf(question, sizeof question, "get_%d", ids[i]);
-        PROBE(question, cu.get_node_attribute(node, ids[i], &v));
+        PROBE(question, cu.cuGraphKernelNodeGetAttribute(node, ids[i], &v));
         snprintf(question, sizeof question, "is_%d", ids[i]);
         PROBE(question, v.number);
     }
@@ -549,34 +551,34 @@ static void attributes(void) {
         if (ids[i] == 1 || ids[i] == 7 || ids[i] == 12 || ids[i] == 13) continue;         /* pointers in them */
         memset(&v, 0, sizeof v);
         snprintf(question, sizeof question, "set_%d", ids[i]);
-        PROBE(question, cu.set_node_attribute(node, ids[i], &v));
+        PROBE(question, cu.cuGraphKernelNodeSetAttribute(node, ids[i], &v));
     }
     memset(&v, 0, sizeof v);
     v.number = 1;
-    PROBE("cooperative", cu.set_node_attribute(node, 2, &v));
+    PROBE("cooperative", cu.cuGraphKernelNodeSetAttribute(node, 2, &v));
     v.number = -3;
-    PROBE("priority", cu.set_node_attribute(node, 8, &v));
+    PROBE("priority", cu.cuGraphKernelNodeSetAttribute(node, 8, &v));
     v.number = -99;
-    PROBE("priority_99", cu.set_node_attribute(node, 8, &v));
-    PROBE("priority_is", (cu.get_node_attribute(node, 8, &v), v.number));
+    PROBE("priority_99", cu.cuGraphKernelNodeSetAttribute(node, 8, &v));
+    PROBE("priority_is", (cu.cuGraphKernelNodeGetAttribute(node, 8, &v), v.number));
     v.number = 101;
-    PROBE("carveout_101", cu.set_node_attribute(node, 14, &v));
+    PROBE("carveout_101", cu.cuGraphKernelNodeSetAttribute(node, 14, &v));
     v.number = 3;
-    PROBE("policy_3", cu.set_node_attribute(node, 5, &v));
+    PROBE("policy_3", cu.cuGraphKernelNodeSetAttribute(node, 5, &v));
     v.number = 2;
-    PROBE("domain_2", cu.set_node_attribute(node, 10, &v));
+    PROBE("domain_2", cu.cuGraphKernelNodeSetAttribute(node, 10, &v));
     v.dim[0] = 2;
     v.dim[1] = v.dim[2] = 1;
-    PROBE("cluster_of_more_than_the_grid", cu.set_node_attribute(node, 4, &v));
-    PROBE("get_null", cu.get_node_attribute(node, 2, NULL));
-    PROBE("get_no_node", cu.get_node_attribute(NULL, 2, &v));
+    PROBE("cluster_of_more_than_the_grid", cu.cuGraphKernelNodeSetAttribute(node, 4, &v));
+    PROBE("get_null", cu.cuGraphKernelNodeGetAttribute(node, 2, NULL));
+    PROBE("get_no_node", cu.cuGraphKernelNodeGetAttribute(NULL, 2, &v));
     other = node;
     store_node(g);
-    PROBE("copy", cu.copy_node_attributes(node, other));
-    PROBE("copied", (memset(&v, 0, sizeof v), cu.get_node_attribute(node, 2, &v), v.number));
+    PROBE("copy", cu.cuGraphKernelNodeCopyAttributes(node, other));
+    PROBE("copied", (memset(&v, 0, sizeof v), cu.cuGraphKernelNodeGetAttribute(node, 2, &v), v.number));
     fill = (add_fill(g, fill_of(memory[0], 4, 1)), node);
-    PROBE("copy_to_fill", cu.copy_node_attributes(fill, other));
-    PROBE("get_of_fill", cu.get_node_attribute(fill, 8, &v));
+    PROBE("copy_to_fill", cu.cuGraphKernelNodeCopyAttributes(fill, other));
+    PROBE("get_of_fill", cu.cuGraphKernelNodeGetAttribute(fill, 8, &v));
 }
 
 /* ---- one call for all kinds ---- */
@@ -607,18 +609,18 @@ static void generic(void) {
     p = any_of(MEMCPY);
     p.of.copy.context = NULL;
     PROBE("copy_no_context", add_any(g, p));
-    PROBE("no_params", cu.add_node(&node, g, NULL, NULL, 0, NULL));
+    PROBE("no_params", cu.cuGraphAddNode_v2(&node, g, NULL, NULL, 0, NULL));
     store_node(g);
     made(g);
     p = any_of(KERNEL);
-    PROBE("set", cu.set_node(node, &p));
-    PROBE("set_exec", cu.exec_node(x, node, &p));
+    PROBE("set", cu.cuGraphNodeSetParams(node, &p));
+    PROBE("set_exec", cu.cuGraphExecNodeSetParams(x, node, &p));
     p = any_of(MEMSET);
-    PROBE("set_other_kind", cu.set_node(node, &p));
-    PROBE("set_exec_other_kind", cu.exec_node(x, node, &p));
-    PROBE("set_no_params", cu.set_node(node, NULL));
+    PROBE("set_other_kind", cu.cuGraphNodeSetParams(node, &p));
+    PROBE("set_exec_other_kind", cu.cuGraphExecNodeSetParams(x, node, &p));
+    PROBE("set_no_params", cu.cuGraphNodeSetParams(node, NULL));
     p = any_of(EMPTY);
-    PROBE("set_empty", (add_any(g, any_of(EMPTY)), cu.set_node(node, &p)));
+    PROBE("set_empty", (add_any(g, any_of(EMPTY)), cu.cuGraphNodeSetParams(node, &p)));
     PROBE("launch", launched());
 }
 
@@ -633,7 +635,7 @@ static int edge(unsigned from_port, unsigned to_port, unsigned type, unsigned re
     e.to_port = (unsigned char)to_port;
     e.type = (unsigned char)type;
     e.reserved[0] = (unsigned char)reserved;
-    return cu.add_node(&node, graph, &before, &e, 1, &p);
+    return cu.cuGraphAddNode_v2(&node, graph, &before, &e, 1, &p);
 }
 /* The digits of port and type of the edge between a launch and one that may begin early. */
 static int captured_edge(int first_is_kernel, int *lossy) {
@@ -651,13 +653,13 @@ static int captured_edge(int first_is_kernel, int *lossy) {
     c.list = &a;
     c.n = 1;
     memset(data, 0, sizeof data);
-    cu.begin_capture(stream, 1);
-    if (first_is_kernel) launch(nop, 1, 1, stream, NULL); else cu.fill_32(memory[0], 1, 4, stream);
-    cu.launch_ex(&c, nop, NULL, NULL);
-    cu.end_capture(stream, &graph);
-    *lossy = cu.graph_edges(graph, from, to, &n);
+    cu.cuStreamBeginCapture_v2(stream, 1);
+    if (first_is_kernel) launch(nop, 1, 1, stream, NULL); else cu.cuMemsetD32Async(memory[0], 1, 4, stream);
+    cu.cuLaunchKernelEx(&c, nop, NULL, NULL);
+    cu.cuStreamEndCapture(stream, &graph);
+    *lossy = cu.cuGraphGetEdges(graph, from, to, &n);
     n = 2;
-    cu.edges_with_data(graph, from, to, data, &n);
+    cu.cuGraphGetEdges_v2(graph, from, to, data, &n);
     return (int)n * 100 + data[0].from_port * 10 + data[0].type;
 }
 static void edges(void) {
@@ -685,14 +687,14 @@ static void edges(void) {
     nodes[1] = store_node(g);
     memset(&e, 0, sizeof e);
     e.from_port = e.type = 1;
-    PROBE("add", cu.add_edges_with_data(g, &nodes[0], &nodes[1], &e, 1));
-    PROBE("count_without_data", (n = 0, cu.graph_edges(g, NULL, NULL, &n) * 10 + (int)n));
-    PROBE("list_without_data", (n = 2, cu.graph_edges(g, from, to, &n)));
-    PROBE("before_without_data", (n = 2, cu.node_before(nodes[1], from, &n)));
-    PROBE("after_without_data", (n = 2, cu.node_after(nodes[0], from, &n)));
-    PROBE("remove_without_data", cu.remove_edges(g, &nodes[0], &nodes[1], 1));
-    PROBE("remove", cu.remove_edges_with_data(g, &nodes[0], &nodes[1], &e, 1));
-    cu.add_edges_with_data(g, &nodes[0], &nodes[1], &e, 1);
+    PROBE("add", cu.cuGraphAddDependencies_v2(g, &nodes[0], &nodes[1], &e, 1));
+    PROBE("count_without_data", (n = 0, cu.cuGraphGetEdges(g, NULL, NULL, &n) * 10 + (int)n));
+    PROBE("list_without_data", (n = 2, cu.cuGraphGetEdges(g, from, to, &n)));
+    PROBE("before_without_data", (n = 2, cu.cuGraphNodeGetDependencies(nodes[1], from, &n)));
+    PROBE("after_without_data", (n = 2, cu.cuGraphNodeGetDependentNodes(nodes[0], from, &n)));
+    PROBE("remove_without_data", cu.cuGraphRemoveDependencies(g, &nodes[0], &nodes[1], 1));
+    PROBE("remove", cu.cuGraphRemoveDependencies_v2(g, &nodes[0], &nodes[1], &e, 1));
+    cu.cuGraphAddDependencies_v2(g, &nodes[0], &nodes[1], &e, 1);
     PROBE("instantiate", made(g));
     PROBE("launch", launched());
 }
@@ -714,11 +716,11 @@ static void conditions(void) {
     alloc_params a = alloc_of(64);
     host_params  h = host_of(nothing);
     begin();
-    PROBE("handle_to_null", cu.condition(NULL, g, context[0], 0, 1));
-    PROBE("handle_no_graph", cu.condition(&handle, NULL, context[0], 0, 1));
-    PROBE("handle_flags_2", cu.condition(&handle, g, context[0], 0, 2));
-    PROBE("handle_no_context", cu.condition(&other, g, NULL, 0, 1));
-    PROBE("handle", cu.condition(&handle, g, context[0], 0, 1));
+    PROBE("handle_to_null", cu.cuGraphConditionalHandleCreate(NULL, g, context[0], 0, 1));
+    PROBE("handle_no_graph", cu.cuGraphConditionalHandleCreate(&handle, NULL, context[0], 0, 1));
+    PROBE("handle_flags_2", cu.cuGraphConditionalHandleCreate(&handle, g, context[0], 0, 2));
+    PROBE("handle_no_context", cu.cuGraphConditionalHandleCreate(&other, g, NULL, 0, 1));
+    PROBE("handle", cu.cuGraphConditionalHandleCreate(&handle, g, context[0], 0, 1));
     PROBE("size_0", add_any(g, condition_of(handle, 0, 0)));
     PROBE("if_3", add_any(g, condition_of(handle, 0, 3)));
     PROBE("while_2", add_any(g, condition_of(handle, 1, 2)));
@@ -729,24 +731,24 @@ static void conditions(void) {
     p.of.condition.context = NULL;
     PROBE("no_context", add_any(new_graph(), p));
     p = condition_of(handle, 0, 2);
-    PROBE("if", cu.add_node(&node, g, NULL, NULL, 0, &p));
+    PROBE("if", cu.cuGraphAddNode_v2(&node, g, NULL, NULL, 0, &p));
     body = p.of.condition.graphs ? p.of.condition.graphs[0] : NULL;
     PROBE("handle_again", add_any(g, condition_of(handle, 0, 1)));
-    PROBE("destroy_body", cu.graph_destroy(body));
+    PROBE("destroy_body", cu.cuGraphDestroy(body));
     PROBE("instantiate_body", made(body));
-    PROBE("alloc_in_body", cu.add_alloc(&spare, body, NULL, 0, &a));
-    PROBE("clone", cu.graph_clone(&clone, g));
-    PROBE("as_child", cu.add_child(&spare, graph, NULL, 0, g));
+    PROBE("alloc_in_body", cu.cuGraphAddMemAllocNode(&spare, body, NULL, 0, &a));
+    PROBE("clone", cu.cuGraphClone(&clone, g));
+    PROBE("as_child", cu.cuGraphAddChildGraphNode(&spare, graph, NULL, 0, g));
     PROBE("instantiate_empty_bodies", made(g));
     PROBE("kernel_in_body", add_kernel(body, kernel_of(store, store_params)));
     PROBE("instantiate", made(g));
-    PROBE("instantiate_twice", cu.instantiate(&spare, g, 0));
+    PROBE("instantiate_twice", cu.cuGraphInstantiateWithFlags(&spare, g, 0));
     PROBE("set_in_body", set_kernel(kernel_of(nop, NULL)));
     PROBE("launch", launched());
-    PROBE("host_in_body", cu.add_host(&spare, body, NULL, 0, &h));
+    PROBE("host_in_body", cu.cuGraphAddHostNode(&spare, body, NULL, 0, &h));
     PROBE("instantiate_host_in_body", made(g));
     graph = new_graph();
-    PROBE("unused_handle", cu.condition(&handle, graph, context[0], 0, 1));
+    PROBE("unused_handle", cu.cuGraphConditionalHandleCreate(&handle, graph, context[0], 0, 1));
     PROBE("instantiate_unused_handle", made(graph));
 }
 
@@ -758,26 +760,26 @@ static void bodies(void) {
     alloc_params a = alloc_of(64);
     host_params  h = host_of(nothing);
     begin();
-    cu.condition(&handle, g, context[0], 0, 1);
+    cu.cuGraphConditionalHandleCreate(&handle, g, context[0], 0, 1);
     p = condition_of(handle, 0, 1);
-    cu.add_node(&node, g, NULL, NULL, 0, &p);
+    cu.cuGraphAddNode_v2(&node, g, NULL, NULL, 0, &p);
     body = p.of.condition.graphs ? p.of.condition.graphs[0] : NULL;
     PROBE("instantiate_empty", made(g));
     PROBE("kernel", add_kernel(body, kernel_of(store, store_params)));
     PROBE("instantiate", made(g));
-    PROBE("instantiate_twice", cu.instantiate(&spare, g, 0));
+    PROBE("instantiate_twice", cu.cuGraphInstantiateWithFlags(&spare, g, 0));
     PROBE("set_in_body", set_kernel(kernel_of(nop, NULL)));
     PROBE("launch", launched());
-    PROBE("host", cu.add_host(&spare, body, NULL, 0, &h));
+    PROBE("host", cu.cuGraphAddHostNode(&spare, body, NULL, 0, &h));
     PROBE("instantiate_host", made(g));
     graph = new_graph();
-    cu.condition(&handle, graph, context[0], 0, 1);
+    cu.cuGraphConditionalHandleCreate(&handle, graph, context[0], 0, 1);
     p = condition_of(handle, 0, 1);
-    cu.add_node(&node, graph, NULL, NULL, 0, &p);
+    cu.cuGraphAddNode_v2(&node, graph, NULL, NULL, 0, &p);
     body = p.of.condition.graphs ? p.of.condition.graphs[0] : NULL;
-    cu.add_alloc(&spare, body, NULL, 0, &a);
+    cu.cuGraphAddMemAllocNode(&spare, body, NULL, 0, &a);
     PROBE("instantiate_alloc", made(graph));
-    PROBE("free", cu.add_free(&spare, body, NULL, 0, a.address));
+    PROBE("free", cu.cuGraphAddMemFreeNode(&spare, body, NULL, 0, a.address));
     PROBE("instantiate_free", made(graph));
 }
 
@@ -796,26 +798,28 @@ static void own(void) {
     alloc_params a = alloc_of(64), b = alloc_of(64);
     void        *allocs = NULL, *other, *fill, *later;
     begin();
-    cu.add_alloc(&allocs, g, NULL, 0, &a);
-    fill = (cu.add_fill(&node, g, &allocs, 1, &(fill_params) { a.address, LINE, 5, 4, WORDS, 1 }, context[0]), node);
+    cu.cuGraphAddMemAllocNode(&allocs, g, NULL, 0, &a);
+    cu.cuGraphAddMemsetNode(&node, g, &allocs, 1, &(fill_params) { a.address, LINE, 5, 4, WORDS, 1 }, context[0]);
+    fill = node;
     PROBE("before_free", users(new_graph(), a.address));
-    PROBE("free", cu.add_free(&later, g, &fill, 1, a.address));
+    PROBE("free", cu.cuGraphAddMemFreeNode(&later, g, &fill, 1, a.address));
     PROBE("here", users(g, a.address));
     PROBE("elsewhere", users(new_graph(), a.address));
     g = new_graph();
-    cu.add_alloc(&allocs, g, NULL, 0, &b);
+    cu.cuGraphAddMemAllocNode(&allocs, g, NULL, 0, &b);
     made(g);
     PROBE("instantiated", users(new_graph(), b.address));
     PROBE("launched", (launched(), users(new_graph(), b.address)));
     other = new_graph();
-    PROBE("free_in_another", cu.add_free(&node, other, NULL, 0, b.address));
+    PROBE("free_in_another", cu.cuGraphAddMemFreeNode(&node, other, NULL, 0, b.address));
     PROBE("freed_in_another", users(new_graph(), b.address));
-    PROBE("free_in_a_third", cu.add_free(&node, new_graph(), NULL, 0, b.address));
+    PROBE("free_in_a_third", cu.cuGraphAddMemFreeNode(&node, new_graph(), NULL, 0, b.address));
     g = new_graph();
     a = alloc_of(64);
-    cu.add_alloc(&allocs, g, NULL, 0, &a);
-    fill = (cu.add_fill(&node, g, &allocs, 1, &(fill_params) { a.address, LINE, 5, 4, WORDS, 1 }, context[0]), node);
-    cu.add_free(&later, g, &fill, 1, a.address);
+    cu.cuGraphAddMemAllocNode(&allocs, g, NULL, 0, &a);
+    cu.cuGraphAddMemsetNode(&node, g, &allocs, 1, &(fill_params) { a.address, LINE, 5, 4, WORDS, 1 }, context[0]);
+    fill = node;
+    cu.cuGraphAddMemFreeNode(&later, g, &fill, 1, a.address);
     made(g);
     node = fill;
     PROBE("set_exec_fill", set_fill(fill_of(a.address, 2, 1)));
@@ -830,31 +834,31 @@ static void embedded(void) {
     begin();
     child = new_graph();
     store_node(child);
-    cu.add_child(&parent, g, NULL, 0, child);
-    cu.child_graph(parent, &inner);
-    PROBE("clone", cu.graph_clone(&clone, inner));
+    cu.cuGraphAddChildGraphNode(&parent, g, NULL, 0, child);
+    cu.cuGraphChildGraphNodeGetGraph(parent, &inner);
+    PROBE("clone", cu.cuGraphClone(&clone, inner));
     made(g);
-    PROBE("update_from_it", cu.exec_update(x, inner, &info));
+    PROBE("update_from_it", cu.cuGraphExecUpdate_v2(x, inner, &info));
     one = store_node(inner);
-    PROBE("destroy_node", cu.node_destroy(one));
-    PROBE("nodes", (list[0] = list[1] = NULL, cu.graph_nodes(inner, list, &n), (int)n));
+    PROBE("destroy_node", cu.cuGraphDestroyNode(one));
+    PROBE("nodes", (list[0] = list[1] = NULL, cu.cuGraphGetNodes(inner, list, &n), (int)n));
     made(g);
     child = new_graph();
     k = kernel_of(store, store_params);
     k.grid[0] = 2;
     add_kernel(child, k);
-    PROBE("child_other_grid", cu.exec_child(x, parent, child));
+    PROBE("child_other_grid", cu.cuGraphExecChildGraphNodeSetParams(x, parent, child));
     child = new_graph();
     add_kernel(child, kernel_of(nop, NULL));
-    PROBE("child_other_function", cu.exec_child(x, parent, child));
+    PROBE("child_other_function", cu.cuGraphExecChildGraphNodeSetParams(x, parent, child));
     PROBE("launch", launched());
     child = new_graph();
     add_fill(child, fill_of(memory[0], 4, 1));
-    cu.add_child(&parent, g = new_graph(), NULL, 0, child);
+    cu.cuGraphAddChildGraphNode(&parent, g = new_graph(), NULL, 0, child);
     made(g);
     child = new_graph();
     add_fill(child, fill_of(memory[0] + 64, 2, 1));
-    PROBE("child_other_fill", cu.exec_child(x, parent, child));
+    PROBE("child_other_fill", cu.cuGraphExecChildGraphNodeSetParams(x, parent, child));
 }
 
 /* What of a child graph may change, and whether destroyed nodes count. */
@@ -862,9 +866,9 @@ static void *store_graph(int destroyed_before, int destroyed_after, unsigned blo
     void         *graph = new_graph();
     kernel_params k = kernel_of(store, store_params);
     k.grid[0] = blocks;
-    if (destroyed_before) cu.node_destroy(store_node(graph));
+    if (destroyed_before) cu.cuGraphDestroyNode(store_node(graph));
     add_kernel(graph, k);
-    if (destroyed_after) cu.node_destroy(store_node(graph));
+    if (destroyed_after) cu.cuGraphDestroyNode(store_node(graph));
     return graph;
 }
 static void numbers(void) {
@@ -872,27 +876,27 @@ static void numbers(void) {
     struct update info;
     begin();
     child = store_graph(0, 0, 1);
-    cu.add_child(&parent, g, NULL, 0, child);
-    cu.child_graph(parent, &inner);
+    cu.cuGraphAddChildGraphNode(&parent, g, NULL, 0, child);
+    cu.cuGraphChildGraphNodeGetGraph(parent, &inner);
     made(g);
-    PROBE("same", cu.exec_child(x, parent, store_graph(0, 0, 1)));
-    PROBE("other_grid", cu.exec_child(x, parent, store_graph(0, 0, 2)));
+    PROBE("same", cu.cuGraphExecChildGraphNodeSetParams(x, parent, store_graph(0, 0, 1)));
+    PROBE("other_grid", cu.cuGraphExecChildGraphNodeSetParams(x, parent, store_graph(0, 0, 2)));
     child = new_graph();
     add_kernel(child, kernel_of(nop, NULL));
-    PROBE("other_function", cu.exec_child(x, parent, child));
-    PROBE("destroyed_before", cu.exec_child(x, parent, store_graph(1, 0, 1)));
-    PROBE("destroyed_after", cu.exec_child(x, parent, store_graph(0, 1, 1)));
-    cu.node_destroy(store_node(inner));
-    PROBE("destroyed_inside", cu.exec_child(x, parent, store_graph(0, 0, 1)));
+    PROBE("other_function", cu.cuGraphExecChildGraphNodeSetParams(x, parent, child));
+    PROBE("destroyed_before", cu.cuGraphExecChildGraphNodeSetParams(x, parent, store_graph(1, 0, 1)));
+    PROBE("destroyed_after", cu.cuGraphExecChildGraphNodeSetParams(x, parent, store_graph(0, 1, 1)));
+    cu.cuGraphDestroyNode(store_node(inner));
+    PROBE("destroyed_inside", cu.cuGraphExecChildGraphNodeSetParams(x, parent, store_graph(0, 0, 1)));
     made(g);
-    PROBE("made_again", cu.exec_child(x, parent, store_graph(0, 0, 1)));
-    PROBE("both_destroyed", cu.exec_child(x, parent, store_graph(0, 1, 1)));
+    PROBE("made_again", cu.cuGraphExecChildGraphNodeSetParams(x, parent, store_graph(0, 0, 1)));
+    PROBE("both_destroyed", cu.cuGraphExecChildGraphNodeSetParams(x, parent, store_graph(0, 1, 1)));
     PROBE("launch", launched());
     made(store_graph(0, 0, 1));
-    PROBE("update_destroyed", cu.exec_update(x, store_graph(0, 1, 1), &info));
+    PROBE("update_destroyed", cu.cuGraphExecUpdate_v2(x, store_graph(0, 1, 1), &info));
     made(store_graph(0, 1, 1));
-    PROBE("update_same", cu.exec_update(x, store_graph(0, 0, 1), &info));
-    PROBE("update_other_grid", cu.exec_update(x, store_graph(0, 0, 2), &info));
+    PROBE("update_same", cu.cuGraphExecUpdate_v2(x, store_graph(0, 0, 1), &info));
+    PROBE("update_other_grid", cu.cuGraphExecUpdate_v2(x, store_graph(0, 0, 2), &info));
 }
 
 /* A graph with a conditional node and its one executable graph. */
@@ -901,16 +905,16 @@ static void once(void) {
     node_params p;
     void       *body, *spare = NULL;
     begin();
-    cu.condition(&handle, g, context[0], 1, 1);
+    cu.cuGraphConditionalHandleCreate(&handle, g, context[0], 1, 1);
     p = condition_of(handle, 0, 1);
-    cu.add_node(&node, g, NULL, NULL, 0, &p);
+    cu.cuGraphAddNode_v2(&node, g, NULL, NULL, 0, &p);
     body = p.of.condition.graphs ? p.of.condition.graphs[0] : NULL;
     PROBE("kernel", add_kernel(body, kernel_of(store, store_params)));
     PROBE("instantiate", made(g));
     PROBE("set_in_body", set_kernel(kernel_of(nop, NULL)));
     PROBE("launch", launched());
-    PROBE("instantiate_twice", cu.instantiate(&spare, g, 0));
-    PROBE("destroy", cu.exec_destroy(x));
+    PROBE("instantiate_twice", cu.cuGraphInstantiateWithFlags(&spare, g, 0));
+    PROBE("destroy", cu.cuGraphExecDestroy(x));
     PROBE("instantiate_after", made(g));
     PROBE("launch_after", launched());
 }
@@ -926,9 +930,9 @@ static void *add_write(int kind, void *before, ptr to, unsigned k) {
     void         *made_node = NULL;
     f.value = number = k;
     address = to;
-    if (kind == KERNEL) cu.add_kernel(&made_node, g, &before, before != NULL, &p);
-    if (kind == MEMCPY) cu.add_copy(&made_node, g, &before, before != NULL, &c, context[0]);
-    if (kind == MEMSET) cu.add_fill(&made_node, g, &before, before != NULL, &f, context[0]);
+    if (kind == KERNEL) cu.cuGraphAddKernelNode_v2(&made_node, g, &before, before != NULL, &p);
+    if (kind == MEMCPY) cu.cuGraphAddMemcpyNode(&made_node, g, &before, before != NULL, &c, context[0]);
+    if (kind == MEMSET) cu.cuGraphAddMemsetNode(&made_node, g, &before, before != NULL, &f, context[0]);
     return made_node;
 }
 static int last_written(int own, int before, int between, int after) {
@@ -941,31 +945,31 @@ static int last_written(int own, int before, int between, int after) {
     uint32_t      got = 0;
     g = new_graph();
     if (own) {
-        cu.add_alloc(&last, g, NULL, 0, &a);
+        cu.cuGraphAddMemAllocNode(&last, g, NULL, 0, &a);
         to = a.address;
     }
     k.params = params;
-    cu.add_kernel(&node, g, &last, last != NULL, &k);
+    cu.cuGraphAddKernelNode_v2(&node, g, &last, last != NULL, &k);
     off = add_write(between, add_write(before, node, to, 1), memory[0] + LINE, 3);
     last = add_write(after, off, to, 2);
     if (own) {
         c = copy_of(memory[0], to, 4, 1);
-        cu.add_copy(&node, g, &last, 1, &c, context[0]);
-        cu.add_free(&last, g, &node, 1, to);
+        cu.cuGraphAddMemcpyNode(&node, g, &last, 1, &c, context[0]);
+        cu.cuGraphAddMemFreeNode(&last, g, &node, 1, to);
     }
-    if (made(g) || cu.set_enabled(x, off, 0)) return 7;
-    cu.graph_launch(x, stream);
+    if (made(g) || cu.cuGraphNodeSetEnabled(x, off, 0)) return 7;
+    cu.cuGraphLaunch(x, stream);
     sleep_ms(5);                 /* not order: on a GPU, for what the disabled node lets pass */
     open_gate(held);
-    cu.stream_sync(stream);
-    cu.to_host(&got, memory[0], 4);
+    cu.cuStreamSynchronize(stream);
+    cu.cuMemcpyDtoH_v2(&got, memory[0], 4);
     return (int)got;
 }
 static void disabled(void) {
     char     question[40], text[10];
     unsigned own, between, k;
     begin();
-    for (k = 1; k < 4; k++) cu.fill_32_now(constants(k), k, 1);
+    for (k = 1; k < 4; k++) cu.cuMemsetD32_v2(constants(k), k, 1);
     for (own = 0; own < 2; own++)
         for (between = 0; between < MEMSET; between++) {         /* a GPU loses the order around a disabled fill */
             snprintf(question, sizeof question, "%s_%s", own ? "own" : "device", kind_names[between]);
@@ -990,31 +994,31 @@ static int ends(void) {
 static void objects(void) {
     void *o = NULL, *clone = NULL;
     begin();
-    PROBE("to_null", cu.object(NULL, NULL, end, 1, 1));
-    PROBE("no_function", cu.object(&o, NULL, NULL, 1, 1));
-    PROBE("count_0", cu.object(&o, NULL, end, 0, 1));
-    PROBE("flags_0", cu.object(&o, NULL, end, 1, 0));
-    PROBE("create", cu.object(&o, NULL, end, 2, 1));
-    PROBE("retain_0", cu.object_retain(o, 0));
-    PROBE("release_0", cu.object_release(o, 0));
-    PROBE("retain_null", cu.object_retain(NULL, 1));
-    PROBE("graph_null", cu.graph_retain(NULL, o, 1, 0));
-    PROBE("graph_object_null", cu.graph_retain(g, NULL, 1, 0));
-    PROBE("graph_count_0", cu.graph_retain(g, o, 0, 0));
-    PROBE("graph_flags_2", cu.graph_retain(g, o, 1, 2));
-    PROBE("graph_release_none", cu.graph_release(g, o, 1));
-    PROBE("graph_retain", cu.graph_retain(g, o, 1, 0));
-    PROBE("graph_move", cu.graph_retain(g, o, 1, 1));
-    PROBE("graph_release_3", cu.graph_release(g, o, 3));
-    PROBE("graph_release", cu.graph_release(g, o, 1));
-    PROBE("clone", cu.graph_clone(&clone, g));
+    PROBE("to_null", cu.cuUserObjectCreate(NULL, NULL, end, 1, 1));
+    PROBE("no_function", cu.cuUserObjectCreate(&o, NULL, NULL, 1, 1));
+    PROBE("count_0", cu.cuUserObjectCreate(&o, NULL, end, 0, 1));
+    PROBE("flags_0", cu.cuUserObjectCreate(&o, NULL, end, 1, 0));
+    PROBE("create", cu.cuUserObjectCreate(&o, NULL, end, 2, 1));
+    PROBE("retain_0", cu.cuUserObjectRetain(o, 0));
+    PROBE("release_0", cu.cuUserObjectRelease(o, 0));
+    PROBE("retain_null", cu.cuUserObjectRetain(NULL, 1));
+    PROBE("graph_null", cu.cuGraphRetainUserObject(NULL, o, 1, 0));
+    PROBE("graph_object_null", cu.cuGraphRetainUserObject(g, NULL, 1, 0));
+    PROBE("graph_count_0", cu.cuGraphRetainUserObject(g, o, 0, 0));
+    PROBE("graph_flags_2", cu.cuGraphRetainUserObject(g, o, 1, 2));
+    PROBE("graph_release_none", cu.cuGraphReleaseUserObject(g, o, 1));
+    PROBE("graph_retain", cu.cuGraphRetainUserObject(g, o, 1, 0));
+    PROBE("graph_move", cu.cuGraphRetainUserObject(g, o, 1, 1));
+    PROBE("graph_release_3", cu.cuGraphReleaseUserObject(g, o, 3));
+    PROBE("graph_release", cu.cuGraphReleaseUserObject(g, o, 1));
+    PROBE("clone", cu.cuGraphClone(&clone, g));
     PROBE("instantiate", made(g));
-    PROBE("release", cu.object_release(o, 1));
-    PROBE("destroy", cu.graph_destroy(g));
+    PROBE("release", cu.cuUserObjectRelease(o, 1));
+    PROBE("destroy", cu.cuGraphDestroy(g));
     PROBE("ended_with_graph", (wrong_time(), __atomic_load_n(&ended, __ATOMIC_ACQUIRE)));
-    PROBE("destroy_clone", cu.graph_destroy(clone));
+    PROBE("destroy_clone", cu.cuGraphDestroy(clone));
     PROBE("ended_with_clone", (wrong_time(), __atomic_load_n(&ended, __ATOMIC_ACQUIRE)));
-    PROBE("exec_destroy", cu.exec_destroy(x));
+    PROBE("exec_destroy", cu.cuGraphExecDestroy(x));
     PROBE("ended", ends());
 }
 

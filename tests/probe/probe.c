@@ -11,7 +11,7 @@
 /* seconds per probe; groups that run at the same time, at most; runs of one group, at most */
 enum { SECONDS = 60, TOGETHER = 8, GROUPS = 200, TRIES = 8 };
 
-calls cu;
+driver_calls cu;
 int   devices;
 void *context[2], *module[2];
 ptr   memory[2];
@@ -75,35 +75,36 @@ static void give_up(const char *why, int result) {
 
 void open_one(void) {
     int result;
-    if ((result = cu.init(0)) || (result = cu.count(&devices)) || (result = cu.retain(&context[0], 0)) ||
-        (result = cu.set_current(context[0])) || (result = cu.load(&module[0], module_text)) ||
-        (result = cu.alloc(&memory[0], MEMORY))) give_up("opening device 0:", result);
+    if ((result = cu.cuInit(0)) || (result = cu.cuDeviceGetCount(&devices)) ||
+        (result = cu.cuDevicePrimaryCtxRetain(&context[0], 0)) ||
+        (result = cu.cuCtxSetCurrent(context[0])) || (result = cu.cuModuleLoadData(&module[0], module_text)) ||
+        (result = cu.cuMemAlloc_v2(&memory[0], MEMORY))) give_up("opening device 0:", result);
 }
 
 void open_all(void) {
     int result;
     open_one();
     if (devices < 2) give_up("two devices needed, found", devices);
-    if ((result = cu.retain(&context[1], 1)) || (result = cu.set_current(context[1])) ||
-        (result = cu.load(&module[1], module_text)) || (result = cu.alloc(&memory[1], MEMORY)) ||
-        (result = cu.set_current(context[0]))) give_up("on device 1:", result);
+    if ((result = cu.cuDevicePrimaryCtxRetain(&context[1], 1)) || (result = cu.cuCtxSetCurrent(context[1])) ||
+        (result = cu.cuModuleLoadData(&module[1], module_text)) || (result = cu.cuMemAlloc_v2(&memory[1], MEMORY)) ||
+        (result = cu.cuCtxSetCurrent(context[0]))) give_up("on device 1:", result);
 }
 
 void *kernel(int device, const char *name) {
     void *f = NULL;
-    int   result = cu.function(&f, module[device], name);
+    int   result = cu.cuModuleGetFunction(&f, module[device], name);
     if (result) give_up(name, result);
     return f;
 }
 
 int launch(void *function, unsigned grid, unsigned block, void *stream, void **params) {
-    return cu.launch(function, grid, 1, 1, block, 1, 1, 0, stream, params, NULL);
+    return cu.cuLaunchKernel(function, grid, 1, 1, block, 1, 1, 0, stream, params, NULL);
 }
 
 gate make_gate(void) {
     gate  g;
     void *p = NULL;
-    int   result = cu.host_alloc(&p, 64, 2);
+    int   result = cu.cuMemHostAlloc(&p, 64, 2);
     if (result) give_up("pinned memory:", result);
     memset(p, 0, 64);
     g.word = (volatile uint32_t *)p;
@@ -141,13 +142,11 @@ void wrong_time(void) { sleep_ms(50); }              /* not order */
 static void find_all(void) {
     const char *path = getenv("GPUEXEC_DRIVER");
     void *library = dlopen(path && *path ? path : "libcuda.so.1", RTLD_NOW);
-    void *symbol;
     if (!library) {
         fprintf(stderr, "%s\n", dlerror());
         _exit(1);
     }
-#define FIND(name, text, parameters) symbol = dlsym(library, text); memcpy(&cu.name, &symbol, sizeof symbol);
-    CALLS(FIND)
+    cu = calls_load(library);
 }
 
 /* The first line. A child prints it, too. Returns 0 if there is no device. */
@@ -157,7 +156,7 @@ static int print_device(void) {
     pid_t pid = fork();
     if (pid == 0) {
         find_all();
-        if (cu.init(0) || cu.name(name, sizeof name, 0) || cu.version(&version)) _exit(1);
+        if (cu.cuInit(0) || cu.cuDeviceGetName(name, sizeof name, 0) || cu.cuDriverGetVersion(&version)) _exit(1);
         printf("# %s, CUDA %d.%d\n", name, version / 1000, version % 1000 / 10);
         fflush(stdout);
         _exit(0);
