@@ -4278,7 +4278,7 @@ typedef size_t (GXI_CUDA *gxi_cu_shared_of)(int threads);
     ROW(REQUIRED, cuMemPoolSetAttribute,  11020, (void *pool, int attribute, void *value)) \
     ROW(REQUIRED, cuMemPoolGetAttribute,  11020, (void *pool, int attribute, void *value)) \
     ROW(REQUIRED, cuMemPoolTrimTo,        11020, (void *pool, size_t bytes)) \
-    ROW(REQUIRED, cuMemPoolSetAccess,     11020, (void *pool, const gxi_access *access, size_t count)) \
+    ROW(REQUIRED, cuMemPoolSetAccess,     11020, (void *pool, const gxi_access *access, size_t accesses)) \
     ROW(REQUIRED, cuMemPoolGetAccess,     11020, (int *flags, void *pool, gxi_location *location)) \
     ROW(REQUIRED, cuDeviceGetDefaultMemPool, 11020, (void **pool, int device)) \
     ROW(REQUIRED, cuMemAllocFromPoolAsync, 11020, \
@@ -4294,16 +4294,16 @@ typedef size_t (GXI_CUDA *gxi_cu_shared_of)(int threads);
     ROW(OPTIONAL, cuMemAdvise_12020,      12020, \
         (gpuexec_ptr address, size_t bytes, int advice, gxi_location location)) \
     ROW(REQUIRED, cuMemRangeGetAttributes, 8000, \
-        (void **values, size_t *sizes, int *attributes, size_t n, gpuexec_ptr address, size_t bytes)) \
+        (void **values, size_t *sizes, int *attributes, size_t number, gpuexec_ptr address, size_t bytes)) \
     ROW(REQUIRED, cuStreamAttachMemAsync,  6000, \
         (gxi_cu_stream stream, gpuexec_ptr address, size_t bytes, unsigned flags)) \
     ROW(REQUIRED, cuMemHostAlloc,          2020, (void **memory, size_t bytes, unsigned flags)) \
     ROW(REQUIRED, cuMemFreeHost,           2000, (void *memory)) \
-    ROW(REQUIRED, cuMemHostRegister,       6050, (void *memory, size_t bytes, unsigned flags)) \
+    ROW(REQUIRED, cuMemHostRegister,       6050, (void *pages, size_t bytes, unsigned flags)) \
     ROW(REQUIRED, cuMemHostUnregister,     4000, (void *memory)) \
     ROW(REQUIRED, cuCtxEnablePeerAccess,   4000, (gxi_cu_context peer, unsigned flags)) \
     ROW(REQUIRED, cuCtxDisablePeerAccess,  4000, (gxi_cu_context peer)) \
-    ROW(REQUIRED, cuMemHostGetDevicePointer, 3020, (gpuexec_ptr *address, void *memory, unsigned flags)) \
+    ROW(REQUIRED, cuMemHostGetDevicePointer, 3020, (gpuexec_ptr *mapped, void *memory, unsigned flags)) \
     ROW(REQUIRED, cuMemGetAddressRange,    3020, (gpuexec_ptr *base, size_t *bytes, gpuexec_ptr address)) \
     ROW(REQUIRED, cuPointerGetAttributes,  7000, (unsigned n, int *attributes, void **values, gpuexec_ptr address)) \
     ROW(REQUIRED, cuMemcpyHtoD,            3020, (gpuexec_ptr to, const void *from, size_t bytes)) \
@@ -4318,7 +4318,7 @@ typedef size_t (GXI_CUDA *gxi_cu_shared_of)(int threads);
     ROW(REQUIRED, cuMemcpy3DAsync,         3020, (const gxi_memcpy3d *copy, gxi_cu_stream stream)) \
     ROW(REQUIRED, cuMemcpy3DPeerAsync,     4000, (const gxi_memcpy3d *copy, gxi_cu_stream stream)) \
     ROW(OPTIONAL, cuMemcpyBatchAsync,     12080, \
-        (gpuexec_ptr *to, gpuexec_ptr *from, size_t *bytes, size_t count, gxi_batch_attributes *attributes, \
+        (gpuexec_ptr *to, gpuexec_ptr *from, size_t *sizes, size_t copies, gxi_batch_attributes *attributes, \
          size_t *firsts, size_t n, size_t *failed, gxi_cu_stream stream)) \
     ROW(REQUIRED, cuMemcpyPeerAsync,       4000, \
         (gpuexec_ptr to, gxi_cu_context to_context, gpuexec_ptr from, gxi_cu_context from_context, size_t bytes, \
@@ -4359,7 +4359,7 @@ typedef size_t (GXI_CUDA *gxi_cu_shared_of)(int threads);
     ROW(REQUIRED, cuGraphKernelNodeGetParams, 10000, (gxi_cu_node node, gxi_kernel_node *params)) \
     ROW(REQUIRED, cuGraphMemcpyNodeGetParams, 10000, (gxi_cu_node node, gxi_memcpy3d *params)) \
     ROW(REQUIRED, cuGraphMemsetNodeGetParams, 10000, (gxi_cu_node node, gxi_fill_node *params)) \
-    ROW(REQUIRED, cuGraphChildGraphNodeGetGraph, 10000, (gxi_cu_node node, gxi_cu_graph *graph)) \
+    ROW(REQUIRED, cuGraphChildGraphNodeGetGraph, 10000, (gxi_cu_node node, gxi_cu_graph *child)) \
     ROW(REQUIRED, cuGraphCreate,          10000, (gxi_cu_graph *graph, unsigned flags)) \
     ROW(REQUIRED, cuGraphClone,           10000, (gxi_cu_graph *clone, gxi_cu_graph graph)) \
     ROW(REQUIRED, cuGraphNodeFindInClone, 10000, (gxi_cu_node *node, gxi_cu_node original, gxi_cu_graph clone)) \
@@ -4424,7 +4424,7 @@ typedef size_t (GXI_CUDA *gxi_cu_shared_of)(int threads);
     ROW(REQUIRED, cuIpcGetEventHandle,     4010, (gxi_ipc_handle *handle, gxi_cu_event event)) \
     ROW(REQUIRED, cuIpcOpenEventHandle,    4010, (gxi_cu_event *event, gxi_ipc_handle handle)) \
     ROW(REQUIRED, cuMemPoolExportToShareableHandle, 11020, \
-        (void *handle, void *pool, int type, unsigned long long flags)) \
+        (void *to_handle, void *pool, int type, unsigned long long flags)) \
     ROW(REQUIRED, cuMemPoolImportFromShareableHandle, 11020, \
         (void **pool, void *handle, int type, unsigned long long flags)) \
     ROW(REQUIRED, cuMemPoolExportPointer, 11020, (gxi_ipc_handle *data, gpuexec_ptr address)) \

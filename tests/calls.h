@@ -1,6 +1,6 @@
 /* calls.h - the driver's own calls, for tests and measurements that make them directly. A struct driver_calls has one
    pointer for each interface of each entry point, named as its symbol: cuMemAlloc_v2. Handles, and pointers to structs,
-   are any pointer here. calls_find gets them through gpuexec.h, calls_load from a library; NULL: the driver lacks it. */
+   are any pointer here. calls_find gets them through gpuexec.h, calls_load from a library. NULL: it lacks the call. */
 #ifndef CALLS_H
 #define CALLS_H
 #include <stddef.h>

@@ -45,6 +45,7 @@
 
 #define GPUEXEC_IMPLEMENTATION
 #include "../gpuexec.h"
+#include "calls.h"
 #include "doors.h"
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -398,8 +399,9 @@ static inline void test_say(int pipe_in, test *of, int outcome) {
 /* In the child: selects the GPUs that its tests see, or all CPU devices; on a GPU, retains their primary contexts. */
 static inline void test_open_gpus(const test *t) {
     const char *device = getenv("TEST_DEVICE"), *visible = getenv("CUDA_VISIBLE_DEVICES");
-    void *library, *context;
-    union { void *p; int (*init)(unsigned); int (*count)(int *); int (*retain)(void **, int); } u;
+    void *library;
+    gxi_cu_context context;
+    driver_calls cu;
     int i, n = 0;
     if (on_cpu_device()) unsetenv("CUDA_VISIBLE_DEVICES");
     if (getenv("GPUEXEC_DRIVER")) return;
@@ -410,9 +412,9 @@ static inline void test_open_gpus(const test *t) {
         setenv("CUDA_VISIBLE_DEVICES", first, 1);
     }
     if (t->alone || (library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)) == NULL) return;
-    if ((u.p = dlsym(library, "cuInit")) == NULL || u.init(0) != 0) return;
-    if ((u.p = dlsym(library, "cuDeviceGetCount")) == NULL || u.count(&n) != 0) return;
-    if ((u.p = dlsym(library, "cuDevicePrimaryCtxRetain")) != NULL) for (i = 0; i < n; i++) u.retain(&context, i);
+    cu = calls_load(library);
+    if (cu.cuInit(0) != 0 || cu.cuDeviceGetCount(&n) != 0) return;
+    for (i = 0; i < n; i++) cu.cuDevicePrimaryCtxRetain(&context, i);
 }
 
 /* In the child: runs this test and those after it that can share its process. */

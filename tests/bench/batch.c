@@ -217,7 +217,6 @@ WAY(chains_8, cu.cuGraphLaunch(chained[3].exec, queue))
 WAY(chains_16, cu.cuGraphLaunch(chained[4].exec, queue))
 
 static void begin(void) {
-    union { void *p; int (GXI_CUDA *f)(struct CUctx_st *); } set;
     gpuexec_device_info info;
     gpuexec_stream_desc desc;
     int i;
@@ -242,8 +241,7 @@ static void begin(void) {
     params[2] = &n;
     params[3] = &factor;
     cu = gxi.cu;
-    set.p = gpuexec_driver_symbol("cuCtxSetCurrent", 4000);
-    must(set.p && set.f(gpuexec_context_native(context)) == 0);
+    must(calls_find().cuCtxSetCurrent(gpuexec_context_native(context)) == 0);
     if (smoke()) launches = 20;
 }
 

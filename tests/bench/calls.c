@@ -13,8 +13,7 @@ static gpuexec_event   event, begun;
 static gpuexec_kernel  kernel;
 static gpuexec_ptr     memory, more;
 static int            *pinned;
-static gxi_driver      cu;                       /* the driver's entry points */
-static int (GXI_CUDA *cuCtxSetCurrent)(struct CUctx_st *);
+static driver_calls      cu;                      /* the driver's entry points */
 static struct CUctx_st    *native;
 static struct CUstream_st *queue, *queue_other;
 static struct CUevent_st  *native_event, *native_begun;
@@ -42,7 +41,7 @@ static double settle(double begin, double end, int bad, const char *what) {
 /* Operations that take more than one call. */
 static int raw_make_event(void) {
     struct CUevent_st *e;
-    return cu.cuEventCreate(&e, GXI_EVENT_DISABLE_TIMING) || cu.cuEventDestroy(e);
+    return cu.cuEventCreate(&e, GXI_EVENT_DISABLE_TIMING) || cu.cuEventDestroy_v2(e);
 }
 static int our_make_event(void) {
     gpuexec_event_desc desc = { 0, 1, 0, 0, 0 };
@@ -50,12 +49,12 @@ static int our_make_event(void) {
 }
 static int raw_make_stream(void) {
     struct CUstream_st *s;
-    return cu.cuStreamCreateWithPriority(&s, 0, 0) || cu.cuStreamDestroy(s);
+    return cu.cuStreamCreateWithPriority(&s, 0, 0) || cu.cuStreamDestroy_v2(s);
 }
 static int our_make_stream(void) { return gpuexec_stream_destroy(gpuexec_stream_create(context, NULL)) != GPUEXEC_OK; }
 static int raw_memory(void) {
     gpuexec_ptr p;
-    return cu.cuMemAlloc(&p, 1 << 16) || cu.cuMemFree(p);
+    return cu.cuMemAlloc_v2(&p, 1 << 16) || cu.cuMemFree_v2(p);
 }
 static int our_memory(void) { return gpuexec_free(gpuexec_alloc(context, 1 << 16)) != GPUEXEC_OK; }
 static int raw_elapsed(void) {
@@ -65,7 +64,7 @@ static int raw_elapsed(void) {
 static int our_elapsed(void) { return gpuexec_event_elapsed_ms(begun, event) < 0; }
 static int raw_push(void) {
     struct CUctx_st *popped;
-    return cu.cuCtxPushCurrent(native) || cu.cuCtxPopCurrent(&popped);
+    return cu.cuCtxPushCurrent_v2(native) || cu.cuCtxPopCurrent_v2(&popped);
 }
 static int our_push(void) { return gpuexec_context_push(context) || gpuexec_context_pop(context); }
 static int raw_join(void) {
@@ -89,9 +88,9 @@ static int our_round(void) {
     return gpuexec_stream_sync(stream) != GPUEXEC_OK;
 }
 static int raw_results(void) {
-    return cu.cuMemcpyHtoDAsync(memory, pinned, 4, queue) ||
+    return cu.cuMemcpyHtoDAsync_v2(memory, pinned, 4, queue) ||
         cu.cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, queue, NULL, NULL) ||
-           cu.cuMemcpyDtoHAsync(pinned, memory, 4, queue) || cu.cuStreamSynchronize(queue);
+           cu.cuMemcpyDtoHAsync_v2(pinned, memory, 4, queue) || cu.cuStreamSynchronize(queue);
 }
 static int our_results(void) {
     gpuexec_copy_in(stream, memory, pinned, 4);
@@ -111,11 +110,11 @@ PAIR(event,   raw_make_event(),                              our_make_event())
 PAIR(idle,    cu.cuStreamQuery(queue),                       gpuexec_stream_query(stream))
 PAIR(sync,    cu.cuStreamSynchronize(queue),                 gpuexec_stream_sync(stream))
 PAIR(stream,  raw_make_stream(),                             our_make_stream())
-PAIR(in,      cu.cuMemcpyHtoDAsync(memory, pinned, 4, queue), gpuexec_copy_in(stream, memory, pinned, 4))
-PAIR(out,     cu.cuMemcpyDtoHAsync(pinned, memory, 4, queue), gpuexec_copy_out(stream, pinned, memory, 4))
-PAIR(copy,    cu.cuMemcpyDtoDAsync(memory, more, 4, queue),  gpuexec_copy(stream, memory, more, 4))
+PAIR(in,      cu.cuMemcpyHtoDAsync_v2(memory, pinned, 4, queue), gpuexec_copy_in(stream, memory, pinned, 4))
+PAIR(out,     cu.cuMemcpyDtoHAsync_v2(pinned, memory, 4, queue), gpuexec_copy_out(stream, pinned, memory, 4))
+PAIR(copy,    cu.cuMemcpyDtoDAsync_v2(memory, more, 4, queue),  gpuexec_copy(stream, memory, more, 4))
 PAIR(fill,    cu.cuMemsetD8Async(memory, 0, 4, queue),       gpuexec_fill(stream, memory, 0, 4))
-PAIR(now,     cu.cuMemcpyDtoH(pinned, memory, 4),            gpuexec_copy_out_now(context, pinned, memory, 4))
+PAIR(now,     cu.cuMemcpyDtoH_v2(pinned, memory, 4),            gpuexec_copy_out_now(context, pinned, memory, 4))
 PAIR(memory,  raw_memory(),                                  our_memory())
 PAIR(push,    raw_push(),                                    our_push())
 PAIR(scope,   raw_push(),                                    our_scope())
@@ -132,7 +131,6 @@ static void row(const char *what, burst_function raw, burst_function ours, int c
 }
 
 int main(void) {
-    union { void *p; int (GXI_CUDA *f)(struct CUctx_st *); } set;
     context = gpuexec_context_open(0, NULL);
     kernel  = gpuexec_kernel_get(gpuexec_module_load(context, kernel_text, 0, NULL), "none");
     stream  = gpuexec_stream_create(context, NULL);
@@ -152,10 +150,8 @@ int main(void) {
     native_event = gpuexec_event_native(event);
     native_begun = gpuexec_event_native(begun);
     function     = gpuexec_kernel_native(kernel);
-    cu = gxi.cu;
-    set.p = gpuexec_driver_symbol("cuCtxSetCurrent", 4000);
-    cuCtxSetCurrent = set.f;
-    check(cuCtxSetCurrent && cuCtxSetCurrent(native) == 0 ? GPUEXEC_OK : GPUEXEC_NOT_FOUND);
+    cu = calls_find();
+    check(cu.cuCtxSetCurrent(native) == 0 ? GPUEXEC_OK : GPUEXEC_NOT_FOUND);
     if (smoke()) rounds = bursts = 2;
 
     printf("\n## Other calls\n\n"

@@ -87,15 +87,13 @@ static struct CUgraphExec_st *raw_graph(int nodes) {
 }
 
 int main(void) {
-    union { void *p; int (GXI_CUDA *f)(struct CUctx_st *); } set;
     context  = gpuexec_context_open(0, NULL);
     kernel   = gpuexec_kernel_get(gpuexec_module_load(context, kernel_text, 0, NULL), "four");
     stream   = gpuexec_stream_create(context, NULL);
     queue    = gpuexec_stream_native(stream);
     function = gpuexec_kernel_native(kernel);
     cu       = gxi.cu;
-    set.p    = gpuexec_driver_symbol("cuCtxSetCurrent", 4000);
-    check(set.p && set.f(gpuexec_context_native(context)) == 0 ? GPUEXEC_OK : GPUEXEC_NOT_FOUND);
+    check(calls_find().cuCtxSetCurrent(gpuexec_context_native(context)) == 0 ? GPUEXEC_OK : GPUEXEC_NOT_FOUND);
     native_one  = raw_graph(1);
     native_many = raw_graph(NODES);
     one  = our_capture(1);

@@ -21,8 +21,7 @@ static gpuexec_kernel   kernel, adopted_kernel;
 static gpuexec_prepared prepared;
 static gpuexec_args     block_args;
 static gpuexec_launch_desc priority;
-static gxi_driver       cu;                      /* the driver's entry points, for the raw calls */
-static int (GXI_CUDA *cuCtxSetCurrent)(struct CUctx_st *);
+static driver_calls       cu;                     /* the driver's entry points, for the raw calls */
 static struct CUfunc_st   *function;
 static struct CUstream_st *queue;
 static struct CUctx_st    *native, *current;     /* current: the context that is current during a burst, or NULL */
@@ -38,11 +37,11 @@ static double settle(double begin, double end, int bad, const char *what) {
 #define BURST(name, call) \
     static double name(int count) { \
         double begin, end; \
-        int i, bad = cuCtxSetCurrent(current); \
+        int i, bad = cu.cuCtxSetCurrent(current); \
         begin = microseconds(); \
         for (i = 0; i < count; i++) bad |= (int)(call); \
         end = microseconds(); \
-        return settle(begin, end, bad | cuCtxSetCurrent(native), #name); \
+        return settle(begin, end, bad | cu.cuCtxSetCurrent(native), #name); \
     }
 
 /* As in a program without gpuexec. */
@@ -74,16 +73,16 @@ static int launch_priority(void) {
 }
 static int launch_pushed(void) {
     struct CUctx_st *popped;
-    int bad = cu.cuCtxPushCurrent(native);
+    int bad = cu.cuCtxPushCurrent_v2(native);
     if (!bad) bad = cu.cuLaunchKernel(function, 4, 1, 1, 256, 1, 1, 0, queue, POINTERS, NULL);
-    return cu.cuCtxPopCurrent(&popped) | bad;
+    return cu.cuCtxPopCurrent_v2(&popped) | bad;
 }
 static int launch_set(void) {
     struct CUctx_st *before;
     int bad = cu.cuCtxGetCurrent(&before);
-    if (!bad && before != native) bad = cuCtxSetCurrent(native);
+    if (!bad && before != native) bad = cu.cuCtxSetCurrent(native);
     if (!bad) bad = cu.cuLaunchKernel(function, 4, 1, 1, 256, 1, 1, 0, queue, POINTERS, NULL);
-    if (before != native) bad |= cuCtxSetCurrent(before);
+    if (before != native) bad |= cu.cuCtxSetCurrent(before);
     return bad;
 }
 BURST(raw,             cu.cuLaunchKernel(function, 4, 1, 1, 256, 1, 1, 0, queue, POINTERS, NULL))
@@ -116,8 +115,8 @@ static runtime_function runtime_chevrons_of, runtime_call_of, runtime_extended_o
 static const char *runtime_missing;
 
 static double runtime_burst(runtime_function f, struct CUstream_st *on, const char *what, int count) {
-    double time = (cuCtxSetCurrent(current), f(count, on));
-    return settle(0, time, (time < 0) | cuCtxSetCurrent(native), what);
+    double time = (cu.cuCtxSetCurrent(current), f(count, on));
+    return settle(0, time, (time < 0) | cu.cuCtxSetCurrent(native), what);
 }
 
 static double runtime_chevrons(int count) {
@@ -249,7 +248,6 @@ static void python(void) {
 int main(int argc, char **argv) {
     gpuexec_params block;
     gpuexec_module module;
-    union { void *p; int (GXI_CUDA *f)(struct CUctx_st *); } set;
     float unused[1] = { 0 };
     context = gpuexec_context_open(0, NULL);
     module = gpuexec_module_load(context, kernel_text, 0, NULL);
@@ -274,16 +272,13 @@ int main(int argc, char **argv) {
     adopted_kernel = gpuexec_kernel_get(gpuexec_module_load(adopted, kernel_text, 0, NULL), "four");
     priority.has_priority = 1;
     check(gpuexec_take_error());
-    cu = gxi.cu;
-    set.p = gpuexec_driver_symbol("cuCtxSetCurrent", 4000);
-    cuCtxSetCurrent = set.f;
-    check(cuCtxSetCurrent ? GPUEXEC_OK : GPUEXEC_NOT_FOUND);
+    cu = calls_find();
     if (smoke()) {
         rounds = 2;
         bursts = 2;
         calls = 20;
     }
-    cuCtxSetCurrent(native);
+    cu.cuCtxSetCurrent(native);
     runtime_missing = find_runtime(argc > 1 ? argv[1] : NULL);
     if (runtime_missing) printf("\nskipped: the runtime API: %s\n", runtime_missing);
 

@@ -36,11 +36,12 @@ static int with_gpuexec(void) {
 
 /* The same with the driver's calls, as exported by its library: this loads only the calls it needs. */
 static void *library;
-#define CALL(name, types, values) \
+#define CALL(name, values) \
     do { \
-        union { void *p; int (GXI_CUDA *f) types; } u; \
-        u.p = dlsym(library, #name); \
-        if (!u.p || u.f values) { \
+        driver_calls cu; \
+        void *const symbol = dlsym(library, #name); \
+        memcpy(&cu.name, &symbol, sizeof symbol); \
+        if (!symbol || cu.name values) { \
             fprintf(stderr, "%s failed\n", #name); \
             return 1; \
         } \
@@ -66,24 +67,21 @@ static int with_driver(void) {
         fprintf(stderr, "%s\n", dlerror());
         return 1;
     }
-    CALL(cuInit, (unsigned), (0));
-    CALL(cuDeviceGet, (int *, int), (&device, 0));
-    CALL(cuDevicePrimaryCtxRetain, (struct CUctx_st **, int), (&context, device));
-    CALL(cuCtxSetCurrent, (struct CUctx_st *), (context));
-    CALL(cuModuleLoadData, (struct CUmod_st **, const void *), (&module, text));
-    CALL(cuModuleGetFunction, (struct CUfunc_st **, struct CUmod_st *, const char *),
-         (&function, module, "vector_add"));
-    CALL(cuStreamCreate, (struct CUstream_st **, unsigned), (&stream, 0));
-    CALL(cuMemAlloc_v2, (gpuexec_ptr *, size_t), (&da, sizeof a));
-    CALL(cuMemAlloc_v2, (gpuexec_ptr *, size_t), (&db, sizeof b));
-    CALL(cuMemAlloc_v2, (gpuexec_ptr *, size_t), (&dc, sizeof c));
-    CALL(cuMemcpyHtoDAsync_v2, (gpuexec_ptr, const void *, size_t, struct CUstream_st *), (da, a, sizeof a, stream));
-    CALL(cuMemcpyHtoDAsync_v2, (gpuexec_ptr, const void *, size_t, struct CUstream_st *), (db, b, sizeof b, stream));
-    CALL(cuLaunchKernel, (struct CUfunc_st *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                          struct CUstream_st *, void **, void **),
-         (function, (N + 255) / 256, 1, 1, 256, 1, 1, 0, stream, arguments, NULL));
-    CALL(cuMemcpyDtoHAsync_v2, (void *, gpuexec_ptr, size_t, struct CUstream_st *), (c, dc, sizeof c, stream));
-    CALL(cuStreamSynchronize, (struct CUstream_st *), (stream));
+    CALL(cuInit, (0));
+    CALL(cuDeviceGet, (&device, 0));
+    CALL(cuDevicePrimaryCtxRetain, (&context, device));
+    CALL(cuCtxSetCurrent, (context));
+    CALL(cuModuleLoadData, (&module, text));
+    CALL(cuModuleGetFunction, (&function, module, "vector_add"));
+    CALL(cuStreamCreate, (&stream, 0));
+    CALL(cuMemAlloc_v2, (&da, sizeof a));
+    CALL(cuMemAlloc_v2, (&db, sizeof b));
+    CALL(cuMemAlloc_v2, (&dc, sizeof c));
+    CALL(cuMemcpyHtoDAsync_v2, (da, a, sizeof a, stream));
+    CALL(cuMemcpyHtoDAsync_v2, (db, b, sizeof b, stream));
+    CALL(cuLaunchKernel, (function, (N + 255) / 256, 1, 1, 256, 1, 1, 0, stream, arguments, NULL));
+    CALL(cuMemcpyDtoHAsync_v2, (c, dc, sizeof c, stream));
+    CALL(cuStreamSynchronize, (stream));
     return !right();
 }
 

@@ -2,19 +2,20 @@
 # Checks the header's CONTENTS against its >>tag marks: the same tags in the same order, no section over 700 lines, no
 # reference to an unknown tag; the version in the banner against the macros; and that no section calls one below it: a
 # static function that is declared before it is defined is declared in the section that defines it. Then the lines of
-# all files (lines.sh), their phrases (phrases.sh), what in tests a stopped machine would break (stalls.sh), and what
-# tests/seed_002.md names (seed.sh).
+# all files (lines.sh), their phrases (phrases.sh), what in tests a stopped machine would break (stalls.sh), what
+# tests/seed_002.md names (seed.sh), and that entry points of the driver are declared once (entry_points.sh).
 cd "$(dirname "$0")/../.." || exit 1
 . tests/contents/lines.sh
 . tests/contents/phrases.sh
 . tests/contents/stalls.sh
 . tests/contents/seed.sh
-checked=$(check_lines; check_phrases; check_stalls; check_seed)
+. tests/contents/entry_points.sh
+checked=$(check_lines; check_phrases; check_stalls; check_seed; check_entry_points)
 printf '%s\n' "$checked" | grep -v '^[0-9]* passed, [0-9]* failed$'
 # A summary that is missing is a failure: its checks did not finish.
 counts=$(printf '%s\n' "$checked" | awk '
     /^[0-9]+ passed, [0-9]+ failed$/ { p += $1; f += $3; n++ }
-    END { print "-v passed=" p + 0 " -v failed=" f + (n != 4) }')
+    END { print "-v passed=" p + 0 " -v failed=" f + (n != 5) }')
 awk $counts '
     function check(ok, what) { if (ok) passed++; else { failed++; print "failed: " what } }
     function close_section() { if (mark && NR - start > longest) { longest = NR - start; longest_name = mark } }

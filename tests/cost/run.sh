@@ -123,7 +123,8 @@ if [ "$4" -le 200 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); f
 
 # The same on the CPU device, ten times as many. A table that each call scans would take a hundred times as long; data
 # that does not fit into the caches takes 15 to 20 times as long.
-${CC:-cc} -std=c99 -O2 simgpu_objects.c -o "$out/simgpu_objects" -ldl || fail "simgpu_objects.c does not compile"
+${CC:-cc} -std=c99 -O2 -I"$build" simgpu_objects.c -o "$out/simgpu_objects" -ldl ||
+    fail "simgpu_objects.c does not compile"
 said=$("$out/simgpu_objects" "$build/libsimgpu.so") || fail "simgpu_objects.c does not run"
 set -- $said
 for what in "freed: $2 $5" "freed with their context: $3 $6"; do
@@ -152,7 +153,8 @@ done
 
 # Objects of the CPU device that are created and destroyed again and again: memory and time stay the same. A destroyed
 # context keeps 460 bytes until a thousand others are destroyed.
-${CC:-cc} -std=c99 -O2 simgpu_cycles.c -o "$out/simgpu_cycles" -ldl || fail "simgpu_cycles.c does not compile"
+${CC:-cc} -std=c99 -O2 -I"$build" simgpu_cycles.c -o "$out/simgpu_cycles" -ldl ||
+    fail "simgpu_cycles.c does not compile"
 "$out/simgpu_cycles" "$build/libsimgpu.so" "${COST_CYCLES:-50000}" >"$out/cycles" ||
     fail "simgpu_cycles.c does not run"
 while read -r what n kib percent us; do
@@ -161,7 +163,8 @@ while read -r what n kib percent us; do
 done <"$out/cycles"
 
 # Loading a text on the CPU device: time and memory in proportion to its kernels, functions, labels, ...
-${CC:-cc} -std=c99 -O2 simgpu_loading.c -o "$out/simgpu_loading" -ldl || fail "simgpu_loading.c does not compile"
+${CC:-cc} -std=c99 -O2 -I"$build" simgpu_loading.c -o "$out/simgpu_loading" -ldl ||
+    fail "simgpu_loading.c does not compile"
 "$out/simgpu_loading" "$build/libsimgpu.so" 10000 >"$out/loading" || fail "simgpu_loading.c does not run"
 while read -r what n ms kib ms_2 kib_2; do
     echo "loading $n $what: $ms ms, $kib KiB; twice as many: $ms_2 ms, $kib_2 KiB, at most 2.5 times that"

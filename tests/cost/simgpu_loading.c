@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "../calls.h"
 
 static const char *driver;
 struct result { int code; double ms; long kib; };
@@ -27,24 +28,16 @@ static double now_ms(void) {
 static void load(const char *text, const char *entry, struct result *out) {
     void *library = dlopen(driver, RTLD_NOW), *context = NULL, *module = NULL, *function = NULL;
     if (!library) _exit(1);
-    int (*init)(unsigned), (*retain)(void **, int), (*set)(void *), (*load_data)(void **, const void *);
-    int (*get)(void **, void *, const char *), (*unload)(void *);
-    *(void **)&init = dlsym(library, "cuInit");
-    *(void **)&retain = dlsym(library, "cuDevicePrimaryCtxRetain");
-    *(void **)&set = dlsym(library, "cuCtxSetCurrent");
-    *(void **)&load_data = dlsym(library, "cuModuleLoadData");
-    *(void **)&get = dlsym(library, "cuModuleGetFunction");
-    *(void **)&unload = dlsym(library, "cuModuleUnload");
-    if (!init || !retain || !set || !load_data || !get || !unload) _exit(1);
-    if (init(0) || retain(&context, 0) || set(context)) _exit(1);
+    const driver_calls cu = calls_load(library);
+    if (cu.cuInit(0) || cu.cuDevicePrimaryCtxRetain(&context, 0) || cu.cuCtxSetCurrent(context)) _exit(1);
     struct rusage before, after;
     getrusage(RUSAGE_SELF, &before);
     const double start = now_ms();
-    out->code = load_data(&module, text);
+    out->code = cu.cuModuleLoadData(&module, text);
     out->ms = now_ms() - start;
     getrusage(RUSAGE_SELF, &after);
     out->kib = after.ru_maxrss - before.ru_maxrss;
-    if (!out->code && (get(&function, module, entry) || unload(module))) _exit(1);
+    if (!out->code && (cu.cuModuleGetFunction(&function, module, entry) || cu.cuModuleUnload(module))) _exit(1);
     _exit(0);
 }
 

@@ -10,13 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "../calls.h"
 
 enum { FEW = 100000, MANY = 1000000, BYTES = 256, NOT_FOUND = 500, GIVE_UP_MS = 20000 };
 typedef unsigned long long address;
 static address at[MANY];
-static int (*cuInit)(unsigned), (*cuCtxCreate)(void **, unsigned, int), (*cuCtxDestroy)(void *);
-static int (*cuMemAlloc)(address *, size_t), (*cuMemFree)(address);
-static int (*cuMemGetAddressRange)(address *, size_t *, address);
+static driver_calls cu;
 
 static void fail(const char *what, int result) {
     fprintf(stderr, "simgpu_objects: %s returned %d\n", what, result);
@@ -24,11 +23,6 @@ static void fail(const char *what, int result) {
 }
 static void call(const char *what, int result) {
     if (result) fail(what, result);
-}
-static void find(void *library, const char *name, void *function) {
-    void *symbol = dlsym(library, name);
-    if (!symbol) fail(name, -1);
-    memcpy(function, &symbol, sizeof symbol);
 }
 static double ms(void) {
     struct timespec t;
@@ -43,12 +37,12 @@ static void swap(int i, int k) {
 
 static void *open_context(void) {
     void *context = NULL;
-    call("cuCtxCreate", cuCtxCreate(&context, 0, 0));
+    call("cuCtxCreate", cu.cuCtxCreate_v2(&context, 0, 0));
     return context;
 }
 static void allocate(int n) {
     int i;
-    for (i = 0; i < n; i++) call("cuMemAlloc", cuMemAlloc(&at[i], BYTES));
+    for (i = 0; i < n; i++) call("cuMemAlloc", cu.cuMemAlloc_v2(&at[i], BYTES));
 }
 /* Puts the second third into reverse order and the last one into random order. */
 static void shuffle(int n) {
@@ -66,7 +60,7 @@ static double release(int n, int keep) {
     const double begin = ms();
     int i;
     for (i = keep; i < n; i++) {
-        call("cuMemFree", cuMemFree(at[i]));
+        call("cuMemFree", cu.cuMemFree_v2(at[i]));
         if (i % 1024 == 0 && ms() - begin > GIVE_UP_MS) {
             fprintf(stderr, "simgpu_objects: only %d of %d allocations were freed in %d ms\n", i + 1, n, GIVE_UP_MS);
             exit(1);
@@ -88,11 +82,11 @@ static void look(int n) {
     for (i = 0; i < n; i++) {
         address base = 0;
         size_t bytes = 0;
-        const int result = cuMemGetAddressRange(&base, &bytes, at[i] + (address)(i % BYTES));
+        const int result = cu.cuMemGetAddressRange_v2(&base, &bytes, at[i] + (address)(i % BYTES));
         if (result != (i < n / 2 ? 0 : NOT_FOUND)) fail("cuMemGetAddressRange", result);
         if (i < n / 2 && (base != at[i] || bytes != BYTES)) fail("an address inside of another range", result);
-        if (cuMemGetAddressRange(&base, &bytes, at[i] + BYTES) != NOT_FOUND) fail("an address after the end", 0);
-        if (i >= n / 2 && cuMemFree(at[i]) == 0) fail("cuMemFree for the second time", 0);
+        if (cu.cuMemGetAddressRange_v2(&base, &bytes, at[i] + BYTES) != NOT_FOUND) fail("an address after the end", 0);
+        if (i >= n / 2 && cu.cuMemFree_v2(at[i]) == 0) fail("cuMemFree for the second time", 0);
     }
     release(n / 2, 0);
 }
@@ -106,7 +100,7 @@ static void measure(int n) {
     freed = release(n, 0);
     allocate(n);
     begin = ms();
-    call("cuCtxDestroy", cuCtxDestroy(context));
+    call("cuCtxDestroy", cu.cuCtxDestroy_v2(context));
     printf("%.0f %.0f %.0f ", made, freed, ms() - begin);
 }
 
@@ -116,16 +110,11 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: simgpu_objects libsimgpu.so\n");
         return 2;
     }
-    find(library, "cuInit", &cuInit);
-    find(library, "cuCtxCreate_v2", &cuCtxCreate);
-    find(library, "cuCtxDestroy_v2", &cuCtxDestroy);
-    find(library, "cuMemAlloc_v2", &cuMemAlloc);
-    find(library, "cuMemFree_v2", &cuMemFree);
-    find(library, "cuMemGetAddressRange_v2", &cuMemGetAddressRange);
-    call("cuInit", cuInit(0));
+    cu = calls_load(library);
+    call("cuInit", cu.cuInit(0));
     context = open_context();
     look(FEW);
-    call("cuCtxDestroy", cuCtxDestroy(context));
+    call("cuCtxDestroy", cu.cuCtxDestroy_v2(context));
     measure(FEW);
     measure(MANY);
     printf("\n");

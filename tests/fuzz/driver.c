@@ -11,128 +11,88 @@
 
 typedef int entry(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
                   uint64_t, uint64_t);
-enum { ARGUMENTS = 12, KEPT = 8, HOST = 1 << 17, HALF = HOST / 2 };
+enum { ARGUMENTS = 12, KEPT = 8, HOST = 1 << 17, HALF = HOST / 2, NOT_SUPPORTED = 801 };
 
 /* One letter per argument. Handles: c context, s stream, e event, m module, f function or kernel, l link state,
    p memory pool, r library. The capital letter: a place for a new one. 1 graph, 2 node, 3 executable graph; ! @ #:
    places for new ones.
 
      a A   device address, place for one        h   host memory, at least HALF bytes   b   at most HALF bytes
-     o     room for a result, or NULL           w   a word that is 7, for streams      z   a size, not too large
+     o     room for a result, or NULL           w   a word that is 7, for streams      z   a size, mostly not large
      N     any number                           n   a small one                        i   64-bit zero
      t T   a PTX text, its length               k   a name                             g G callbacks
      x     kernel parameters                    y   a launch's configuration           Y   two devices' launches
      j     a CUDA_MEMCPY2D                      d   device                             u U 0 to 4, 0 to 2
-     v     1                                    q   7                                  B O 4 nodes, room for 0 to 16
-     H     h, aligned for any struct            D   a CUmemPoolProps
+     v     mostly 1                             q   7, twice if 64 bits                B O 4 nodes, room for 0 to 16
+     H     h, aligned for any struct            D   a CUmemPoolProps                   0   zero or n
      J     a CUDA_MEMCPY3D or _PEER             X   4 addresses for a batch            Z   their sizes
-     W     4 indices                            Q   4 CUmemcpyAttributes               K   a CUmemAccessDesc */
-static const struct { const char *name, *arguments; } calls[] = {
-    { "cuInit", "n" }, { "cuDriverGetVersion", "o" }, { "cuGetErrorName", "No" }, { "cuGetErrorString", "No" },
-    { "cuGetExportTable", "oo" }, { "cuGetProcAddress", "koNn" }, { "cuGetProcAddress_v2", "koNno" },
-    { "cuProfilerStart", "" }, { "cuDeviceGet", "od" }, { "cuDeviceGetCount", "o" }, { "cuDeviceGetName", "hbd" },
-    { "cuDeviceGetUuid_v2", "od" }, { "cuDeviceTotalMem_v2", "od" }, { "cuDeviceGetAttribute", "oNd" },
-    { "cuDeviceComputeCapability", "ood" }, { "cuDeviceGetProperties", "od" }, { "cuDeviceGetPCIBusId", "hbd" },
-    { "cuDeviceGetByPCIBusId", "ok" }, { "cuDeviceCanAccessPeer", "odd" }, { "cuDeviceGetP2PAttribute", "ondd" },
-    { "cuDeviceGetDefaultMemPool", "Pd" }, { "cuDeviceGetMemPool", "Pd" }, { "cuCtxCreate_v2", "Cnd" },
-    { "cuCtxCreate_v2", "Cid" }, { "cuCtxCreate_v3", "Cinnd" }, { "cuCtxCreate_v4", "Cind" },
-    { "cuCtxDestroy_v2", "c" }, { "cuCtxAttach", "Cn" }, { "cuCtxDetach", "c" }, { "cuCtxPushCurrent_v2", "c" },
-    { "cuCtxPushCurrent_v2", "c" }, { "cuCtxPopCurrent_v2", "o" }, { "cuCtxSetCurrent", "c" },
-    { "cuCtxSetCurrent", "c" }, { "cuCtxGetCurrent", "o" }, { "cuCtxGetDevice", "o" }, { "cuCtxGetDevice_v2", "oc" },
-    { "cuCtxSynchronize", "" }, { "cuCtxSynchronize_v2", "c" }, { "cuCtxGetFlags", "o" }, { "cuCtxSetFlags", "n" },
-    { "cuCtxGetId", "co" }, { "cuCtxGetApiVersion", "co" }, { "cuCtxGetLimit", "on" }, { "cuCtxSetLimit", "nz" },
-    { "cuCtxGetStreamPriorityRange", "oo" }, { "cuCtxGetCacheConfig", "o" }, { "cuCtxSetCacheConfig", "n" },
-    { "cuCtxSetSharedMemConfig", "n" }, { "cuCtxEnablePeerAccess", "cn" }, { "cuCtxEnablePeerAccess", "ci" },
-    { "cuCtxDisablePeerAccess", "c" }, { "cuDevicePrimaryCtxRetain", "Cd" }, { "cuDevicePrimaryCtxRelease_v2", "d" },
-    { "cuDevicePrimaryCtxReset_v2", "d" }, { "cuDevicePrimaryCtxGetState", "doo" },
-    { "cuDevicePrimaryCtxSetFlags_v2", "dn" }, { "cuModuleLoadData", "Mt" }, { "cuModuleLoadData", "Mt" },
-    { "cuModuleLoadDataEx", "Mtiii" }, { "cuModuleLoadFatBinary", "Mt" }, { "cuModuleLoad", "Mk" },
-    { "cuModuleUnload", "m" }, { "cuModuleGetLoadingMode", "o" }, { "cuModuleGetFunction", "Fmk" },
-    { "cuModuleGetFunction", "Fmk" }, { "cuModuleGetFunction", "Fmk" }, { "cuModuleGetGlobal_v2", "Aomk" },
-    { "cuModuleGetFunctionCount", "om" }, { "cuModuleEnumerateFunctions", "onm" }, { "cuFuncGetAttribute", "onf" },
-    { "cuFuncSetAttribute", "fnz" }, { "cuFuncGetName", "of" }, { "cuFuncGetModule", "Mf" },
-    { "cuFuncGetParamInfo", "fnoo" }, { "cuFuncSetCacheConfig", "fn" }, { "cuFuncSetSharedMemConfig", "fn" },
-    { "cuFuncLoad", "f" }, { "cuFuncIsLoaded", "of" }, { "cuLinkCreate_v2", "iiiL" }, { "cuLinkCreate_v2", "niiL" },
-    { "cuLinkAddData_v2", "lvtTkiii" }, { "cuLinkAddData_v2", "lnhbkiii" }, { "cuLinkAddFile_v2", "lnkiii" },
-    { "cuLinkComplete", "loo" }, { "cuLinkDestroy", "l" }, { "cuOccupancyMaxActiveBlocksPerMultiprocessor", "ofNz" },
-    { "cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", "ofNzn" },
-    { "cuOccupancyMaxPotentialBlockSize", "oofizn" }, { "cuOccupancyMaxPotentialBlockSizeWithFlags", "oofiznn" },
-    { "cuOccupancyAvailableDynamicSMemPerBlock", "ofNN" }, { "cuLaunchKernel", "fuuunnnisxi" },
-    { "cuLaunchKernel", "fvvvvvvisxi" }, { "cuLaunchKernel_ptsz", "fvvvvvvzsxi" },
-    { "cuLaunchCooperativeKernel", "fvvvvvvisx" }, { "cuLaunchKernelEx", "yfxi" }, { "cuLaunchKernelEx_ptsz", "yfxi" },
-    { "cuLaunchCooperativeKernelMultiDevice", "YUn" }, { "cuLaunchHostFunc", "sgi" }, { "cuStreamAddCallback", "sGii" },
-    { "cuMemAlloc_v2", "Az" }, { "cuMemAlloc_v2", "Az" }, { "cuMemAlloc_v2", "AN" }, { "cuMemAllocPitch_v2", "Aozzn" },
-    { "cuMemAllocManaged", "Azn" }, { "cuMemFree_v2", "a" }, { "cuMemGetInfo_v2", "oo" },
-    { "cuMemGetAddressRange_v2", "ooa" }, { "cuMemFreeHost", "h" }, { "cuMemFreeHost", "N" },
-    { "cuMemHostRegister_v2", "hbn" }, { "cuMemHostUnregister", "h" }, { "cuMemHostGetDevicePointer_v2", "ohi" },
-    { "cuMemHostGetFlags", "oh" }, { "cuMemAllocAsync", "Azs" }, { "cuMemAllocFromPoolAsync", "Azps" },
-    { "cuMemFreeAsync", "as" }, { "cuMemPoolTrimTo", "pN" }, { "cuMemPoolSetAttribute", "pno" },
-    { "cuMemPoolGetAttribute", "pno" }, { "cuPointerGetAttribute", "ona" }, { "cuPointerGetAttribute", "onh" },
-    { "cuMemcpyHtoD_v2", "ahb" }, { "cuMemcpyDtoH_v2", "hab" }, { "cuMemcpyDtoD_v2", "aaN" },
-    { "cuMemcpyHtoDAsync_v2", "ahbs" }, { "cuMemcpyDtoHAsync_v2", "habs" }, { "cuMemcpyDtoDAsync_v2", "aaNs" },
-    { "cuMemcpyPeer", "acacN" }, { "cuMemcpyPeerAsync", "acacNs" }, { "cuMemcpy", "hhb" }, { "cuMemcpyAsync", "hhbs" },
-    { "cuMemcpyAsync_ptsz", "hhbs" }, { "cuMemcpy2D_v2", "j" }, { "cuMemcpy2DAsync_v2", "js" },
-    { "cuMemsetD8_v2", "anN" }, { "cuMemsetD16_v2", "anN" }, { "cuMemsetD32_v2", "anN" },
-    { "cuMemsetD2D8_v2", "aNnNN" }, { "cuMemsetD2D32_v2", "aNnNN" }, { "cuMemsetD8Async", "anNs" },
-    { "cuMemsetD16Async", "anNs" }, { "cuMemsetD32Async", "anNs" }, { "cuMemsetD2D16Async", "aNnNNs" },
-    { "cuStreamCreate", "Si" }, { "cuStreamCreate", "Sn" }, { "cuStreamCreateWithPriority", "Snn" },
-    { "cuStreamDestroy_v2", "s" }, { "cuStreamSynchronize", "s" }, { "cuStreamSynchronize_ptsz", "s" },
-    { "cuStreamQuery", "s" }, { "cuStreamWaitEvent", "sei" }, { "cuStreamWaitEvent", "sen" },
-    { "cuStreamGetCtx", "so" }, { "cuStreamGetCtx_v2", "soo" }, { "cuStreamGetFlags", "so" },
-    { "cuStreamGetPriority", "so" }, { "cuStreamGetId", "so" }, { "cuStreamGetDevice", "so" },
-    { "cuStreamIsCapturing", "so" }, { "cuStreamWaitValue32_v2", "swqn" }, { "cuStreamWriteValue32_v2", "swqi" },
-    { "cuStreamWaitValue64_v2", "swii" }, { "cuStreamWriteValue64_v2", "saNi" }, { "cuEventCreate", "En" },
-    { "cuEventCreate", "Ei" }, { "cuEventDestroy_v2", "e" }, { "cuEventRecord", "es" }, { "cuEventRecord", "es" },
-    { "cuEventRecordWithFlags", "esn" }, { "cuEventQuery", "e" }, { "cuEventSynchronize", "e" },
-    { "cuEventElapsedTime", "oee" },
-    { "cuEventElapsedTime_v2", "oee" }, { "cuLibraryLoadData", "Rtiiiiii" }, { "cuLibraryLoadFromFile", "Rkiiiiii" },
-    { "cuLibraryUnload", "r" }, { "cuLibraryGetKernel", "Frk" }, { "cuLibraryGetKernel", "Frk" },
-    { "cuLibraryGetKernelCount", "or" }, { "cuLibraryEnumerateKernels", "onr" }, { "cuLibraryGetModule", "Mr" },
-    { "cuLibraryGetGlobal", "Aork" }, { "cuLibraryGetManaged", "oork" }, { "cuLibraryGetUnifiedFunction", "ork" },
-    { "cuKernelGetFunction", "Ff" }, { "cuKernelGetLibrary", "of" }, { "cuKernelGetName", "of" },
-    { "cuKernelGetParamInfo", "fnoo" }, { "cuKernelGetAttribute", "onfd" }, { "cuKernelSetAttribute", "nzfd" },
-    { "cuKernelSetCacheConfig", "fnd" }, { "cuMemAlloc", "oz" },
-    { "cuFuncSetBlockShape", "fvvv" }, { "cuFuncSetBlockShape", "fNNN" }, { "cuFuncSetSharedSize", "fn" },
-    { "cuParamSetSize", "fN" }, { "cuParamSetv", "fNhb" }, { "cuParamSetv", "fihb" }, { "cuParamSeti", "fNN" },
-    { "cuLaunch", "f" }, { "cuLaunchGrid", "fuu" }, { "cuLaunchGridAsync", "fvus" },
-    { "cuStreamBeginCapture_v2", "sU" }, { "cuStreamBeginCapture_v2", "sn" },
-    { "cuStreamBeginCapture_v2_ptsz", "sU" }, { "cuStreamBeginCapture", "s" },
-    { "cuStreamBeginCaptureToGraph", "s1BiuU" }, { "cuStreamEndCapture", "s!" }, { "cuStreamEndCapture", "s!" },
-    { "cuStreamEndCapture", "si" }, { "cuStreamGetCaptureInfo", "soo" }, { "cuStreamGetCaptureInfo_v2", "sooooo" },
-    { "cuStreamGetCaptureInfo_v3", "soooooo" }, { "cuStreamUpdateCaptureDependencies", "sBun" },
-    { "cuStreamUpdateCaptureDependencies_v2", "sBiuU" }, { "cuThreadExchangeStreamCaptureMode", "H" },
-    { "cuGraphCreate", "!i" }, { "cuGraphDestroy", "1" }, { "cuGraphClone", "!1" },
-    { "cuGraphNodeFindInClone", "@21" }, { "cuGraphGetNodes", "1@O" }, { "cuGraphGetRootNodes", "1@O" },
-    { "cuGraphGetEdges", "1HHO" }, { "cuGraphGetEdges_v2", "1HHHO" }, { "cuGraphNodeGetType", "2o" },
-    { "cuGraphNodeGetDependencies", "2HO" }, { "cuGraphNodeGetDependencies_v2", "2HHO" },
-    { "cuGraphNodeGetDependentNodes", "2HO" }, { "cuGraphDestroyNode", "2" }, { "cuGraphAddEmptyNode", "@1Bu" },
-    { "cuGraphAddDependencies", "1BBu" }, { "cuGraphAddDependencies_v2", "1BBiu" },
-    { "cuGraphRemoveDependencies", "1BBu" }, { "cuGraphInstantiateWithFlags", "#1i" },
-    { "cuGraphInstantiateWithFlags", "#1n" }, { "cuGraphInstantiate_v2", "#1oHb" },
-    { "cuGraphInstantiateWithParams", "#1H" }, { "cuGraphExecGetFlags", "3o" }, { "cuGraphLaunch", "3s" },
-    { "cuGraphLaunch", "3s" }, { "cuGraphUpload", "3s" }, { "cuGraphExecDestroy", "3" },
-    { "cuGraphExecUpdate_v2", "31H" }, { "cuGraphExecUpdate", "31oo" }, { "cuGraphKernelNodeGetParams", "2H" },
-    { "cuGraphKernelNodeGetParams_v2", "2H" }, { "cuGraphMemcpyNodeGetParams", "2H" },
-    { "cuGraphMemsetNodeGetParams", "2H" }, { "cuGraphHostNodeGetParams", "2H" },
-    { "cuGraphMemAllocNodeGetParams", "2H" }, { "cuGraphMemFreeNodeGetParams", "2o" },
-    { "cuGraphEventRecordNodeGetEvent", "2o" }, { "cuGraphEventWaitNodeGetEvent", "2o" },
-    { "cuMemAllocManaged", "Azv" }, { "cuStreamAttachMemAsync", "sain" }, { "cuStreamAttachMemAsync", "sazu" },
-    { "cuMemPrefetchAsync", "azds" }, { "cuMemPrefetchAsync_v2", "aznis" }, { "cuMemAdvise", "aznd" },
-    { "cuMemAdvise_v2", "aznn" }, { "cuMemRangeGetAttribute", "hbnaz" }, { "cuMemRangeGetAttributes", "HHHiaz" },
-    { "cuMemcpy3D_v2", "J" }, { "cuMemcpy3DAsync_v2", "Js" }, { "cuMemcpy3DPeer", "J" },
-    { "cuMemcpy3DPeerAsync", "Js" }, { "cuMemcpyBatchAsync", "XXZuQWuos" }, { "cuMemcpyBatchAsync_v2", "XXZuQWus" },
-    { "cuMemcpy3DBatchAsync", "iHoNs" }, { "cuMemcpy3DBatchAsync_v2", "iHNs" }, { "cuMemPoolSetAccess", "pKU" },
-    { "cuMemPoolGetAccess", "opK" }, { "cuDeviceSetMemPool", "dp" },
-    { "cuMemPoolCreate", "PD" }, { "cuMemPoolCreate", "PH" }, { "cuMemPoolDestroy", "p" },
-    { "cuIpcGetMemHandle", "Ha" }, { "cuIpcCloseMemHandle", "a" }, { "cuIpcGetEventHandle", "He" },
-    { "cuMemPoolExportPointer", "Ha" }, { "cuMemPoolImportPointer", "ApH" },
-    { "cuMemPoolImportFromShareableHandle", "PNvi" },
+     W     4 indices                            Q   4 CUmemcpyAttributes               K   a CUmemAccessDesc
+     -     none: what has such a parameter is not called
+
+   The letter of a parameter is that of the first line with its type and one of the names, or with no names. */
+static const struct { char letter; const char *type, *names; } letters[] = {
+    { 'c', "gxi_cu_context", "" }, { 'C', "gxi_cu_context *", "" }, { 's', "gxi_cu_stream", "" },
+    { 'S', "gxi_cu_stream *", "" }, { 'e', "gxi_cu_event", "" }, { 'E', "gxi_cu_event *", "" },
+    { 'm', "gxi_cu_module", "" }, { 'M', "gxi_cu_module *", "" }, { 'f', "gxi_cu_function", "" },
+    { 'o', "gxi_cu_function *", " functions " }, { 'F', "gxi_cu_function *", "" }, { 'r', "gxi_cu_library", "" },
+    { 'o', "gxi_cu_library *", " of " }, { 'R', "gxi_cu_library *", "" }, { '1', "gxi_cu_graph", "" },
+    { 'o', "gxi_cu_graph *", " into child " }, { '!', "gxi_cu_graph *", "" }, { '3', "gxi_cu_exec", "" },
+    { '#', "gxi_cu_exec *", "" }, { '2', "gxi_cu_node", "" }, { '@', "gxi_cu_node *", " node nodes " },
+    { 'o', "gxi_cu_node *", " failed " }, { 'B', "gxi_cu_node *", " set " }, { 'H', "gxi_cu_node *", "" },
+    { 'B', "const gxi_cu_node *", "" }, { 'o', "const gxi_cu_node **", "" }, { 'i', "const gxi_edge *", "" },
+    { 'H', "gxi_edge *", "" }, { 'o', "const gxi_edge **", "" }, { 'g', "gxi_cu_host_function", "" },
+    { 'G', "gxi_cu_stream_callback", "" }, { '-', "gxi_cu_log_callback", "" }, { 'i', "gxi_cu_shared_of", "" },
+    { 'w', "gpuexec_ptr", " word " }, { 'h', "gpuexec_ptr", " to_any from_any " }, { 'a', "gpuexec_ptr", "" },
+    { 'X', "gpuexec_ptr *", " to from " }, { 'o', "gpuexec_ptr *", " base mapped freed " },
+    { 'A', "gpuexec_ptr *", "" }, { 'j', "const gxi_memcpy2d *", "" }, { 'J', "const gxi_memcpy3d *", " copy " },
+    { 'K', "const gxi_access *", "" }, { 'Q', "gxi_batch_attributes *", "" },
+    { 'D', "const gxi_pool_properties *", "" }, { 'K', "gxi_location *", "" }, { 'n', "gxi_location", "" },
+    { 'y', "const gxi_launch_config *", "" }, { 'H', "gxi_launch_value *", "" },
+    { 'H', "const gxi_launch_value *", "" }, { '-', "const gxi_memcpy3d *", "" }, { 'H', "gxi_memcpy3d *", "" },
+    { '-', "const gxi_kernel_node *", "" }, { 'H', "gxi_kernel_node *", "" }, { '-', "const gxi_fill_node *", "" },
+    { 'H', "gxi_fill_node *", "" }, { '-', "const gxi_host_node *", "" }, { 'H', "gxi_host_node *", "" },
+    { 'H', "gxi_alloc_node *", " out " }, { '-', "gxi_alloc_node *", "" }, { '-', "gxi_condition_node *", "" },
+    { 'H', "gxi_update *", "" }, { 'H', "gxi_ipc_handle *", "" }, { '-', "gxi_ipc_handle", "" }, { '-', "float", "" },
+    { 'l', "void *", " state " }, { 'p', "void *", " pool " }, { 'f', "void *", " kernel " },
+    { 't', "void *", " data " }, { 'h', "void *", " to from values memory pages " }, { 'N', "void *", " handle " },
+    { 'H', "void *", " out about box " }, { 'o', "void *", " value properties " },
+    { 'i', "void *", " user affinity " }, { 'Y', "void *", " launches " }, { '-', "void *", "" },
+    { 'L', "void **", " state " }, { 'P', "void **", " pool " }, { 'F', "void **", " kernel " },
+    { 'x', "void **", " params " }, { 'i', "void **", " extra values library_values " },
+    { 'o', "void **", " image symbol function kernels green " }, { '-', "void **", "" },
+    { 't', "const void *", " image " }, { 'h', "const void *", " from " }, { '-', "const void *", "" },
+    { 'o', "const void **", "" }, { '-', "const char *", " to_path " }, { 'k', "const char *", "" },
+    { 'o', "const char **", "" }, { 'h', "char *", "" }, { 'o', "unsigned char *", "" },
+    { 'o', "const unsigned char *", "" }, { 'd', "int", " device ordinal peer " }, { 'U', "int", " mode " },
+    { 'v', "int", " type x y z width height " }, { 'b', "int", " size " },
+    { 'N', "int", " error version threads blocks offset " }, { 'z', "int", " value " }, { 'n', "int", "" },
+    { 'v', "unsigned", " gx gy gz bx by bz " }, { '0', "unsigned", " flags n library_n shared " },
+    { 'U', "unsigned", " count " }, { 'z', "unsigned", " bytes " }, { 'n', "unsigned", "" },
+    { 'n', "unsigned char", "" }, { 'n', "unsigned short", "" }, { '0', "unsigned long long", "" },
+    { '0', "uint64_t", " flags " }, { 'N', "uint64_t", " value " }, { 'u', "size_t", " n copies " },
+    { 'U', "size_t", " accesses " }, { 'i', "size_t", " boxes number " }, { 'n', "size_t", " index " },
+    { 'b', "size_t", " size " }, { 'z', "size_t", "" }, { 'O', "size_t *", " count " }, { 'Z', "size_t *", " sizes " },
+    { 'W', "size_t *", " firsts " }, { 'i', "int *", " options attributes library_options " }, { 'o', "int *", "" },
+    { 'o', "size_t *", "" }, { 'o', "unsigned *", "" }, { 'o', "float *", "" }, { 'o', "uint64_t *", "" },
+    { 'o', "unsigned long long *", "" },
 };
-enum { CALLS = sizeof calls / sizeof *calls };
+static const struct row { const char *symbol, *suffix, *params; int version; } rows[] = {
+#define DRIVER_ROW(name, version, symbol, suffix, params) { #symbol, #suffix, #params, version },
+#include "entry_points.h"
+};
+static const char *const missing[] = {
+#define MISSING_SYMBOL(symbol) #symbol,
+#include "entry_points.h"
+};
+/* In the order of their versions: an input keeps its meaning when newer entry points follow. What an input picks beyond
+   the last is a missing one. */
+enum { SLOTS = 512, ROWS = sizeof rows / sizeof *rows, MISSED = sizeof missing / sizeof *missing };
+static struct call { char name[64], arguments[ARGUMENTS + 1]; int version; entry *function; } calls[SLOTS];
+static unsigned ncalls;
+static entry *lacked[MISSED];
 /* kinds of which some are kept, and the letters for new ones; the last one: addresses */
 static const char kinds[] = "csemflpr123a", makers[] = "CSEMFLPR!@#A";
 
-static entry    *functions[CALLS];
 static uint64_t  kept[sizeof kinds][KEPT];
 static unsigned  next[sizeof kinds];
 static char      host[HOST];
@@ -162,6 +122,58 @@ static int call(entry *f, const uint64_t *a) {
 }
 #define DRIVER(name, ...) call(find(name), (const uint64_t[ARGUMENTS]) { __VA_ARGS__ })
 #define AT(x) ((uint64_t)(uintptr_t)(x))
+
+static char letter_of(const char *type, const char *name, const char *params) {
+    char spaced[64];
+    snprintf(spaced, sizeof spaced, " %s ", name);
+    for (size_t i = 0; i < sizeof letters / sizeof *letters; i++)
+        if (!strcmp(letters[i].type, type) && (!*letters[i].names || strstr(letters[i].names, spaced)))
+            return letters[i].letter;
+    FUZZ_CHECK(0, "no letter for %s%s, of %s", type, name, params);
+    return 0;
+}
+/* "(type name, ...)": one letter each. Bytes are those of the text or of the host memory before them; a wait for a word
+   ends only with its value. */
+static void letters_of(const char *params, char *to) {
+    const char *at = params + 1;
+    char *const first = to;
+    if (!strcmp(params, "(void)")) return;
+    for (*to = 0; *at; to[1] = 0, to++) {
+        const size_t n = strcspn(at, ",)");
+        char type[128], name[64];
+        size_t end = n;
+        while (at[end - 1] != ' ' && at[end - 1] != '*') end--;
+        snprintf(name, sizeof name, "%.*s", (int)(n - end), at + end);
+        while (at[end - 1] == ' ') end--;
+        snprintf(type, sizeof type, "%.*s", (int)end, at);
+        *to = letter_of(type, name, params);
+        if (!strcmp(name, "value") && strchr(first, 'w')) *to = 'q';
+        if (*to == 'z' && !strcmp(name, "bytes")) *to = strchr(first, 't') ? 'T' : strchr(first, 'h') ? 'b' : 'z';
+        at += n + strspn(at + n, ",) ");
+    }
+}
+static int earlier(const void *a, const void *b) {
+    const struct call *x = a, *y = b;
+    return x->version != y->version ? x->version - y->version : strcmp(x->name, y->name);
+}
+static void list_calls(void) {
+    for (unsigned i = 0; i < ROWS; i++) {
+        char arguments[ARGUMENTS + 1] = "";
+        letters_of(rows[i].params, arguments);
+        for (unsigned variant = 0; variant < 2 && !strchr(arguments, '-'); variant++) {
+            struct call *c = &calls[ncalls];
+            if (variant && !*rows[i].suffix) break;
+            FUZZ_CHECK(ncalls < SLOTS, "SLOTS");
+            ncalls++;
+            snprintf(c->name, sizeof c->name, "%s%s", rows[i].symbol, variant ? rows[i].suffix : "");
+            memcpy(c->arguments, arguments, sizeof arguments);
+            c->version = rows[i].version;
+            c->function = find(c->name);
+        }
+    }
+    qsort(calls, ncalls, sizeof *calls, earlier);
+    for (unsigned i = 0; i < MISSED; i++) lacked[i] = find(missing[i]);
+}
 
 static void called(void *user) { (void)user; }
 
@@ -253,7 +265,7 @@ static uint64_t argument(struct fuzz_source *s, char letter, struct room *r, uns
     case 'b': return fuzz_number(s) % HALF;
     case 'w': return fuzz_byte(s) < 230 ? word : fuzz_number(s) % (1 << 28);
     case 'o': return fuzz_byte(s) < 240 ? AT(&r->answer[at]) : 0;
-    case 'z': return fuzz_number(s) % (1 << 20);
+    case 'z': return fuzz_byte(s) < 200 ? fuzz_number(s) % (1 << 20) : fuzz_number(s);
     case 'N': return fuzz_number(s);
     case 'n': return fuzz_byte(s) % 4 ? fuzz_byte(s) % 8 : fuzz_number(s);
     case 'd': return fuzz_byte(s) < 230 ? fuzz_byte(s) % 2 : fuzz_number(s);
@@ -268,8 +280,9 @@ static uint64_t argument(struct fuzz_source *s, char letter, struct room *r, uns
     case 'O':
         r->count = fuzz_byte(s) % 17;
         return fuzz_byte(s) < 240 ? AT(&r->count) : 0;
-    case 'v': return 1;
-    case 'q': return 7;
+    case 'v': return fuzz_byte(s) < 230 ? 1 : fuzz_number(s);
+    case '0': return fuzz_byte(s) % 2 ? 0 : argument(s, 'n', r, at, makes);
+    case 'q': return 0x700000007;
     case 'u': return fuzz_byte(s) % 5;
     case 'U': return fuzz_byte(s) % 3;
     case 'x':
@@ -365,23 +378,26 @@ static void *run(void *data) {
     while (s->left) {
         struct room r;
         uint64_t a[ARGUMENTS] = { 0 };
-        const unsigned which = fuzz_pick(s, CALLS);
+        const unsigned which = fuzz_pick(s, SLOTS);
+        const struct call *c = &calls[which];
         size_t makes = 0;
         const char *text;
         memset(&r, 0, sizeof r);
-        for (unsigned i = 0; calls[which].arguments[i]; i++)
-            a[i] = argument(s, calls[which].arguments[i], &r, i, &makes);
-        if (!functions[which]) continue;
+        if (which >= ncalls) {
+            FUZZ_CHECK(call(lacked[which % MISSED], a) == NOT_SUPPORTED, "%s", missing[which % MISSED]);
+            continue;
+        }
+        for (unsigned i = 0; c->arguments[i]; i++) a[i] = argument(s, c->arguments[i], &r, i, &makes);
         if (getenv("FUZZ_VERBOSE")) {
-            fprintf(stderr, "%s(", calls[which].name);
-            for (unsigned i = 0; calls[which].arguments[i]; i++)
+            fprintf(stderr, "%s(", c->name);
+            for (unsigned i = 0; c->arguments[i]; i++)
                 fprintf(stderr, "%s0x%llx", i ? ", " : "", (unsigned long long)a[i]);
             fprintf(stderr, ")");
         }
-        const int result = call(functions[which], a);
+        const int result = call(c->function, a);
         if (getenv("FUZZ_VERBOSE")) fprintf(stderr, " = %d\n", result);
-        FUZZ_CHECK(result >= 0 && error_name(result, &text) == 0 && text, "%s returns %d, which has no name",
-                   calls[which].name, result);
+        FUZZ_CHECK(result >= 0 && error_name(result, &text) == 0 && text, "%s returns %d, which has no name", c->name,
+                   result);
         if (makes && result == 0 && r.made[0]) keep(makes - 1, r.made[0]);
     }
     uint64_t popped;
@@ -397,7 +413,7 @@ int LLVMFuzzerInitialize(int *count, char ***arguments) {
     setenv("SIMGPU_DEVICES", "2", 1);
     setenv("SIMGPU_TIMEOUT", "5", 1);
     memcpy(&error_name, &symbol, sizeof symbol);
-    for (unsigned i = 0; i < CALLS; i++) functions[i] = find(calls[i].name);
+    list_calls();
     FUZZ_CHECK(DRIVER("cuInit", 0) == 0, "no CPU device");
     return 0;
 }

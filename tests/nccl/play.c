@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../calls.h"
 
 #define API __attribute__((visibility("default")))
 enum { MOST = 32, OK = 0, UNHANDLED = 1 };
@@ -11,15 +12,11 @@ static communicator of_device[MOST];
 static struct { unsigned long long from, to; size_t count; communicator *comm; void *stream; } queue[MOST];
 static int queued, devices, grouped;
 
-/* An entry point of the driver that the program uses. */
-static void (*driver(const char *name))(void) {
-    void (*f)(void);
-    void *const symbol = dlsym(dlopen(getenv("GPUEXEC_DRIVER"), RTLD_NOW), name);
-    if (!symbol) abort();
-    memcpy(&f, &symbol, sizeof f);
-    return f;
+static const driver_calls *driver(void) {
+    static driver_calls cu;
+    if (!cu.cuInit) cu = calls_load(dlopen(getenv("GPUEXEC_DRIVER"), RTLD_NOW));
+    return &cu;
 }
-#define DRIVER(name, parameters) ((int (*)parameters)driver(name))
 
 static int plays(const char *what) {
     const char *const mode = getenv("PLAY_NCCL");
@@ -39,7 +36,7 @@ API int ncclCommInitAll(void **comms, int count, const int *device);
 API int ncclCommInitAll(void **comms, int count, const int *device) {
     for (devices = 0; devices < count; devices++) {
         communicator *const c = &of_device[devices];
-        if (DRIVER("cuDevicePrimaryCtxRetain", (void **, int))(&c->context, device[devices])) return UNHANDLED;
+        if (driver()->cuDevicePrimaryCtxRetain(&c->context, device[devices])) return UNHANDLED;
         comms[devices] = c;
     }
     return OK;
@@ -47,7 +44,7 @@ API int ncclCommInitAll(void **comms, int count, const int *device) {
 
 API int ncclCommDestroy(void *comm);
 API int ncclCommDestroy(void *comm) {
-    return DRIVER("cuDevicePrimaryCtxRelease_v2", (int))((int)((communicator *)comm - of_device));
+    return driver()->cuDevicePrimaryCtxRelease_v2((int)((communicator *)comm - of_device));
 }
 
 API int ncclGroupStart(void);
@@ -73,12 +70,10 @@ API int ncclGroupEnd(void) {
     int    i, bad = !sum || !one || queued != devices;
     for (i = 0; i < 2 * queued && !bad; i++) {
         const int q = i % queued;
-        bad = DRIVER("cuCtxSetCurrent", (void *))(queue[q].comm->context) ||
-              DRIVER("cuStreamSynchronize", (void *))(queue[q].stream) ||
-              (i < queued ? DRIVER("cuMemcpyDtoH_v2", (void *, unsigned long long, size_t))
-                                (one, queue[q].from, n * sizeof *one)
-                          : DRIVER("cuMemcpyHtoD_v2", (unsigned long long, const void *, size_t))
-                                (queue[q].to, sum, n * sizeof *sum));
+        bad = driver()->cuCtxSetCurrent(queue[q].comm->context) ||
+              driver()->cuStreamSynchronize(queue[q].stream) ||
+              (i < queued ? driver()->cuMemcpyDtoH_v2(one, queue[q].from, n * sizeof *one)
+                          : driver()->cuMemcpyHtoD_v2(queue[q].to, sum, n * sizeof *sum));
         for (k = 0; k < n && i < queued && !bad; k++) sum[k] += one[k];
         if (i == 0 && plays("wrong")) sum[n - 1] += 1.0f;
     }

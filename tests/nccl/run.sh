@@ -36,7 +36,7 @@ cp "$GPUEXEC_DRIVER" "$out/libcuda.so.1"
 export GPUEXEC_DRIVER="$out/libcuda.so.1" SIMGPU_DEVICES=3
 wheel=$out/venv/lib/python3.9/site-packages/nvidia/nccl/lib
 mkdir -p "$wheel" "$out/venv/bin" "$out/home"
-${CC:-cc} $flags -shared -fPIC tests/nccl/play.c -o "$wheel/libnccl.so.2" -ldl || exit 1
+${CC:-cc} $flags -I"$build" -shared -fPIC tests/nccl/play.c -o "$wheel/libnccl.so.2" -ldl || exit 1
 size=1048576
 says 0 'all sums are correct' "$out/example" "$wheel/libnccl.so.2" $size
 says 1 'some sums are WRONG' PLAY_NCCL=wrong "$out/example" "$wheel/libnccl.so.2" $size

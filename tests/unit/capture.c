@@ -1,7 +1,6 @@
 /* capture.c - captures that other code begins, ends or breaks: on streams of gpuexec whose CUstream it has, on adopted
    ones, and on streams that joined. */
 #include "../test.h"
-#include "../calls.h"
 
 enum { WORDS = 512, BYTES = WORDS * 4 };
 

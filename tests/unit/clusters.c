@@ -3,7 +3,6 @@
    SIMGPU_SCHEDULE, which runs the blocks, warps and lanes of a cluster in many orders, and wrong kernels are reported.
    Needs a GPU of compute capability 9.0. */
 #include "../test.h"
-#include "../calls.h"
 
 #define PTX "tests/unit/clusters.ptx"
 

@@ -1,6 +1,5 @@
 /* context.c - opening devices, adopting contexts, and preserving the thread's current context. */
 #include "../test.h"
-#include "../calls.h"
 
 /* SIMGPU_DEVICES sets the number of CPU devices; the number of GPUs is fixed. */
 static int two_devices_found(void) {

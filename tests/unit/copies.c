@@ -1,7 +1,6 @@
 /* copies.c - copies of boxes, arrays of copies, fills of rows with words: random programs of them beside a plain model,
    and what each refuses. */
 #include "../test.h"
-#include "../calls.h"
 
 /* ---- random programs: the same copies and fills on the device and, byte by byte, in a model ---- */
 

@@ -3,7 +3,6 @@
    library can rely on. The refusals are those of an H200 with driver 580. (doc) means that the documentation says so
    and no GPU was tested, or that drivers differ; such a test accepts everything that the documentation allows. */
 #include "../test.h"
-#include "../calls.h"
 
 enum { MOST = 8, BLOCKS = 4, THREADS = 128 };
 enum { INVALID_VALUE = 1, OUT_OF_MEMORY, INVALID_IMAGE = 200, INVALID_CONTEXT = 201, UNSUPPORTED_LIMIT = 215,

@@ -1,6 +1,5 @@
 /* error.c - how failures propagate: failed handles, the thread's latch, and the error text. */
 #include "../test.h"
-#include "../calls.h"
 
 /* The objects that most tests here use. */
 

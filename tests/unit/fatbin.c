@@ -319,11 +319,7 @@ TEST(wrappers_and_libraries) {
         ".visible .func put(.param .u64 to) {\n    .reg .b64 %p;\n    ld.param.u64 %p, [to];\n"
         "    st.u32 [%p], 77;\n    ret;\n}\n";
     static unsigned char first[ROOM];
-    union { void *p; int (*load)(void **, const void *); } load;
-    union { void *p; int (*load)(void **, const void *, int *, void **, unsigned, int *, void **, unsigned); } library;
-    union { void *p; int (*get)(void **, void *, const char *); } get;
-    union { void *p; int (*push)(void *); } push;
-    union { void *p; int (*pop)(void **); } pop;
+    driver_calls cu;
     const char *path = getenv("GPUEXEC_DRIVER");
     void *driver = path ? dlopen(path, RTLD_NOW) : NULL, *mod = NULL, *kernel = NULL;
     const void *list[3] = { first, made, NULL };
@@ -331,39 +327,34 @@ TEST(wrappers_and_libraries) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     const int libraries = gpuexec_driver_version() >= 12000;
     if (!driver || !on_cpu_device()) SKIP("only for the CPU device");
-    load.p = dlsym(driver, "cuModuleLoadFatBinary");
-    library.p = dlsym(driver, "cuLibraryLoadData");
-    get.p = dlsym(driver, "cuLibraryGetKernel");
-    push.p = dlsym(driver, "cuCtxPushCurrent_v2");
-    pop.p = dlsym(driver, "cuCtxPopCurrent_v2");
-    if (!CHECK(load.p && library.p && get.p && push.p && pop.p)) return;
-    CHECK_EQ(push.push((void *)gpuexec_context_native(ctx)), 0);
+    cu = calls_load(driver);
+    CHECK_EQ(cu.cuCtxPushCurrent_v2(gpuexec_context_native(ctx)), 0);
     begin();
     add(PTX, 70, PLAIN, calls);
     memcpy(first, made, sizeof made);
     begin();
     add(PTX, 70, PLAIN, called);
-    CHECK_EQ(load.load(&mod, &two), 0);
+    CHECK_EQ(cu.cuModuleLoadFatBinary(&mod, &two), 0);
     if (libraries) {
-        CHECK_EQ(library.load(&mod, &two, NULL, NULL, 0, NULL, NULL, 0), 0);
-        CHECK_EQ(get.get(&kernel, mod, "e"), 0);
+        CHECK_EQ(cu.cuLibraryLoadData(&mod, &two, NULL, NULL, 0, NULL, NULL, 0), 0);
+        CHECK_EQ(cu.cuLibraryGetKernel(&kernel, mod, "e"), 0);
     }
     list[1] = "neither this";
-    CHECK_EQ(load.load(&mod, &two), 200);
+    CHECK_EQ(cu.cuModuleLoadFatBinary(&mod, &two), 200);
     two.version = 3;
-    CHECK_EQ(load.load(&mod, &two), 200);
+    CHECK_EQ(cu.cuModuleLoadFatBinary(&mod, &two), 200);
     begin();
     add(PTX, 70, PLAIN, text(5));
-    CHECK_EQ(load.load(&mod, made), 0);
-    CHECK_EQ(load.load(&mod, &one), 0);
+    CHECK_EQ(cu.cuModuleLoadFatBinary(&mod, made), 0);
+    CHECK_EQ(cu.cuModuleLoadFatBinary(&mod, &one), 0);
     if (libraries) {
-        CHECK_EQ(library.load(&mod, made, NULL, NULL, 0, NULL, NULL, 0), 0);
-        CHECK_EQ(get.get(&kernel, mod, "e"), 0);
+        CHECK_EQ(cu.cuLibraryLoadData(&mod, made, NULL, NULL, 0, NULL, NULL, 0), 0);
+        CHECK_EQ(cu.cuLibraryGetKernel(&kernel, mod, "e"), 0);
         begin();                                                 /* fails late, as on a GPU */
-        CHECK_EQ(library.load(&mod, made, NULL, NULL, 0, NULL, NULL, 0), 0);
-        CHECK_EQ(get.get(&kernel, mod, "e"), 209);
+        CHECK_EQ(cu.cuLibraryLoadData(&mod, made, NULL, NULL, 0, NULL, NULL, 0), 0);
+        CHECK_EQ(cu.cuLibraryGetKernel(&kernel, mod, "e"), 209);
     }
     one.data = "neither this";
-    CHECK_EQ(load.load(&mod, &one), 200);
-    CHECK_EQ(pop.pop(&mod), 0);
+    CHECK_EQ(cu.cuModuleLoadFatBinary(&mod, &one), 200);
+    CHECK_EQ(cu.cuCtxPopCurrent_v2(&mod), 0);
 }

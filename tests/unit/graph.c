@@ -1,6 +1,5 @@
 /* graph.c - captures of streams, and the graphs that they make. */
 #include "../test.h"
-#include "../calls.h"
 
 enum { WORDS = 512, BYTES = WORDS * 4 };
 

@@ -3,7 +3,6 @@
    update. What the calls refuse is in tests/probe. The suite keeps the CPU device faithful, and shows what the library
    can rely on. */
 #include "../test.h"
-#include "../calls.h"
 
 typedef unsigned long long ptr;                      /* CUdeviceptr */
 enum { INVALID_VALUE = 1, NOT_READY = 600, UNSUPPORTED = 900, INVALIDATED, UPDATE_FAILURE = 910 };

@@ -4,7 +4,6 @@
 #define _DEFAULT_SOURCE 1                              /* MAP_ANONYMOUS */
 #endif
 #include "../test.h"
-#include "../calls.h"
 #include <sched.h>
 #include <sys/mman.h>
 

@@ -4,7 +4,6 @@
    the CPU device faithful; some tests are only about it. */
 #define _GNU_SOURCE                                  /* RTLD_NEXT */
 #include "../test.h"
-#include "../calls.h"
 #include <fcntl.h>
 
 typedef unsigned long long ptr;                      /* CUdeviceptr */

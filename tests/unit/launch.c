@@ -1,7 +1,6 @@
 /* launch.c - grids, arguments, launches. */
 #define _DEFAULT_SOURCE                          /* MAP_ANONYMOUS */
 #include "../test.h"
-#include "../calls.h"
 #include <sys/mman.h>
 
 /* A wrong count is found before any address behind the array is read: after this one, nothing is mapped. */

@@ -1,7 +1,6 @@
 /* library.c - one image for all contexts. Each test of its modules also runs with a driver that has no libraries, which
    loads the image into each context. */
 #include "../test.h"
-#include "../calls.h"
 
 enum { PLACES = 2, N = 64 };
 typedef struct place {                                   /* one of the contexts that share a library */

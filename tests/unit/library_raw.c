@@ -2,7 +2,6 @@
    with an H200's; here is what they do: kernels in several contexts, from several threads, of files and linked
    images. */
 #include "../test.h"
-#include "../calls.h"
 
 enum { INVALID_PTX = 218, CONTEXT_IS_DESTROYED = 709, INVALID_HANDLE = 400, NOT_SUPPORTED = 801, MAX_DYNAMIC = 8 };
 typedef unsigned long long ptr;                      /* CUdeviceptr */

@@ -1,6 +1,5 @@
 /* memory.c - device and pinned memory, copies, fills. */
 #include "../test.h"
-#include "../calls.h"
 
 static void fill_random(void *memory, size_t bytes, uint32_t seed) {
     unsigned char *p = (unsigned char *)memory;

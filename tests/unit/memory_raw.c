@@ -1,7 +1,6 @@
 /* memory_raw.c - managed memory, copies in three dimensions and in batches through the driver's own calls: what they do
    to the bytes, and when. What the calls refuse is in tests/probe. The suite keeps the CPU device faithful. */
 #include "../test.h"
-#include "../calls.h"
 
 typedef unsigned long long ptr;                      /* CUdeviceptr */
 enum { NOT_SUPPORTED = 801, NOT_READY = 600 };

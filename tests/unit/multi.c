@@ -4,7 +4,6 @@
    processor. */
 #define _GNU_SOURCE 1                                /* ppoll */
 #include "../test.h"
-#include "../calls.h"
 #include <semaphore.h>
 
 enum { MOST = 8, BLOCKS = 4, THREADS = 64, TRAP = 1, LEAVE = 2, ABORT = 3, COOPERATIVE_MULTI_DEVICE = 96 };

@@ -3,7 +3,6 @@
    graphs beside a model on the host. What the calls refuse is in tests/probe. The suite keeps the CPU device faithful,
    and shows what the library can rely on. */
 #include "../test.h"
-#include "../calls.h"
 #include <sched.h>
 
 typedef unsigned long long ptr;                      /* CUdeviceptr */

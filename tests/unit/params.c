@@ -1,6 +1,5 @@
 /* params.c - parameter blocks, compared with kernels that nvcc compiled, and prepared launches. */
 #include "../test.h"
-#include "../calls.h"
 
 #define PARAMETERS_PTX "kernels/parameters.ptx"
 

@@ -1,7 +1,6 @@
 /* pool.c - memory in the order of a stream: gpuexec_alloc_on, gpuexec_free_on, and the pools behind them, gpuexec's and
    others. */
 #include "../test.h"
-#include "../calls.h"
 
 enum { WORDS = 512, BYTES = WORDS * 4, ROUNDS = 20 };
 enum { THRESHOLD = 4, RESERVED, RESERVED_HIGH, USED, USED_HIGH };        /* CUmemPool_attribute */

@@ -5,7 +5,6 @@
    seeds found each fault. */
 #define _DEFAULT_SOURCE 1                                                     /* MAP_ANONYMOUS */
 #include "../test.h"
-#include "../calls.h"
 #include <sys/mman.h>
 
 #define PTX "tests/unit/schedules.ptx"

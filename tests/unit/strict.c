@@ -1,7 +1,6 @@
 /* strict.c - SIMGPU_STRICT of the CPU device: a call with a handle of a destroyed object ends the process, because a
    GPU's driver would read freed memory; what the driver of an H200 checks (tests/probe) returns its error. */
 #include "../test.h"
-#include "../calls.h"
 
 static driver_calls cu;
 static void *context, *stream;
