@@ -13,7 +13,10 @@ check_entry_points() {
     files | grep -E '\.(c|h|cpp|cu)$' | grep -v '^tests/abi/\|^examples/' | while IFS= read -r file; do
         [ ! -f "$file" ] || { printf '\n\001%s\n' "$file"; cat "$file"; }
     done | LC_ALL=C awk -v passed="$rows" -v failed=$bad '
-        function wrong(text) { bad = 1; print "failed: " file ":" NR - first ": " text " declares an entry point again" }
+        function wrong(text) {
+            bad = 1
+            print "failed: " file ":" NR - first ": " text " declares an entry point again"
+        }
         function close_file() { if (file != "") if (bad) failed++; else passed++ }
         BEGIN { cu = "cu[A-Z][A-Za-z0-9_]*"; type = "(const |struct )?(void|int|unsigned|char|size_t|float|ptr|" \
                                                     "address|uint64_t|gpuexec_ptr|CU[A-Za-z_]*|gxi_[a-z0-9_]*)[ ,)*]" }
@@ -22,12 +25,13 @@ check_entry_points() {
             file = substr($1, 2)
             first = NR
             bad = inside = 0
+            typed = file ~ /^tests\// && file !~ /^tests\/simgpu\//
             next
         }
         file == "gpuexec.h" && /^#define GXI_DRIVER\(ROW\)/ { inside = 1 }
         inside { if (!/\\$/) inside = 0; next }
         $0 ~ "[ ({]" cu ", *[0-9][0-9][0-9][0-9]" { wrong("a version") }
-        file ~ /^tests\// && file !~ /^tests\/simgpu\// && $0 ~ "[ (\"]" cu "\"?, *\\(" type { wrong("a list of types") }
+        typed && $0 ~ "[ (\"]" cu "\"?, *\\(" type { wrong("a list of types") }
         $0 ~ "\\{ *\"" cu "\", *\"[^\" ]*\" *\\}" { wrong("a list of letters") }
         $0 ~ "\\(([A-Z_]+ )?\\*" cu "\\) *\\(" { wrong("a pointer") }
         $0 ~ "^# *define [A-Za-z]*_" cu { wrong("a macro") }
