@@ -43,7 +43,7 @@ function read(row, in_header,    field, params, base) {
     missing[rows] = field[1] == "MISSING"
     list[rows] = params
     suffix[rows] = missing[rows] ? field[4] : suffix_of(base, params)
-    if (base SUBSEP field[3] in known || (params == "") != missing[rows]) {
+    if ((base, field[3]) in known || (params == "") != missing[rows] || params ~ /\(/) {
         print "entry_points.awk: " base ", " field[3] ": two rows, or not a row" >"/dev/stderr"
         failed = 1
     }
