@@ -4593,7 +4593,7 @@ static GXI_NOINLINE gxi_call *gxi_call_on(gxi_call *call, const char *function, 
 #define GXI_CALL_ON(stream, name) gxi_call this_call, *const call = gxi_call_on(&this_call, #name, where, (stream).id)
 
 typedef struct gxi_text { char *p; size_t n, cap; int failed; } gxi_text;
-/* e's strings are in text, or are literals */
+/* A failure. The text begins with its facts (see gxi_fact); e's strings are in it too, or are literals. */
 typedef struct gxi_detail { gpuexec_error e; gxi_text text; } gxi_detail;
 
 /* what a thread uses in a context */
@@ -5232,18 +5232,67 @@ static GXI_COLD void gxi_read_driver_log(gxi_text *t, const char *driver_call, i
     gxi_free(log);
 }
 
-/* A detail's strings are in its text buffer, one after the other: message, cure, logs, the CUresult's name (a copy,
-   because the driver's library may be closed), the place (a copy, because the caller's library may be), and the whole
-   text. other: the call that returns this failure of an earlier call, or NULL. */
-static void gxi_detail_write(gxi_detail *d, const gpuexec_error *e, const gxi_call *other) {
+/* The facts of a failure, in this order: which part of the call failed, the cause, what else is known, and what was not
+   created because of it. Each is a byte for its kind, a text and a NUL; another NUL ends the list. Code reads only the
+   kinds; gxi_add_facts makes the text. */
+typedef enum gxi_fact_kind { GXI_PART_OF_CALL = 1, GXI_CAUSE, GXI_KNOWN, GXI_UNMADE } gxi_fact_kind;
+
+/* Begins a fact, to which gxi_add may add more. */
+static void gxi_fact(gxi_text *t, gxi_fact_kind kind, const char *format, ...) GXI_PRINTF(3);
+static void gxi_fact(gxi_text *t, gxi_fact_kind kind, const char *format, ...) {
+    va_list list;
+    if (t->n) gxi_add(t, "%c", 0);
+    gxi_add(t, "%c", kind);
+    va_start(list, format);
+    gxi_add_v(t, format, list);
+    va_end(list);
+}
+static const char *gxi_facts_of(const gxi_detail *d) {
+    return d->text.n && !d->text.failed ? d->text.p : "\2out of host memory\0";        /* a GXI_CAUSE */
+}
+static void gxi_copy_facts(gxi_text *t, const char *fact) {
+    for (; *fact; fact += strlen(fact) + 1) gxi_fact(t, (gxi_fact_kind)*fact, "%s", fact + 1);
+}
+/* "there is no device 9; because of this, gpuexec_context_open at a.c:5 did not create the context, and
+   gpuexec_module_load at a.c:6 did not create the module". With the name of a result, that follows the cause, and each
+   fact after it has its own line. */
+static void gxi_add_facts(gxi_text *t, const char *fact, const char *result) {
+    const char *next;
+    int before = 0;
+    for (; *fact; before = *fact, fact = next) {
+        next = fact + strlen(fact) + 1;
+        if (*fact == GXI_UNMADE && before == GXI_UNMADE) gxi_add(t, *next ? ", " : ", and ");
+        else if (*fact >= GXI_KNOWN)
+            gxi_add(t, "%s%s", result ? "\n  " : "; ", *fact == GXI_UNMADE ? "because of this, " : "");
+        gxi_add(t, "%s", fact + 1);
+        if (result && *fact == GXI_CAUSE) gxi_add(t, " (%s)", result);
+    }
+}
+
+/* What the driver says about a CUresult. */
+static const char *gxi_cu_meaning(int cu) {
+    int (GXI_CUDA *const meaning_of)(int, const char **) = GXI_LOAD(&gxi.error_string);
+    const char *meaning = NULL;
+    if (meaning_of) meaning_of(cu, &meaning);
+    return meaning ? meaning : "";
+}
+
+/* A detail's strings are in its text buffer, one after the other: facts, message, cure, logs, the CUresult's name (a
+   copy, because the driver's library may be closed), the place (a copy, because the caller's library may be), and the
+   whole text. other: the call that returns this failure of an earlier call, or NULL. */
+static void gxi_detail_write(gxi_detail *d, const gxi_detail *from, const gxi_call *other) {
+    const gpuexec_error *const e = &from->e;
+    const char *const facts = gxi_facts_of(from), *const result = gpuexec_result_name(e->result);
     gxi_text *t = &d->text;
     size_t message, cure, log, driver_log, name, place, text;
-    const char *const whole = e->message ? e->message : gxi_no_memory_text, *part, *next;
     t->n = 0;
     t->failed = 0;
     d->e = *e;
+    gxi_copy_facts(t, facts);
+    gxi_add(t, "%c%c", 0, 0);
     message = t->n;
-    gxi_add(t, "%s%c", whole, 0);
+    gxi_add_facts(t, facts, NULL);
+    gxi_add(t, "%c", 0);
     cure = t->n;
     gxi_add(t, "%s%c", e->cure ? e->cure : "", 0);
     log = t->n;
@@ -5256,21 +5305,13 @@ static void gxi_detail_write(gxi_detail *d, const gpuexec_error *e, const gxi_ca
     gxi_add(t, "%s%c", e->where ? e->where : "", 0);
     text = t->n;
     gxi_add(t, "%s%s%s: ", e->where ? e->where : "", e->where ? ": " : "", e->function);
-    part = e->asynchronous ? strstr(whole, "; ") : NULL;
-    gxi_add(t, "%.*s (%s)\n", (int)(part ? part - whole : (ptrdiff_t)strlen(whole)), whole,
-            gpuexec_result_name(e->result));
-    for (; part; part = next) {                  /* the facts about a failed kernel: one on each line */
-        next = strstr(part += 2, "; ");
-        gxi_add(t, "  %.*s\n", (int)(next ? next - part : (ptrdiff_t)strlen(part)), part);
-    }
+    gxi_add_facts(t, facts, e->asynchronous ? result : NULL);
+    gxi_add(t, e->asynchronous ? "\n" : " (%s)\n", result);
     if (e->driver_result) {
-        int (GXI_CUDA *const meaning_of)(int, const char **) = GXI_LOAD(&gxi.error_string);
-        const char *meaning = NULL;
-        const char *const tool = gxi_tool_of(e->driver_call);
-        if (meaning_of && !tool) meaning_of(e->driver_result, &meaning);
+        const char *const tool = gxi_tool_of(e->driver_call),
+                   *const meaning = tool ? "" : gxi_cu_meaning(e->driver_result);
         gxi_add(t, "  %s: %s returned %s (%d)%s%s%s\n", tool ? tool : "driver", e->driver_call,
-                e->driver_result_name, e->driver_result,
-                meaning ? ", " : "", meaning ? meaning : "",
+                e->driver_result_name, e->driver_result, *meaning ? ", " : "", meaning,
                 e->asynchronous ? "; an earlier kernel or copy failed, not this call" : "");
     }
     if (e->driver_log) gxi_add(t, "  driver log: %s\n", e->driver_log);
@@ -5295,30 +5336,31 @@ static void gxi_detail_write(gxi_detail *d, const gpuexec_error *e, const gxi_ca
     d->e.text = t->p + text;
 }
 
-static void gxi_write_last(gxi_thread_record *record, const gpuexec_error *e, const gxi_call *other) {
+static void gxi_write_last(gxi_thread_record *record, const gxi_detail *from, const gxi_call *other) {
     gxi_detail d = record->before;
-    gxi_detail_write(&d, e, other);              /* e's strings may be in record->last */
+    gxi_detail_write(&d, from, other);           /* it may be record->last */
     record->before = record->last;
     record->last = d;
 }
 
-/* Every failure passes through here: writes the detail, latches it, logs it. Ignores e->text and writes its own. */
-static GXI_COLD gpuexec_result gxi_fail_with(const gxi_call *call, const gpuexec_error *e) {
+/* Every failure passes through here: writes the detail, latches it, logs it. Writes message and text from the facts. */
+static GXI_COLD gpuexec_result gxi_fail_with(const gxi_call *call, const gxi_detail *from) {
+    const gpuexec_error *const e = &from->e;
     /* a call that waits takes the failure it latched before it returns */
     const int latches = call->kind == GXI_WAITS ||
         ((call->kind == GXI_MAKES || call->kind == GXI_WORKS) && !gxi_desc()->no_latch);
     gxi_thread_record *record = gxi_record();
     if (record) {
-        gxi_write_last(record, e, NULL);
+        gxi_write_last(record, from, NULL);
         if (latches && !gxi_thread.latched) {
             gxi_lock(&gxi_tables);
-            gxi_detail_write(&record->first, e, NULL);
+            gxi_detail_write(&record->first, from, NULL);
             gxi_latch(record, e->result);
             gxi_unlock(&gxi_tables);
         }
         if (e->sticky && !GXI_LOAD(&gxi.sticky)) {
             gxi_lock(&gxi_tables);
-            if (!gxi.sticky) gxi_detail_write(&gxi.sticky_detail, e, NULL);
+            if (!gxi.sticky) gxi_detail_write(&gxi.sticky_detail, from, NULL);
             GXI_STORE(&gxi.sticky, e->driver_result);
             gxi_unlock(&gxi_tables);
         }
@@ -5351,31 +5393,43 @@ static GXI_COLD const char *gxi_capture_cure(int cu) {
     return NULL;
 }
 
-/* explained: the message says all that the driver's log could. */
-static GXI_COLD gpuexec_result gxi_fail_v(gxi_call *call, gpuexec_result result, const char *cure, int explained,
-                                          const char *format, va_list list) {
-    gxi_text message = { 0, 0, 0, 0 }, log = { 0, 0, 0, 0 };
-    gpuexec_error e;
-    memset(&e, 0, sizeof e);
-    if (call->subject) gxi_add(&message, "%s", call->subject);
-    gxi_add_v(&message, format, list);
-    e.result = result;
-    e.driver_result = call->driver_call ? call->cu : 0;
-    e.driver_call = e.driver_result ? call->driver_call : NULL;
-    e.driver_result_name = e.driver_result ? gxi_name_of(call->driver_call, call->cu) : NULL;
-    e.function = call->function;
-    e.where = call->where;
-    e.message = message.p && !message.failed ? message.p : "out of host memory";
-    e.log = call->log && *call->log ? call->log : NULL;
-    if (e.driver_call && !e.log && !explained) gxi_read_driver_log(&log, e.driver_call, e.driver_result);
-    e.driver_log = log.n && !log.failed ? log.p : NULL;
-    e.cure = !explained && gxi_capture_cure(e.driver_result) ? gxi_capture_cure(e.driver_result) : cure;
-    e.asynchronous = e.sticky = result == GPUEXEC_KERNEL_FAILED;
-    if (GXI_LOAD(&gxi.captures) && e.driver_result) GXI_LOAD(&gxi.note_broken)(call);
-    gxi_fail_with(call, &e);
-    gxi_text_free(&message);
+/* The facts of a failure of the call, to add more to. */
+static gxi_text gxi_facts(const gxi_call *call) {
+    gxi_text facts = { 0, 0, 0, 0 };
+    if (call->subject) gxi_fact(&facts, GXI_PART_OF_CALL, "%s", call->subject);
+    return facts;
+}
+/* Fails with these facts, and frees them. explained: they say all that the driver's log could. */
+static GXI_COLD gpuexec_result gxi_fail_facts(gxi_call *call, gpuexec_result result, const char *cure, int explained,
+                                              gxi_text *facts) {
+    gxi_text log = { 0, 0, 0, 0 };
+    gxi_detail d;
+    memset(&d.e, 0, sizeof d.e);
+    gxi_add(facts, "%c", 0);
+    d.text = *facts;
+    d.e.result = result;
+    d.e.driver_result = call->driver_call ? call->cu : 0;
+    d.e.driver_call = d.e.driver_result ? call->driver_call : NULL;
+    d.e.driver_result_name = d.e.driver_result ? gxi_name_of(call->driver_call, call->cu) : NULL;
+    d.e.function = call->function;
+    d.e.where = call->where;
+    d.e.log = call->log && *call->log ? call->log : NULL;
+    if (d.e.driver_call && !d.e.log && !explained) gxi_read_driver_log(&log, d.e.driver_call, d.e.driver_result);
+    d.e.driver_log = log.n && !log.failed ? log.p : NULL;
+    d.e.cure = !explained && gxi_capture_cure(d.e.driver_result) ? gxi_capture_cure(d.e.driver_result) : cure;
+    d.e.asynchronous = d.e.sticky = result == GPUEXEC_KERNEL_FAILED;
+    if (GXI_LOAD(&gxi.captures) && d.e.driver_result) GXI_LOAD(&gxi.note_broken)(call);
+    gxi_fail_with(call, &d);
+    gxi_text_free(facts);
     gxi_text_free(&log);
     return result;
+}
+static GXI_COLD gpuexec_result gxi_fail_v(gxi_call *call, gpuexec_result result, const char *cure, int explained,
+                                          const char *format, va_list list) {
+    gxi_text facts = gxi_facts(call);
+    gxi_fact(&facts, GXI_CAUSE, "%s", "");
+    gxi_add_v(&facts, format, list);
+    return gxi_fail_facts(call, result, cure, explained, &facts);
 }
 static gpuexec_result gxi_fail(gxi_call *call, gpuexec_result result, const char *cure, const char *format, ...)
 GXI_PRINTF(4);
@@ -5403,7 +5457,7 @@ static GXI_COLD gpuexec_result gxi_fail_unexplained(gxi_call *call, gpuexec_resu
 static GXI_COLD gpuexec_result gxi_refuse(const gxi_call *call) {
     gxi_thread_record *record = gxi_thread.record;
     const gpuexec_result result = gxi_latched();
-    if (record) gxi_write_last(record, &record->first.e, call);
+    if (record) gxi_write_last(record, &record->first, call);
     else gxi_bare_error.result = result;
     if (call->stream && GXI_LOAD(&gxi.mark)) GXI_LOAD(&gxi.mark)(call->stream);
     return result;
@@ -5417,7 +5471,7 @@ static GXI_NOINLINE gpuexec_result gxi_take(void) {
     if (!result) return GPUEXEC_OK;
     gxi_thread.latched = GPUEXEC_OK;
     if (!record) return gxi_bare_error.result = result;
-    gxi_write_last(record, &record->first.e, NULL);
+    gxi_write_last(record, &record->first, NULL);
     gxi_lock(&gxi_tables);
     record->latched = 0;
     gxi_unlock(&gxi_tables);
@@ -5447,7 +5501,7 @@ static GXI_COLD gpuexec_result gxi_take_of_others(const gxi_call *call, uint32_t
     if (found) {
         found->reported = 1;
         result = found->first.e.result;
-        if (own) gxi_write_last(own, &found->first.e, call);
+        if (own) gxi_write_last(own, &found->first, call);
         else gxi_bare_error.result = result;
     }
     gxi_unlock(&gxi_tables);
@@ -5477,90 +5531,100 @@ static gpuexec_result gxi_result_of(int cu) {
     }
 }
 
-/* How a kernel can fail, and what to change. The last row is for any other way. */
-typedef struct gxi_kernel_fault { int cu; const char *what, *cure; } gxi_kernel_fault;
+/* How work can fail later than its call, and what to change. says: what the driver's text must contain; NULL: it was a
+   kernel. The last row is for any other way. */
+typedef struct gxi_fault { int cu; const char *says, *what, *cure; } gxi_fault;
 #define GXI_NEW_PROCESS "; only a new process can use CUDA again"
-static const gxi_kernel_fault gxi_kernel_faults[] = {
-    { GXI_ILLEGAL_ADDRESS, "accessed an illegal address, in no allocation that its device can access",
+static const gxi_fault gxi_faults[] = {
+    { GXI_ILLEGAL_ADDRESS, ": a copy or fill used ", "used memory that was freed before it ran",
+      "free memory only after the last copy or fill that uses it, or on the stream of that" GXI_NEW_PROCESS },
+    { GXI_ILLEGAL_ADDRESS, NULL, "accessed an illegal address, in no allocation that its device can access",
       "check that the kernel compares its index with the element count, that its pointers are device addresses of "
       "memory that is large enough and not freed, that dims.shared_bytes covers its extern __shared__ array, and that "
       "gpuexec_peer_enable was called for memory on other devices; compute-sanitizer finds the instruction"
       GXI_NEW_PROCESS },
-    { GXI_MISALIGNED_ADDRESS, "accessed a misaligned address, which is not a multiple of the access size",
+    { GXI_MISALIGNED_ADDRESS, NULL, "accessed a misaligned address, which is not a multiple of the access size",
       "check that each pointer and offset is a multiple of the size that the kernel accesses, and that the arguments "
       "are in the order of the kernel's parameters" GXI_NEW_PROCESS },
-    { GXI_ASSERT, "failed an assert, whose text is on stderr", "see the assert's text on stderr" GXI_NEW_PROCESS },
-    { GXI_LAUNCH_TIMEOUT, "exceeded the time limit or deadlocked",
+    { GXI_ASSERT, NULL, "failed an assert, whose text is on stderr",
+      "see the assert's text on stderr" GXI_NEW_PROCESS },
+    { GXI_LAUNCH_TIMEOUT, NULL, "exceeded the time limit or deadlocked",
       "check that it does not wait for work that cannot run at the same time, or split its work" GXI_NEW_PROCESS },
-    { GXI_HARDWARE_STACK_ERROR, "overflowed its stack",
+    { GXI_HARDWARE_STACK_ERROR, NULL, "overflowed its stack",
       "raise GPUEXEC_LIMIT_STACK with gpuexec_context_set_limit, or limit its recursion" GXI_NEW_PROCESS },
-    { GXI_ILLEGAL_INSTRUCTION, "executed an illegal instruction or accessed shared memory out of bounds",
+    { GXI_ILLEGAL_INSTRUCTION, NULL, "executed an illegal instruction or accessed shared memory out of bounds",
       "check that dims.shared_bytes covers its extern __shared__ array, and its indices of shared arrays; "
       "compute-sanitizer finds the instruction" GXI_NEW_PROCESS },
-    { GXI_ECC_UNCORRECTABLE, "hit an uncorrectable memory (ECC) error",
+    { GXI_ECC_UNCORRECTABLE, NULL, "hit an uncorrectable memory (ECC) error",
       "run `nvidia-smi -q -d ECC`: the device may need a reset or a repair" GXI_NEW_PROCESS },
-    { 0, "was stopped by a trap or an exception",
+    { 0, NULL, "was stopped by a trap or an exception",
       "look for __trap() in the kernel; grid.sync() also traps, unless the kernel was launched with "
       "gpuexec_launch_cooperative; compute-sanitizer finds the instruction" GXI_NEW_PROCESS }
 };
 
-/* What a driver says about a CUresult. The CPU device says more: the address, if a kernel used a wrong one, or that not
-   a kernel failed, but a copy. */
-static const char *gxi_cu_meaning(int cu) {
-    int (GXI_CUDA *const meaning_of)(int, const char **) = GXI_LOAD(&gxi.error_string);
-    const char *meaning = NULL;
-    if (meaning_of) meaning_of(cu, &meaning);
-    return meaning ? meaning : "";
-}
-static uint64_t gxi_reported_address(const char *meaning) {          /* 0: not known */
+/* Reads what the driver says about its result. A GPU's driver says only what all such failures have in common; the CPU
+   device adds the address, if a kernel used a wrong one (otherwise 0), and whether it was a kernel. */
+static const gxi_fault *gxi_fault_of(int cu, uint64_t *address) {
     static const char before[] = "illegal global address 0x";
-    const char *const at = strstr(meaning, before);
-    return at ? strtoull(at + sizeof before - 1, NULL, 16) : 0;
+    const char *const meaning = gxi_cu_meaning(cu), *const at = strstr(meaning, before);
+    const gxi_fault *fault = gxi_faults;
+    *address = at ? strtoull(at + sizeof before - 1, NULL, 16) : 0;
+    while (fault->cu && (fault->cu != cu || (fault->says && !strstr(meaning, fault->says)))) fault++;
+    return fault;
 }
-/* Fails with the driver's result in call->cu. If that means the same everywhere (a kernel failed earlier), this
-   function writes the message; otherwise message and cure are the caller's. */
+/* Fails because work that was enqueued earlier has failed. detected: what follows the call's name and place. */
+static GXI_COLD gpuexec_result gxi_fail_late(gxi_call *call, gxi_text *detected) {
+    const int illegal = call->cu == GXI_ILLEGAL_ADDRESS;
+    void (*const allocations)(gxi_text *, uint64_t) = illegal ? GXI_LOAD(&gxi.add_allocations) : NULL;
+    gxi_text facts = gxi_facts(call);
+    uint64_t address;
+    const gxi_fault *const fault = gxi_fault_of(call->cu, &address);
+    const char *cure = fault->cure;
+    if (GXI_LOAD(&gxi.sticky)) {
+        gxi_copy_facts(&facts, gxi_facts_of(&gxi.sticky_detail));
+        cure = "start a new process: CUDA refuses all further work in this one";
+    } else {
+        gxi_fact(&facts, GXI_CAUSE, "%s %s", fault->says ? "a copy or fill enqueued earlier"
+                 : "a kernel launched earlier", fault->what);
+        if (allocations && address) allocations(&facts, address);
+        if (!fault->says && GXI_LOAD(&gxi.add_launches)) GXI_LOAD(&gxi.add_launches)(&facts);
+        if (allocations) allocations(&facts, 0);
+        if (GXI_LOAD(&gxi.barriers)) GXI_LOAD(&gxi.add_barriers)(&facts);
+        gxi_fact(&facts, GXI_KNOWN, "detected by %s%s%s%s", call->function, call->where ? " at " : "",
+                 call->where ? call->where : "", detected->p ? detected->p : "");
+    }
+    gxi_text_free(detected);
+    return gxi_fail_facts(call, GPUEXEC_KERNEL_FAILED, cure, 1, &facts);
+}
+/* Fails with the driver's result in call->cu. If that means the same everywhere (a kernel failed earlier), message and
+   cure are gxi_fail_late's; otherwise they are the caller's. */
 static gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, const char *format, ...) GXI_PRINTF(3);
 static GXI_COLD gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, const char *format, ...) {
-    gxi_text message = { 0, 0, 0, 0 };
+    gxi_text detected = { 0, 0, 0, 0 };
     gpuexec_result result = gxi_result_of(call->cu);
     va_list list;
-    if (gxi_is_sticky(call->cu)) {
-        const gxi_kernel_fault *fault = gxi_kernel_faults;
-        const char *const meaning = gxi_cu_meaning(call->cu);
-        const uint64_t address = gxi_reported_address(meaning);
-        const int copied = call->cu == GXI_ILLEGAL_ADDRESS && strstr(meaning, ": a copy or fill used ") != NULL;
-        void (*allocations)(gxi_text *, uint64_t) = NULL;
-        if (call->cu == GXI_ILLEGAL_ADDRESS) allocations = GXI_LOAD(&gxi.add_allocations);
-        while (fault->cu && fault->cu != call->cu) fault++;
-        if (GXI_LOAD(&gxi.sticky)) {
-            return gxi_fail(call, result, "start a new process: CUDA refuses all further work in this one", "%s",
-                            gxi.sticky_detail.e.message);
-        }
-        if (allocations && address) allocations(&message, address);
-        if (!copied && GXI_LOAD(&gxi.add_launches)) GXI_LOAD(&gxi.add_launches)(&message);
-        if (allocations) allocations(&message, 0);
-        if (GXI_LOAD(&gxi.barriers)) GXI_LOAD(&gxi.add_barriers)(&message);
-        gxi_add(&message, "; detected by %s%s%s%s", call->function, call->where ? " at " : "",
-                call->where ? call->where : "", strncmp(format, "while ", 6) == 0 ? " " : ": ");
-        va_start(list, format);
-        gxi_add_v(&message, format, list);
-        va_end(list);
-        result = copied ? gxi_fail(call, result, "free memory only after the last copy or fill that uses it, or on the "
-                                   "stream of that" GXI_NEW_PROCESS, "a copy or fill enqueued earlier used memory that "
-                                   "was freed before it ran%s", message.p ? message.p : "")
-            : gxi_fail(call, result, fault->cure, "a kernel launched earlier %s%s", fault->what,
-                       message.p ? message.p : "");
-        gxi_text_free(&message);
-        return result;
-    }
-    if (!cure &&
-        (call->cu == GXI_INVALID_CONTEXT || call->cu == GXI_CONTEXT_IS_DESTROYED || call->cu == GXI_INVALID_HANDLE))
-        cure = "close gpuexec's handles before the owner destroys the context or stream. "
-               "If it still exists, check that it was created by the driver library that gpuexec_driver_path() names";
     va_start(list, format);
-    gxi_fail_v(call, result, cure, 0, format, list);
+    if (gxi_is_sticky(call->cu)) {
+        gxi_add(&detected, ": ");
+        gxi_add_v(&detected, format, list);
+        result = gxi_fail_late(call, &detected);
+    } else {
+        if (!cure && (call->cu == GXI_INVALID_CONTEXT || call->cu == GXI_CONTEXT_IS_DESTROYED ||
+                      call->cu == GXI_INVALID_HANDLE))
+            cure = "close gpuexec's handles before the owner destroys the context or stream. "
+                   "If it still exists, check that it was created by the driver library that gpuexec_driver_path() "
+                   "names";
+        gxi_fail_v(call, result, cure, 0, format, list);
+    }
     va_end(list);
     return result;
+}
+/* The same for a wait. */
+static GXI_COLD gpuexec_result gxi_fail_wait(gxi_call *call, const char *what) {
+    gxi_text detected = { 0, 0, 0, 0 };
+    if (!gxi_is_sticky(call->cu)) return gxi_fail_cu(call, NULL, "cannot wait for %s", what);
+    gxi_add(&detected, " while waiting for %s", what);
+    return gxi_fail_late(call, &detected);
 }
 
 /* For gpuexec_shutdown: frees everything that failures and tables hold, and invalidates other threads' records and
@@ -5860,9 +5924,9 @@ static GXI_COLD gpuexec_result gxi_start_held(gxi_call *call, const gpuexec_setu
         return desc ? gxi_fail_started(call) : GPUEXEC_OK;
     if (desc && (result = gxi_settings_new(call, desc)) != GPUEXEC_OK) return result;
     if (gxi.start_failure.e.result) {
-        gpuexec_error again = gxi.start_failure.e;
-        again.function = call->function;
-        again.where = call->where;
+        gxi_detail again = gxi.start_failure;
+        again.e.function = call->function;
+        again.e.where = call->where;
         return gxi_fail_with(call, &again);
     }
     desc = gxi_desc();
@@ -5872,13 +5936,13 @@ static GXI_COLD gpuexec_result gxi_start_held(gxi_call *call, const gpuexec_setu
     GXI_STORE(&gxi.watched, gxi.trace);
     result = gxi_load_driver(call, desc);
     if (result) {
-        gpuexec_error e;
-        gxi_thread_record *record = gxi_record();
-        memset(&e, 0, sizeof e);
-        e.message = "";
-        if (record) e = record->last.e;
-        e.result = result;
-        gxi_detail_write(&gxi.start_failure, &e, NULL);
+        const gxi_thread_record *const record = gxi_record();
+        gxi_detail why;
+        memset(&why, 0, sizeof why);
+        why.e.function = call->function;
+        if (record) why = record->last;
+        why.e.result = result;
+        gxi_detail_write(&gxi.start_failure, &why, NULL);
         if (gxi.library && !GXI_LOAD(&gxi.error_name)) gxi_library_close(gxi.library);
         memset(&gxi.cu, 0, sizeof gxi.cu);
         gxi.library = NULL;
@@ -6262,6 +6326,7 @@ static int gxi_destroy(gxi_call *call, gxi_slot *slot) { return gxi_destroy_by(c
 struct gxi_kernel {                              /* one block of memory: this, sizes, name, title */
     gxi_key     key;                             /* in gxi.kernels: CUfunction, handle id */
     const char *name, *title;                    /* title, for messages: kernel "NAME", or "this adopted kernel" */
+    int         named;                           /* 0: it has GXI_ADOPTED_NAME */
     uint64_t    module;
     unsigned short *sizes;
 };
@@ -6302,11 +6367,12 @@ static uint64_t gxi_failed_id(unsigned kind) {                       /* for this
          (gxi.failed_count % GXI_FAILED_KEPT) << 6 | kind;
     failed = &gxi.failed[gxi.failed_count++ % GXI_FAILED_KEPT];
     failed->id = id;
-    if (record) gxi_detail_write(&failed->detail, &record->last.e, NULL);
+    if (record) gxi_detail_write(&failed->detail, &record->last, NULL);
     else {
         /* its texts are literals except for the place, which belongs to this thread */
         failed->detail.e = gxi_bare_error;
         failed->detail.e.where = NULL;
+        failed->detail.text.n = 0;
     }
     gxi_unlock(&gxi_tables);
     return id;
@@ -6357,9 +6423,31 @@ static GXI_COLD gpuexec_result gxi_fail_stale(gxi_call *call, uint64_t id, const
     return GPUEXEC_STALE_HANDLE;
 }
 
-/* Failures that follow from a failed handle: "there is no device 9; because of this, gpuexec_context_open at a.c:5 did
-   not create the context, and gpuexec_module_load at a.c:6 did not create the module". */
-#define GXI_BECAUSE "; because of this, "
+/* Fails because the handle is a failed one: with the facts of its failure, and that it was not created. */
+static GXI_COLD gpuexec_result gxi_fail_unmade(gxi_call *call, uint64_t id, const char *is) {
+    const gxi_failed *const failed = &gxi.failed[(id >> 6) % GXI_FAILED_KEPT];
+    const gpuexec_error *const e = &failed->detail.e;
+    gxi_text facts = gxi_facts(call), cure = { 0, 0, 0, 0 }, log = { 0, 0, 0, 0 };
+    gpuexec_result result = GPUEXEC_BAD_HANDLE;
+    gxi_lock(&gxi_tables);                       /* its parts are copied: another thread may overwrite them */
+    if (failed->id == id && e->result) {
+        result = e->result;
+        gxi_copy_facts(&facts, gxi_facts_of(&failed->detail));
+        gxi_fact(&facts, GXI_UNMADE, "%s%s%s did not create %s", e->function, e->where ? " at " : "",
+                 e->where ? e->where : "", is);
+        if (e->cure) gxi_add(&cure, "%s", e->cure);
+        if (e->log) gxi_add(&log, "%s", e->log);
+        call->driver_call = e->driver_call;
+        call->cu = e->driver_result;
+    } else gxi_fact(&facts, GXI_CAUSE, "%s could not be created; the reason is no longer stored", is);
+    gxi_unlock(&gxi_tables);
+    call->log = log.p;
+    gxi_fail_facts(call, result, cure.p, 1, &facts);
+    call->log = NULL;
+    gxi_text_free(&cure);
+    gxi_text_free(&log);
+    return result;
+}
 /* Fails because the handle is not open, and explains why. `is` names the argument ("the stream"), `kind` is the
    required kind. */
 static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsigned kind, const char *is) {
@@ -6384,36 +6472,7 @@ static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsi
                         "%s does not belong to this copy of gpuexec: 0x%016llx was created by another library in "
                         "this process, or is uninitialized memory",
                         is, (unsigned long long)id);
-    if (id & GXI_FAILED) {                /* the first failure's parts, copied: another thread may overwrite them */
-        gxi_text reason = { 0, 0, 0, 0 }, cure = { 0, 0, 0, 0 }, log = { 0, 0, 0, 0 };
-        const gxi_failed *failed = &gxi.failed[(id >> 6) % GXI_FAILED_KEPT];
-        const gpuexec_error *e = &failed->detail.e;
-        const char *because, *last;
-        gpuexec_result result = GPUEXEC_BAD_HANDLE;
-        gxi_lock(&gxi_tables);
-        if (failed->id == id && e->result) {
-            result = e->result;
-            because = strstr(e->message, GXI_BECAUSE);
-            last = because ? strstr(because, ", and ") : NULL;       /* a longer list: "A, B, and C" */
-            gxi_add(&reason, "%.*s%s%s%s%s%s%s did not create %s",
-                    (int)(last ? last - e->message : (ptrdiff_t)strlen(e->message)), e->message, last ? ", " : "",
-                    last ? last + strlen(", and ") : "", because ? ", and " : GXI_BECAUSE, e->function,
-                    e->where ? " at " : "", e->where ? e->where : "", is);
-            if (e->cure) gxi_add(&cure, "%s", e->cure);
-            if (e->log) gxi_add(&log, "%s", e->log);
-            call->driver_call = e->driver_call;
-            call->cu = e->driver_result;
-        }
-        gxi_unlock(&gxi_tables);
-        call->log = log.p;
-        if (reason.p) result = gxi_fail(call, result, cure.p, "%s", reason.p);
-        else result = gxi_fail(call, result, cure.p, "%s could not be created; the reason is no longer stored", is);
-        call->log = NULL;
-        gxi_text_free(&reason);
-        gxi_text_free(&cure);
-        gxi_text_free(&log);
-        return result;
-    }
+    if (id & GXI_FAILED) return gxi_fail_unmade(call, id, is);
     if (found != kind) {
         const char *argument = strchr(is, ' '), *required = strchr(gxi_kinds[kind].name, ' ');
         const int plain = argument && required && strcmp(argument, required) == 0;     /* "the stream" for "a stream" */
@@ -6492,10 +6551,11 @@ static void gxi_add_last_launches(gxi_text *t) {
             const uint32_t last = GXI_LOAD(&stream->is.stream.last_kernel);
             if (!last) continue;
             kernel = gxi_noted_kernel(last);
-            gxi_add(t, "%s", shown++ ? ", " : "; last launch on each stream: ");
+            if (!shown++) gxi_fact(t, GXI_KNOWN, "last launch on each stream: ");
+            else gxi_add(t, ", ");
             gxi_add(t, "%s%s%s on device %d",
                     !kernel ? "a kernel of a module that has been unloaded"
-                    : *gxi_kernel_of(kernel)->title == 't' ? "an adopted kernel" : gxi_kernel_of(kernel)->title,
+                    : gxi_kernel_of(kernel)->named ? gxi_kernel_of(kernel)->title : "an adopted kernel",
                     where ? " at " : "",
                     !where ? "" : gxi_noted_place(where, place, sizeof place) ? place
                     : "a place in a library that has been unloaded", gxi_context_of(context)->ordinal);
@@ -6762,11 +6822,11 @@ static void gxi_add_illegal_address(gxi_text *t, uint64_t address) {
     gxi_lock(&gxi_tables);
     r = gxi_freed_last(UINT64_MAX, address);
     if (r) {
-        gxi_add(t, "; the address 0x%llx is in freed memory, ", (unsigned long long)address);
+        gxi_fact(t, GXI_KNOWN, "the address 0x%llx is in freed memory, ", (unsigned long long)address);
         gxi_add_freed_range(t, r, "");
     } else if ((r = gxi_range_any(address)) != NULL && GXI_LOAD(&r->state) == GXI_LIVE && address - r->lo >= r->bytes) {
-        gxi_add(t, "; the address 0x%llx is %llu byte%s past the end of the ", (unsigned long long)address,
-                (unsigned long long)(address - r->lo - r->bytes), address - r->lo - r->bytes == 1 ? "" : "s");
+        gxi_fact(t, GXI_KNOWN, "the address 0x%llx is %llu byte%s past the end of the ", (unsigned long long)address,
+                 (unsigned long long)(address - r->lo - r->bytes), address - r->lo - r->bytes == 1 ? "" : "s");
         gxi_add_range(t, r, "", ")");
     }
     gxi_unlock(&gxi_tables);
@@ -6785,12 +6845,15 @@ static void gxi_add_last_allocations(gxi_text *t, uint64_t address) {
     gxi_lock(&gxi_tables);
     for (i = 0; i < GXI_FREED_SHOWN && (r = gxi_freed_last(last, 0)) != NULL; i++) {
         last = r->freed_at;
-        gxi_add_freed_range(t, r, i ? ", " : "; last freed: ");
+        if (!i) gxi_fact(t, GXI_KNOWN, "last freed: ");
+        gxi_add_freed_range(t, r, i ? ", " : "");
     }
     for (context = gxi_first_held(&gxi.first[GXI_CONTEXT]); context; context = gxi_next_held(context))
-        for (r = gxi_context_of(context)->ranges; r && shown < GXI_FREED_SHOWN; r = r->next)         /* newest first */
-            if (GXI_LOAD(&r->state) == GXI_LIVE)
-                gxi_add_range(t, r, shown++ ? ", " : "; most recent allocations still in use: ", ")");
+        for (r = gxi_context_of(context)->ranges; r && shown < GXI_FREED_SHOWN; r = r->next) {       /* newest first */
+            if (GXI_LOAD(&r->state) != GXI_LIVE) continue;
+            if (!shown) gxi_fact(t, GXI_KNOWN, "most recent allocations still in use: ");
+            gxi_add_range(t, r, shown++ ? ", " : "", ")");
+        }
     gxi_unlock(&gxi_tables);
 }
 GXI_HOT int gxi_is_place(const char *kept, const char *where) {
@@ -7176,7 +7239,7 @@ GPUEXEC_API const char *gpuexec_id_why(unsigned long long id) {
     if (gxi_peek_any(id)) return "";
     gxi_lock(&gxi_tables);
     kept = record && (id & GXI_FAILED) && failed->id == id;
-    if (kept) gxi_write_last(record, &failed->detail.e, NULL);
+    if (kept) gxi_write_last(record, &failed->detail, NULL);
     gxi_unlock(&gxi_tables);
     if (!kept) gxi_fail_handle(call, id, gxi_kind_of(id), "the handle");
     return gpuexec_error_text();
@@ -8233,7 +8296,7 @@ static gpuexec_result gxi_take_of_context(gxi_call *call, const gxi_slot *contex
 }
 /* The last step of a call that waits: latches its own failure, for gxi_take. */
 static void gxi_waited(gxi_call *call, int cu, const gxi_slot *slot, const char *what) {
-    if (cu) gxi_fail_cu(call, NULL, gxi_is_sticky(cu) ? "while waiting for %s" : "cannot wait for %s", what);
+    if (cu) gxi_fail_wait(call, what);
     else if (GXI_LOAD(&gxi.barriers)) GXI_LOAD(&gxi.look_at_barriers)(call, slot->cu_context, NULL, 0);
     if (GXI_LOAD(&gxi.postponed)) GXI_LOAD(&gxi.do_postponed)(call, 0);
 }
@@ -8298,13 +8361,11 @@ static gpuexec_result gxi_context_drain(gxi_call *call, const gxi_slot *slot) {
     const gxi_slot *child;
     if (!slot->adopted && !gxi_capturing(slot->cu_context, 0))
         return GXI_TRY_VOID(cuCtxSynchronize)
-            ? gxi_fail_cu(call, NULL, gxi_is_sticky(call->cu) ? "while waiting for the context's pending work"
-                          : "cannot wait for the context's pending work") : GPUEXEC_OK;
+            ? gxi_fail_wait(call, "the context's pending work") : GPUEXEC_OK;
     for (child = gxi_first(&gxi_context_of(slot)->first[GXI_STREAM]); child; child = gxi_after(child))
         if (!child->adopted && !gxi_captures(child) && GXI_TRY(cuStreamSynchronize, (child->is.stream.native)) &&
             !result)
-            result = gxi_fail_cu(call, NULL, gxi_is_sticky(call->cu) ? "while waiting for a stream's pending work"
-                                 : "cannot wait for a stream's pending work");
+            result = gxi_fail_wait(call, "a stream's pending work");
     return result;
 }
 static int gxi_is_last_handle(const gxi_slot *context) {             /* on the same CUcontext */
@@ -8459,7 +8520,7 @@ GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
     GXI_STORE(&gxi.watched, 0);
     GXI_STORE(&gxi.settings, NULL);
     GXI_STORE(&gxi.started, 0);
-    if (kept.e.result && (record = gxi_record()) != NULL) gxi_write_last(record, &kept.e, own ? NULL : call);
+    if (kept.e.result && (record = gxi_record()) != NULL) gxi_write_last(record, &kept, own ? NULL : call);
     gxi_text_free(&kept.text);
     while (settings) {
         const gxi_settings *before = settings->before;
@@ -10678,10 +10739,10 @@ static int gxi_layout(const gxi_call *call, struct CUfunc_st *function, const ch
     return 1;
 }
 
-/* NULL: no memory. */
+/* name: NULL if the driver does not report it. NULL: no memory. */
 static gxi_kernel *gxi_kernel_info(const gxi_call *call, struct CUfunc_st *native, const char *name, const char *list) {
     unsigned short *sizes = (unsigned short *)gxi_realloc(NULL, (3 * GXI_MAX_PARAMETERS + 1) * sizeof *sizes);
-    const size_t name_bytes = strlen(name) + 1, title_bytes = name_bytes + sizeof "this adopted kernel";
+    const size_t name_bytes = name ? strlen(name) + 1 : 0, title_bytes = name_bytes + sizeof "kernel \"\"";
     gxi_kernel *info;
     size_t n;
     if (!sizes) return NULL;
@@ -10691,11 +10752,10 @@ static gxi_kernel *gxi_kernel_info(const gxi_call *call, struct CUfunc_st *nativ
         info->module = 0;
         info->sizes = n ? (unsigned short *)memcpy(info + 1, sizes, n) : NULL;
         char *const text = (char *)(info + 1) + n;
-        if (strcmp(name, GXI_ADOPTED_NAME) == 0)
-            snprintf(text + name_bytes, title_bytes, "this adopted kernel");
-        else snprintf(text + name_bytes, title_bytes, "kernel \"%s\"", name);
-        info->name = (const char *)memcpy(text, name, name_bytes);
-        info->title = text + name_bytes;
+        info->named = name != NULL;
+        if (name) snprintf(text + name_bytes, title_bytes, "kernel \"%s\"", name);
+        info->name = name ? (const char *)memcpy(text, name, name_bytes) : GXI_ADOPTED_NAME;
+        info->title = name ? text + name_bytes : "this adopted kernel";
     }
     gxi_free(sizes);
     return info;
@@ -10709,7 +10769,8 @@ static uint64_t gxi_kernel_new(gxi_call *call, const gxi_slot *owner, struct CUf
     uint64_t id;
     int limit = 0;
     if (!info) {
-        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot create kernel \"%s\"", name);
+        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot create kernel \"%s\"",
+                 name ? name : GXI_ADOPTED_NAME);
         return 0;
     }
     if (of_module) info->module = owner->id;
@@ -10810,7 +10871,7 @@ GPUEXEC_API gpuexec_kernel gpuexec_kernel_from_native_at(const char *where, gpue
         if (GXI_HAS(cuKernelGetFunction) && GXI_BESIDE(cuKernelGetFunction, (&function, native)) == 0 && function)
             native = function;
         if (GXI_HAS(cuFuncGetName)) GXI_BESIDE(cuFuncGetName, (&name, native));
-        handle.id = gxi_kernel_new(call, slot, native, name ? name : GXI_ADOPTED_NAME, NULL);
+        handle.id = gxi_kernel_new(call, slot, native, name, NULL);
         gxi_leave(&scope);
     }
     handle.id = gxi_or_failed(handle.id, GXI_KERNEL);
@@ -20066,7 +20127,7 @@ static int gxi_barrier_is_broken(const gxi_barrier *b) {
     for (i = 0; i < b->count; i++) if (gxi_barrier_report(b, i)) return 1;
     return GXI_LOAD(&b->aborted) != NULL;
 }
-/* Adds which devices left the barrier and why; 0 if none has. */
+/* Adds which devices left the barrier and why: the first to the last fact, the others as facts. 0 if none has. */
 static int gxi_barrier_explain(gxi_text *t, const gxi_barrier *b) {
     unsigned i, k, silent = 0, missed = 0, parts = 0;
     if (GXI_LOAD(&b->aborted)) {
@@ -20081,7 +20142,8 @@ static int gxi_barrier_explain(gxi_text *t, const gxi_barrier *b) {
             silent |= 1u << i;
             continue;
         }
-        gxi_add(t, "%sin round %u, device %d ", parts++ ? "; " : "", (unsigned)(report >> 40), b->ordinals[i]);
+        if (parts++) gxi_fact(t, GXI_KNOWN, "%s", "");
+        gxi_add(t, "in round %u, device %d ", (unsigned)(report >> 40), b->ordinals[i]);
         if ((report >> 32 & 0xFF) == 1) gxi_add(t, "waited %g s for", b->timeout_seconds);
         else gxi_add(t, "was aborted while it waited for");
         missed |= missing;
@@ -20092,8 +20154,9 @@ static int gxi_barrier_explain(gxi_text *t, const gxi_barrier *b) {
             gxi_add(t, k == i ? "%s its own blocks" : "%s device %d", named++ ? " and" : "", b->ordinals[k]);
     }
     for (i = 0; i < b->count; i++)
-        if (missed & silent & 1u << i) gxi_add(t, "; device %d has reported nothing: its kernel failed, "
-                                               "ended early, or has not started", b->ordinals[i]);
+        if (missed & silent & 1u << i)
+            gxi_fact(t, GXI_KNOWN, "device %d has reported nothing: its kernel failed, ended early, or has not started",
+                     b->ordinals[i]);
     return parts != 0;
 }
 
@@ -20119,23 +20182,21 @@ static gxi_slot *gxi_find_barrier(gxi_call *call, gpuexec_barrier barrier) {
 }
 
 static gpuexec_result gxi_barrier_broken(gxi_call *call, gxi_barrier *b) {
-    gxi_text t = { 0, 0, 0, 0 };
-    gpuexec_result result = GPUEXEC_OK;
-    if (gxi_barrier_explain(&t, b)) {
-        GXI_STORE(&b->shown, 1);
-        result = gxi_fail(call, GPUEXEC_BARRIER_BROKEN,
+    gxi_text facts = gxi_facts(call);
+    gxi_fact(&facts, GXI_CAUSE, "the barrier over %u device%s%s%s is broken: ", b->count, gxi_s(b->count),
+             GXI_PART(" created at ", b->where));
+    if (!gxi_barrier_explain(&facts, b)) {
+        gxi_text_free(&facts);
+        return GPUEXEC_OK;
+    }
+    GXI_STORE(&b->shown, 1);
+    return gxi_fail_facts(call, GPUEXEC_BARRIER_BROKEN,
                           GXI_LOAD(&b->aborted)
                           ? "when no kernel is running, call gpuexec_barrier_reset to use the barrier again"
                           : "make sure that every block on every device uses its own device's gpuexec_barrier_address, "
                             "and reaches the barrier the same number of times (rounds are counted from its creation "
                             "or reset) and within gpuexec_barrier_desc.timeout_seconds. When no kernel is running, "
-                            "call gpuexec_barrier_reset to use the barrier again",
-                          "the barrier over %u device%s%s%s is broken: %s", b->count, gxi_s(b->count),
-                          GXI_PART(" created at ", b->where),
-                          t.p ? t.p : "");
-    }
-    gxi_text_free(&t);
-    return result;
+                            "call gpuexec_barrier_reset to use the barrier again", 1, &facts);
 }
 static int gxi_barrier_has(const gxi_barrier *b, const struct CUctx_st *context) {
     unsigned i;
@@ -20191,15 +20252,13 @@ static GXI_COLD void gxi_add_barriers(gxi_text *t) {
         if (waits) gxi_sleep_ms(1);
     }
     for (b = gxi_barriers; b; b = b->next) {
-        gxi_text said = { 0, 0, 0, 0 };
         int reported = 0;
         if (gxi_barrier_gone(&query, b)) continue;
         for (i = 0; i < b->count; i++) reported |= gxi_barrier_report(b, i) != 0;
-        if (reported && gxi_barrier_explain(&said, b)) {
-            GXI_STORE(&b->shown, 1);
-            gxi_add(t, "; at the barrier%s%s: %s", GXI_PART(" created at ", b->where), said.p ? said.p : "");
-        }
-        gxi_text_free(&said);
+        if (!reported) continue;
+        GXI_STORE(&b->shown, 1);
+        gxi_fact(t, GXI_KNOWN, "at the barrier%s%s: ", GXI_PART(" created at ", b->where));
+        gxi_barrier_explain(t, b);
     }
     gxi_unlock(&gxi_barriers_mutex);
 }
