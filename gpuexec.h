@@ -4872,13 +4872,17 @@ static void gxi_add_v(gxi_text *t, const char *format, va_list list) {
     vsnprintf(t->p + t->n, (size_t)n + 1, format, list);
     t->n += (size_t)n;
 }
-static void gxi_add(gxi_text *t, const char *format, ...) GXI_PRINTF(2);
-static void gxi_add(gxi_text *t, const char *format, ...) {
+static GXI_PRINTF(2) void gxi_add(gxi_text *t, const char *format, ...) {
     va_list list;
     va_start(list, format);
     gxi_add_v(t, format, list);
     va_end(list);
 }
+
+/* An optional end of a sentence, for "%s%s": where it was, or nothing if that is not known. */
+#define GXI_PART(before, x) (x) ? (before) : "", (x) ? (x) : ""
+#define GXI_AT(where) GXI_PART(" at ", where)
+#define GXI_DOTTED(version) (version) / 1000, (version) % 1000 / 10  /* for "%d.%d" */
 
 static GXI_NOINLINE void gxi_text_free(gxi_text *t) {
     gxi_free(t->p);
@@ -5013,7 +5017,7 @@ static GXI_COLD void gxi_trace(const gxi_call *call, const char *name, int cu, i
         n += (size_t)snprintf(line + n, sizeof line - n, format, i ? ", " : "", x);      /* 12 at most: they fit */
     }
     snprintf(line + n, sizeof line - n, ") = %s (%d)  in %s%s%s\n", gxi_name_of(name, cu), cu, call->function,
-             call->where ? " at " : "", call->where ? call->where : "");
+             GXI_AT(call->where));
     gxi_log_line(GPUEXEC_LOG_TRACE, line, sizeof line);
 }
 /* The arguments after cu: their number, an int, and each of them as unsigned long long. */
@@ -5237,21 +5241,18 @@ static GXI_COLD void gxi_read_driver_log(gxi_text *t, const char *driver_call, i
    kinds; gxi_add_facts makes the text. */
 typedef enum gxi_fact_kind { GXI_PART_OF_CALL = 1, GXI_CAUSE, GXI_KNOWN, GXI_UNMADE } gxi_fact_kind;
 
-/* Begins a fact, to which gxi_add may add more. */
-static void gxi_fact(gxi_text *t, gxi_fact_kind kind, const char *format, ...) GXI_PRINTF(3);
-static void gxi_fact(gxi_text *t, gxi_fact_kind kind, const char *format, ...) {
-    va_list list;
+/* Begins a fact; gxi_add adds its text. */
+static gxi_text *gxi_fact(gxi_text *t, gxi_fact_kind kind) {
     if (t->n) gxi_add(t, "%c", 0);
     gxi_add(t, "%c", kind);
-    va_start(list, format);
-    gxi_add_v(t, format, list);
-    va_end(list);
+    return t;
 }
 static const char *gxi_facts_of(const gxi_detail *d) {
     return d->text.n && !d->text.failed ? d->text.p : "\2out of host memory\0";        /* a GXI_CAUSE */
 }
-static void gxi_copy_facts(gxi_text *t, const char *fact) {
-    for (; *fact; fact += strlen(fact) + 1) gxi_fact(t, (gxi_fact_kind)*fact, "%s", fact + 1);
+static void gxi_copy_facts(gxi_text *t, const gxi_detail *from) {
+    const char *fact = gxi_facts_of(from);
+    for (; *fact; fact += strlen(fact) + 1) gxi_add(gxi_fact(t, (gxi_fact_kind)*fact), "%s", fact + 1);
 }
 /* "there is no device 9; because of this, gpuexec_context_open at a.c:5 did not create the context, and
    gpuexec_module_load at a.c:6 did not create the module". With the name of a result, that follows the cause, and each
@@ -5277,32 +5278,29 @@ static const char *gxi_cu_meaning(int cu) {
     return meaning ? meaning : "";
 }
 
-/* A detail's strings are in its text buffer, one after the other: facts, message, cure, logs, the CUresult's name (a
-   copy, because the driver's library may be closed), the place (a copy, because the caller's library may be), and the
-   whole text. other: the call that returns this failure of an earlier call, or NULL. */
+/* A detail's strings are in its text buffer, one after the other: facts, cure, logs, the CUresult's name (a copy,
+   because the driver's library may be closed), the place (a copy, because the caller's library may be), message, text.
+   other: the call that returns this failure of an earlier call, or NULL. */
 static void gxi_detail_write(gxi_detail *d, const gxi_detail *from, const gxi_call *other) {
     const gpuexec_error *const e = &from->e;
     const char *const facts = gxi_facts_of(from), *const result = gpuexec_result_name(e->result);
-    gxi_text *t = &d->text;
-    size_t message, cure, log, driver_log, name, place, text;
+    const char **const parts[] = { &d->e.cure, &d->e.log, &d->e.driver_log, &d->e.driver_result_name, &d->e.where };
+    enum { GXI_STRINGS = sizeof parts / sizeof *parts };
+    gxi_text *const t = &d->text;
+    size_t at[GXI_STRINGS], message, text;
+    int i;
     t->n = 0;
     t->failed = 0;
     d->e = *e;
-    gxi_copy_facts(t, facts);
+    gxi_copy_facts(t, from);
     gxi_add(t, "%c%c", 0, 0);
+    for (i = 0; i < GXI_STRINGS; i++) {
+        at[i] = t->n;
+        gxi_add(t, "%s%c", *parts[i] ? *parts[i] : "", 0);
+    }
     message = t->n;
     gxi_add_facts(t, facts, NULL);
     gxi_add(t, "%c", 0);
-    cure = t->n;
-    gxi_add(t, "%s%c", e->cure ? e->cure : "", 0);
-    log = t->n;
-    gxi_add(t, "%s%c", e->log ? e->log : "", 0);
-    driver_log = t->n;
-    gxi_add(t, "%s%c", e->driver_log ? e->driver_log : "", 0);
-    name = t->n;
-    gxi_add(t, "%s%c", e->driver_result_name ? e->driver_result_name : "", 0);
-    place = t->n;
-    gxi_add(t, "%s%c", e->where ? e->where : "", 0);
     text = t->n;
     gxi_add(t, "%s%s%s: ", e->where ? e->where : "", e->where ? ": " : "", e->function);
     gxi_add_facts(t, facts, e->asynchronous ? result : NULL);
@@ -5321,19 +5319,10 @@ static void gxi_detail_write(gxi_detail *d, const gxi_detail *from, const gxi_ca
         gxi_add(t, other->kind == GXI_WORKS ? "  because of this failure, %s%s%s was refused; "
                 "gpuexec_take_error() clears it\n"
                                             : "  this failure happened on another thread; it was reported by %s%s%s\n",
-                other->function, other->where ? " at " : "", other->where ? other->where : "");
-    if (t->failed) {
-        d->e.message = d->e.text = gxi_no_memory_text;
-        d->e.cure = d->e.log = d->e.driver_log = d->e.driver_result_name = d->e.where = NULL;
-        return;
-    }
-    d->e.where = e->where ? t->p + place : NULL;
-    d->e.message = t->p + message;
-    d->e.cure = e->cure ? t->p + cure : NULL;
-    d->e.log = e->log ? t->p + log : NULL;
-    d->e.driver_log = e->driver_log ? t->p + driver_log : NULL;
-    d->e.driver_result_name = e->driver_result_name ? t->p + name : NULL;
-    d->e.text = t->p + text;
+                other->function, GXI_AT(other->where));
+    for (i = 0; i < GXI_STRINGS; i++) if (*parts[i]) *parts[i] = t->failed ? NULL : t->p + at[i];
+    d->e.message = t->failed ? gxi_no_memory_text : t->p + message;
+    d->e.text = t->failed ? gxi_no_memory_text : t->p + text;
 }
 
 static void gxi_write_last(gxi_thread_record *record, const gxi_detail *from, const gxi_call *other) {
@@ -5396,7 +5385,7 @@ static GXI_COLD const char *gxi_capture_cure(int cu) {
 /* The facts of a failure of the call, to add more to. */
 static gxi_text gxi_facts(const gxi_call *call) {
     gxi_text facts = { 0, 0, 0, 0 };
-    if (call->subject) gxi_fact(&facts, GXI_PART_OF_CALL, "%s", call->subject);
+    if (call->subject) gxi_add(gxi_fact(&facts, GXI_PART_OF_CALL), "%s", call->subject);
     return facts;
 }
 /* Fails with these facts, and frees them. explained: they say all that the driver's log could. */
@@ -5427,14 +5416,11 @@ static GXI_COLD gpuexec_result gxi_fail_facts(gxi_call *call, gpuexec_result res
 static GXI_COLD gpuexec_result gxi_fail_v(gxi_call *call, gpuexec_result result, const char *cure, int explained,
                                           const char *format, va_list list) {
     gxi_text facts = gxi_facts(call);
-    gxi_fact(&facts, GXI_CAUSE, "%s", "");
-    gxi_add_v(&facts, format, list);
+    gxi_add_v(gxi_fact(&facts, GXI_CAUSE), format, list);
     return gxi_fail_facts(call, result, cure, explained, &facts);
 }
-static gpuexec_result gxi_fail(gxi_call *call, gpuexec_result result, const char *cure, const char *format, ...)
-GXI_PRINTF(4);
-static GXI_COLD gpuexec_result gxi_fail(gxi_call *call, gpuexec_result result, const char *cure, const char *format,
-                                        ...) {
+static GXI_COLD GXI_PRINTF(4) gpuexec_result gxi_fail(gxi_call *call, gpuexec_result result, const char *cure,
+                                                      const char *format, ...) {
     va_list list;
     va_start(list, format);
     gxi_fail_v(call, result, cure, 1, format, list);
@@ -5442,10 +5428,8 @@ static GXI_COLD gpuexec_result gxi_fail(gxi_call *call, gpuexec_result result, c
     return result;
 }
 /* For a driver call that failed for a reason not known here. */
-static gpuexec_result gxi_fail_unexplained(gxi_call *call, gpuexec_result result, const char *cure,
-                                           const char *format, ...) GXI_PRINTF(4);
-static GXI_COLD gpuexec_result gxi_fail_unexplained(gxi_call *call, gpuexec_result result, const char *cure,
-                                                    const char *format, ...) {
+static GXI_COLD GXI_PRINTF(4) gpuexec_result gxi_fail_unexplained(gxi_call *call, gpuexec_result result,
+                                                                  const char *cure, const char *format, ...) {
     va_list list;
     va_start(list, format);
     gxi_fail_v(call, result, cure, 0, format, list);
@@ -5574,32 +5558,31 @@ static const gxi_fault *gxi_fault_of(int cu, uint64_t *address) {
 }
 /* Fails because work that was enqueued earlier has failed. detected: what follows the call's name and place. */
 static GXI_COLD gpuexec_result gxi_fail_late(gxi_call *call, gxi_text *detected) {
-    const int illegal = call->cu == GXI_ILLEGAL_ADDRESS;
-    void (*const allocations)(gxi_text *, uint64_t) = illegal ? GXI_LOAD(&gxi.add_allocations) : NULL;
+    void (*const allocations)(gxi_text *, uint64_t) =
+        call->cu == GXI_ILLEGAL_ADDRESS ? GXI_LOAD(&gxi.add_allocations) : NULL;
     gxi_text facts = gxi_facts(call);
     uint64_t address;
     const gxi_fault *const fault = gxi_fault_of(call->cu, &address);
     const char *cure = fault->cure;
     if (GXI_LOAD(&gxi.sticky)) {
-        gxi_copy_facts(&facts, gxi_facts_of(&gxi.sticky_detail));
+        gxi_copy_facts(&facts, &gxi.sticky_detail);
         cure = "start a new process: CUDA refuses all further work in this one";
     } else {
-        gxi_fact(&facts, GXI_CAUSE, "%s %s", fault->says ? "a copy or fill enqueued earlier"
+        gxi_add(gxi_fact(&facts, GXI_CAUSE), "%s %s", fault->says ? "a copy or fill enqueued earlier"
                  : "a kernel launched earlier", fault->what);
         if (allocations && address) allocations(&facts, address);
         if (!fault->says && GXI_LOAD(&gxi.add_launches)) GXI_LOAD(&gxi.add_launches)(&facts);
         if (allocations) allocations(&facts, 0);
         if (GXI_LOAD(&gxi.barriers)) GXI_LOAD(&gxi.add_barriers)(&facts);
-        gxi_fact(&facts, GXI_KNOWN, "detected by %s%s%s%s", call->function, call->where ? " at " : "",
-                 call->where ? call->where : "", detected->p ? detected->p : "");
+        gxi_add(gxi_fact(&facts, GXI_KNOWN), "detected by %s%s%s%s", call->function, GXI_AT(call->where),
+                detected->p ? detected->p : "");
     }
     gxi_text_free(detected);
     return gxi_fail_facts(call, GPUEXEC_KERNEL_FAILED, cure, 1, &facts);
 }
 /* Fails with the driver's result in call->cu. If that means the same everywhere (a kernel failed earlier), message and
    cure are gxi_fail_late's; otherwise they are the caller's. */
-static gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, const char *format, ...) GXI_PRINTF(3);
-static GXI_COLD gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, const char *format, ...) {
+static GXI_COLD GXI_PRINTF(3) gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, const char *format, ...) {
     gxi_text detected = { 0, 0, 0, 0 };
     gpuexec_result result = gxi_result_of(call->cu);
     va_list list;
@@ -5734,11 +5717,7 @@ static gpuexec_result gxi_open_library(gxi_call *call, const gpuexec_setup_desc 
     const char *path = desc->driver_path, *by = "gpuexec_setup_desc.driver_path";
     gxi_text tried = { 0, 0, 0, 0 }, why = { 0, 0, 0, 0 };
     size_t i;
-    if (!path && !desc->ignore_environment && !gxi_privileged()) {
-        path = getenv("GPUEXEC_DRIVER");
-        if (path && !*path) path = NULL;
-        by = "the environment variable GPUEXEC_DRIVER";
-    }
+    if (!path && (path = gxi_environment("GPUEXEC_DRIVER")) != NULL) by = "the environment variable GPUEXEC_DRIVER";
     if (path) {
         gxi.library = gxi_library_named(path, &why);
         if (gxi.library) snprintf(gxi.library_path, sizeof gxi.library_path, "%s", path);
@@ -5801,9 +5780,9 @@ static GXI_COLD gpuexec_result gxi_fail_init(gxi_call *call) {
     for (i = 0; i < sizeof cures / sizeof *cures; i++)
         if (cures[i].cu == call->cu) cure = cures[i].cure;
     return gxi_fail(call, gxi_result_of(call->cu) == GPUEXEC_NO_DEVICE ? GPUEXEC_NO_DEVICE : GPUEXEC_DRIVER_ERROR, cure,
-                    "the driver \"%s\" (CUDA %d.%d) %s%s%s%s", gxi.library_path, gxi.version / 1000, gxi.version % 1000
-                    / 10, call->cu == GXI_NO_DEVICE ? "finds no GPU" : "does not start: cuInit failed",
-                    visible ? " (CUDA_VISIBLE_DEVICES is \"" : "", visible ? visible : "", visible ? "\")" : "");
+                    "the driver \"%s\" (CUDA %d.%d) %s%s%s%s", gxi.library_path, GXI_DOTTED(gxi.version),
+                    call->cu == GXI_NO_DEVICE ? "finds no GPU" : "does not start: cuInit failed",
+                    GXI_PART(" (CUDA_VISIBLE_DEVICES is \"", visible), visible ? "\")" : "");
 }
 
 static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *desc) {
@@ -5812,7 +5791,7 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
     gpuexec_result result = gxi_open_library(call, desc);
     union { void *p; int (GXI_CUDA *f)(int *); } u;
     char name[64];
-    int too_old, lacks = 0;
+    int too_old, lacks = 0, inits = 0;
     size_t i;
     if (result) return result;
     u.p = gxi_library_symbol(gxi.library, "cuDriverGetVersion");
@@ -5830,8 +5809,7 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
         snprintf(name, sizeof name, "%.*s", (int)strcspn(row->name, "_"), row->name);
         members[i] = call->cu || row->need >= GXI_NEED_NVRTC ? NULL : gxi_resolve(name, row->version);
         if (!members[i] && row->need == GXI_NEED_REQUIRED && ++lacks)
-            gxi_add(&missing, "%s %s (CUDA %d.%d)", missing.n ? "," : "",
-                                                            row->name, row->version / 1000, row->version % 1000 / 10);
+            gxi_add(&missing, "%s %s (CUDA %d.%d)", missing.n ? "," : "", row->name, GXI_DOTTED(row->version));
     }
     memcpy(&gxi.cu, members, sizeof members);    /* gxi_driver's members are the rows, as function pointers */
     GXI_STORE(&gxi.error_name, gxi.cu.cuGetErrorName);
@@ -5840,7 +5818,7 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
     too_old = call->cu == 0 && (gxi.version < 11040 || !gxi_library_symbol(gxi.library, "cuGetProcAddress"));
     if (call->cu == 0 && !lacks && !too_old) {
         const int before = gxi.begun;
-        gxi.begun = 1;
+        gxi.begun = inits = 1;
         if (GXI_TRY(cuInit, (0)) == 0) return GPUEXEC_OK;
         gxi.begun = before;
     }
@@ -5858,11 +5836,9 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
     } else if (gxi.version > 0 && (lacks || too_old)) {
         result = gxi_fail(call, GPUEXEC_OLD_DRIVER, "install a newer NVIDIA driver",
                           "the driver \"%s\" supports CUDA %d.%d; gpuexec needs 11.4 or later%s%s", gxi.library_path,
-                          gxi.version / 1000, gxi.version % 1000 / 10, missing.p ? ", and this driver lacks" : "",
-                          missing.p ? missing.p : "");
-    } else if (gxi.cu.cuInit && call->driver_call && strcmp(call->driver_call, "cuInit") == 0) {
-        result = gxi_fail_init(call);
-    } else {
+                          GXI_DOTTED(gxi.version), GXI_PART(", and this driver lacks", missing.p));
+    } else if (inits) result = gxi_fail_init(call);
+    else {
         result = gxi_fail_cu(call, "run `nvidia-smi`: it shows whether the driver works",
                              "cannot query the version of the driver \"%s\"%s", gxi.library_path,
                              call->cu ? "" : ": cuDriverGetVersion returned no version");
@@ -5883,7 +5859,7 @@ static GXI_COLD gpuexec_result gxi_fail_forked(gxi_call *call) {
 static GXI_COLD gpuexec_result gxi_fail_started(gxi_call *call) {
     return gxi_fail(call, GPUEXEC_TOO_LATE, "call gpuexec_setup before any other call, or after gpuexec_shutdown",
                     "the library is already in use: %s%s%s started it", gxi.first_function,
-                    gxi.first_where ? " at " : "", gxi.first_where ? gxi.first_where : "");
+                    GXI_AT(gxi.first_where));
 }
 /* Earlier settings stay: calls on other threads may be reading them, and blocks of memory refer to their allocator. */
 static GXI_COLD gpuexec_result gxi_settings_new(gxi_call *call, const gpuexec_setup_desc *desc) {
@@ -5930,8 +5906,8 @@ static GXI_COLD gpuexec_result gxi_start_held(gxi_call *call, const gpuexec_setu
         return gxi_fail_with(call, &again);
     }
     desc = gxi_desc();
-    trace = desc->ignore_environment || gxi_privileged() ? NULL : getenv("GPUEXEC_TRACE");
-    gxi.trace = desc->trace || (trace && *trace && strcmp(trace, "0") != 0);
+    trace = gxi_environment("GPUEXEC_TRACE");
+    gxi.trace = desc->trace || (trace && strcmp(trace, "0") != 0);
     GXI_STORE(&gxi.careful, gxi.trace);
     GXI_STORE(&gxi.watched, gxi.trace);
     result = gxi_load_driver(call, desc);
@@ -6001,35 +5977,35 @@ static GXI_NOINLINE gpuexec_result gxi_check_desc(gxi_call *call, const char *na
    gxi_MEMBER_end, in the kind's section, ends the object once its handle cannot be found any more, and returns the
    driver's result. */
 #define GXI_KIND_ROWS(ROW) \
-    ROW(CONTEXT, context, "a context", GXI_CLOSE, "", 0, 1, GXI_OWNS, GXI_USUAL, struct gxi_context *info;) \
-    ROW(MODULE, module, "a module", GXI_UNLOAD, GXI_OR_CONTEXT, 3, 0, GXI_NEEDS_CONTEXT | GXI_MAY_WAIT, GXI_USUAL, \
+    ROW(CONTEXT, context, "context", GXI_CLOSE, "", 0, 1, GXI_OWNS, GXI_USUAL, struct gxi_context *info;) \
+    ROW(MODULE, module, "module", GXI_UNLOAD, GXI_OR_CONTEXT, 3, 0, GXI_NEEDS_CONTEXT | GXI_MAY_WAIT, GXI_USUAL, \
         struct CUmod_st *native; struct gxi_module *info; uint64_t library; /* a handle id; 0: none */) \
-    ROW(KERNEL, kernel, "a kernel", GXI_CLOSE, ": its module was unloaded or its context was closed", 2, 0, GXI_ENDS, \
+    ROW(KERNEL, kernel, "kernel", GXI_CLOSE, ": its module was unloaded or its context was closed", 2, 0, GXI_ENDS, \
         GXI_USUAL, struct CUfunc_st *native; struct gxi_kernel *info; const unsigned short *sizes;) \
     /* last_where, last_kernel: see gxi_note_launch; open: atomic, see >>impl-capturing */ \
-    ROW(STREAM, stream, "a stream", GXI_DESTROY, GXI_OR_CONTEXT, 6, 0, GXI_ENDS, GXI_HOW(gxi_stream_leave, NULL, \
+    ROW(STREAM, stream, "stream", GXI_DESTROY, GXI_OR_CONTEXT, 6, 0, GXI_ENDS, GXI_HOW(gxi_stream_leave, NULL, \
         "use gpuexec_stream_create, or gpuexec_stream_legacy(context) for the default stream"), \
         struct CUstream_st *native; const char *last_where; uint32_t last_kernel; uint32_t open;) \
     /* atomic; recorded: 0 no, 1 yes, 2 in a capture, otherwise the gpuexec_result that refused the last record; \
        flags: GXI_RECORDABLE, GXI_IN_GRAPH, changed with gxi_tables held */ \
-    ROW(EVENT, event, "an event", GXI_DESTROY, GXI_OR_CONTEXT, 5, 0, 0, GXI_HOW(gxi_event_leave, NULL, GXI_CREATE), \
+    ROW(EVENT, event, "event", GXI_DESTROY, GXI_OR_CONTEXT, 5, 0, 0, GXI_HOW(gxi_event_leave, NULL, GXI_CREATE), \
         struct CUevent_st *native; const char *refused_at; uint32_t recorded; uint32_t flags;) \
-    ROW(LINKER, linker, "a linker", GXI_DESTROY, GXI_OR_CONTEXT, 4, 0, GXI_NEEDS_CONTEXT, GXI_USUAL, \
+    ROW(LINKER, linker, "linker", GXI_DESTROY, GXI_OR_CONTEXT, 4, 0, GXI_NEEDS_CONTEXT, GXI_USUAL, \
         void *native; /* NULL: no link state now */ struct gxi_linker *info;) \
-    ROW(PARAMS, params, "a parameter block", GXI_DESTROY, "", 0, 3, 0, GXI_USUAL, struct gxi_block *info;) \
-    ROW(PREPARED, prepared, "a prepared launch", GXI_DESTROY, GXI_OR_CONTEXT, 1, 0, 0, \
+    ROW(PARAMS, params, "parameter block", GXI_DESTROY, "", 0, 3, 0, GXI_USUAL, struct gxi_block *info;) \
+    ROW(PREPARED, prepared, "prepared launch", GXI_DESTROY, GXI_OR_CONTEXT, 1, 0, 0, \
         GXI_HOW(NULL, "prepare it again with gpuexec_prepare", GXI_CREATE), \
         struct CUfunc_st *native; struct gxi_prepared *info;) \
-    ROW(BARRIER, barrier, "a barrier", GXI_DESTROY, GXI_OR_CONTEXT, 0, 0, 0, GXI_USUAL, struct gxi_barrier *info;) \
-    ROW(GRAPH, graph, "a graph", GXI_DESTROY, GXI_OR_CONTEXT, 1, 0, 0, \
+    ROW(BARRIER, barrier, "barrier", GXI_DESTROY, GXI_OR_CONTEXT, 0, 0, 0, GXI_USUAL, struct gxi_barrier *info;) \
+    ROW(GRAPH, graph, "graph", GXI_DESTROY, GXI_OR_CONTEXT, 1, 0, 0, \
         GXI_HOW(NULL, "destroy it, or close its context, after its last launch", GXI_CREATE), \
         struct CUgraphExec_st *exec; /* atomic; NULL: not instantiated */ struct gxi_graph *info;) \
-    ROW(BATCH, batch, "a batch", GXI_DESTROY, GXI_OR_CONTEXT, 1, 0, 0, GXI_USUAL, \
+    ROW(BATCH, batch, "batch", GXI_DESTROY, GXI_OR_CONTEXT, 1, 0, 0, GXI_USUAL, \
         struct CUgraphExec_st *exec; /* NULL until it is launched */ struct gxi_batch *info;) \
-    ROW(POOL, pool, "a pool", GXI_DESTROY, GXI_OR_CONTEXT, 6, 0, GXI_ENDS | GXI_OUTLIVES, GXI_USUAL, \
+    ROW(POOL, pool, "pool", GXI_DESTROY, GXI_OR_CONTEXT, 6, 0, GXI_ENDS | GXI_OUTLIVES, GXI_USUAL, \
         void *native; uint64_t most; int device; unsigned is; /* see GXI_POOL_OWN */) \
-    ROW(IPC, ipc, "a connection", GXI_DESTROY, "", 0, 3, 0, GXI_USUAL, struct gxi_ipc *info;) \
-    ROW(LIBRARY, library, "a library", GXI_UNLOAD, "", 0, 2, GXI_MAY_WAIT, GXI_USUAL, \
+    ROW(IPC, ipc, "connection", GXI_DESTROY, "", 0, 3, 0, GXI_USUAL, struct gxi_ipc *info;) \
+    ROW(LIBRARY, library, "library", GXI_UNLOAD, "", 0, 2, GXI_MAY_WAIT, GXI_USUAL, \
         struct CUlib_st *native; /* NULL before CUDA 12.0 */ struct gxi_library *info;)
 #define GXI_CLOSE "close", "closed"
 #define GXI_DESTROY "destroy", "destroyed"
@@ -6271,18 +6247,19 @@ static void gxi_event_leave(gxi_slot *event) {
 GXI_KIND_ROWS(GXI_ROW)
 #undef GXI_ROW
 static const struct gxi_kind {
-    const char *name, *verb, *ended, *also;
+    const char *name, *the, *verb, *ended, *also;
     unsigned    turn, last, is;
     int       (*end)(gxi_call *call, gxi_slot *old);
     void      (*leave)(gxi_slot *slot);
     const char *cure, *create;
 } gxi_kinds[] = {
-    { "nothing", "", "", "", 0, 0, 0, NULL, GXI_USUAL },
+    { "nothing", "", "", "", "", 0, 0, 0, NULL, GXI_USUAL },
 #define GXI_ROW(KIND, member, name, verb, also, turn, last, is, how, members) \
-    { name, verb, also, turn, last, is, gxi_##member##_end, how },
+    { name, "the " name, verb, also, turn, last, is, gxi_##member##_end, how },
     GXI_KIND_ROWS(GXI_ROW)
 #undef GXI_ROW
 };
+#define GXI_A(kind) (kind) == GXI_EVENT ? "an" : "a", gxi_kinds[kind].name               /* for "%s %s" */
 static const struct gxi_kind *gxi_row_of(uint64_t id) { return &gxi_kinds[gxi_kind_of(id)]; }    /* of an open object */
 
 /* instead of the name of the call that closes handles: another library has destroyed their context */
@@ -6378,12 +6355,13 @@ static uint64_t gxi_failed_id(unsigned kind) {                       /* for this
     return id;
 }
 
-/* Reads a place of which only the caller's pointer was stored: the library that contains it may have been unloaded.
-   0 if its memory was unmapped or no longer holds text. */
-static int gxi_noted_place(const char *where, char *out, size_t size) {
+/* Reads a place of which only the caller's pointer was stored: the library that contains it may have been unloaded, so
+   that its memory is unmapped or no longer holds text. "" for none. */
+static const char *gxi_noted_place(const char *where, char *out, size_t size) {
+    static const char unloaded[] = "a place in a library that has been unloaded";
     int ends[2], ok;
     size_t i = 0;
-    if (!gxi_read_begin(ends)) return 0;
+    if (!where || !gxi_read_begin(ends)) return where ? unloaded : "";
     while ((ok = gxi_read_byte(ends, where + i, out + i)) != 0 && out[i] && i + 1 < size) {
         ok = (unsigned char)out[i] >= ' ' && out[i] != 0x7F;
         if (!ok) break;
@@ -6391,7 +6369,7 @@ static int gxi_noted_place(const char *where, char *out, size_t size) {
     }
     gxi_read_end(ends);
     out[i] = 0;
-    return ok && i;
+    return ok && i ? out : unloaded;
 }
 /* What is known about a closed handle: "it was destroyed by gpuexec_stream_destroy at a.c:9 (created at a.c:5)". */
 static GXI_COLD void gxi_add_past(gxi_text *t, uint64_t id) {
@@ -6405,10 +6383,8 @@ static GXI_COLD void gxi_add_past(gxi_text *t, uint64_t id) {
     for (i = 0; i < GXI_PAST_KEPT && past.id != id; i++) past = gxi.past[i];
     if (past.id == id && !gxi_peek_any(id))
         gxi_add(t, "it was %s by %s%s%s%s%s%s", past.by == gxi_outside ? "closed" : row->ended, past.by,
-                past.closed_at ? " at " : "", !past.closed_at ? ""
-                : gxi_noted_place(past.closed_at, place, sizeof place) ? place
-                : "a place in a library that has been unloaded",
-                past.made_at ? " (created at " : "", past.made_at ? past.made_at : "", past.made_at ? ")" : "");
+                past.closed_at ? " at " : "", gxi_noted_place(past.closed_at, place, sizeof place),
+                GXI_PART(" (created at ", past.made_at), past.made_at ? ")" : "");
     else if (id >> 48 != gxi_tag() >> 48 || generation <= gxi.generation)
         gxi_add(t, "it was closed by gpuexec_shutdown, or before that");
     else
@@ -6418,7 +6394,7 @@ static GXI_COLD void gxi_add_past(gxi_text *t, uint64_t id) {
 static GXI_COLD gpuexec_result gxi_fail_stale(gxi_call *call, uint64_t id, const char *is, const char *cure) {
     gxi_text t = { 0, 0, 0, 0 };
     gxi_add_past(&t, id);
-    gxi_fail(call, GPUEXEC_STALE_HANDLE, cure, "%s is stale%s%s", is, t.p ? ": " : "", t.p ? t.p : "");
+    gxi_fail(call, GPUEXEC_STALE_HANDLE, cure, "%s is stale%s%s", is, GXI_PART(": ", t.p));
     gxi_text_free(&t);
     return GPUEXEC_STALE_HANDLE;
 }
@@ -6426,34 +6402,31 @@ static GXI_COLD gpuexec_result gxi_fail_stale(gxi_call *call, uint64_t id, const
 /* Fails because the handle is a failed one: with the facts of its failure, and that it was not created. */
 static GXI_COLD gpuexec_result gxi_fail_unmade(gxi_call *call, uint64_t id, const char *is) {
     const gxi_failed *const failed = &gxi.failed[(id >> 6) % GXI_FAILED_KEPT];
-    const gpuexec_error *const e = &failed->detail.e;
-    gxi_text facts = gxi_facts(call), cure = { 0, 0, 0, 0 }, log = { 0, 0, 0, 0 };
-    gpuexec_result result = GPUEXEC_BAD_HANDLE;
-    gxi_lock(&gxi_tables);                       /* its parts are copied: another thread may overwrite them */
-    if (failed->id == id && e->result) {
-        result = e->result;
-        gxi_copy_facts(&facts, gxi_facts_of(&failed->detail));
-        gxi_fact(&facts, GXI_UNMADE, "%s%s%s did not create %s", e->function, e->where ? " at " : "",
-                 e->where ? e->where : "", is);
-        if (e->cure) gxi_add(&cure, "%s", e->cure);
-        if (e->log) gxi_add(&log, "%s", e->log);
-        call->driver_call = e->driver_call;
-        call->cu = e->driver_result;
-    } else gxi_fact(&facts, GXI_CAUSE, "%s could not be created; the reason is no longer stored", is);
+    gxi_text facts = gxi_facts(call);
+    gxi_detail was;
+    memset(&was, 0, sizeof was);
+    gxi_lock(&gxi_tables);
+    if (failed->id == id) gxi_detail_write(&was, &failed->detail, NULL);         /* others may overwrite it */
     gxi_unlock(&gxi_tables);
-    call->log = log.p;
-    gxi_fail_facts(call, result, cure.p, 1, &facts);
+    if (was.e.result) {
+        gxi_copy_facts(&facts, &was);
+        gxi_add(gxi_fact(&facts, GXI_UNMADE), "%s%s%s did not create %s", was.e.function, GXI_AT(was.e.where), is);
+    } else {
+        was.e.result = GPUEXEC_BAD_HANDLE;
+        gxi_add(gxi_fact(&facts, GXI_CAUSE), "%s could not be created; the reason is no longer stored", is);
+    }
+    call->driver_call = was.e.driver_call;
+    call->cu = was.e.driver_result;
+    call->log = was.e.log;
+    gxi_fail_facts(call, was.e.result, was.e.cure, 1, &facts);
     call->log = NULL;
-    gxi_text_free(&cure);
-    gxi_text_free(&log);
-    return result;
+    gxi_text_free(&was.text);
+    return was.e.result;
 }
 /* Fails because the handle is not open, and explains why. `is` names the argument ("the stream"), `kind` is the
    required kind. */
 static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsigned kind, const char *is) {
     const unsigned found = gxi_kind_of(id);
-    const char *const name = gxi_kinds[found < GXI_KINDS ? found : 0].name;
-    gxi_slot *slot = gxi_peek_any(id);
     if (gxi.forked) return gxi_fail_forked(call);
     if (id == 0)
         return gxi_fail(call, GPUEXEC_BAD_HANDLE, gxi_kinds[kind].create,
@@ -6474,11 +6447,10 @@ static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsi
                         is, (unsigned long long)id);
     if (id & GXI_FAILED) return gxi_fail_unmade(call, id, is);
     if (found != kind) {
-        const char *argument = strchr(is, ' '), *required = strchr(gxi_kinds[kind].name, ' ');
-        const int plain = argument && required && strcmp(argument, required) == 0;     /* "the stream" for "a stream" */
-        return gxi_fail(call, GPUEXEC_WRONG_KIND, NULL, "%s%s %s %s, but %s is required",
-                        plain ? "this handle" : "the handle passed as ", plain ? "" : is, slot ? "is" : "was", name,
-                        gxi_kinds[kind].name);
+        const int plain = strcmp(is, gxi_kinds[kind].the) == 0;
+        return gxi_fail(call, GPUEXEC_WRONG_KIND, NULL, "%s%s %s %s %s, but %s %s is required",
+                        plain ? "this handle" : "the handle passed as ", plain ? "" : is,
+                        gxi_peek_any(id) ? "is" : "was", GXI_A(found), GXI_A(kind));
     }
     return gxi_fail_stale(call, id, is, gxi_kinds[kind].cure);
 }
@@ -6551,14 +6523,12 @@ static void gxi_add_last_launches(gxi_text *t) {
             const uint32_t last = GXI_LOAD(&stream->is.stream.last_kernel);
             if (!last) continue;
             kernel = gxi_noted_kernel(last);
-            if (!shown++) gxi_fact(t, GXI_KNOWN, "last launch on each stream: ");
+            if (!shown++) gxi_add(gxi_fact(t, GXI_KNOWN), "last launch on each stream: ");
             else gxi_add(t, ", ");
             gxi_add(t, "%s%s%s on device %d",
                     !kernel ? "a kernel of a module that has been unloaded"
                     : gxi_kernel_of(kernel)->named ? gxi_kernel_of(kernel)->title : "an adopted kernel",
-                    where ? " at " : "",
-                    !where ? "" : gxi_noted_place(where, place, sizeof place) ? place
-                    : "a place in a library that has been unloaded", gxi_context_of(context)->ordinal);
+                    where ? " at " : "", gxi_noted_place(where, place, sizeof place), gxi_context_of(context)->ordinal);
         }
     }
     gxi_unlock(&gxi_tables);
@@ -6800,9 +6770,7 @@ static void gxi_add_freed_range(gxi_text *t, const gxi_range *r, const char *bef
     const char *const where = GXI_LOAD(&r->freed_where);
     char place[512];
     gxi_add_range(t, r, before, r->kind == GPUEXEC_MEMORY_REGISTERED ? ", unregistered at " : ", freed at ");
-    if (gxi_is_quick(r) && where && !gxi_noted_place(where, place, sizeof place))
-        gxi_add(t, "a place in a library that has been unloaded)");
-    else gxi_add(t, "%s)", !where ? "?" : gxi_is_quick(r) ? place : where);
+    gxi_add(t, "%s)", !where ? "?" : gxi_is_quick(r) ? gxi_noted_place(where, place, sizeof place) : where);
 }
 /* Adds the freed allocation that contained the address, if that is known, and copies it to *out. */
 static int gxi_add_freed(gxi_text *t, const char *before, uint64_t address, gxi_range *out) {
@@ -6822,11 +6790,12 @@ static void gxi_add_illegal_address(gxi_text *t, uint64_t address) {
     gxi_lock(&gxi_tables);
     r = gxi_freed_last(UINT64_MAX, address);
     if (r) {
-        gxi_fact(t, GXI_KNOWN, "the address 0x%llx is in freed memory, ", (unsigned long long)address);
+        gxi_add(gxi_fact(t, GXI_KNOWN), "the address 0x%llx is in freed memory, ", (unsigned long long)address);
         gxi_add_freed_range(t, r, "");
     } else if ((r = gxi_range_any(address)) != NULL && GXI_LOAD(&r->state) == GXI_LIVE && address - r->lo >= r->bytes) {
-        gxi_fact(t, GXI_KNOWN, "the address 0x%llx is %llu byte%s past the end of the ", (unsigned long long)address,
-                 (unsigned long long)(address - r->lo - r->bytes), address - r->lo - r->bytes == 1 ? "" : "s");
+        gxi_add(gxi_fact(t, GXI_KNOWN), "the address 0x%llx is %llu byte%s past the end of the ",
+                (unsigned long long)address, (unsigned long long)(address - r->lo - r->bytes),
+                address - r->lo - r->bytes == 1 ? "" : "s");
         gxi_add_range(t, r, "", ")");
     }
     gxi_unlock(&gxi_tables);
@@ -6845,13 +6814,13 @@ static void gxi_add_last_allocations(gxi_text *t, uint64_t address) {
     gxi_lock(&gxi_tables);
     for (i = 0; i < GXI_FREED_SHOWN && (r = gxi_freed_last(last, 0)) != NULL; i++) {
         last = r->freed_at;
-        if (!i) gxi_fact(t, GXI_KNOWN, "last freed: ");
+        if (!i) gxi_add(gxi_fact(t, GXI_KNOWN), "last freed: ");
         gxi_add_freed_range(t, r, i ? ", " : "");
     }
     for (context = gxi_first_held(&gxi.first[GXI_CONTEXT]); context; context = gxi_next_held(context))
         for (r = gxi_context_of(context)->ranges; r && shown < GXI_FREED_SHOWN; r = r->next) {       /* newest first */
             if (GXI_LOAD(&r->state) != GXI_LIVE) continue;
-            if (!shown) gxi_fact(t, GXI_KNOWN, "most recent allocations still in use: ");
+            if (!shown) gxi_add(gxi_fact(t, GXI_KNOWN), "most recent allocations still in use: ");
             gxi_add_range(t, r, shown++ ? ", " : "", ")");
         }
     gxi_unlock(&gxi_tables);
@@ -7282,25 +7251,22 @@ GPUEXEC_API void *gpuexec_driver_symbol(const char *name, int version) {
         gxi_fail(call, GPUEXEC_OLD_DRIVER,
                  gxi_resolve(name, gxi.version) ? "request it for an older CUDA version, or install a newer driver"
                                                 : "install a newer NVIDIA driver",
-                 "\"%s\" of CUDA %d.%d is not available: this driver supports CUDA %d.%d", name, version / 1000,
-                 version % 1000 / 10, gxi.version / 1000, gxi.version % 1000 / 10);
+                 "\"%s\" of CUDA %d.%d is not available: this driver supports CUDA %d.%d", name,
+                 GXI_DOTTED(version), GXI_DOTTED(gxi.version));
     else if (gxi_resolve(name, gxi.version))
         gxi_fail(call, GPUEXEC_NOT_FOUND, "pass the version of CUDA that introduced it, or a later one",
                  "\"%s\" was introduced later than the version passed, %d.%d; this driver (CUDA %d.%d) has it", name,
-                 version / 1000,
-                     version % 1000 / 10, gxi.version / 1000,
-                 gxi.version % 1000 / 10);
+                 GXI_DOTTED(version), GXI_DOTTED(gxi.version));
     else if (gxi_is_cpu_device())
         gxi_fail(call, GPUEXEC_NOT_FOUND,
                  "check the spelling (omit suffixes such as _v2 or _ptsz); a GPU's driver may have it",
                  "the CPU device has no \"%s\": it implements the calls that gpuexec makes and few others, but no "
                  "textures or inter-process handles (its driver version is %d.%d)",
-                 name, gxi.version / 1000, gxi.version % 1000 / 10);
+                 name, GXI_DOTTED(gxi.version));
     else
         gxi_fail(call, GPUEXEC_NOT_FOUND,
                  "check the spelling (omit suffixes such as _v2 or _ptsz); a newer driver may have it",
-                 "\"%s\" is not in this driver (CUDA %d.%d), in any version", name, gxi.version / 1000,
-                 gxi.version % 1000 / 10);
+                 "\"%s\" is not in this driver (CUDA %d.%d), in any version", name, GXI_DOTTED(gxi.version));
     return NULL;
 }
 GPUEXEC_API gpuexec_result gpuexec_driver_check_at(const char *where, const char *name, int cu_result) {
@@ -7318,9 +7284,6 @@ GPUEXEC_API gpuexec_result gpuexec_driver_check_at(const char *where, const char
 
 /* Records a result that the driver did not return, for the error text: GXI_MADE_NOTHING, or 0 for none. */
 static int gxi_note(gxi_call *call, int cu) { return call->cu = cu; }
-/* An optional end of a sentence, for "%s%s": where it was, or nothing if that is not known. */
-#define GXI_PART(before, x) (x) ? (before) : "", (x) ? (x) : ""
-#define GXI_AT(where) GXI_PART(" at ", where)
 static const char *gxi_place(const char *where) { return where ? where : "?"; }
 static GXI_NOINLINE int gxi_is_null(gxi_call *call, const void *p, const char *is) {      /* 1: has failed */
     if (!p) gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%s is NULL", is);
@@ -7339,7 +7302,7 @@ static GXI_COLD size_t gxi_text_give(gxi_call *call, gxi_text *t, char *text, si
 }
 static GXI_COLD gpuexec_result gxi_fail_old(gxi_call *call, const char *cure, const char *what, int version) {
     return gxi_fail(call, GPUEXEC_OLD_DRIVER, cure, "%s a driver for CUDA %d.%d or later; this driver supports CUDA "
-                    "%d.%d", what, version / 1000, version % 1000 / 10, gxi.version / 1000, gxi.version % 1000 / 10);
+                    "%d.%d", what, GXI_DOTTED(version), GXI_DOTTED(gxi.version));
 }
 /* The result of a call that creates something: its id, or that of a failed handle. */
 static GXI_NOINLINE uint64_t gxi_or_failed(uint64_t id, unsigned kind) { return id ? id : gxi_failed_id(kind); }
@@ -7949,7 +7912,7 @@ static gxi_origin gxi_context_share(gxi_call *call, struct CUctx_st *native, int
     if (!GXI_HAS(cuCtxAttach) || !GXI_HAS(cuCtxDetach)) {
         gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "adopt it with gpuexec_context_from_native, "
                  "and close that handle before the context's owner destroys it", "this driver (CUDA %d.%d) does not "
-                 "count references to a context: it has no cuCtxAttach", gxi.version / 1000, gxi.version % 1000 / 10);
+                 "count references to a context: it has no cuCtxAttach", GXI_DOTTED(gxi.version));
         return GXI_ADOPTED;
     }
     if (GXI_TRY(cuCtxAttach, (&other, 0)) == 0) return GXI_COUNTED;
@@ -8413,8 +8376,8 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
             const char *made_at = child->where;
             if (gone && (stuck || !(gxi_kinds[kind].is & GXI_OUTLIVES))) child->adopted = 1;
             if (gxi_destroy_by(call, by, child) && !result)
-                result = gxi_fail_cu(call, NULL, "closing the context: cannot destroy %s created at %s",
-                                     gxi_kinds[kind].name, gxi_place(made_at));
+                result = gxi_fail_cu(call, NULL, "closing the context: cannot destroy %s %s created at %s",
+                                     GXI_A(kind), gxi_place(made_at));
         }
     }
     while (gxi_range_take(slot, &range, call->where)) {
@@ -8459,7 +8422,7 @@ static void gxi_report_leaks(void) {
     for (kind = 1; kind < GXI_KINDS; kind++) for (index = 0; index < gxi.slots; index++) {
         const gxi_slot *slot = gxi_slot_at(index);
         if (!slot->id || gxi_kind_of(slot->id) != kind || slot->owned) continue;
-        snprintf(line, sizeof line, "gpuexec: leak: %s, created at %s\n", gxi_kinds[kind].name, gxi_place(slot->where));
+        snprintf(line, sizeof line, "gpuexec: leak: %s %s, created at %s\n", GXI_A(kind), gxi_place(slot->where));
         gxi_log_line(GPUEXEC_LOG_WARNING, line, sizeof line);
     }
     for (at = 0; at < gxi.nleaves; at++) for (i = 0; i < gxi.leaves[at].count; i++) {
@@ -8767,6 +8730,7 @@ static const unsigned char *gxi_search(const unsigned char *p, const unsigned ch
 static const char *gxi_search_text(const char *p, const char *end, const char *what) {
     return (const char *)gxi_search((const unsigned char *)p, (const unsigned char *)end, what);
 }
+static int gxi_is_cuda_c(const char *text) { return strstr(text, "__global__") || strstr(text, "#include"); }
 #define GXI_FATBIN_MAGIC "\x50\xED\x55\xBA"
 #define GXI_FATBIN_WRAPPER_MAGIC "\xB1\x43\x62\x46"
 
@@ -8924,7 +8888,7 @@ static gpuexec_result gxi_check_image(gxi_call *call, const char *name, const vo
     if (*n >= says) return GPUEXEC_OK;
     return gxi_fail(call, GPUEXEC_BAD_IMAGE, "check that the file was copied completely and that the length is correct",
                     "%s is a truncated %s: it has %lu bytes, but its header gives a length of at least %lu", name,
-                    gxi_image_kinds[kind] + 2, (unsigned long)*n, (unsigned long)says);
+                    kind == GXI_CUBIN ? "cubin" : "fatbin", (unsigned long)*n, (unsigned long)says);
 }
 /* The device runtime's launch calls are symbols in PTX and cubins. A fatbin's compressed parts hide them (unless built
    with nvcc --no-compress). */
@@ -8995,7 +8959,7 @@ static int gxi_survey(gxi_text *t, const gxi_image *image, int sm) {
         gxi_add(t, "%s%s_%d%.1s%s%s%s", n > 1 ? ", " : "",
                 part.kind == GXI_CUBIN ? "a cubin for sm" : part.kind == GXI_PTX ? "PTX for compute"
                 : part.kind == GXI_LTO ? "LTO-IR for lto" : "a part for",
-                part.arch, &part.suffix, why ? " (" : "", why ? why : "", why ? ")" : "");
+                part.arch, &part.suffix, GXI_PART(" (", why), why ? ")" : "");
     }
     return best;
 }
@@ -9178,14 +9142,36 @@ static GXI_COLD char *gxi_jit_cure(int cu, const gpuexec_module_desc *desc) {
                       gxi_jit_rows[i].name);
     return cure.p;
 }
-/* Whether a log says that a function of the device runtime is missing. All of their names begin with these. */
-static int gxi_lacks_device_runtime(const char *log) {
-    static const char *const words[] = { "reference to 'cuda", "reference to '__cuda", "extern function 'cuda",
-                                         "extern function '__cuda" };
-    size_t i = 0;
-    while (i < sizeof words / sizeof *words && !strstr(log, words[i])) i++;
-    return i < sizeof words / sizeof *words;
+/* What the logs of ptxas, nvlink and nvJitLink say, by their words. */
+enum { GXI_SAYS_BARRIER = 1, GXI_SAYS_UNDEFINED = 2, GXI_SAYS_TWICE = 4, GXI_SAYS_DIFFERS = 8,
+       GXI_SAYS_SYMBOL = GXI_SAYS_UNDEFINED | GXI_SAYS_TWICE | GXI_SAYS_DIFFERS,        /* the line is about one */
+       GXI_SAYS_RUNTIME = 16,                    /* which is undefined: all names of the device runtime begin so */
+       GXI_SAYS_INPUT = 32,                      /* the line begins with the input's name */
+       GXI_SAYS_ERROR = 64, GXI_SAYS_NEWER = 128, GXI_SAYS_VERSION = 256, GXI_SAYS_TARGET = 512 };
+/* cure: of the first row that fits, if symbols are the reason */
+static const struct { const char *words; unsigned says; const char *cure; } gxi_link_words[] = {
+    { "gpuexec_barrier_", GXI_SAYS_BARRIER, "add kernels/gpuexec_barrier.ptx from gpuexec's repository" },
+    { "ndefined reference to", GXI_SAYS_UNDEFINED,
+      "add the input that defines it as .visible; C++ names must be the same on both sides (extern \"C\")" },
+    { "nresolved extern", GXI_SAYS_UNDEFINED, NULL },
+    { "Multiple definition of", GXI_SAYS_TWICE,
+      "keep one definition and declare it .extern elsewhere (CUDA C: extern), or make it static or .weak" },
+    { "multiply defined", GXI_SAYS_TWICE | GXI_SAYS_INPUT, NULL },
+    { "doesn't match for", GXI_SAYS_DIFFERS, "declare it the same way in all inputs" },
+    { "reference to 'cuda", GXI_SAYS_RUNTIME, NULL }, { "reference to '__cuda", GXI_SAYS_RUNTIME, NULL },
+    { "extern function 'cuda", GXI_SAYS_RUNTIME, NULL }, { "extern function '__cuda", GXI_SAYS_RUNTIME, NULL },
+    { "error   :", GXI_SAYS_ERROR, NULL },
+    { "newer version of nvJitLink", GXI_SAYS_NEWER, NULL }, { "NVVMContainer", GXI_SAYS_NEWER, NULL },
+    { "ersion", GXI_SAYS_VERSION, NULL }, { "target arch", GXI_SAYS_TARGET, NULL }
+};
+static unsigned gxi_line_says(const char *line, const char *end) {
+    unsigned says = 0;
+    size_t i;
+    for (i = 0; i < sizeof gxi_link_words / sizeof *gxi_link_words; i++)
+        if (gxi_search_text(line, end, gxi_link_words[i].words)) says |= gxi_link_words[i].says;
+    return says;
 }
+static unsigned gxi_log_says(const char *log) { return log ? gxi_line_says(log, log + strlen(log)) : 0; }
 /* Fails if the cause is something that the CPU device does not support; 0 if it is not. */
 static GXI_COLD int gxi_fail_cpu_device(gxi_call *call, int cu, const char *name, gxi_image_kind kind,
                                         const char *parts) {
@@ -9207,6 +9193,7 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
     static const char few[] = "pass the length of the text, not the sizeof of a pointer (0 means PTX up to its NUL): "
                               "it has only a few bytes";
     const char *const ptx = image->kind == GXI_CUBIN ? NULL : image->ptx;
+    const unsigned says = gxi_log_says(call->log);
     char version[32] = "", target[32] = "", suffix;
     gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0 };
     gxi_text cure = { 0, 0, 0, 0 }, parts = { 0, 0, 0, 0 };
@@ -9223,9 +9210,8 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
         gxi_text_free(&parts);
         return;
     }
-    /* the wording of ptxas and of nvlink */
-    if (call->log && (strstr(call->log, "nresolved extern") || strstr(call->log, "ndefined reference"))) {
-        gxi_fail_cu(call, gxi_lacks_device_runtime(call->log)
+    if (says & GXI_SAYS_UNDEFINED) {
+        gxi_fail_cu(call, says & GXI_SAYS_RUNTIME
                     ? "link it: gpuexec_linker_create, gpuexec_linker_add and gpuexec_linker_load, which finds the "
                       "device runtime and adds it"
                     : "link it with the images that define them: gpuexec_linker_create",
@@ -9237,7 +9223,7 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
                     "newer, or update the driver",
                     "%s is PTX with .version %s, but the driver (CUDA %d.%d) supports .version %d.%d at most",
                     name, version,
-                    gxi.version / 1000, gxi.version % 1000 / 10, supported / 10, supported % 10);
+                    GXI_DOTTED(gxi.version), supported / 10, supported % 10);
     } else if (cu == GXI_INVALID_PTX && target_sm > sm) {
         gxi_add(&cure, "compile it for this device's architecture or an older one: nvcc -ptx -arch=compute_%d", sm);
         gxi_fail(call, GPUEXEC_IMAGE_TOO_NEW, cure.p,
@@ -9258,7 +9244,7 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
                     gxi_context_of(context)->ordinal, sm / 10, sm % 10, parts.p ? parts.p : "");
     } else if (cu == GXI_INVALID_IMAGE) {
         const char *pass = "pass PTX text that ends with a NUL (or pass its length), or a cubin or fatbin made by nvcc";
-        if (ptx && (strstr(ptx, "__global__") || strstr(ptx, "#include")))
+        if (ptx && gxi_is_cuda_c(ptx))
             pass = "compile it first, since it looks like CUDA C source: nvcc -ptx -arch=compute_75 kernel.cu -o "
                    "kernel.ptx";
         else if (ptx && !strchr(ptx, '\n') && strlen(ptx) < 200 && strchr(ptx, '.'))
@@ -9412,7 +9398,7 @@ static void *gxi_find(gxi_call *call, const char *name, gxi_file_use *use, gxi_t
         const char *const variable = gxi_folders[i].variable, *base = variable ? gxi_environment(variable) : "";
         const int several = variable && strcmp(variable, "PATH") == 0;
         if (tried)
-            gxi_add(tried, ", %s%s%s%s", variable ? "$" : "", variable ? variable : "", gxi_folders[i].folder,
+            gxi_add(tried, "%s%s%s%s%s", tried->n ? ", " : "", GXI_PART("$", variable), gxi_folders[i].folder,
                     base ? "" : " (not set)");
         for (; base && !used; base = base[n] ? base + n + 1 : NULL) {
             n = several ? strcspn(base, GXI_SLASHES[1] ? ";" : ":") : strlen(base);
@@ -9513,18 +9499,20 @@ static void *gxi_tool_find(gxi_call *call, const gxi_tool *tool, const char *pat
     /* the versions that are not newer than the driver first */
     for (i = 0; i < 3 && !library; i++) {
         const char *const name = tool->names[(first + i) % 3];
-        gxi_text loader = { 0, 0, 0, 0 };
+        void *found;
         if (!name) continue;
-        library = tool->use(call, name, &loader);
-        if (!library && loader.p && strstr(loader.p, tool->is)) gxi_add(&why, "; %s: %s", name, loader.p);
-        gxi_text_free(&loader);
+        if ((found = gxi_library_open(name)) != NULL) {              /* by the system's loader */
+            gxi_add(&why, "; %s: ", name);
+            library = tool->use(call, name, &why);
+            gxi_library_close(found);
+        }
         if (!library) library = gxi_find(call, name, tool->use, tried.n ? NULL : &tried, &why);
     }
     if (!library) {
         call->driver_call = NULL;
         gxi_fail(call, GPUEXEC_NO_COMPILER, tool->get, "no %s was found on this machine; tried %s, %s%s%s in the "
-                 "system's library folders%s%s", tool->is, tool->names[0], tool->names[1], tool->names[2] ? ", " : "",
-                 tool->names[2] ? tool->names[2] : "", tried.p ? tried.p : "", why.p ? why.p : "");
+                 "system's library folders%s%s%s", tool->is, tool->names[0], tool->names[1],
+                 GXI_PART(", ", tool->names[2]), GXI_PART(", ", tried.p), why.p ? why.p : "");
     }
     gxi_text_free(&why);
     gxi_text_free(&tried);
@@ -9665,12 +9653,11 @@ static void gxi_cache_log(const gxi_call *call, gpuexec_log_level level, const c
     char line[1700];
     if (!gxi.trace && (level == GPUEXEC_LOG_TRACE || !gxi_desc()->log)) return;
     snprintf(line, sizeof line, "gpuexec: cache: %s%s  in %s%s%s\n", what, of, call->function,
-             call->where ? " at " : "", call->where ? call->where : "");
+             GXI_AT(call->where));
     gxi_log_line(level, line, sizeof line);
 }
 /* Keeps for gpuexec_cache_get_info why something was not read or written, and logs it. */
-static void gxi_cache_note(const gxi_call *call, const char *format, ...) GXI_PRINTF(2);
-static void gxi_cache_note(const gxi_call *call, const char *format, ...) {
+static GXI_PRINTF(2) void gxi_cache_note(const gxi_call *call, const char *format, ...) {
     char text[1500];
     va_list list;
     va_start(list, format);
@@ -11717,40 +11704,35 @@ static int gxi_linker_end(gxi_call *call, gxi_slot *old) {
 
 /* The driver's log has nvlink's messages. */
 enum { GXI_LINK_ERRORS = 20 };                   /* at most this many in the message */
-static int gxi_link_log(gxi_text *t, const char *log) {
-    static const char *const words[] = { "Undefined reference to", "Multiple definition of", "doesn't match for",
-                                         "Unresolved extern", "multiply defined" };
+/* *says: of all these messages; see gxi_link_words. Returns their number. */
+static int gxi_link_log(gxi_text *t, const char *log, unsigned *says) {
     int found = 0, more = 0;
     const char *end;
-    size_t i;
-    for (; *log; log = end + (*end == '\n')) {    /* each search ends with its line: a log may have 64 MiB */
-        const char *from;
-        int is = 0;
+    *says = 0;
+    for (; *log; log = end + (*end == '\n')) {   /* each search ends with its line: a log may have 64 MiB */
+        const char *from = NULL;
+        unsigned line;
         end = log + strcspn(log, "\n");
-        for (i = 0; i < sizeof words / sizeof *words; i++) if (gxi_search_text(log, end, words[i])) is = 1 + (int)i;
-        if (!is) continue;
-        from = is < 5 ? gxi_search_text(log, end, ": ") : NULL;      /* before "multiply defined" is the input's name */
-        from = from ? from + 2 : log;
+        line = gxi_line_says(log, end);
+        if (!(line & GXI_SAYS_SYMBOL)) continue;
+        *says |= line;
+        if (!(line & GXI_SAYS_INPUT)) from = gxi_search_text(log, end, ": ");
+        from = from ? from + strlen(": ") : log;
         if (found++ < GXI_LINK_ERRORS) gxi_add(t, "%s%.*s", found > 1 ? "; " : "", (int)(end - from), from);
         else more++;
     }
     if (more) gxi_add(t, " and %d more", more);
     return found;
 }
-static const char *gxi_link_cure(const char *what) {
-    return strstr(what, "gpuexec_barrier_") ? "add kernels/gpuexec_barrier.ptx from gpuexec's repository"
-         : strstr(what, "Undefined") || strstr(what, "Unresolved")
-               ? "add the input that defines it as .visible; C++ names must be the same on both sides (extern \"C\")"
-         : strstr(what, "Multiple") || strstr(what, "multiply")
-               ? "keep one definition and declare it .extern elsewhere (CUDA C: extern), or make it static or .weak"
-         : *what ? "declare it the same way in all inputs" : NULL;
-}
-/* what: the linker's messages. */
-static GXI_COLD void gxi_fail_symbols(gxi_call *call, const gxi_linker *l, const char *what) {
-    if (l->tried.p && gxi_lacks_device_runtime(what))
+/* what: the linker's messages about symbols; says: of them. */
+static GXI_COLD void gxi_fail_symbols(gxi_call *call, const gxi_linker *l, const gxi_text *what, unsigned says) {
+    size_t i = 0;
+    while (!gxi_link_words[i].cure || !(gxi_link_words[i].says & says)) i++;
+    if (l->tried.p && says & GXI_SAYS_RUNTIME)
         gxi_fail(call, GPUEXEC_LINK_FAILED, GXI_GET_DEVRT, "cannot link %s: %s; this is in the device runtime, "
-                 GXI_DEVRT ", which was not found in %s", l->name, what, l->tried.p + 2);
-    else gxi_fail(call, GPUEXEC_LINK_FAILED, gxi_link_cure(what), "cannot link %s: %s", l->name, what);
+                 GXI_DEVRT ", which was not found in %s", l->name, what->p ? what->p : "", l->tried.p);
+    else gxi_fail(call, GPUEXEC_LINK_FAILED, gxi_link_words[i].cure, "cannot link %s: %s", l->name,
+                  what->p ? what->p : "");
 }
 /* `failed` is the input that the driver refused; NULL if it accepted all and linking failed. */
 static GXI_COLD void gxi_fail_link(gxi_call *call, int cu, const gxi_slot *slot, const gxi_input *failed) {
@@ -11759,11 +11741,12 @@ static GXI_COLD void gxi_fail_link(gxi_call *call, int cu, const gxi_slot *slot,
     gxi_text what = { 0, 0, 0, 0 };
     char *log = gxi_jit_log(&l->jit);
     const char *at;
-    int lines = 0, found = gxi_link_log(&what, l->jit.logs + l->jit.size);
+    unsigned says;
+    int lines = 0, found = gxi_link_log(&what, l->jit.logs + l->jit.size, &says);
     for (at = log; at && *at; at += strcspn(at, "\n"), at += *at != 0) lines++;
     /* a log that is completely in the message is not printed again */
     call->log = lines && lines == found && found <= GXI_LINK_ERRORS ? NULL : log;
-    if (found) gxi_fail_symbols(call, l, what.p ? what.p : "");
+    if (found) gxi_fail_symbols(call, l, &what, says);
     else if (context && (failed || (l->own && cu == GXI_UNSUPPORTED_PTX_VERSION))) {
         gxi_image image = { l->own, l->own_bytes, GXI_PTX, l->own, 0, 0 };
         if (failed) {
@@ -11875,20 +11858,21 @@ static gpuexec_result gxi_link_add_runtime(gxi_call *call, gxi_linker *l) {
 #if !defined(GPUEXEC_NO_COMPILE)
 static GXI_COLD void gxi_fail_nvjitlink(gxi_call *call, int code, const gxi_linker *l, const gxi_nvjitlink *n, int sm) {
     const char *const errors = n->errors ? n->errors : "", *const name = n->refused ? n->refused->name : l->name;
+    const unsigned says = gxi_log_says(errors);
+    unsigned symbols;
     gxi_text what = { 0, 0, 0, 0 }, cure = { 0, 0, 0, 0 };
     char by[32];
-    snprintf(by, sizeof by, "nvJitLink %d.%d", gxi.nvjitlink_version / 1000, gxi.nvjitlink_version % 1000 / 10);
+    snprintf(by, sizeof by, "nvJitLink %d.%d", GXI_DOTTED(gxi.nvjitlink_version));
     call->log = n->errors;
     if (code == GXI_NO_MEMORY) gxi_fail_memory(call, "link");
-    else if (gxi_link_log(&what, errors)) gxi_fail_symbols(call, l, what.p ? what.p : "");
+    else if (gxi_link_log(&what, errors, &symbols)) gxi_fail_symbols(call, l, &what, symbols);
     else if (code == GXI_NVJITLINK_UNRECOGNIZED_OPTION)
         gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "set that member of gpuexec_module_desc to 0, or use a newer nvJitLink",
                  "cannot link %s: %s does not have an option", l->name, by);
     else if (code == GXI_NVJITLINK_UNRECOGNIZED_ARCH || code == GXI_NVJITLINK_UNSUPPORTED_ARCH)
         gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "use the nvJitLink of a toolkit that compiles for it (GPUEXEC_NVJITLINK)",
                  "cannot link %s: %s does not make code for %s", l->name, by, n->options.p + strlen("-arch="));
-    else if (code == GXI_NVJITLINK_OUTDATED_LIBRARY || strstr(errors, "newer version of nvJitLink") ||
-             strstr(errors, "NVVMContainer"))
+    else if (code == GXI_NVJITLINK_OUTDATED_LIBRARY || says & GXI_SAYS_NEWER)
         gxi_fail(call, GPUEXEC_IMAGE_TOO_NEW, "use the nvJitLink of the toolkit that compiled it, or a newer one "
                  "(GPUEXEC_NVJITLINK)", "%s is LTO-IR of a newer toolkit than \"%s\", which is %s", name,
                  gxi.nvjitlink_path, by);
@@ -11896,9 +11880,9 @@ static GXI_COLD void gxi_fail_nvjitlink(gxi_call *call, int code, const gxi_link
         gxi_image image = { n->refused->data, n->refused->bytes, n->refused->kind, NULL, 0, 0 };
         const int ptx = image.kind == GXI_PTX;
         /* for another architecture: 13, or 3; 12.9 returns 3 for everything */
-        const int damaged = ptx ? !strstr(errors, "ersion")
+        const int damaged = ptx ? !(says & GXI_SAYS_VERSION)
             : gxi_nvjitlink_type(n->refused) == GXI_NVJITLINK_INPUT_LTOIR && code != GXI_NVJITLINK_ARCH_MISMATCH &&
-              !strstr(errors, "target arch");
+              !(says & GXI_SAYS_TARGET);
         gxi_text parts = { 0, 0, 0, 0 };
         if (ptx) image.ptx = n->refused->data;
         gxi_survey(&parts, &image, sm);
@@ -11906,7 +11890,7 @@ static GXI_COLD void gxi_fail_nvjitlink(gxi_call *call, int code, const gxi_link
         else if (ptx) gxi_add(&cure, "compile it with a toolkit that is not newer than nvJitLink");
         else gxi_add(&cure, "compile it for the device or an older one: nvcc -rdc=true -dlto -arch=sm_%d", sm);
         gxi_fail(call, damaged ? GPUEXEC_BAD_IMAGE : GPUEXEC_IMAGE_TOO_NEW, cure.p,
-                 "%s does not accept %s%s%s", by, name, parts.p ? ". It contains " : "", parts.p ? parts.p : "");
+                 "%s does not accept %s%s%s", by, name, GXI_PART(". It contains ", parts.p));
         gxi_text_free(&parts);
     } else gxi_fail(call, GPUEXEC_LINK_FAILED, NULL, "cannot link %s from %lu input%s with %s", l->name,
                     (unsigned long)l->count, l->count == 1 ? "" : "s", by);
@@ -11930,14 +11914,14 @@ static gpuexec_result gxi_link_lto(gxi_call *call, const gxi_slot *slot) {
     n.count = l->count;
     n.ptx = gxi_is_cpu_device();
     code = gxi_nvjitlink_link(call, &n, sm);
-    if (n.errors && !l->searched && gxi_lacks_device_runtime(n.errors)) {
+    if (!l->searched && gxi_log_says(n.errors) & GXI_SAYS_RUNTIME) {
         result = gxi_link_add_runtime(call, l);
         if (result || l->count > before) {
             gxi_nvjitlink_free(&n);
             return result ? result : gxi_link_lto(call, slot);       /* searched only once */
         }
     }
-    if (code || (n.errors && strstr(n.errors, "error   :"))) {
+    if (code || gxi_log_says(n.errors) & GXI_SAYS_ERROR) {
         gxi_fail_nvjitlink(call, code, l, &n, sm);
         result = gxi_failed_with();
     } else {
@@ -12004,13 +11988,13 @@ static gpuexec_result gxi_link(gxi_call *call, gxi_slot *slot, int complete) {
         if (cu == 0) gxi_keep_longer(&l->log, l->jit.logs);
         l->ms = gxi_jit_ms(&l->jit);
         cut = gxi_jit_is_cut(&l->jit);
-        if (!cut && complete && !l->searched && gxi_lacks_device_runtime(l->jit.logs + l->jit.size)) {
+        if (!cut && complete && !l->searched && gxi_log_says(l->jit.logs + l->jit.size) & GXI_SAYS_RUNTIME) {
             const size_t before = l->count;
             if ((result = gxi_link_add_runtime(call, l)) != GPUEXEC_OK) break;
             cut = l->count > before;
         }
     } while (cut);
-    if (!result && (cu || (l->image && strstr(l->jit.logs + l->jit.size, "error   :")))) {
+    if (!result && (cu || (l->image && gxi_log_says(l->jit.logs + l->jit.size) & GXI_SAYS_ERROR))) {
         gxi_fail_link(call, cu, slot, failed);
         result = gxi_failed_with();
     }
@@ -12072,7 +12056,7 @@ static gpuexec_result gxi_input_kind(gxi_call *call, gpuexec_input_type type, gx
         return gxi_failed_with();
     if (input->kind == GXI_TEXT) {
         if (type == GPUEXEC_INPUT_AUTO)
-            return gxi_fail(call, GPUEXEC_BAD_IMAGE, strstr(data, "__global__") || strstr(data, "#include")
+            return gxi_fail(call, GPUEXEC_BAD_IMAGE, gxi_is_cuda_c(data)
                                 ? "compile it first, since it looks like CUDA C source: nvcc -rdc=true -ptx "
                                   "-arch=compute_75 kernel.cu -o kernel.ptx"
                                 : "check the input: PTX begins with .version. If it is valid, pass its type",
@@ -12546,7 +12530,7 @@ static gpuexec_result gxi_nvrtc_architecture(gxi_call *call, const gxi_slot *con
     if (!best)
         return gxi_fail(call, GPUEXEC_NO_COMPILER, "use an older NVRTC: NVRTC 12 compiles for 5.0 and later; "
                         GXI_GET_NVRTC, "NVRTC %d.%d compiles for compute capability %d.%d and later, but device %d has "
-                        "%d.%d", gxi.nvrtc_version / 1000, gxi.nvrtc_version % 1000 / 10, least / 10, least % 10,
+                        "%d.%d", GXI_DOTTED(gxi.nvrtc_version), least / 10, least % 10,
                         gxi_context_of(context)->ordinal, sm / 10, sm % 10);
     gxi_add(option, "--gpu-architecture=%s_%d%c", best == sm ? "sm" : "compute", best, 0);
     return GPUEXEC_OK;
@@ -12609,30 +12593,38 @@ static gpuexec_result gxi_nvrtc_get(gxi_call *call, void *program, gxi_product w
         : gxi_fail(call, GPUEXEC_COMPILE_FAILED, NULL, "cannot read the compiler's %s", names[which]);
 }
 
+#define GXI_ADD_RDC "add \"-rdc=true\" to gpuexec_compile_desc.options: kernels that launch kernels need it"
+/* What to change, by NVRTC's result (0: any) and the words of its log: the first row that fits. */
+static const struct { int cu; const char *words, *cure; } gxi_nvrtc_words[] = {
+    { GXI_NVRTC_INVALID_OPTION, "gpu-architecture",
+      "correct gpuexec_compile_desc.architecture, or use a newer NVRTC; NULL is the device's architecture" },
+    { GXI_NVRTC_INVALID_OPTION, "",
+      "correct gpuexec_compile_desc.options: NVRTC's manual lists them; those of nvcc are not the same" },
+    { 0, "not open source file",
+      "add it to gpuexec_compile_desc.headers, or its folder to .folders; the toolkit's headers are in the toolkit and "
+      "in `pip install nvidia-cuda-runtime nvidia-cuda-cccl`; NVRTC has no headers of the host" },
+    { 0, "__nv_name_map",
+      "correct gpuexec_compile_desc.expressions: each is the name of a kernel, or & and that of a variable, in this "
+      "source" },
+    { 0, "runtime APIs are not declared", GXI_ADD_RDC }, { 0, "separate compilation", GXI_ADD_RDC },
+    { 0, "builtins", "keep libnvrtc-builtins.so of the same version in the folder of libnvrtc.so" },
+    { GXI_NVRTC_COMPILATION, "", "fix the errors in the log" }, { 0, "", NULL }
+};
+/* *line: the first one about an error, or NULL. */
+static const char *gxi_nvrtc_cure(int cu, const char *log, const char **line) {
+    unsigned i = 0;
+    *line = strstr(log, "error");
+    while (*line && *line > log && (*line)[-1] != '\n') (*line)--;
+    while ((gxi_nvrtc_words[i].cu && gxi_nvrtc_words[i].cu != cu) || !strstr(log, gxi_nvrtc_words[i].words)) i++;
+    return gxi_nvrtc_words[i].cure;
+}
 /* nvrtcCompileProgram has failed; its result is in call. */
 static GXI_COLD void gxi_fail_compile(gxi_call *call, const gxi_compilation *c) {
-    const char *log = c->log ? c->log : "", *line = strstr(log, "error"), *cure = NULL, *what = "does not compile";
-    size_t n;
-    while (line && line > log && line[-1] != '\n') line--;
-    n = line ? strcspn(line, "\n") : 0;
-    if (call->cu == GXI_NVRTC_INVALID_OPTION) {
-        what = "does not compile, because NVRTC refuses an option";
-        cure = strstr(log, "gpu-architecture")
-            ? "correct gpuexec_compile_desc.architecture, or use a newer NVRTC; NULL is the device's architecture"
-            : "correct gpuexec_compile_desc.options: NVRTC's manual lists them; those of nvcc are not the same";
-    } else if (strstr(log, "not open source file"))
-        cure = "add it to gpuexec_compile_desc.headers, or its folder to .folders; the toolkit's headers are in the "
-               "toolkit and in `pip install nvidia-cuda-runtime nvidia-cuda-cccl`; NVRTC has no headers of the host";
-    else if (strstr(log, "__nv_name_map") && strstr(log, "name expression"))
-        cure = "correct gpuexec_compile_desc.expressions: each is the name of a kernel, or & and that of a variable, "
-               "in this source";
-    else if (strstr(log, "runtime APIs are not declared") || strstr(log, "separate compilation"))
-        cure = "add \"-rdc=true\" to gpuexec_compile_desc.options: kernels that launch kernels need it";
-    else if (strstr(log, "builtins"))
-        cure = "keep libnvrtc-builtins.so of the same version in the folder of libnvrtc.so";
-    else if (call->cu == GXI_NVRTC_COMPILATION) cure = "fix the errors in the log";
+    const char *line, *const cure = gxi_nvrtc_cure(call->cu, c->log ? c->log : "", &line);
+    const size_t n = line ? strcspn(line, "\n") : 0;
     call->log = c->log;
-    gxi_fail(call, GPUEXEC_COMPILE_FAILED, cure, "\"%s\" %s%s%.*s", c->name, what, n ? ": " : "",
+    gxi_fail(call, GPUEXEC_COMPILE_FAILED, cure, "\"%s\" does not compile%s%s%.*s", c->name,
+             call->cu == GXI_NVRTC_INVALID_OPTION ? ", because NVRTC refuses an option" : "", n ? ": " : "",
              (int)(n < 400 ? n : 400), n ? line : "");
     call->log = NULL;
 }
@@ -12685,7 +12677,7 @@ static uint64_t gxi_nvrtc_load_result(gxi_call *call, const gxi_slot *context, c
         image.bytes = c->ptx_bytes;
         image.kind = GXI_TEXT;
         image.others = 0;
-        snprintf(by, sizeof by, "compiled by NVRTC %d.%d, ", c->version / 1000, c->version % 1000 / 10);
+        snprintf(by, sizeof by, "compiled by NVRTC %d.%d, ", GXI_DOTTED(c->version));
         call->subject = by;
         id = gxi_module_make(call, context, desc, &image, m);
         call->subject = NULL;
@@ -13987,7 +13979,7 @@ static gpuexec_result gxi_check_value(gxi_call *call, gpuexec_ptr address, unsig
     if (!has)
         return gxi_fail(call, GPUEXEC_OLD_DRIVER, "install a newer NVIDIA driver, or use events",
                         "writing values on a stream and waiting for them need a driver for CUDA 11.7 or later; this "
-                        "driver supports CUDA %d.%d", gxi.version / 1000, gxi.version % 1000 / 10);
+                        "driver supports CUDA %d.%d", GXI_DOTTED(gxi.version));
     if (!address) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the address is 0");
     if (address % bytes)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
@@ -15337,10 +15329,8 @@ static int gxi_describe(gxi_text *t, const gxi_call *caller, const gxi_transfer 
     return 0;
 }
 /* With `format`: gpuexec refuses the transfer and gives the reason. Without: the driver failed. */
-static gpuexec_result gxi_fail_transfer(gxi_call *call, const gxi_transfer *x, const char *cure, const char *format,
-                                        ...) GXI_PRINTF(4);
-static GXI_COLD gpuexec_result gxi_fail_transfer(gxi_call *call, const gxi_transfer *x, const char *cure,
-                                                 const char *format, ...) {
+static GXI_COLD GXI_PRINTF(4) gpuexec_result gxi_fail_transfer(gxi_call *call, const gxi_transfer *x, const char *cure,
+                                                               const char *format, ...) {
     gxi_text t = { 0, 0, 0, 0 };
     gpuexec_result result;
     unsigned i;
@@ -16748,7 +16738,7 @@ static GXI_COLD gpuexec_result gxi_check_attributes(gxi_call *call, const gxi_sl
                         "memory_sync_domain to 0",
                         "launch attributes (cuLaunchKernelEx, %s) need a driver for CUDA 11.8 or later; this driver "
                         "supports CUDA %d.%d",
-                        gxi_kernel_of(k)->title, gxi.version / 1000, gxi.version % 1000 / 10);
+                        gxi_kernel_of(k)->title, GXI_DOTTED(gxi.version));
     if (desc && (desc->memory_sync_domain < 0 || desc->memory_sync_domain > 1))
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
                         "memory_sync_domain is %d; it must be 0 (the stream's domain) or 1 (the remote domain)",
@@ -17136,7 +17126,7 @@ GPUEXEC_API gpuexec_result gpuexec_params_check_at(const char *where, gpuexec_pa
                             "depend on it",
                             "argument %u (counted from 0) of %s is aligned to %u: this driver (CUDA %d.%d) does not "
                             "report its device offset", i, name,
-                            (unsigned)gxi_kind_alignment(b->kinds[i]), gxi.version / 1000, gxi.version % 1000 / 10);
+                            (unsigned)gxi_kind_alignment(b->kinds[i]), GXI_DOTTED(gxi.version));
     }
     if (!gxi_typed_args_fit(k->is.kernel.sizes, &args)) return gxi_fail_args(call, name, k->is.kernel.sizes, &args);
     fits = gxi_block_fit(slot, k->is.kernel.sizes + b->count + 1);
@@ -18172,7 +18162,7 @@ GPUEXEC_API gpuexec_result gpuexec_graph_update_at(const char *where, gpuexec_gr
     if (!GXI_HAS(cuGraphExecUpdate))
         return gxi_fail(call, GPUEXEC_OLD_DRIVER, "install a newer NVIDIA driver, or launch the other graph instead",
                         "updating a graph needs a driver for CUDA 12.0 or later; this driver supports CUDA %d.%d",
-                        gxi.version / 1000, gxi.version % 1000 / 10);
+                        GXI_DOTTED(gxi.version));
     if (gxi_check_gone(call, o, "update from") ||
         (!GXI_LOAD(&g->is.graph.exec) && gxi_graph_instantiate(call, g))) return gxi_failed_with();
     old = gxi_recorded_of(g);
@@ -18189,7 +18179,7 @@ GPUEXEC_API gpuexec_result gpuexec_graph_update_at(const char *where, gpuexec_gr
         gxi_fail(call, GPUEXEC_GRAPH_DIFFERS, "launch the other graph instead",
                  "the graph %s at %s cannot take over the one %s at %s: %s%s%s", GXI_GRAPH_AT(g), GXI_GRAPH_AT(o),
                  differs[info.result >= 1 && info.result <= 8 ? info.result - 1 : 0],
-                 t.p ? "; " : "", t.p ? t.p : "");
+                 GXI_PART("; ", t.p));
         gxi_text_free(&t);
         return GPUEXEC_GRAPH_DIFFERS;
     }
@@ -20142,7 +20132,7 @@ static int gxi_barrier_explain(gxi_text *t, const gxi_barrier *b) {
             silent |= 1u << i;
             continue;
         }
-        if (parts++) gxi_fact(t, GXI_KNOWN, "%s", "");
+        if (parts++) gxi_fact(t, GXI_KNOWN);
         gxi_add(t, "in round %u, device %d ", (unsigned)(report >> 40), b->ordinals[i]);
         if ((report >> 32 & 0xFF) == 1) gxi_add(t, "waited %g s for", b->timeout_seconds);
         else gxi_add(t, "was aborted while it waited for");
@@ -20155,8 +20145,8 @@ static int gxi_barrier_explain(gxi_text *t, const gxi_barrier *b) {
     }
     for (i = 0; i < b->count; i++)
         if (missed & silent & 1u << i)
-            gxi_fact(t, GXI_KNOWN, "device %d has reported nothing: its kernel failed, ended early, or has not started",
-                     b->ordinals[i]);
+            gxi_add(gxi_fact(t, GXI_KNOWN), "device %d has reported nothing: its kernel failed, ended early, or has "
+                    "not started", b->ordinals[i]);
     return parts != 0;
 }
 
@@ -20183,7 +20173,7 @@ static gxi_slot *gxi_find_barrier(gxi_call *call, gpuexec_barrier barrier) {
 
 static gpuexec_result gxi_barrier_broken(gxi_call *call, gxi_barrier *b) {
     gxi_text facts = gxi_facts(call);
-    gxi_fact(&facts, GXI_CAUSE, "the barrier over %u device%s%s%s is broken: ", b->count, gxi_s(b->count),
+    gxi_add(gxi_fact(&facts, GXI_CAUSE), "the barrier over %u device%s%s%s is broken: ", b->count, gxi_s(b->count),
              GXI_PART(" created at ", b->where));
     if (!gxi_barrier_explain(&facts, b)) {
         gxi_text_free(&facts);
@@ -20257,7 +20247,7 @@ static GXI_COLD void gxi_add_barriers(gxi_text *t) {
         for (i = 0; i < b->count; i++) reported |= gxi_barrier_report(b, i) != 0;
         if (!reported) continue;
         GXI_STORE(&b->shown, 1);
-        gxi_fact(t, GXI_KNOWN, "at the barrier%s%s: ", GXI_PART(" created at ", b->where));
+        gxi_add(gxi_fact(t, GXI_KNOWN), "at the barrier%s%s: ", GXI_PART(" created at ", b->where));
         gxi_barrier_explain(t, b);
     }
     gxi_unlock(&gxi_barriers_mutex);
@@ -20789,7 +20779,7 @@ static GXI_COLD gpuexec_result gxi_multi_by_driver(gxi_call *call, const gpuexec
     if (!GXI_HAS(cuLaunchCooperativeKernelMultiDevice))
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "set gpuexec_multi_desc.way to 0",
                         "this driver (CUDA %d.%d) has no cuLaunchCooperativeKernelMultiDevice",
-                        gxi.version / 1000, gxi.version % 1000 / 10);
+                        GXI_DOTTED(gxi.version));
     for (i = 0; i < count; i++) {
         const gpuexec_dims *dims = &d[i].dims;
         if (gxi_attribute(call, d[i].device, GXI_DEV_COOPERATIVE_MULTI_DEVICE_LAUNCH, &can))

@@ -69,6 +69,7 @@ static void keep(const char *text) {
     gxi_module *const m = gxi_module_new("kept");
     gxi_text signatures = { 0, 0, 0, 0 }, log = { 0, 0, 0, 0 };
     const char *p, *name, *end;
+    unsigned says;
     int i, k, n;
     if (!m) return;
     gxi_list_ptx_kernels(m, text);
@@ -85,7 +86,7 @@ static void keep(const char *text) {
         FUZZ_CHECK(gxi_ptx_params(p, sizes[1], offsets, types, GXI_MAX_PARAMETERS) == n &&
                    memcmp(sizes[0], sizes[1], (size_t)n * sizeof **sizes) == 0, "%s is kept otherwise", m->kernels[i]);
     }
-    gxi_link_log(&log, text);
+    gxi_link_log(&log, text, &says);
     gxi_text_free(&log);
     gxi_module_free(m);
 }

@@ -972,10 +972,12 @@ TEST(logs_of_many_lines) {
     const size_t n = 200000, length = sizeof line - 1;
     char *const log = (char *)malloc(n * length + 200);
     gxi_text t = { 0, 0, 0, 0 };
+    unsigned says;
     size_t i;
     for (i = 0; i < n; i++) memcpy(log + i * length, line, length);
     strcpy(log + n * length, "error   : Undefined reference to 'a' in 'b'\n'x: y' multiply defined: here");
-    CHECK_EQ(gxi_link_log(&t, log), 2);
+    CHECK_EQ(gxi_link_log(&t, log, &says), 2);
+    CHECK_EQ(says, GXI_SAYS_UNDEFINED | GXI_SAYS_TWICE | GXI_SAYS_INPUT | GXI_SAYS_ERROR);
     CHECK_STRING(t.p, "Undefined reference to 'a' in 'b'; 'x: y' multiply defined: here");
     gxi_text_free(&t);
     free(log);
