@@ -5239,7 +5239,7 @@ static GXI_COLD void gxi_read_driver_log(gxi_text *t, const char *driver_call, i
 /* The facts of a failure, in this order: which part of the call failed, the cause, what else is known, and what was not
    created because of it. Each is a byte for its kind, a text and a NUL; another NUL ends the list. Code reads only the
    kinds; gxi_add_facts makes the text. */
-typedef enum gxi_fact_kind { GXI_PART_OF_CALL = 1, GXI_CAUSE, GXI_KNOWN, GXI_UNMADE } gxi_fact_kind;
+typedef enum gxi_fact_kind { GXI_TOPIC = 1, GXI_CAUSE, GXI_KNOWN, GXI_UNMADE } gxi_fact_kind;
 
 /* Begins a fact; gxi_add adds its text. */
 static gxi_text *gxi_fact(gxi_text *t, gxi_fact_kind kind) {
@@ -5250,8 +5250,7 @@ static gxi_text *gxi_fact(gxi_text *t, gxi_fact_kind kind) {
 static const char *gxi_facts_of(const gxi_detail *d) {
     return d->text.n && !d->text.failed ? d->text.p : "\2out of host memory\0";        /* a GXI_CAUSE */
 }
-static void gxi_copy_facts(gxi_text *t, const gxi_detail *from) {
-    const char *fact = gxi_facts_of(from);
+static void gxi_copy_facts(gxi_text *t, const char *fact) {
     for (; *fact; fact += strlen(fact) + 1) gxi_add(gxi_fact(t, (gxi_fact_kind)*fact), "%s", fact + 1);
 }
 /* "there is no device 9; because of this, gpuexec_context_open at a.c:5 did not create the context, and
@@ -5292,7 +5291,7 @@ static void gxi_detail_write(gxi_detail *d, const gxi_detail *from, const gxi_ca
     t->n = 0;
     t->failed = 0;
     d->e = *e;
-    gxi_copy_facts(t, from);
+    gxi_copy_facts(t, facts);
     gxi_add(t, "%c%c", 0, 0);
     for (i = 0; i < GXI_STRINGS; i++) {
         at[i] = t->n;
@@ -5385,7 +5384,7 @@ static GXI_COLD const char *gxi_capture_cure(int cu) {
 /* The facts of a failure of the call, to add more to. */
 static gxi_text gxi_facts(const gxi_call *call) {
     gxi_text facts = { 0, 0, 0, 0 };
-    if (call->subject) gxi_add(gxi_fact(&facts, GXI_PART_OF_CALL), "%s", call->subject);
+    if (call->subject) gxi_add(gxi_fact(&facts, GXI_TOPIC), "%s", call->subject);
     return facts;
 }
 /* Fails with these facts, and frees them. explained: they say all that the driver's log could. */
@@ -5565,11 +5564,11 @@ static GXI_COLD gpuexec_result gxi_fail_late(gxi_call *call, gxi_text *detected)
     const gxi_fault *const fault = gxi_fault_of(call->cu, &address);
     const char *cure = fault->cure;
     if (GXI_LOAD(&gxi.sticky)) {
-        gxi_copy_facts(&facts, &gxi.sticky_detail);
+        gxi_copy_facts(&facts, gxi_facts_of(&gxi.sticky_detail));
         cure = "start a new process: CUDA refuses all further work in this one";
     } else {
-        gxi_add(gxi_fact(&facts, GXI_CAUSE), "%s %s", fault->says ? "a copy or fill enqueued earlier"
-                 : "a kernel launched earlier", fault->what);
+        gxi_add(gxi_fact(&facts, GXI_CAUSE), "%s earlier %s", fault->says ? "a copy or fill enqueued"
+                : "a kernel launched", fault->what);
         if (allocations && address) allocations(&facts, address);
         if (!fault->says && GXI_LOAD(&gxi.add_launches)) GXI_LOAD(&gxi.add_launches)(&facts);
         if (allocations) allocations(&facts, 0);
@@ -6253,7 +6252,7 @@ static const struct gxi_kind {
     void      (*leave)(gxi_slot *slot);
     const char *cure, *create;
 } gxi_kinds[] = {
-    { "nothing", "", "", "", "", 0, 0, 0, NULL, GXI_USUAL },
+    { "", "", "", "", "", 0, 0, 0, NULL, GXI_USUAL },
 #define GXI_ROW(KIND, member, name, verb, also, turn, last, is, how, members) \
     { name, "the " name, verb, also, turn, last, is, gxi_##member##_end, how },
     GXI_KIND_ROWS(GXI_ROW)
@@ -6409,7 +6408,7 @@ static GXI_COLD gpuexec_result gxi_fail_unmade(gxi_call *call, uint64_t id, cons
     if (failed->id == id) gxi_detail_write(&was, &failed->detail, NULL);         /* others may overwrite it */
     gxi_unlock(&gxi_tables);
     if (was.e.result) {
-        gxi_copy_facts(&facts, &was);
+        gxi_copy_facts(&facts, gxi_facts_of(&was));
         gxi_add(gxi_fact(&facts, GXI_UNMADE), "%s%s%s did not create %s", was.e.function, GXI_AT(was.e.where), is);
     } else {
         was.e.result = GPUEXEC_BAD_HANDLE;
@@ -12954,16 +12953,17 @@ static GXI_COLD void gxi_add_room(gxi_text *t, const gxi_call *call, const gxi_s
     gxi_add(t, " are in use: trimming them (gpuexec_pool_trim) would return at most ");
     gxi_add_bytes(t, reserved - used);
 }
-/* With the context current. what: of which memory; pool: that it is from, or NULL. */
-static GXI_COLD void gxi_fail_alloc(gxi_call *call, int cu, const gxi_slot *context, size_t bytes, const char *what,
-                                    void *pool) {
+/* With the context current. pool: that the memory is from, or NULL. */
+static GXI_COLD void gxi_fail_alloc(gxi_call *call, int cu, const gxi_slot *context, size_t bytes,
+                                    gpuexec_memory_kind kind, void *pool) {
+    const int pinned = kind == GPUEXEC_MEMORY_PINNED;
     gxi_text t = { 0, 0, 0, 0 };
     gxi_add(&t, "cannot allocate ");
     gxi_add_bytes(&t, bytes);
-    gxi_add(&t, " of %s memory", what);
-    if (*what != 'p') gxi_add(&t, " on device %d", gxi_context_of(context)->ordinal);
+    gxi_add(&t, " of %s%s memory", gxi_memory_kinds[kind], pinned ? " host" : "");
+    if (!pinned) gxi_add(&t, " on device %d", gxi_context_of(context)->ordinal);
     if (cu != GXI_OUT_OF_MEMORY) gxi_fail_cu(call, NULL, "%s", t.p ? t.p : "");
-    else if (*what == 'p') {
+    else if (pinned) {
 #ifdef _SC_AVPHYS_PAGES
         const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
         gxi_add(&t, ": ");
@@ -13024,7 +13024,7 @@ static gpuexec_ptr gxi_alloc(gxi_call *call, gpuexec_context context, size_t wid
     if (gxi_enter(call, slot->cu_context, &scope)) return 0;
     cu = gxi_alloc_cu(call, width, rows, element, pitch, &address);
     if (cu) {
-        gxi_fail_alloc(call, cu, slot, width * rows, "device", NULL);
+        gxi_fail_alloc(call, cu, slot, width * rows, GPUEXEC_MEMORY_DEVICE, NULL);
         address = 0;
     } else if (!gxi_range_add(address, pitch ? *pitch * rows : width, context.id, call->where, GPUEXEC_MEMORY_DEVICE,
                               0)) {
@@ -13066,7 +13066,7 @@ static void *gxi_alloc_pinned(gxi_call *call, gpuexec_context context, size_t by
     cu = GXI_TRY_MAKE(memory, cuMemHostAlloc,
                       (&memory, bytes, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP | flags));
     if (cu) {
-        gxi_fail_alloc(call, cu, slot, bytes, "pinned host", NULL);
+        gxi_fail_alloc(call, cu, slot, bytes, GPUEXEC_MEMORY_PINNED, NULL);
         memory = NULL;
     } else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, call->where, GPUEXEC_MEMORY_PINNED,
                               flags ? GXI_COMBINED : 0)) {
@@ -14569,7 +14569,7 @@ static GXI_COLD void gxi_fail_pool_alloc(gxi_call *call, int cu, const gxi_slot 
                     "cannot allocate %llu bytes from the pool created at %s: %llu bytes of it are in use, and its "
                     "max_bytes is %llu", (unsigned long long)bytes, gxi_place(own->where), (unsigned long long)used,
                     (unsigned long long)own->is.pool.most);
-    else gxi_fail_alloc(call, cu, context, bytes, "device", pool);
+    else gxi_fail_alloc(call, cu, context, bytes, GPUEXEC_MEMORY_DEVICE, pool);
     gxi_leave(&scope);
 }
 /* The native pool to allocate from (NULL: none, on a device without pools), and its slot (NULL: gpuexec's pool). */
@@ -14802,7 +14802,7 @@ GPUEXEC_API gpuexec_ptr gpuexec_alloc_managed_at(const char *where, gpuexec_cont
                  (unsigned long long)bytes, ordinal, t.p ? t.p : "");
         gxi_text_free(&t);
     } else if ((cu = GXI_TRY_MAKE(address, cuMemAllocManaged, (&address, bytes, flags))) != 0) {
-        gxi_fail_alloc(call, cu, slot, bytes, "managed", NULL);
+        gxi_fail_alloc(call, cu, slot, bytes, GPUEXEC_MEMORY_MANAGED, NULL);
         address = 0;
     } else if (!gxi_range_add(address, bytes, context.id, where, GPUEXEC_MEMORY_MANAGED, 0)) {
         GXI_BESIDE(cuMemFree, (address));

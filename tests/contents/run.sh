@@ -1,9 +1,11 @@
 #!/bin/sh
 # Checks the header's CONTENTS against its >>tag marks: the same tags in the same order, no section over 700 lines, no
 # reference to an unknown tag; the version in the banner against the macros; and that no section calls one below it: a
-# static function that is declared before it is defined is declared in the section that defines it. Then the lines of
-# all files (lines.sh), their phrases (phrases.sh), what in tests a stopped machine would break (stalls.sh), what
-# tests/seed_002.md names (seed.sh), and that entry points of the driver are declared once (entry_points.sh).
+# static function that is declared before it is defined is declared in the section that defines it; and that only the
+# functions that read texts of other programs search in texts: what gpuexec knows is data, not words in its messages.
+# Then the lines of all files (lines.sh), their phrases (phrases.sh), what in tests a stopped machine would break
+# (stalls.sh), what tests/seed_002.md names (seed.sh), and that entry points of the driver are declared once
+# (entry_points.sh).
 cd "$(dirname "$0")/../.." || exit 1
 . tests/contents/lines.sh
 . tests/contents/phrases.sh
@@ -18,6 +20,12 @@ counts=$(printf '%s\n' "$checked" | awk '
     END { print "-v passed=" p + 0 " -v failed=" f + (n != 5) }')
 awk $counts '
     function check(ok, what) { if (ok) passed++; else { failed++; print "failed: " what } }
+    BEGIN {
+        # what the driver and NVRTC say; PTX and sources; names in images; options of the caller
+        split("gxi_add_driver_log gxi_fault_of gxi_nvrtc_cure gxi_ptx_space gxi_is_cuda_c gxi_scan_text " \
+              "gxi_fail_no_kernel gxi_compile_look", list, " ")
+        for (i in list) readers[list[i]] = 1
+    }
     function close_section() { if (mark && NR - start > longest) { longest = NR - start; longest_name = mark } }
 
     /^    CONTENTS/  { in_contents = 1; next }
@@ -63,6 +71,12 @@ awk $counts '
         declared[called] = mark
         called = ""
     }
+    /^[a-zA-Z]/ && match($0, /(gxi|gpuexec)_[a-z0-9_]*\(/) { within = substr($0, RSTART, RLENGTH - 1) }
+    /strstr\(/ {
+        check(within in readers, "line " NR ": " within " searches in a text: store what it looks for as data, or " \
+              "list it as a reader of texts of other programs")
+        searches[within] = 1
+    }
     /^    Version [0-9]/ { banner = $2; sub(/\.$/, "", banner) }
     /^#define GPUEXEC_VERSION_(MAJOR|MINOR|PATCH) / { version = version (version == "" ? "" : ".") $3 }
     END {
@@ -78,6 +92,7 @@ awk $counts '
         if (i > listed_count && i > mark_count) passed++
         for (tag in referenced) check(tag in known, "line " referenced[tag] " refers to >>" tag ", which is missing")
         check(longest <= 700, "section >>" longest_name " has " longest " lines, more than 700")
+        for (f in readers) check(f in searches, f " does not search in a text any more: take it from the list")
         for (f in defined) functions++
         check(functions > 250, "only " functions " functions found")
         for (f in declared)

@@ -133,6 +133,22 @@ TEST(a_failed_handle_holds_its_reason) {
     CHECK_OK(gpuexec_take_error());
 }
 
+/* The text names each call that created nothing because of it. Words like its own in a place mean nothing. */
+TEST(a_failed_handle_names_what_was_not_created) {
+    gpuexec_context ctx = gpuexec_context_open_at("a; because of this, b, and c.c:1", 99, NULL);
+    gpuexec_module  mod = gpuexec_module_load_file_at("d, and e.c:2", ctx, "no.ptx", NULL);
+    gpuexec_kernel  fn  = gpuexec_kernel_get_at("f; g.c:3", mod, "add");
+    CHECK_TEXT(gpuexec_why(mod), "; because of this, gpuexec_context_open at a; because of this, b, and c.c:1 did not "
+               "create the context (GPUEXEC_NO_DEVICE)\n");
+    CHECK_TEXT(gpuexec_why(fn), "; because of this, gpuexec_context_open at a; because of this, b, and c.c:1 did not "
+               "create the context, and gpuexec_module_load_file at d, and e.c:2 did not create the module (");
+    gpuexec_kernel_native(fn);
+    CHECK_TEXT(gpuexec_error_detail()->message, "; because of this, gpuexec_context_open at a; because of this, b, and "
+               "c.c:1 did not create the context, gpuexec_module_load_file at d, and e.c:2 did not create the module, "
+               "and gpuexec_kernel_get at f; g.c:3 did not create the kernel");
+    CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NO_DEVICE);
+}
+
 /* A whole program on a failed context, checked once. Nothing crashes, and the last call returns the first failure. */
 TEST(check_once_at_the_end) {
     gpuexec_context ctx = gpuexec_context_open(9999, NULL);

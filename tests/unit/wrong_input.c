@@ -1069,6 +1069,24 @@ TEST_ALONE(the_text_names_the_last_launch) {
     CHECK_TEXT(gpuexec_error_text(), "last launch on each stream: kernel \"trap_now\" at tests/unit/wrong_input.c:");
 }
 
+TEST_ALONE(each_fact_about_a_fault_has_its_line) {
+    setting       s = set_up(UNIT_PTX, "add", 4096);
+    gpuexec_event event;
+    CHECK_OK(gpuexec_launch_at("a; b.c:5", fault(&s, "trap_now"), s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
+    CHECK_RESULT(gpuexec_stream_sync_at("c; d.c:6", s.stream), GPUEXEC_KERNEL_FAILED);
+    CHECK_TEXT(gpuexec_error_text(), "an exception (GPUEXEC_KERNEL_FAILED)\n"
+               "  last launch on each stream: kernel \"trap_now\" at a; b.c:5 on device 0\n"
+               "  detected by gpuexec_stream_sync at c; d.c:6 while waiting for the stream\n"
+               "  driver: cuStreamSynchronize returned ");
+    CHECK_TEXT(gpuexec_error_detail()->message, "an exception; last launch on each stream: ", " on device 0; detected "
+               "by gpuexec_stream_sync at c; d.c:6 while");
+    event = gpuexec_event_create_at("e; f.c:7", s.ctx, NULL);
+    CHECK_TEXT(gpuexec_why(event), "an exception (GPUEXEC_KERNEL_FAILED)\n  last launch on each stream: ");
+    gpuexec_event_native(event);
+    CHECK_TEXT(gpuexec_error_text(), " while waiting for the stream\n"
+               "  because of this, gpuexec_event_create at e; f.c:7 did not create the event\n");
+}
+
 /* A launch records only a pointer to its place: after its library is unloaded, the text omits the place. */
 TEST_ALONE(the_last_launch_from_a_library_that_was_closed) {
     setting s = set_up(UNIT_PTX, "add", 4096);
