@@ -20117,8 +20117,8 @@ static int gxi_barrier_is_broken(const gxi_barrier *b) {
     for (i = 0; i < b->count; i++) if (gxi_barrier_report(b, i)) return 1;
     return GXI_LOAD(&b->aborted) != NULL;
 }
-/* Adds which devices left the barrier and why: the first to the last fact, the others as facts. 0 if none has. */
-static int gxi_barrier_explain(gxi_text *t, const gxi_barrier *b) {
+/* Adds which devices left a broken barrier and why: the first to the last fact, the others as facts. */
+static void gxi_barrier_explain(gxi_text *t, const gxi_barrier *b) {
     unsigned i, k, silent = 0, missed = 0, parts = 0;
     if (GXI_LOAD(&b->aborted)) {
         const char *where = GXI_LOAD(&b->aborted_where);
@@ -20147,7 +20147,6 @@ static int gxi_barrier_explain(gxi_text *t, const gxi_barrier *b) {
         if (missed & silent & 1u << i)
             gxi_add(gxi_fact(t, GXI_KNOWN), "device %d has reported nothing: its kernel failed, ended early, or has "
                     "not started", b->ordinals[i]);
-    return parts != 0;
 }
 
 /* A context of the barrier that was destroyed outside gpuexec: the barrier's host memory may have been freed with it.
@@ -20172,16 +20171,14 @@ static gxi_slot *gxi_find_barrier(gxi_call *call, gpuexec_barrier barrier) {
 }
 
 static gpuexec_result gxi_barrier_broken(gxi_call *call, gxi_barrier *b) {
-    gxi_text facts = gxi_facts(call);
+    gxi_text facts;
+    if (!gxi_barrier_is_broken(b)) return GPUEXEC_OK;
+    facts = gxi_facts(call);
     gxi_add(gxi_fact(&facts, GXI_CAUSE), "the barrier over %u device%s%s%s is broken: ", b->count, gxi_s(b->count),
-             GXI_PART(" created at ", b->where));
-    if (!gxi_barrier_explain(&facts, b)) {
-        gxi_text_free(&facts);
-        return GPUEXEC_OK;
-    }
+            GXI_PART(" created at ", b->where));
+    gxi_barrier_explain(&facts, b);
     GXI_STORE(&b->shown, 1);
-    return gxi_fail_facts(call, GPUEXEC_BARRIER_BROKEN,
-                          GXI_LOAD(&b->aborted)
+    return gxi_fail_facts(call, GPUEXEC_BARRIER_BROKEN, GXI_LOAD(&b->aborted)
                           ? "when no kernel is running, call gpuexec_barrier_reset to use the barrier again"
                           : "make sure that every block on every device uses its own device's gpuexec_barrier_address, "
                             "and reaches the barrier the same number of times (rounds are counted from its creation "
