@@ -239,12 +239,12 @@
       Inputs are PTX, cubins, fatbins, and objects and libraries from nvcc, in any order. gpuexec_linker_save writes
       the linked cubin to a file, so that the program can load it next time without compiling;
       gpuexec_module_desc.cache does this automatically. A cubin runs only on GPUs whose compute capability has the same
-      major version and the same or a higher minor version.
+      major version and the same or a higher minor version. A driver that executes only PTX links to PTX text.
       LTO-IR (nvcc -dlto) is optimized across all inputs that contain it. nvJitLink 12 or 13, a library of the CUDA
       toolkit, links it together with the other inputs; the linker does that automatically. An input that also has code
       for the device counts as code. The driver's linker then only checks the inputs without LTO-IR. LTO-IR must not
-      come from a newer toolkit than nvJitLink. On the CPU device, nvJitLink makes PTX of the inputs with LTO-IR; the
-      other inputs cannot use symbols that these define.
+      come from a newer toolkit than nvJitLink. For a driver that executes only PTX, nvJitLink makes PTX of the inputs
+      with LTO-IR; the other inputs cannot use symbols that these define.
       If desc.nvjitlink is 1, nvJitLink links inputs without LTO-IR, too, and the driver's linker does nothing. A symbol
       that two of these define is then not an error: nvJitLink takes the first and prints a line on stderr.
       nvJitLink is searched for like NVRTC (see COMPILING): gpuexec_setup_desc.nvjitlink_path; GPUEXEC_NVJITLINK from
@@ -271,9 +271,9 @@
           desc.expressions = names, desc.expression_count = 2;
           gpuexec_module mod = gpuexec_module_compile(ctx, source, "scale.cu", &desc);
           gpuexec_kernel scale = gpuexec_kernel_get(mod, "scale<float>");
-      The code is a cubin for the context's device. If the driver does not accept that (the CPU device executes only
-      PTX), the PTX of the same compilation is loaded. For a device that is newer than NVRTC, it is PTX from the
-      beginning. A source that does not compile is GPUEXEC_COMPILE_FAILED, and the text has NVRTC's whole log.
+      The code is a cubin for the context's device. If the driver does not accept that (some execute only PTX), the PTX
+      of the same compilation is loaded. For a device that is newer than NVRTC, it is PTX from the beginning. A source
+      that does not compile is GPUEXEC_COMPILE_FAILED, and the text has NVRTC's whole log.
       Kernels that launch kernels need the option "-rdc=true", and are linked with the device runtime (see LINKING).
       The source can include the files that desc.headers contains, files in desc.folders, and the toolkit's
       headers (cuda_fp16.h), if a toolkit or the package nvidia-cuda-runtime is installed. NVRTC has no host headers:
@@ -4712,6 +4712,8 @@ typedef struct gxi_state {
     char                nvrtc_path[1024], nvrtc_headers[1024];       /* headers: the toolkit's include folder, or "" */
     int                 nvjitlink_version;       /* atomic, as nvrtc_version */
     char                nvjitlink_path[1024];
+    int                 ptx_only;                /* atomic; 1: the driver executes only PTX; -1: also cubins; 0: not
+                                                    known yet */
     long                pid;
     const char         *first_function, *first_where;
     char                first_place[GXI_PLACE];
@@ -5545,8 +5547,8 @@ static const gxi_fault gxi_faults[] = {
       "gpuexec_launch_cooperative; compute-sanitizer finds the instruction" GXI_NEW_PROCESS }
 };
 
-/* Reads what the driver says about its result. A GPU's driver says only what all such failures have in common; the CPU
-   device adds the address, if a kernel used a wrong one (otherwise 0), and whether it was a kernel. */
+/* Reads what the driver says about its result. Most drivers say only what all such failures have in common; one may
+   add the address, if a kernel used a wrong one (otherwise 0), and whether it was a kernel. */
 static const gxi_fault *gxi_fault_of(int cu, uint64_t *address) {
     static const char before[] = "illegal global address 0x";
     const char *const meaning = gxi_cu_meaning(cu), *const at = strstr(meaning, before);
@@ -5695,12 +5697,6 @@ static void *gxi_resolve(const char *name, int version) {
     if (v2.p && v2.f(name, &symbol, version, 0, &status) == 0) return symbol;
     v1.p = gxi_library_symbol(gxi.library, "cuGetProcAddress");
     return v1.p && v1.f(name, &symbol, version, 0) == 0 ? symbol : NULL;
-}
-
-/* The CPU device of gpuexec's repository has an entry point that no other driver has. What it does not support is not
-   the fault of the user's image or GPU. */
-static int gxi_is_cpu_device(void) {
-    return gxi.library && gxi_library_symbol(gxi.library, "simgpu_thread_instructions") != NULL;
 }
 
 /* Opens a library; NULL: `why` says why not. */
@@ -6783,7 +6779,7 @@ static int gxi_add_freed(gxi_text *t, const char *before, uint64_t address, gxi_
     gxi_unlock(&gxi_tables);
     return r != NULL;
 }
-/* For the text of an illegal address that the CPU device reports: where it is. */
+/* For the text of an illegal address that the driver reports: where it is. */
 static void gxi_add_illegal_address(gxi_text *t, uint64_t address) {
     const gxi_range *r;
     gxi_lock(&gxi_tables);
@@ -7256,15 +7252,9 @@ GPUEXEC_API void *gpuexec_driver_symbol(const char *name, int version) {
         gxi_fail(call, GPUEXEC_NOT_FOUND, "pass the version of CUDA that introduced it, or a later one",
                  "\"%s\" was introduced later than the version passed, %d.%d; this driver (CUDA %d.%d) has it", name,
                  GXI_DOTTED(version), GXI_DOTTED(gxi.version));
-    else if (gxi_is_cpu_device())
-        gxi_fail(call, GPUEXEC_NOT_FOUND,
-                 "check the spelling (omit suffixes such as _v2 or _ptsz); a GPU's driver may have it",
-                 "the CPU device has no \"%s\": it implements the calls that gpuexec makes and few others, but no "
-                 "textures or inter-process handles (its driver version is %d.%d)",
-                 name, GXI_DOTTED(gxi.version));
     else
         gxi_fail(call, GPUEXEC_NOT_FOUND,
-                 "check the spelling (omit suffixes such as _v2 or _ptsz); a newer driver may have it",
+                 "check the spelling (omit suffixes such as _v2 or _ptsz); another driver may have it",
                  "\"%s\" is not in this driver (CUDA %d.%d), in any version", name, GXI_DOTTED(gxi.version));
     return NULL;
 }
@@ -7323,9 +7313,8 @@ static gpuexec_result gxi_device(gxi_call *call, int ordinal, int *device) {
     if (cu == 0) return GPUEXEC_OK;
     if (cu != GXI_INVALID_DEVICE) return gxi_fail_cu(call, NULL, "cannot open device %d", ordinal);
     GXI_BESIDE(cuDeviceGetCount, (&count));
-    return gxi_fail(call, GPUEXEC_NO_DEVICE, gxi_is_cpu_device()
-                    ? "set SIMGPU_DEVICES in the environment: the CPU device has 1 to 8 devices"
-                    : "check CUDA_VISIBLE_DEVICES in the environment: it may hide devices",
+    return gxi_fail(call, GPUEXEC_NO_DEVICE, "check CUDA_VISIBLE_DEVICES in the environment: it may hide devices (the "
+                    "CPU device: SIMGPU_DEVICES)",
                     "there is no device %d: %d device%s visible%s", ordinal, count, count == 1 ? " is" : "s are",
                     gxi_indices(indices, count < 0 ? 0 : (unsigned)count));
 }
@@ -8477,6 +8466,7 @@ GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
     memset(&gxi.cu, 0, sizeof gxi.cu);           /* the driver is never unloaded: CUDA does not survive that */
     GXI_STORE(&gxi.nvrtc_version, 0);
     GXI_STORE(&gxi.nvjitlink_version, 0);
+    GXI_STORE(&gxi.ptx_only, 0);
     gxi.trace = 0;
     GXI_STORE(&gxi.careful, 0);
     GXI_STORE(&gxi.watched, 0);
@@ -8656,21 +8646,30 @@ static void gxi_ptx_signatures(gxi_text *t, const char *p) {
         gxi_add(t, ".entry %.*s%s\n", (int)(p - name), name, *p == ')' ? ")" : "");
     }
 }
-/* The value of a directive, such as "8.4" for .version; empty if it is not there. */
-static void gxi_ptx_directive(const char *text, const char *directive, char *out, size_t size) {
-    const char *p = gxi_ptx_space(text);
-    int tokens = 0;
-    out[0] = 0;
-    while (*p && tokens++ < 64) {                                    /* they are at the top */
-        const char *end = gxi_ptx_next(p);
-        if (gxi_ptx_is(p, end, directive)) {
-            size_t n;
-            p = gxi_ptx_space(end);
-            n = strcspn(p, " ,\t\r\n/");
-            snprintf(out, size, "%.*s", (int)(n < size ? n : size - 1), p);
-            return;
-        }
+static int gxi_is_ptx(const char *text) {
+    const char *const p = gxi_ptx_space(text);
+    return gxi_ptx_is(p, gxi_ptx_next(p), ".version");
+}
+/* The number in a directive's value, to compare: 8.10 is higher than 8.9, sm_90a than sm_90. */
+static unsigned long gxi_ptx_rank(const char *value) {
+    char *end;
+    const unsigned long n = strtoul(value + strcspn(value, "0123456789"), &end, 10);
+    return n * 1000 + (*end == '.' ? strtoul(end + 1, NULL, 10) : (unsigned char)*end);
+}
+/* The value of a directive, such as "8.4" for .version; empty if it is not there. A text may consist of several
+   modules, each with its own: the highest. */
+enum { GXI_VALUE = 32 };
+static void gxi_ptx_directive(const char *text, const char *directive, char *out) {
+    char value[GXI_VALUE] = "";
+    const char *p, *end;
+    *out = 0;
+    for (p = gxi_ptx_space(text); *p; p = gxi_ptx_space(end)) {
+        end = gxi_ptx_next(p);
+        if (!gxi_ptx_is(p, end, directive)) continue;
         p = gxi_ptx_space(end);
+        end = p + strcspn(p, " ,\t\r\n/");
+        snprintf(value, sizeof value, "%.*s", end - p < GXI_VALUE ? (int)(end - p) : GXI_VALUE, p);
+        if (!*out || gxi_ptx_rank(value) > gxi_ptx_rank(out)) memcpy(out, value, sizeof value);
     }
 }
 /* The number in a target such as "sm_90a", 0 if there is none; *suffix is its letter, or 0. */
@@ -8853,27 +8852,10 @@ static gpuexec_result gxi_check_image(gxi_call *call, const char *name, const vo
     if (kind == GXI_LTO)
         return gxi_fail(call, GPUEXEC_BAD_IMAGE, "link it: gpuexec_linker_add accepts it unchanged",
                         "%s is LTO-IR, which must be linked before loading", name);
-    if (kind == GXI_TEXT && gxi_starts(image, *n, "SIMLINK2")) {           /* linked by the CPU device */
-        says = *n && *n < 16 ? 16 : gxi_le((const unsigned char *)image + 8, 8);
-        if (says < 16 || says >= GXI_NO_LENGTH)
-            return gxi_fail(call, GPUEXEC_BAD_IMAGE, "check that it was read completely and not modified",
-                            "%s is an image of the CPU device's linker with a damaged header, which gives a length of "
-                            "%lu bytes", name, (unsigned long)says);
-        if (*n && *n < says)
-            return gxi_fail(call, GPUEXEC_BAD_IMAGE,
-                            "check that the file was copied completely and that the length is correct",
-                            "%s is a truncated image of the CPU device's linker: it has %lu bytes, but its header "
-                            "gives a length of %lu", name, (unsigned long)*n, (unsigned long)says);
-        return GPUEXEC_OK;
-    }
-    if (kind == GXI_TEXT && !gxi_is_text((const char *)image, *n)) {      /* the driver would ignore the rest */
-        char version[8];
-        gxi_ptx_directive((const char *)image, ".version", version, sizeof version);
-        if (version[0])
-            return gxi_fail(call, GPUEXEC_BAD_IMAGE, "load or link several texts one by one; pass the length up to the "
-                            "NUL to ignore what follows", "%s is PTX text that ends with a NUL after %lu bytes, but "
-                            "has %lu bytes", name, (unsigned long)strlen((const char *)image), (unsigned long)*n);
-    }
+    if (kind == GXI_TEXT && !gxi_is_text((const char *)image, *n) && gxi_is_ptx((const char *)image))
+        return gxi_fail(call, GPUEXEC_BAD_IMAGE, "load or link several texts one by one; pass the length up to the NUL "
+                        "to ignore what follows", "%s is PTX text that ends with a NUL after %lu bytes, but has %lu "
+                        "bytes", name, (unsigned long)strlen((const char *)image), (unsigned long)*n);
     if (kind == GXI_TEXT)
         return *(const char *)image ? GPUEXEC_OK : gxi_fail(call, GPUEXEC_BAD_IMAGE, NULL, "%s is empty", name);
     if (kind != GXI_CUBIN && kind != GXI_FATBIN) return GPUEXEC_OK;
@@ -8914,6 +8896,11 @@ static int gxi_is_refused(const gxi_image *image, int cu) {
                              || (image->kind == GXI_CUBIN && (cu == GXI_INVALID_IMAGE || cu == GXI_UNKNOWN)));
 }
 
+/* What the driver did with a cubin that was made for its device just now, it does with all of them. */
+static void gxi_learn_ptx_only(int cu) {
+    if (cu == 0 || cu == GXI_NO_BINARY_FOR_GPU) GXI_STORE(&gxi.ptx_only, cu ? 1 : -1);
+}
+
 /* How well it fits a device: a cubin better than PTX, newer better than older; 0 if not at all. */
 static int gxi_rank(const gxi_target *part, int sm, const char **why) {
     const int other = part->arch / 10 != sm / 10 && (part->kind == GXI_CUBIN || part->suffix == 'f');
@@ -8943,8 +8930,8 @@ static int gxi_survey(gxi_text *t, const gxi_image *image, int sm) {
         part.arch = (int)(p[8] >= 8 ? flags >> 8 & 0xFF : flags & 0xFF);
         part.suffix = flags & (p[8] >= 8 ? 8u : 0x800u) ? 'a' : 0;
     } else if (image->ptx) {
-        char target[32] = "";
-        gxi_ptx_directive(image->ptx, ".target", target, sizeof target);
+        char target[GXI_VALUE];
+        gxi_ptx_directive(image->ptx, ".target", target);
         part.kind = GXI_PTX;
         part.arch = gxi_ptx_architecture(target, &part.suffix);
     } else more = gxi_next_target(&in, &part);
@@ -9171,21 +9158,10 @@ static unsigned gxi_line_says(const char *line, const char *end) {
     return says;
 }
 static unsigned gxi_log_says(const char *log) { return log ? gxi_line_says(log, log + strlen(log)) : 0; }
-/* Fails if the cause is something that the CPU device does not support; 0 if it is not. */
-static GXI_COLD int gxi_fail_cpu_device(gxi_call *call, int cu, const char *name, gxi_image_kind kind,
-                                        const char *parts) {
-    if (!gxi_is_cpu_device()) return 0;
-    if (cu == GXI_NO_BINARY_FOR_GPU)
-        gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
-                 kind == GXI_CUBIN
-                     ? "use the PTX: nvcc -ptx -arch=compute_75 (for linking, also -rdc=true)"
-                 : kind == GXI_ARCHIVE
-                     ? "compile it with PTX: nvcc -rdc=true -gencode arch=compute_75,code=compute_75"
-                     : "compile it with PTX for this device: nvcc -gencode arch=compute_75,code=compute_75",
-                 "%s is %s, but %sthe CPU device executes only PTX, not machine code. It contains %s", name,
-                 gxi_image_kinds[kind], kind == GXI_CUBIN ? "" : "has no PTX that fits: ", parts);
-    else return 0;
-    return 1;
+/* The compute capability of a context's device. */
+static gpuexec_result gxi_sm_of(gxi_call *call, const gxi_slot *context, int *sm) {
+    const gxi_context *const info = gxi_context_of(context);
+    return gxi_capability(call, info->device, sm) ? gxi_fail_device(call, info->ordinal) : GPUEXEC_OK;
 }
 static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *context, const gpuexec_module_desc *desc,
                                    const char *name, const gxi_image *image) {
@@ -9193,22 +9169,18 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
                               "it has only a few bytes";
     const char *const ptx = image->kind == GXI_CUBIN ? NULL : image->ptx;
     const unsigned says = gxi_log_says(call->log);
-    char version[32] = "", target[32] = "", suffix;
+    char version[GXI_VALUE] = "", target[GXI_VALUE] = "", suffix;
     gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0 };
     gxi_text cure = { 0, 0, 0, 0 }, parts = { 0, 0, 0, 0 };
     int sm, supported = gxi_ptx_of_driver(gxi.version), target_sm = 0;
     gxi_capability(&query, gxi_context_of(context)->device, &sm);
     if (ptx) {
-        gxi_ptx_directive(ptx, ".version", version, sizeof version);
-        gxi_ptx_directive(ptx, ".target", target, sizeof target);
+        gxi_ptx_directive(ptx, ".version", version);
+        gxi_ptx_directive(ptx, ".target", target);
         target_sm = gxi_ptx_architecture(target, &suffix);
     }
     if (cu == GXI_NO_BINARY_FOR_GPU) gxi_survey(&parts, image, sm);
     if (!parts.p) gxi_add(&parts, "nothing");
-    if (gxi_fail_cpu_device(call, cu, name, image->kind, parts.p ? parts.p : "")) {
-        gxi_text_free(&parts);
-        return;
-    }
     if (says & GXI_SAYS_UNDEFINED) {
         gxi_fail_cu(call, says & GXI_SAYS_RUNTIME
                     ? "link it: gpuexec_linker_create, gpuexec_linker_add and gpuexec_linker_load, which finds the "
@@ -9237,10 +9209,10 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
                     : "fix the errors in the log; `ptxas -arch=sm_NN file.ptx` reports the same errors",
                     "%s is PTX that does not compile", name);
     } else if (cu == GXI_NO_BINARY_FOR_GPU) {
-        gxi_add(&cure, "compile for it: nvcc -gencode arch=compute_%d,code=[sm_%d,compute_%d], or load PTX", sm, sm,
-                sm);
-        gxi_fail_cu(call, cure.p, "%s has no code for device %d (compute capability %d.%d). It contains %s", name,
-                    gxi_context_of(context)->ordinal, sm / 10, sm % 10, parts.p ? parts.p : "");
+        gxi_add(&cure, "use PTX, or compile for it with PTX: nvcc -gencode arch=compute_%d,code=[sm_%d,compute_%d] (to "
+                "link it, also -rdc=true)", sm, sm, sm);
+        gxi_fail_cu(call, cure.p, "%s has no code for device %d (compute capability %d.%d) that the driver accepts. It "
+                    "contains %s", name, gxi_context_of(context)->ordinal, sm / 10, sm % 10, parts.p ? parts.p : "");
     } else if (cu == GXI_INVALID_IMAGE) {
         const char *pass = "pass PTX text that ends with a NUL (or pass its length), or a cubin or fatbin made by nvcc";
         if (ptx && gxi_is_cuda_c(ptx))
@@ -11061,8 +11033,7 @@ static uint64_t gxi_load_best_of(gxi_call *call, const gxi_slot *context, gxi_ch
     }
     if (!best) {
         gxi_text cure = { 0, 0, 0, 0 };
-        gxi_add(&cure, "add PTX for an architecture that is not newer: nvcc -ptx -arch=compute_%d%s", sm < 75 ? sm : 75,
-                gxi_is_cpu_device() ? " (the CPU device executes only PTX)" : "");
+        gxi_add(&cure, "add PTX for an architecture that is not newer: nvcc -ptx -arch=compute_%d", sm < 75 ? sm : 75);
         gxi_fail(call, GPUEXEC_IMAGE_TOO_NEW, cure.p, "none of %lu image%s has code for device %d (compute capability "
                  "%d.%d). %s", (unsigned long)count, count == 1 ? "" : "s", gxi_context_of(context)->ordinal, sm / 10,
                  sm % 10, refused.p ? refused.p : "");
@@ -11086,10 +11057,7 @@ static uint64_t gxi_load_best(gxi_call *call, gpuexec_context context, const gpu
                  (unsigned long)count);
         return 0;
     }
-    if (gxi_capability(call, gxi_context_of(slot)->device, &sm)) {
-        gxi_fail_device(call, gxi_context_of(slot)->ordinal);
-        return 0;
-    }
+    if (gxi_sm_of(call, slot, &sm)) return 0;
     choices = (gxi_choice *)gxi_realloc(NULL, count * sizeof *choices);
     if (!choices) {
         gxi_fail_memory(call, "load an image");
@@ -11107,7 +11075,7 @@ static uint64_t gxi_load_best(gxi_call *call, gpuexec_context context, const gpu
         if (!c->name.p || gxi_image_of(call, data, bytes, c->name.p, &c->image, &c->copy)) break;
         c->image.others = 1;
         c->rank = gxi_survey(&c->what, &c->image, sm);
-        if (c->image.kind == GXI_TEXT && !c->rank && !c->what.n) c->rank = 1;       /* of the CPU device's linker */
+        if (c->image.kind == GXI_TEXT && !c->rank && !c->what.n) c->rank = 1;       /* the driver may know what it is */
     }
     if (n == count) id = gxi_load_best_of(call, slot, choices, count, desc, sm);
     for (i = 0; i < count; i++) {
@@ -11224,9 +11192,7 @@ static uint64_t gxi_library_add(gxi_call *call, gxi_library *l, struct CUlib_st 
 static gpuexec_result gxi_library_copy(gxi_call *call, gxi_library *l, const void *data, size_t bytes) {
     gxi_image *const image = &l->image;
     if (gxi_image_of(call, data, bytes, l->about->name, image, &l->copy)) return gxi_failed_with();
-    if (!image->bytes)
-        image->bytes = gxi_starts(data, 0, "SIMLINK2") ? (size_t)gxi_le((const char *)data + 8, 8)
-            : strlen((const char *)data);
+    if (!image->bytes) image->bytes = strlen((const char *)data);
     if (!l->copy && (l->copy = (char *)gxi_realloc(NULL, image->bytes + 1)) != NULL) {
         memcpy(l->copy, data, image->bytes);
         l->copy[image->bytes] = 0;
@@ -11469,7 +11435,7 @@ GPUEXEC_API gpuexec_result gpuexec_kernel_load_at(const char *where, gpuexec_ker
    >>impl-nvjitlink   One link with nvJitLink: of LTO-IR, or on request. Measured (12.0, 12.9, 13.0, 13.5): after
    nvJitLinkCreate has failed, there can be a handle, with a log. If two inputs define a symbol, all calls succeed, and
    only the error log names it; if neither is LTO-IR, only stderr does: so the driver's linker checks these first.
-   PTX can be made if all inputs are LTO-IR. */
+   PTX can be made if all inputs are LTO-IR. Whether the driver executes only PTX is learned from a small kernel. */
 
 enum { GXI_NVJITLINK_UNRECOGNIZED_OPTION = 1, GXI_NVJITLINK_ARCH_MISMATCH = 13,
        GXI_NVJITLINK_OUTDATED_LIBRARY = 14, GXI_NVJITLINK_UNRECOGNIZED_ARCH = 16, GXI_NVJITLINK_UNSUPPORTED_ARCH = 17,
@@ -11655,7 +11621,7 @@ static int gxi_nvjitlink_link(gxi_call *call, gxi_nvjitlink *n, int sm) {
    contradictory inputs (300 for the second), cuLinkComplete also returns 300. If symbols are missing, it returns 300,
    or 999 if the last text in the process that did not compile had an error (218), or, if that text was too new (222),
    even 0 and an image that loads. Only the error log names the symbols: so an error in the log is a failure, whatever
-   the CUresult. */
+   the CUresult. A cubin that was compiled without -rdc=true is refused (209), one with it is loaded, too. */
 
 typedef struct gxi_linker {
     gpuexec_module_desc desc;
@@ -11897,7 +11863,36 @@ static GXI_COLD void gxi_fail_nvjitlink(gxi_call *call, int code, const gxi_link
     gxi_text_free(&what);
     gxi_text_free(&cure);
 }
-/* Makes l->own: of all inputs, the image; on the CPU device, of those that are LTO-IR, PTX for the driver's linker. */
+/* Finds out whether the driver executes only PTX, before the first link that depends on it: a cubin that such a driver
+   refuses could have been saved, and nvJitLink may lack what the driver's linker has. */
+static gpuexec_result gxi_nvjitlink_learn(gxi_call *call, const gxi_slot *slot) {
+    static char text[] = ".version 7.0\n.target sm_50\n.address_size 64\n.visible .entry k() { ret; }\n",
+                name[] = "a small kernel";
+    const gxi_slot *const context = gxi_peek(slot->context, GXI_CONTEXT);
+    const gxi_input input = { GXI_PTX, name, text, sizeof text - 1 };
+    gxi_image image = { NULL, 0, GXI_CUBIN, NULL, 1, 0 };
+    gxi_nvjitlink n;
+    uint64_t id = 0;
+    int sm, code;
+    if (GXI_LOAD(&gxi.ptx_only)) return GPUEXEC_OK;
+    if (gxi_sm_of(call, context, &sm)) return gxi_failed_with();
+    memset(&n, 0, sizeof n);
+    n.desc = &gxi_module_defaults;
+    n.inputs = &input;
+    n.count = 1;
+    code = gxi_nvjitlink_link(call, &n, sm);
+    image.data = n.image;
+    image.bytes = n.bytes;
+    if (code) gxi_fail_nvjitlink(call, code, slot->is.linker.info, &n, sm);
+    else id = gxi_load_image(call, context, n.desc, &image, name);
+    gxi_nvjitlink_free(&n);
+    if (!id && !image.refused) return gxi_failed_with();
+    gxi_learn_ptx_only(id ? 0 : call->cu);
+    return id && gxi_destroy(call, gxi_peek(id, GXI_MODULE)) ? gxi_fail_cu(call, NULL, "cannot unload %s", name)
+                                                             : GPUEXEC_OK;
+}
+/* Makes l->own: of all inputs, the image; or, if the driver executes only PTX, PTX of those that are LTO-IR, for the
+   driver's linker. */
 static gpuexec_result gxi_link_lto(gxi_call *call, const gxi_slot *slot) {
     gxi_linker *const l = slot->is.linker.info;
     const gxi_slot *const context = gxi_peek(slot->context, GXI_CONTEXT);
@@ -11905,13 +11900,12 @@ static gpuexec_result gxi_link_lto(gxi_call *call, const gxi_slot *slot) {
     gpuexec_result result = GPUEXEC_OK;
     gxi_nvjitlink n;
     int sm, code;
-    if (gxi_capability(call, gxi_context_of(context)->device, &sm))
-        return gxi_fail_device(call, gxi_context_of(context)->ordinal);
+    if (gxi_sm_of(call, context, &sm)) return gxi_failed_with();
     memset(&n, 0, sizeof n);
     n.desc = &l->desc;
     n.inputs = l->inputs;
     n.count = l->count;
-    n.ptx = gxi_is_cpu_device();
+    n.ptx = GXI_LOAD(&gxi.ptx_only) > 0;
     code = gxi_nvjitlink_link(call, &n, sm);
     if (!l->searched && gxi_log_says(n.errors) & GXI_SAYS_RUNTIME) {
         result = gxi_link_add_runtime(call, l);
@@ -11970,12 +11964,14 @@ static gpuexec_result gxi_link(gxi_call *call, gxi_slot *slot, int complete) {
                         "cannot link %s: the linker has no inputs", l->name);
     if (complete && !l->searched && gxi_link_launches(l) && gxi_link_add_runtime(call, l)) return gxi_failed_with();
 #if !defined(GPUEXEC_NO_COMPILE)
-    if (complete && (l->lto || (l->desc.nvjitlink && !gxi_is_cpu_device()))) {
+    if (((complete && l->lto) || l->desc.nvjitlink) && gxi_nvjitlink_learn(call, slot)) return gxi_failed_with();
+    const int all = l->desc.nvjitlink && GXI_LOAD(&gxi.ptx_only) <= 0;             /* nvJitLink links all inputs */
+    if (complete && (l->lto || all)) {
         result = gxi_link_lto(call, slot);
         if (l->image) gxi_link_join_logs(l);
         if (result || l->image) return result;
     }
-    if (l->desc.nvjitlink && !gxi_is_cpu_device()) return GPUEXEC_OK;
+    if (all) return GPUEXEC_OK;
 #endif
     if ((result = gxi_enter(call, slot->cu_context, &scope)) != GPUEXEC_OK) return result;
     do {
@@ -12047,8 +12043,7 @@ static gpuexec_result gxi_input_kind(gxi_call *call, gpuexec_input_type type, gx
     size_t n = input->bytes;
     input->kind = gxi_image_is(data, n);
     if (input->kind == GXI_TEXT && gxi_is_text(data, n)) {
-        const char *first = gxi_ptx_space(data);
-        if (gxi_ptx_is(first, gxi_ptx_next(first), ".version")) input->kind = GXI_PTX;
+        if (gxi_is_ptx(data)) input->kind = GXI_PTX;
         input->bytes = strlen(data);
     }
     if (input->kind != GXI_PTX && input->kind != GXI_LTO && gxi_check_image(call, input->name, data, &n, input->kind))
@@ -12070,28 +12065,50 @@ static gpuexec_result gxi_input_kind(gxi_call *call, gpuexec_input_type type, gx
                     input->name, gxi_image_kinds[type],
                     gxi_image_kinds[input->kind]);
 }
-/* Whether the input has LTO-IR for the device, but no code. */
-static int gxi_needs_lto(const gxi_input *input, int sm) {
+/* Whether the driver's linker refuses a cubin for the device, or what has one, because it executes only PTX; -1 after a
+   failure. Nothing is learned here, since a linker has other reasons. */
+static int gxi_link_refuses(gxi_call *call, const gxi_slot *context, gxi_image_kind kind, char *data, size_t bytes) {
+    void *state = NULL;
+    gxi_scope scope;
+    int refused = GXI_LOAD(&gxi.ptx_only);
+    if (refused) return refused > 0;
+    if (gxi_enter(call, context->cu_context, &scope)) return -1;
+    if (GXI_TRY_MAKE(state, cuLinkCreate, (0, NULL, NULL, &state))) {
+        gxi_fail_cu(call, NULL, "cannot create a link state");
+        refused = -1;
+    } else {
+        refused = GXI_BESIDE(cuLinkAddData, (state, gxi_input_type(kind), data, bytes, "code", 0, NULL, NULL)) ==
+            GXI_NO_BINARY_FOR_GPU;
+        GXI_BESIDE(cuLinkDestroy, (state));
+    }
+    gxi_leave(&scope);
+    return refused;
+}
+/* Whether the input has LTO-IR for the device, but no code that the driver executes; -1 after a failure. */
+static int gxi_needs_lto(gxi_call *call, const gxi_slot *context, const gxi_input *input, int sm) {
     const unsigned char *const p = (const unsigned char *)input->data;
     gxi_targets in = gxi_targets_of(p, p + input->bytes);
     gxi_target target;
     const char *why;
-    int lto = 0, code = 0;
+    int lto = 0, code = 0, cubin = 0;
     while (gxi_next_target(&in, &target)) {
         if (target.kind == GXI_LTO) lto |= target.arch <= sm;
-        else code |= gxi_rank(&target, sm, &why) > 0 && (target.kind == GXI_PTX || !gxi_is_cpu_device());
+        else if (target.kind == GXI_CUBIN && target.arch == sm) cubin = 1;
+        else code |= gxi_rank(&target, sm, &why) > 0;
     }
-    return lto && !code;
+    if (!lto || code || !cubin) return lto && !code;
+    return gxi_link_refuses(call, context, input->kind, input->data, input->bytes);
 }
 static gpuexec_result gxi_linker_take(gxi_call *call, gxi_slot *slot, gxi_input *input) {
     const unsigned char *const p = (const unsigned char *)input->data;
     gxi_linker *l = slot->is.linker.info;
     gpuexec_result result;
-    int sm;
+    int sm, lto;
     if (input->kind >= GXI_FATBIN && input->kind <= GXI_ARCHIVE && gxi_fatbin_parts(p, p + input->bytes) == 3) {
-        const gxi_context *const context = gxi_context_of(gxi_peek(slot->context, GXI_CONTEXT));
-        if (gxi_capability(call, context->device, &sm)) return gxi_fail_device(call, context->ordinal);
-        if (gxi_needs_lto(input, sm)) input->kind = GXI_LTO;
+        const gxi_slot *const context = gxi_peek(slot->context, GXI_CONTEXT);
+        if (gxi_sm_of(call, context, &sm) || (lto = gxi_needs_lto(call, context, input, sm)) < 0)
+            return gxi_failed_with();
+        if (lto) input->kind = GXI_LTO;
     }
     if (input->kind == GXI_LTO && !l->desc.cache && gxi_nvjitlink_begin(call, &l->desc)) return gxi_failed_with();
     if ((result = gxi_inputs_push(call, l, input)) != GPUEXEC_OK) return result;
@@ -12293,7 +12310,8 @@ static uint64_t gxi_linker_load(gxi_call *call, gpuexec_linker linker) {
     if (!id) return 0;
     m = gxi_peek(id, GXI_MODULE)->is.module.info;
     m->cached = l->kept != NULL;
-    for (i = 0; i < l->count; i++) {             /* for what the image may hide: device launches, parameters */
+    if (m->ptx) return id;                       /* the image is text, which hides nothing */
+    for (i = 0; i < l->count; i++) {             /* what another may hide: device launches, parameters */
         const gxi_input *input = &l->inputs[i];
         if (input->kind != GXI_ARCHIVE && gxi_has_device_launches(input->data, input->bytes)) m->device_launches = 1;
         if (input->kind == GXI_PTX) gxi_ptx_signatures(&ptx, input->data);
@@ -12509,15 +12527,12 @@ static gpuexec_result gxi_check_compile(gxi_call *call, const gpuexec_compile_de
 /* The option for the device: its architecture, or PTX for the newest older one that this NVRTC knows. */
 static gpuexec_result gxi_nvrtc_architecture(gxi_call *call, const gxi_slot *context, gxi_text *option) {
     int n = 0, i, sm, best = 0, least = 0, *known;
-    if (gxi_capability(call, gxi_context_of(context)->device, &sm))
-        return gxi_fail_cu(call, NULL, "cannot query device %d", gxi_context_of(context)->ordinal);
-    if (GXI_TRY(nvrtcGetNumSupportedArchs, (&n)) || n < 1 || n > 1000)
-        return gxi_fail(call, GPUEXEC_NO_COMPILER, GXI_GET_NVRTC, "NVRTC \"%s\" does not report its architectures",
-                        gxi.nvrtc_path);
-    known = (int *)gxi_realloc(NULL, (size_t)n * sizeof *known);
+    if (gxi_sm_of(call, context, &sm)) return gxi_failed_with();
+    if (GXI_TRY(nvrtcGetNumSupportedArchs, (&n)) || n < 1 || n > 1000) n = 0;
+    known = (int *)gxi_realloc(NULL, (size_t)(n + 1) * sizeof *known);
     if (!known) return gxi_fail_memory(call, "compile");
     memset(known, 0, (size_t)n * sizeof *known);
-    if (GXI_TRY(nvrtcGetSupportedArchs, (known))) n = 0;
+    if (n && GXI_TRY(nvrtcGetSupportedArchs, (known))) n = 0;
     for (i = 0; i < n; i++) {
         if (known[i] <= sm && known[i] > best) best = known[i];
         if (!i || known[i] < least) least = known[i];
@@ -12665,13 +12680,15 @@ static gpuexec_result gxi_nvrtc_compile(gxi_call *call, const char *source, gxi_
 static uint64_t gxi_nvrtc_load_result(gxi_call *call, const gxi_slot *context, const gxi_compilation *c,
                                       gxi_module *m) {
     const gpuexec_module_desc *const desc = c->desc->module ? c->desc->module : &gxi_module_defaults;
+    const int cubin = c->cubin && !(c->ptx && GXI_LOAD(&gxi.ptx_only) > 0);
     gxi_image image = { c->cubin, c->cubin_bytes, GXI_CUBIN, c->ptx, c->ptx != NULL, 0 };
     char by[64];
     gxi_scope scope;
     uint64_t id = 0;
     if (gxi_enter(call, context->cu_context, &scope)) return 0;
-    if (c->cubin) id = gxi_module_make(call, context, desc, &image, m);
-    if (!c->cubin || image.refused) {
+    if (cubin) id = gxi_module_make(call, context, desc, &image, m);
+    if (cubin && !c->desc->architecture && (id || image.refused)) gxi_learn_ptx_only(id ? 0 : call->cu);
+    if (!cubin || image.refused) {
         image.data = c->ptx;
         image.bytes = c->ptx_bytes;
         image.kind = GXI_TEXT;
@@ -12688,7 +12705,9 @@ static uint64_t gxi_nvrtc_load_result(gxi_call *call, const gxi_slot *context, c
 /* The same for code that calls the device runtime: links them. Frees *m, unless it fails. */
 static uint64_t gxi_nvrtc_link_result(gxi_call *call, const gxi_slot *context, const gxi_compilation *c,
                                       gxi_module *m) {
-    const int cubin = c->cubin && (!c->ptx || !gxi_is_cpu_device());
+    const int refused = c->cubin && c->ptx
+                            ? gxi_link_refuses(call, context, GXI_CUBIN, c->cubin, c->cubin_bytes) : 0,
+              cubin = c->cubin && !refused;
     gpuexec_module_desc desc = c->desc->module ? *c->desc->module : gxi_module_defaults;
     gpuexec_context in = { 0 };
     gpuexec_linker linker;
@@ -12701,7 +12720,7 @@ static uint64_t gxi_nvrtc_link_result(gxi_call *call, const gxi_slot *context, c
     desc.prefer_binary = 0;                      /* only of fatbins */
     desc.cache = !c->desc->no_cache;
     in.id = context->id;
-    if (gxi_enter(call, context->cu_context, &scope)) return 0;
+    if (refused < 0 || gxi_enter(call, context->cu_context, &scope)) return 0;
     if ((linker.id = gxi_linker_new(call, in, &desc)) != 0 && (slot = gxi_peek(linker.id, GXI_LINKER)) != NULL) {
         if (gxi_linker_add(call, slot, GPUEXEC_INPUT_AUTO, cubin ? c->cubin : c->ptx,
                            cubin ? c->cubin_bytes : c->ptx_bytes, c->name, "the compiled code") == GPUEXEC_OK)
@@ -16565,12 +16584,10 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused, c
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "launch without clusters on this device",
                         capability < 90
                         ? "clusters (%u x %u x %u blocks, %s) need compute capability 9.0, but "
-                                    "device %d has %d.%d%s"
+                                    "device %d has %d.%d"
                                   : "clusters (%u x %u x %u blocks, %s) are not available on device %d: "
-                                    "its compute capability is %d.%d, but the driver reports no support for clusters%s",
-                        cluster[0], cluster[1], cluster[2], name, ordinal, capability / 10, capability % 10,
-                        gxi_is_cpu_device()
-                            ? " (it is the CPU device)" : "");
+                                    "its compute capability is %d.%d, but the driver reports no support for clusters",
+                        cluster[0], cluster[1], cluster[2], name, ordinal, capability / 10, capability % 10);
     }
     for (i = 0; i < 3; i++) {
         if (own[i] && cluster[i] != own[i])

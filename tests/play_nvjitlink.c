@@ -1,13 +1,14 @@
 /* play_nvjitlink.c - a shared library that plays nvJitLink, for tests on machines without it and for failures that the
    real one does not have. Its LTO-IR is the magic number and PTX without the three lines at the top; it "links" by
-   putting the texts of all inputs, LTO-IR or PTX, one behind the other: that is its cubin, too. A text with "bad" is
-   refused as LTO-IR of another version is. The Makefile builds it three times: play_nvjitlink_old.so has the names of
-   12.0, and play_nvjitlink_lacks.so lacks a function.
+   putting the texts of all inputs, LTO-IR or PTX, one behind the other. Its cubin is only the header of one. A text
+   with "bad" is refused as LTO-IR of another version is. The Makefile builds it three times: play_nvjitlink_old.so has
+   the names of 12.0, and play_nvjitlink_lacks.so lacks a function.
 
    PLAY_NVJITLINK_VERSION=13.0      what nvJitLinkVersion returns
    PLAY_NVJITLINK_FAILS=FUNCTION    this function returns PLAY_NVJITLINK_CODE, by default 6: NVJITLINK_ERROR_INTERNAL
    PLAY_NVJITLINK_LOG=TEXT          the error log; without it, it is empty, or about the text that is refused
    PLAY_NVJITLINK_BYTES=N           the size of the results
+   PLAY_NVJITLINK_CUBIN=text        the cubin is the text, which every driver loads
    The info log has the options, one a line, and the types and names of the inputs. */
 #define PLAY "PLAY_NVJITLINK_"
 #define INTERNAL_ERROR "6"
@@ -131,10 +132,19 @@ int nvJitLinkGetErrorLogSize(handle *h, size_t *bytes) {
 int nvJitLinkGetErrorLog(handle *h, char *log) { return copy_of("nvJitLinkGetErrorLog", h->errors, log); }
 int nvJitLinkGetInfoLogSize(handle *h, size_t *bytes) { return size_of("nvJitLinkGetInfoLogSize", h->info, bytes); }
 int nvJitLinkGetInfoLog(handle *h, char *log) { return copy_of("nvJitLinkGetInfoLog", h->info, log); }
+/* The header of a cubin that no driver executes, without a section. */
+static const unsigned char cubin[64] = { 0x7f, 'E', 'L', 'F', 2, 1, 1, 0x33, 7, 0, 0, 0, 0, 0, 0, 0, 2, 0, 190, 0, 1 };
+static int is_text(void) { return strcmp(setting("PLAY_NVJITLINK_CUBIN", ""), "text") == 0; }
 int nvJitLinkGetLinkedCubinSize(handle *h, size_t *bytes) {
-    return size_of_result("nvJitLinkGetLinkedCubinSize", h, bytes);
+    const int code = size_of_result("nvJitLinkGetLinkedCubinSize", h, bytes);
+    if (!code && !is_text() && !getenv("PLAY_NVJITLINK_BYTES")) *bytes = sizeof cubin;
+    return code;
 }
-int nvJitLinkGetLinkedCubin(handle *h, void *cubin) { return copy_of("nvJitLinkGetLinkedCubin", h->text, cubin); }
+int nvJitLinkGetLinkedCubin(handle *h, void *to) {
+    if (is_text()) return copy_of("nvJitLinkGetLinkedCubin", h->text, to);
+    memcpy(to, cubin, sizeof cubin);
+    return code_of("nvJitLinkGetLinkedCubin");
+}
 int nvJitLinkGetLinkedPtxSize(handle *h, size_t *bytes) {
     return size_of_result("nvJitLinkGetLinkedPtxSize", h, bytes);
 }

@@ -1,11 +1,11 @@
 #!/bin/sh
 # Checks the header's CONTENTS against its >>tag marks: the same tags in the same order, no section over 700 lines, no
-# reference to an unknown tag; the version in the banner against the macros; and that no section calls one below it: a
-# static function that is declared before it is defined is declared in the section that defines it; and that only the
-# functions that read texts of other programs search in texts: what gpuexec knows is data, not words in its messages.
-# Then the lines of all files (lines.sh), their phrases (phrases.sh), what in tests a stopped machine would break
-# (stalls.sh), what tests/seed_002.md names (seed.sh), and that entry points of the driver are declared once
-# (entry_points.sh).
+# reference to an unknown tag; the version in the banner against the macros; that no section calls one below it: a
+# static function that is declared before it is defined is declared in the section that defines it; that only the
+# functions that read texts of other programs search in texts: what gpuexec knows is data, not words in its messages;
+# and that no code distinguishes the CPU device from other drivers. Then the lines of all files (lines.sh), their
+# phrases (phrases.sh), what in tests a stopped machine would break (stalls.sh), what tests/seed_002.md names (seed.sh),
+# and that entry points of the driver are declared once (entry_points.sh).
 cd "$(dirname "$0")/../.." || exit 1
 . tests/contents/lines.sh
 . tests/contents/phrases.sh
@@ -55,6 +55,9 @@ awk $counts '
             if (!(tag in referenced)) referenced[tag] = NR
             rest = substr(rest, RSTART + RLENGTH)
         }
+    }
+    /gxi_is_cpu_device|SIM[L]INK|"simgpu_|linked by the CPU device/ {
+        check(0, "line " NR ": knows the CPU device: " $0)
     }
     /^GPUEXEC_API / && $0 !~ /^GPUEXEC_API [a-zA-Z_ ]*[ *]gpuexec_[a-z0-9_]*\(/ {
         check(0, "line " NR ": a public function that tag tools cannot find: " $0)

@@ -98,8 +98,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (!text) return 0;
     if (size) memcpy(text, data, size);
     /* contains its length, or pointers: loaded from a file, since only a file has a known end */
-    if (size >= 8 && (memcmp(data, "SIMLINK2", 8) == 0 || memcmp(data, "\x50\xED\x55\xBA", 4) == 0 ||
-                      memcmp(data, "\xB1\x43\x62\x46", 4) == 0)) load_file(data, size);
+    if (size >= 8 && (memcmp(data, "\x50\xED\x55\xBA", 4) == 0 || memcmp(data, "\xB1\x43\x62\x46", 4) == 0))
+        load_file(data, size);
     else (void)load(text);
     FUZZ_CHECK(!cuLinkCreate_v2(5, options, values, &state), "a link state");
     for (size_t at = 0, n = 0; at < size && n < 6; n++) {

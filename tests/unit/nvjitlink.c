@@ -201,11 +201,10 @@ static gpuexec_linker played(const gpuexec_module_desc *desc) {
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_LTO, played_kernel, sizeof played_kernel - 1, NULL));
     return l;
 }
-/* The way of a GPU: nvJitLink links all inputs. Its "cubin" is PTX. */
+/* For a driver that executes cubins, nvJitLink links all inputs. Its "cubin" is PTX, which the CPU device executes. */
 static void as_a_gpu(void) {
-    gpuexec_device_count();
-    gxi.library = dlopen("libm.so.6", RTLD_NOW);
-    CHECK(!gxi_is_cpu_device());
+    setenv("PLAY_NVJITLINK_CUBIN", "text", 1);
+    gxi.ptx_only = 0;                                    /* learned again */
 }
 
 TEST_ALONE(played_links) {
@@ -220,7 +219,7 @@ TEST_ALONE(played_links) {
     desc.max_registers = 32;
     desc.compile_threads = -1;
     for (gpu = 0; gpu < 2; gpu++) {
-        if (gpu) as_a_gpu();
+        if (gpu || !on_cpu_device()) as_a_gpu();
         l = played(NULL);
         check_that_it_runs(ctx, gpuexec_linker_load(l), 2, 2);
         CHECK_TEXT(gpuexec_linker_log(l), "-arch=sm_", "\n-lto\n", "3 twice\n3 input 2\n");
@@ -253,8 +252,20 @@ TEST_ALONE(played_on_request) {
     setenv("GPUEXEC_NVJITLINK", PLAYED_NVJITLINK ".so", 1);
     memset(&desc, 0, sizeof desc);
     desc.nvjitlink = 1;
+    if (on_cpu_device()) {                               /* the driver links what becomes PTX only so */
+        l = gpuexec_linker_create(ctx, &desc);
+        CHECK_EQ(gxi.ptx_only, 1);
+        CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, ptx[0], 0, "twice.ptx"));
+        CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, ptx[1], 0, "kernel.ptx"));
+        CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, ptx[0], 0, "again.ptx"), GPUEXEC_LINK_FAILED,
+                      "in 'again.ptx', first defined in 'twice.ptx'");
+        gpuexec_take_error();
+        check_that_it_runs(ctx, gpuexec_linker_load(l), 2, 2);
+        CHECK_STRING(gpuexec_linker_log(l), "");
+    }
     as_a_gpu();
     l = gpuexec_linker_create(ctx, &desc);
+    CHECK_EQ(gxi.ptx_only, -1);
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, ptx[0], 0, "twice.ptx"));
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, ptx[1], 0, "kernel.ptx"));
     check_that_it_runs(ctx, gpuexec_linker_load(l), 2, 2);
@@ -268,13 +279,14 @@ TEST_ALONE(played_on_request) {
     CHECK_TEXT(gpuexec_linker_log(l), "\n-lto\n2 twice.ptx\n3 kernel\n");
 }
 
-/* A fatbin with LTO-IR for an older device, and code only for others: nvJitLink links it. */
+/* A fatbin with LTO-IR for an older device, and code only for others, or that the driver refuses: nvJitLink links
+   it. */
 TEST_ALONE(played_fatbin) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     unsigned char fatbin[1000] = { 0x50, 0xED, 0x55, 0xBA, 1, 0, 16 };
     const size_t lto = sizeof played_kernel - 1, bytes = 16 + 2 * 64 + 8 + lto;
     gpuexec_linker l;
-    int gpu;
+    int gpu, known;
     setenv("GPUEXEC_NVJITLINK", PLAYED_NVJITLINK ".so", 1);
     fatbin[8] = (unsigned char)((bytes - 16) & 0xFF), fatbin[9] = (unsigned char)((bytes - 16) >> 8);
     fatbin[16] = 2, fatbin[20] = 64, fatbin[24] = 8, fatbin[16 + 28] = 200;      /* a cubin for sm_200 */
@@ -282,12 +294,24 @@ TEST_ALONE(played_fatbin) {
     fatbin[96] = (unsigned char)(lto & 0xFF), fatbin[97] = (unsigned char)(lto >> 8);
     memcpy(fatbin + 152, played_kernel, lto);
     for (gpu = 0; gpu < 2; gpu++) {
-        if (gpu) as_a_gpu();
+        if (gpu || !on_cpu_device()) as_a_gpu();
         l = gpuexec_linker_create(ctx, NULL);
         CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_LTO, played_twice, sizeof played_twice - 1, "twice"));
         CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_FATBIN, fatbin, 0, "fatbin"));
         check_that_it_runs(ctx, gpuexec_linker_load(l), 2, 2);
         CHECK_TEXT(gpuexec_linker_log(l), "4 fatbin\n");
+        CHECK_EQ(gxi.ptx_only, gpu || !on_cpu_device() ? -1 : 1);
+        if (!on_cpu_device()) continue;
+        fatbin[16 + 28] = 90;                            /* a cubin for this device */
+        for (known = 0; known < 2 - gpu; known++) {
+            if (!known) gxi.ptx_only = 0;
+            l = gpuexec_linker_create(ctx, NULL);
+            CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_LTO, played_twice, sizeof played_twice - 1, "twice"));
+            CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_FATBIN, fatbin, 0, "fatbin"));
+            if (!known) CHECK_EQ(gxi.ptx_only, 0);       /* the caller's cubin may have another reason */
+            check_that_it_runs(ctx, gpuexec_linker_load(l), 2, 2);
+        }
+        fatbin[16 + 28] = 200;
     }
     if (!on_cpu_device()) return;                        /* a GPU's driver trusts what it reads */
     CHECK_NOT_MADE(gpuexec_module_load(ctx, fatbin, bytes, NULL), GPUEXEC_IMAGE_TOO_NEW,
@@ -309,6 +333,7 @@ TEST_ALONE(ptx_too_new) {
 TEST_ALONE(played_old) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     setenv("GPUEXEC_NVJITLINK", PLAYED_NVJITLINK "_old.so", 1);
+    if (!on_cpu_device()) as_a_gpu();
     check_that_it_runs(ctx, gpuexec_linker_load(played(NULL)), 2, 2);
     CHECK_EQ(gpuexec_nvjitlink_version(), 12000);
 }
@@ -332,8 +357,9 @@ TEST_ALONE(played_failures) {
     int gpu;
     setenv("GPUEXEC_NVJITLINK", PLAYED_NVJITLINK ".so", 1);
     for (gpu = 0; gpu < 2; gpu++) {
-        if (gpu) as_a_gpu();
+        if (gpu || !on_cpu_device()) as_a_gpu();
         l = played(NULL);
+        check_that_it_runs(ctx, gpuexec_linker_load(played(NULL)), 2, 2);
         for (i = 0; i < sizeof fails / sizeof *fails; i++) {
             setenv("PLAY_NVJITLINK_FAILS", fails[i].call, 1);
             setenv("PLAY_NVJITLINK_CODE", fails[i].code, 1);

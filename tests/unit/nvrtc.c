@@ -247,6 +247,45 @@ TEST_ALONE(played) {
     CHECK_TEXT(gpuexec_module_log(played_compile(NULL)), "--gpu-architecture=compute_50");
 }
 
+/* What a driver does with a cubin for its device, it does with all of them. */
+static int refusals;
+static void count_refusals(void *user, gpuexec_log_level level, const char *text) {
+    (void)user;
+    refusals += level == GPUEXEC_LOG_TRACE && strstr(text, "= CUDA_ERROR_NO_BINARY_FOR_GPU") != NULL;
+}
+static int refusals_of(const char *source, const char *architecture) {
+    gpuexec_compile_desc d;
+    memset(&d, 0, sizeof d);
+    d.architecture = architecture;
+    refusals = 0;
+    CHECK_MADE(gpuexec_kernel_get(gpuexec_module_compile(gpuexec_context_open(0, NULL), source, "p.cu", &d),
+                                  "nothing"));
+    return refusals;
+}
+TEST_ALONE(played_refusals) {
+    gpuexec_setup_desc setup;
+    char launches[200];
+    if (!on_cpu_device()) SKIP("needs a driver that executes only PTX");
+    snprintf(launches, sizeof launches, "%s// it calls cudaLaunchDevice\n", played_ptx);
+    setenv("GPUEXEC_NVRTC", PLAYED_NVRTC ".so", 1);
+    memset(&setup, 0, sizeof setup);
+    setup.log = count_refusals;
+    setup.trace = 1;
+    CHECK_OK(gpuexec_setup(&setup));
+    CHECK_EQ(refusals_of(played_ptx, "sm_80"), 1);       /* for another device: nothing is learned from it */
+    CHECK_EQ(refusals_of(launches, "sm_80"), 1);
+    CHECK_EQ(refusals_of(played_ptx, NULL), 1);
+    CHECK_EQ(refusals_of(played_ptx, NULL), 0);
+    CHECK_EQ(refusals_of(launches, NULL), 0);
+    CHECK_EQ(refusals_of(played_ptx, "sm_80"), 0);
+    CHECK_OK(gpuexec_shutdown());
+    CHECK_OK(gpuexec_setup(&setup));                     /* it may be another driver */
+    CHECK_EQ(refusals_of(launches, NULL), 1);            /* by the linker, which has other reasons, too */
+    CHECK_EQ(refusals_of(launches, NULL), 1);
+    CHECK_EQ(refusals_of(played_ptx, NULL), 1);
+    CHECK_EQ(refusals_of(launches, NULL), 0);
+}
+
 TEST_ALONE(played_failures) {
     static const char *const fails[][2] = {
         { "nvrtcGetNumSupportedArchs", "does not report its architectures" },

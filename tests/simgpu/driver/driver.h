@@ -559,8 +559,6 @@ bool sim_is_binary(const void *image);                                   /* a cu
                                                                             a fatbin, by its first bytes */
 bool sim_is_host_elf(const void *image);                                 /* not for a GPU; the driver
                                                                             does not know this format */
-extern const char sim_linked_magic[8];
-bool sim_is_linked(const void *image);                                   /* whether cuLinkComplete created it */
 size_t sim_image_bytes(const void *image);                               /* as much as is read of it */
 enum { SIM_TAIL = 24 };                           /* zeros after a file's bytes, which may be read as a header */
 int  sim_read_file(const char *path, char **text, size_t *bytes);        /* 301, or 304 where it cannot be read */
@@ -573,20 +571,20 @@ bool sim_is_wrapper(const void *image);           /* has pointers to fatbins */
 size_t sim_fatbin_bytes(const void *image);
 struct sim_texts { char *bytes; size_t len; uint64_t count; };           /* for each PTX text: a name, NUL, the text,
                                                                             NUL; the caller frees the bytes */
+int  sim_texts_add(struct sim_texts *texts, const char *name, const char *text, size_t bytes);
 /* Adds the PTX that this device would take. 200: damaged; 209: none; 303: a library that decompresses is missing. */
 int  sim_fatbin_texts(const void *image, size_t limit, const char *name, struct sim_log *log, struct sim_texts *texts);
 int  sim_object_texts(const void *object, size_t size, const char *name, struct sim_log *log, struct sim_texts *texts);
 int  sim_archive_texts(const void *archive, size_t size, const char *name, struct sim_log *log,
                        struct sim_texts *texts);
 /* link.c */
-int  sim_link_texts(const char *texts, size_t bytes, uint64_t count, bool more, bool *whole, struct sim_log *errors,
-                    struct sim_image **out);
-                                                  /* *whole: all of them are complete; more: others may follow */
+int  sim_link_texts(const struct sim_texts *texts, bool more, struct sim_log *errors, struct sim_image **out);
+                                                                         /* more: others may follow */
 void sim_link_remember(int result);                                      /* [lock] a text did not compile: results
                                                                             of later failed links depend on it */
-int  sim_linked_parse(const void *image, size_t limit, struct sim_log *errors, unsigned *registers,
-                      struct sim_image **out);
-                                                  /* limit: the number of bytes available */
+bool sim_is_linked(const char *text);             /* whether cuLinkComplete wrote it */
+/* The inputs of such a text, and CU_JIT_MAX_REGISTERS of its link. 200: damaged; 209: for another CU_JIT_TARGET. */
+int  sim_linked_texts(const char *text, struct sim_log *log, unsigned *registers, struct sim_texts *texts);
 /* module.c: names of functions and kernels; a module is parsed and placed without sim_lock, then opened; the caller
    frees it if this fails */
 void sim_sort_names(struct sim_by_name *names, unsigned n);

@@ -41,7 +41,7 @@ size_t sim_fatbin_bytes(const void *image) {
 
 /* ---- texts ---- */
 
-static int append(struct sim_texts *t, const char *name, const char *text, size_t bytes) {
+int sim_texts_add(struct sim_texts *t, const char *name, const char *text, size_t bytes) {
     const size_t named = strlen(name) + 1, length = strnlen(text, bytes);
     char *more = realloc(t->bytes, t->len + named + length + 1);
     if (!more) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -74,7 +74,7 @@ static int add_text(struct sim_texts *t, const char *name, const unsigned char *
         bytes = number(entry + 56, 8);
     if (!(flags & (LZ4 | ZSTD))) {
         if (packed) return damaged(log, name, "its PTX is compressed in a way that is not known");
-        return append(t, name, from, (size_t)payload);
+        return sim_texts_add(t, name, from, (size_t)payload);
     }
     if (packed > payload) return damaged(log, name, "its compressed PTX is longer than its entry");
     if (!bytes || bytes > MOST) return damaged(log, name, "the size of its PTX is 0 or more than 1 GiB");
@@ -90,7 +90,7 @@ static int add_text(struct sim_texts *t, const char *name, const unsigned char *
     if (!text) return CUDA_ERROR_OUT_OF_MEMORY;
     const uint64_t got = flags & LZ4 ? (uint64_t)(int64_t)f.lz4(from, text, (int)packed, (int)bytes)
                                      : f.zstd(text, (size_t)bytes, from, (size_t)packed);
-    const int result = got == bytes ? append(t, name, text, (size_t)bytes)
+    const int result = got == bytes ? sim_texts_add(t, name, text, (size_t)bytes)
                                     : damaged(log, name, "its PTX does not decompress to the size in its header");
     free(text);
     return result;

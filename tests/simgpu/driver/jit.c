@@ -3,7 +3,6 @@
 #include "../base/cudadefs.h"
 
 pthread_mutex_t sim_load_lock = PTHREAD_MUTEX_INITIALIZER;
-const char sim_linked_magic[8] = { 'S', 'I', 'M', 'L', 'I', 'N', 'K', '2' };
 
 int sim_max_ptx(void) {
     static const struct { int driver, ptx; } known[] = {
@@ -32,14 +31,6 @@ bool sim_is_binary(const void *image) {
     return false;
 }
 
-bool sim_is_linked(const void *image) {
-    const char *p = image;
-    unsigned i = 0;
-    while (i < sizeof sim_linked_magic && p[i] == sim_linked_magic[i]) i++;                   /* byte by byte, since a
-                                                                                                 text may end earlier */
-    return i == sizeof sim_linked_magic;
-}
-
 bool sim_is_host_elf(const void *image) {
     const unsigned char *p = image;
     return p[0] == 0x7f && p[1] == 'E' && p[2] == 'L' && p[3] == 'F' && (p[18] != 190 || p[19] != 0);     /* EM_CUDA */
@@ -47,12 +38,8 @@ bool sim_is_host_elf(const void *image) {
 
 /* Of an image in memory, with the zero at the end of a text. */
 size_t sim_image_bytes(const void *image) {
-    uint64_t bytes;
     if (sim_is_fatbin(image)) return sim_fatbin_bytes(image);
-    if (sim_is_binary(image)) return SIM_TAIL;                     /* refused by its header */
-    if (!sim_is_linked(image)) return strlen(image) + 1;
-    memcpy(&bytes, (const char *)image + sizeof sim_linked_magic, sizeof bytes);
-    return (size_t)bytes;
+    return sim_is_binary(image) ? SIM_TAIL : strlen(image) + 1;      /* refused by its header */
 }
 
 int sim_read_file(const char *path, char **text, size_t *bytes) {

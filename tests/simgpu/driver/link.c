@@ -1,13 +1,14 @@
-/* link.c - cuLink: links PTX texts, also those in fatbins, objects and libraries, to an image. cuLinkComplete returns
-   this device's own container, plain bytes that may be saved:
+/* link.c - cuLink: links PTX texts, also those in fatbins, objects and libraries. What cuLinkComplete returns is PTX
+   text, too: the inputs one after another, each behind a line of this form:
 
-     "SIMLINK2"   u64 total bytes   u64 inputs   u64 CU_JIT_TARGET or 0, above it 32 bits of CU_JIT_MAX_REGISTERS or 0
-     and for each input: its name, NUL, its PTX text, NUL
+     // linked by the CPU device: target 0, registers 0, input NAME
 
-   Loading it parses the texts and resolves their symbols again. Each cuLink call does so, too, to report a mismatch at
-   the same call as a GPU's driver. */
+   The numbers are those of CU_JIT_TARGET and CU_JIT_MAX_REGISTERS, or 0. Loading such a text parses the inputs and
+   resolves their symbols again; another link takes it apart into the same inputs. Each cuLink call parses them all, to
+   report a mismatch at the same call as a GPU's driver. */
 #include "driver.h"
 #include "../base/cudadefs.h"
+#include <ctype.h>
 
 struct state {
     uint64_t handle, ns;
@@ -15,58 +16,97 @@ struct state {
                                                      must remain valid as long as this state */
     struct sim_log errors, infos;                 /* of all calls */
     int failed;                                   /* the result of cuLinkComplete: inputs contradict each other */
-    char *texts;
-    size_t len;
-    uint64_t inputs;     /* the container's third part */
+    struct sim_texts texts;
     char *image;
 };
 
-enum { HEAD = 32 };
-
-/* Links `count` inputs that occupy `left` bytes, each a name and a text; *whole: all of them are complete. */
-int sim_link_texts(const char *at, size_t left, uint64_t count, bool more, bool *whole, struct sim_log *errors,
-                   struct sim_image **out) {
-    struct sim_input *inputs = calloc((size_t)count + 2, sizeof *inputs);
+/* Links these inputs. more: others may follow. */
+int sim_link_texts(const struct sim_texts *texts, bool more, struct sim_log *errors, struct sim_image **out) {
+    struct sim_input *inputs = calloc((size_t)texts->count + 2, sizeof *inputs);
+    unsigned n = 0;
     bool wants = false;                           /* what the device runtime has as PTX */
-    int result = CUDA_ERROR_INVALID_IMAGE;
     *out = NULL;
     if (!inputs) return CUDA_ERROR_OUT_OF_MEMORY;
-    *whole = true;
-    for (uint64_t i = 0; *whole && i < 2 * count; i++) {
-        const char *end = left ? memchr(at, 0, left) : NULL;
-        if (!(*whole = end != NULL)) break;
-        *(i & 1 ? &inputs[i / 2].text : &inputs[i / 2].name) = at;
+    for (const char *at = texts->bytes; n < texts->count; at += strlen(at) + 1) {
+        inputs[n].name = at;
+        inputs[n++].text = at += strlen(at) + 1;
         wants |= strstr(at, "cudaCG") || strstr(at, "cudaGraphSetConditional");
-        left -= (size_t)(end + 1 - at);
-        at = end + 1;
     }
-    if (wants) inputs[count++] = (struct sim_input) { "the device runtime", sim_device_runtime };
-    if (*whole)
-        result = sim_image_link(inputs, (unsigned)count, more, (unsigned)sim_max_ptx(),
-                                SIM_CC_MAJOR * 10 + SIM_CC_MINOR, errors, out);
+    if (wants) inputs[n++] = (struct sim_input) { "the device runtime", sim_device_runtime };
+    const int result = sim_image_link(inputs, n, more, (unsigned)sim_max_ptx(), SIM_CC_MAJOR * 10 + SIM_CC_MINOR,
+                                      errors, out);
     free(inputs);
     return result;
 }
 
-int sim_linked_parse(const void *image, size_t limit, struct sim_log *errors, unsigned *registers,
-                     struct sim_image **out) {
-    uint64_t head[3] = { 0, 0, 0 };
-    int result = CUDA_ERROR_INVALID_IMAGE;
-    *out = NULL;
-    if (limit >= HEAD) memcpy(head, (const char *)image + sizeof sim_linked_magic, sizeof head);
-    bool whole = head[0] >= HEAD && head[0] <= limit && head[1] <= head[0] / 2 && head[1] < UINT32_MAX;
-    *registers = (unsigned)(head[2] >> 32);
-    if (whole && !sim_jit_is_for_us((int)(uint32_t)head[2])) {
-        sim_log_add(errors, "simgpu: this image was linked for another target, CU_JIT_TARGET %llu\n",
-                    (unsigned long long)(head[2] & UINT32_MAX));
-        return CUDA_ERROR_NO_BINARY_FOR_GPU;
-    }
-    if (whole)
-        result = sim_link_texts((const char *)image + HEAD, (size_t)head[0] - HEAD, head[1], false, &whole, errors,
-                                out);
-    if (!whole) sim_log_add(errors, "simgpu: this linked image is incomplete\n");
-    return result;
+/* ---- the linked text ---- */
+
+static const char mark[] = "// linked by the CPU device: ";
+
+/* The next line from `text` on that begins an input; NULL: none. */
+static const char *find_mark(const char *text) {
+    for (const char *at = text; (at = strstr(at, mark)) != NULL; at++) if (at == text || at[-1] == '\n') return at;
+    return NULL;
 }
+bool sim_is_linked(const char *text) { return find_mark(text) != NULL; }
+
+/* Whether there is more than comments and space; what others put before the first line is their comment. */
+static bool has_code(const char *at, const char *end) {
+    while (at < end) {
+        const char *const close = strncmp(at, "/*", 2) ? NULL : strstr(at + 2, "*/");
+        if (isspace((unsigned char)*at)) at++;
+        else if (!strncmp(at, "//", 2)) at += strcspn(at, "\n");
+        else if (close) at = close + 2;
+        else return true;
+    }
+    return false;
+}
+
+static int damaged(struct sim_log *log) {
+    sim_log_add(log, "simgpu: this linked image is damaged\n");
+    return CUDA_ERROR_INVALID_IMAGE;
+}
+
+int sim_linked_texts(const char *text, struct sim_log *log, unsigned *registers, struct sim_texts *found) {
+    const char *at = find_mark(text);
+    if (has_code(text, at)) return damaged(log);
+    while (at) {
+        const char *const line = at + sizeof mark - 1, *const end = line + strcspn(line, "\n"),
+                   *const next = find_mark(end);
+        char *const copy = strndup(line, (size_t)(end - line));            /* sscanf reads up to the end of the text */
+        int target = 0, named = 0, result;
+        if (!copy) return CUDA_ERROR_OUT_OF_MEMORY;
+        if (sscanf(copy, "target %d, registers %u, input %n", &target, registers, &named) < 2 || !named || !*end)
+            result = damaged(log);
+        else if (!sim_jit_is_for_us(target)) {
+            result = CUDA_ERROR_NO_BINARY_FOR_GPU;
+            sim_log_add(log, "simgpu: this image was linked for another target, CU_JIT_TARGET %d\n", target);
+        } else result = sim_texts_add(found, copy + named, end + 1, next ? (size_t)(next - end - 1) : strlen(end + 1));
+        free(copy);
+        if (result) return result;
+        at = next;
+    }
+    return CUDA_SUCCESS;
+}
+
+/* Writes the text; NULL: no memory. */
+static char *write_linked(const struct state *s) {
+    enum { LINE = 100 };                          /* longer than the line without its name */
+    char *const image = malloc(s->texts.len + (size_t)s->texts.count * LINE + 1), *to = image;
+    const char *at = s->texts.bytes;
+    if (!image) return NULL;
+    *to = 0;
+    for (uint64_t i = 0; i < s->texts.count; i++, at += strlen(at) + 1) {
+        to += sprintf(to, "%starget %d, registers %u, input ", mark, s->options.target, s->options.limits.registers);
+        for (; *at; at++) *to++ = *at == '\n' ? ' ' : *at;
+        to += sprintf(to, "\n%s", ++at);
+        if (to[-1] != '\n') *to++ = '\n';
+    }
+    *to = 0;
+    return image;
+}
+
+/* ---- logs ---- */
 
 /* The log continues from call to call. Line by line, because the size of one addition is limited. */
 static void append_log(struct sim_log *to, const struct sim_log *log) {
@@ -128,18 +168,12 @@ static int answer_to(int result) {
     return last_failure && result == CUDA_ERROR_UNKNOWN ? CUDA_SUCCESS : CUDA_ERROR_INVALID_SOURCE;
 }
 
-/* The PTX texts of an input. */
+/* The PTX texts of an input; *registers: what a linked one was linked with. */
 static int find_texts(int type, const char *data, size_t size, const char *name, struct sim_log *log,
-                      struct sim_texts *found) {
+                      unsigned *registers, struct sim_texts *found) {
     enum { OF_WRAPPER = 24 };
-    if (type == CU_JIT_INPUT_PTX) {
-        const size_t named = strlen(name) + 1, length = strlen(data) + 1;
-        if (!(found->bytes = malloc(named + length))) return CUDA_ERROR_OUT_OF_MEMORY;
-        memcpy(found->bytes, name, named);
-        memcpy(found->bytes + named, data, length);
-        *found = (struct sim_texts) { found->bytes, named + length, 1 };
-        return CUDA_SUCCESS;
-    }
+    if (type == CU_JIT_INPUT_PTX && sim_is_linked(data)) return sim_linked_texts(data, log, registers, found);
+    if (type == CU_JIT_INPUT_PTX) return sim_texts_add(found, name, data, strlen(data));
     if (type == CU_JIT_INPUT_FATBINARY && (sim_is_fatbin(data) || sim_is_wrapper(data)))
         return sim_fatbin_texts(data, sim_is_wrapper(data) && size == OF_WRAPPER ? SIZE_MAX : size, name, log, found);
     if (type == CU_JIT_INPUT_OBJECT && sim_is_host_elf(data)) return sim_object_texts(data, size, name, log, found);
@@ -158,9 +192,10 @@ static int add(void *handle, int type, char *text, size_t size, const char *give
     struct sim_jit_options own = { .wall = NULL };
     struct sim_log log = { NULL, 0, 0 };
     struct sim_image *image = NULL;
-    uint64_t start = sim_now_ns(), inputs = s->inputs;
-    struct sim_texts found = { NULL, 0, 0 };
-    char name[512], *texts = NULL;
+    uint64_t start = sim_now_ns(), inputs = s->texts.count;
+    struct sim_texts found = { NULL, 0, 0 }, all = { NULL, 0, 0 };
+    unsigned registers = 0;
+    char name[512];
     int result = sim_jit_read(&own, n, options, values);
     if (s->image || type < 0 || type >= CU_JIT_NUM_INPUT_TYPES) result = CUDA_ERROR_INVALID_VALUE;
     if (!result && s->failed == CUDA_ERROR_INVALID_IMAGE) result = s->failed;
@@ -178,7 +213,7 @@ static int add(void *handle, int type, char *text, size_t size, const char *give
     }
     if (given) snprintf(name, sizeof name, "%s", given);
     else snprintf(name, sizeof name, "input %llu", (unsigned long long)inputs + 1);
-    if (type == CU_JIT_INPUT_PTX ? sim_is_binary(text) || sim_is_linked(text) :
+    if (type == CU_JIT_INPUT_PTX ? sim_is_binary(text) :
                                    type == CU_JIT_INPUT_CUBIN && (!sim_is_binary(text) || sim_is_host_elf(text))) {
         result = CUDA_ERROR_INVALID_IMAGE;
         if (type == CU_JIT_INPUT_PTX) sim_log_add(&log, SIM_NO_FORMAT);
@@ -186,39 +221,40 @@ static int add(void *handle, int type, char *text, size_t size, const char *give
     } else if ((type == CU_JIT_INPUT_OBJECT && !sim_is_binary(text))
                || (type == CU_JIT_INPUT_LIBRARY && strncmp(text, "!<arch>\n", 8))) {
         result = CUDA_ERROR_UNKNOWN;
-    } else result = find_texts(type, text, size, name, &log, &found);
-    const size_t len = s->len + found.len;
-    if (!result && !(texts = malloc(len + 1))) result = CUDA_ERROR_OUT_OF_MEMORY;
+    } else result = find_texts(type, text, size, name, &log, &registers, &found);
     if (!result) {
-        if (s->len) memcpy(texts, s->texts, s->len);
-        if (found.len) memcpy(texts + s->len, found.bytes, found.len);
-        bool whole;
+        all = (struct sim_texts) { malloc(s->texts.len + found.len + 1), s->texts.len + found.len,
+                                   inputs + found.count };
+        if (!all.bytes) result = CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    if (!result) {
+        if (s->texts.len) memcpy(all.bytes, s->texts.bytes, s->texts.len);
+        if (found.len) memcpy(all.bytes + s->texts.len, found.bytes, found.len);
         pthread_mutex_unlock(&sim_lock);
         pthread_mutex_lock(&sim_load_lock);
-        result = sim_link_texts(texts, len, inputs + found.count, true, &whole, &log, &image);
+        result = sim_link_texts(&all, true, &log, &image);
         pthread_mutex_unlock(&sim_load_lock);
         pthread_mutex_lock(&sim_lock);
         s = sim_find(SIM_H_LINK, handle);         /* another thread may have destroyed or completed it */
         if (!result)
-            result = !s                              ? CUDA_ERROR_INVALID_HANDLE :
-                     s->image || s->inputs != inputs ? CUDA_ERROR_INVALID_VALUE :
-                                                       CUDA_SUCCESS;
+            result = !s                                   ? CUDA_ERROR_INVALID_HANDLE :
+                     s->image || s->texts.count != inputs ? CUDA_ERROR_INVALID_VALUE :
+                                                            CUDA_SUCCESS;
         sim_link_remember(result);
         if (s && result == CUDA_ERROR_INVALID_SOURCE) s->failed = result = answer_to(result);
         if (!result) {
             report(s, image, (unsigned)inputs, "ptxas ");
             /* of this input; the image has one number for all */
-            if (own.limits.registers) s->options.limits.registers = own.limits.registers;
-            free(s->texts);
-            s->texts = texts;
-            s->len = len;
-            s->inputs += found.count;
-            texts = NULL;
+            if (own.limits.registers) registers = own.limits.registers;
+            if (registers) s->options.limits.registers = registers;
+            free(s->texts.bytes);
+            s->texts = all;
+            all.bytes = NULL;
         }
         sim_image_free(image);
     }
     free(found.bytes);
-    free(texts);
+    free(all.bytes);
     free(text);
     return say(s, &log, start, result);
 }
@@ -255,21 +291,26 @@ SIM_API(cuLinkComplete, (void *handle, void **out, size_t *size), (handle, out, 
     if (!s || s->image) return CUDA_ERROR_INVALID_HANDLE;
     if (!out) return CUDA_ERROR_INVALID_VALUE;
     if (s->failed) return s->failed;
+    static const char nothing[] = ".version 6.4\n.target sm_75\n.address_size 64\n";
     struct sim_log log = { NULL, 0, 0 };
     struct sim_image *parsed = NULL;
-    const uint64_t target = (unsigned)s->options.target | (uint64_t)s->options.limits.registers << 32;
-    uint64_t start = sim_now_ns(), head[3] = { HEAD + s->len, s->inputs, target };
-    char *image = malloc(HEAD + s->len);
-    if (!image) return CUDA_ERROR_OUT_OF_MEMORY;
-    memcpy(image, sim_linked_magic, sizeof sim_linked_magic);
-    memcpy(image + sizeof sim_linked_magic, head, sizeof head);
-    if (s->len) memcpy(image + HEAD, s->texts, s->len);
+    uint64_t start = sim_now_ns();
+    if (!s->texts.count && sim_texts_add(&s->texts, "nothing", nothing, sizeof nothing - 1))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    char *image = write_linked(s);
+    struct sim_texts texts = { malloc(s->texts.len), s->texts.len, s->texts.count };
+    if (!image || !texts.bytes) {
+        free(image);
+        free(texts.bytes);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    memcpy(texts.bytes, s->texts.bytes, texts.len);
     pthread_mutex_unlock(&sim_lock);
     pthread_mutex_lock(&sim_load_lock);
-    bool whole;
-    int result = sim_link_texts(image + HEAD, (size_t)head[0] - HEAD, head[1], false, &whole, &log, &parsed);
+    int result = sim_link_texts(&texts, false, &log, &parsed);
     pthread_mutex_unlock(&sim_load_lock);
     pthread_mutex_lock(&sim_lock);
+    free(texts.bytes);
     s = sim_find(SIM_H_LINK, handle);
     result = answer_to(result);
     /* another thread destroyed or completed it */
@@ -277,7 +318,7 @@ SIM_API(cuLinkComplete, (void *handle, void **out, size_t *size), (handle, out, 
     if (!result) {
         s->image = image;
         *out = image;
-        if (size) *size = (size_t)head[0];
+        if (size) *size = strlen(image);
         if (parsed) report(s, parsed, 0, "");
     } else free(image);
     sim_image_free(parsed);
@@ -290,7 +331,7 @@ SIM_API(cuLinkDestroy, (void *handle), (handle), SIM_INIT) {
     sim_handle_drop(s->handle);
     sim_log_free(&s->errors);
     sim_log_free(&s->infos);
-    free(s->texts);
+    free(s->texts.bytes);
     free(s->image);
     free(s);
     return CUDA_SUCCESS;

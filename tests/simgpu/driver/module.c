@@ -110,13 +110,19 @@ static bool only_returns(const struct sim_func *f) {
 /* One text is loaded as it is; those of several objects are linked. */
 static int parse_fatbin(const void *fatbin, size_t limit, struct sim_log *errors, struct sim_image **image) {
     struct sim_texts found = { NULL, 0, 0 };
-    bool whole;
     int result = sim_fatbin_texts(fatbin, limit, "application input", errors, &found);
-    if (!result && found.count > 1)
-        result = sim_link_texts(found.bytes, found.len, found.count, false, &whole, errors, image);
+    if (!result && found.count > 1) result = sim_link_texts(&found, false, errors, image);
     else if (!result)
         result = sim_image_parse(found.bytes + strlen(found.bytes) + 1, (unsigned)sim_max_ptx(),
                                  SIM_CC_MAJOR * 10 + SIM_CC_MINOR, errors, image);
+    free(found.bytes);
+    return result;
+}
+
+static int parse_linked(const char *text, struct sim_log *errors, unsigned *registers, struct sim_image **image) {
+    struct sim_texts found = { NULL, 0, 0 };
+    int result = sim_linked_texts(text, errors, registers, &found);
+    if (!result) result = sim_link_texts(&found, false, errors, image);
     free(found.bytes);
     return result;
 }
@@ -126,7 +132,8 @@ int sim_module_parse(const void *text, size_t limit, const struct sim_jit_option
     struct sim_image *image = NULL;
     struct sim_module *m = NULL;
     int result;
-    unsigned n = 0, linked = 0;
+    const bool linked = !sim_is_binary(text) && sim_is_linked(text);
+    unsigned n = 0, registers = 0;
     pthread_mutex_lock(&sim_load_lock);
     if (sim_is_binary(text) && sim_is_host_elf(text)) {
         result = CUDA_ERROR_INVALID_IMAGE;
@@ -135,11 +142,11 @@ int sim_module_parse(const void *text, size_t limit, const struct sim_jit_option
     else if (sim_is_binary(text)) {
         result = CUDA_ERROR_NO_BINARY_FOR_GPU;
         sim_log_add(errors, "simgpu loads PTX text; this image is a cubin\n");
-    } else if (sim_is_linked(text)) result = sim_linked_parse(text, limit, errors, &linked, &image);
+    } else if (linked) result = parse_linked(text, errors, &registers, &image);
     else
         result = sim_image_parse(text, (unsigned)sim_max_ptx(), SIM_CC_MAJOR * 10 + SIM_CC_MINOR, errors, &image);
     /* as measured */
-    if (!result && o->has_target && !sim_is_linked(text) && (o->target < 10 || !sim_jit_is_for_us(o->target)))
+    if (!result && o->has_target && !linked && (o->target < 10 || !sim_jit_is_for_us(o->target)))
         result = o->target < 10 ? CUDA_ERROR_INVALID_IMAGE : CUDA_ERROR_INVALID_SOURCE;
     if (!result && o->unsupported) result = CUDA_ERROR_INVALID_PTX;
     pthread_mutex_unlock(&sim_load_lock);
@@ -156,7 +163,7 @@ int sim_module_parse(const void *text, size_t limit, const struct sim_jit_option
     m->refs = 1;
     m->image = image;
     m->limits = o->limits;
-    if (linked) m->limits.registers = linked;
+    if (registers) m->limits.registers = registers;
     m->prints = sim_image_func(image, "vprintf") != NULL;
     sim_link_init(&m->link);
     for (unsigned i = 0; i < image->nfuncs; i++) {
