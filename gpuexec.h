@@ -9209,8 +9209,8 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
                     : "fix the errors in the log; `ptxas -arch=sm_NN file.ptx` reports the same errors",
                     "%s is PTX that does not compile", name);
     } else if (cu == GXI_NO_BINARY_FOR_GPU) {
-        gxi_add(&cure, "use PTX, or compile for it with PTX: nvcc -gencode arch=compute_%d,code=[sm_%d,compute_%d] (to "
-                "link it, also -rdc=true)", sm, sm, sm);
+        gxi_add(&cure, "use PTX, or add it: nvcc -gencode arch=compute_%d,code=[sm_%d,compute_%d] (to link, also "
+                "-rdc=true)", sm, sm, sm);
         gxi_fail_cu(call, cure.p, "%s has no code for device %d (compute capability %d.%d) that the driver accepts. It "
                     "contains %s", name, gxi_context_of(context)->ordinal, sm / 10, sm % 10, parts.p ? parts.p : "");
     } else if (cu == GXI_INVALID_IMAGE) {

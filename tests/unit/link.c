@@ -952,8 +952,8 @@ TEST(a_driver_that_executes_only_ptx) {
     cubin[48] = 90;
     CHECK_NOT_MADE(gpuexec_module_load(ctx, cubin, sizeof cubin, NULL), GPUEXEC_IMAGE_TOO_NEW,
                    "the image has no code for device 0 (compute capability 9.0) that the driver accepts. It contains a "
-                   "cubin for sm_90 (GPU", "cure: use PTX, or compile for it with PTX: nvcc -gencode "
-                   "arch=compute_90,code=[sm_90,compute_90] (to link it, also -rdc=true)");
+                   "cubin for sm_90 (GPU", "cure: use PTX, or add it: nvcc -gencode arch=compute_90,"
+                   "code=[sm_90,compute_90] (to link, also -rdc=true)");
     CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, cubin, sizeof cubin, "a.cubin"), GPUEXEC_IMAGE_TOO_NEW,
                   "\"a.cubin\" has no code for device 0");
     CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, "!<arch>\nlibrary", 15, "libcudadevrt.a"),
