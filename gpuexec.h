@@ -4141,7 +4141,7 @@ typedef struct gxi_launch_config {               /* CUlaunchConfig */
 struct CUgraphNode_st;
 typedef struct gxi_kernel_node {                 /* CUDA_KERNEL_NODE_PARAMS_v1 */
     struct CUfunc_st *function;
-    unsigned          grid[3], block[3], shared;
+    gpuexec_dims      dims;                      /* the next members of CUDA's struct */
     void            **params, **extra;
 } gxi_kernel_node;
 typedef struct gxi_fill_node {                   /* CUDA_MEMSET_NODE_PARAMS */
@@ -17929,8 +17929,8 @@ static void gxi_add_node(gxi_text *t, const gxi_call *call, struct CUgraphNode_s
         kernel = gxi_kernel_of_native(k.function);
         gxi_add(t, "%s", kernel ? gxi_kernel_of(kernel)->title : "a kernel that gpuexec did not load");
         gxi_unlock(&gxi_tables);
-        gxi_add(t, ", grid %u x %u x %u, block %u x %u x %u, %u bytes of dynamic shared memory", k.grid[0], k.grid[1],
-                k.grid[2], k.block[0], k.block[1], k.block[2], k.shared);
+        gxi_add(t, ", grid %u x %u x %u, block %u x %u x %u, %u bytes of dynamic shared memory", k.dims.grid_x,
+                k.dims.grid_y, k.dims.grid_z, k.dims.block_x, k.dims.block_y, k.dims.block_z, k.dims.shared_bytes);
     } else if (type == GXI_GRAPH_NODE_TYPE_MEMCPY && GXI_BESIDE(cuGraphMemcpyNodeGetParams, (node, &copy)) == 0) {
         gxi_add(t, "copy of ");
         gxi_add_bytes(t, (uint64_t)copy.width * copy.height * copy.depth);
@@ -18697,9 +18697,7 @@ static gpuexec_result gxi_check_kept(gxi_call *call, gxi_checked *checked, char 
 GXI_HOT void gxi_kernel_params(gxi_kernel_node *p, const gxi_slot *k, const gpuexec_dims *d,
                                const void *const *arguments) {
     p->function = k->is.kernel.native;
-    memcpy(p->grid, &d->grid_x, sizeof p->grid);
-    memcpy(p->block, &d->block_x, sizeof p->block);
-    p->shared = d->shared_bytes;
+    p->dims = *d;
     p->params = (void **)(uintptr_t)arguments;
     p->extra = NULL;
 }
@@ -19284,9 +19282,7 @@ GPUEXEC_API gpuexec_result gpuexec_node_set_dims_at(const char *where, gpuexec_n
     if (gxi_prepare_kernel(call, k, &dims, (const gpuexec_launch_desc *)s.node->more, &args) ||
         gxi_copy_args(call, k, &p, &own)) return gxi_failed_with();
     call->subject = NULL;
-    memcpy(p.grid, &dims.grid_x, sizeof p.grid);
-    memcpy(p.block, &dims.block_x, sizeof p.block);
-    p.shared = dims.shared_bytes;
+    p.dims = dims;
     result = gxi_set_kernel(call, &s, k, &p);
     gxi_free(own.more);
     return result;
@@ -20780,7 +20776,7 @@ static int gxi_multi_meet(gxi_call *call, unsigned count, const gxi_multi_launch
 
 typedef struct gxi_launch_params {               /* CUDA_LAUNCH_PARAMS */
     struct CUfunc_st   *function;
-    unsigned            grid[3], block[3], shared;
+    gpuexec_dims        dims;                    /* the next members of CUDA's struct */
     struct CUstream_st *stream;
     void              **params;
 } gxi_launch_params;
@@ -20795,7 +20791,6 @@ static GXI_COLD gpuexec_result gxi_multi_by_driver(gxi_call *call, const gpuexec
                         "this driver (CUDA %d.%d) has no cuLaunchCooperativeKernelMultiDevice",
                         GXI_DOTTED(gxi.version));
     for (i = 0; i < count; i++) {
-        const gpuexec_dims *dims = &d[i].dims;
         if (gxi_attribute(call, d[i].device, GXI_DEV_COOPERATIVE_MULTI_DEVICE_LAUNCH, &can))
             return gxi_fail_device(call, d[i].ordinal);
         if (!can)
@@ -20805,13 +20800,7 @@ static GXI_COLD gpuexec_result gxi_multi_by_driver(gxi_call *call, const gpuexec
                             "(CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH is 0)",
                             d[i].ordinal);
         params[i].function = d[i].kernel->is.kernel.native;
-        params[i].grid[0] = dims->grid_x;
-        params[i].grid[1] = dims->grid_y;
-        params[i].grid[2] = dims->grid_z;
-        params[i].block[0] = dims->block_x;
-        params[i].block[1] = dims->block_y;
-        params[i].block[2] = dims->block_z;
-        params[i].shared = dims->shared_bytes;
+        params[i].dims = d[i].dims;
         params[i].stream = d[i].stream->is.stream.native;
         params[i].params = (void **)(uintptr_t)list[i].args.addresses;
     }

@@ -100,7 +100,7 @@ static int launch_all(void) {
 }
 /* Another value of the last argument for each launch. */
 static int raw_change(const graph *g) {
-    gxi_kernel_node node = { NULL, { 4, 1, 1 }, { 256, 1, 1 }, 0, params, NULL };
+    gxi_kernel_node node = { NULL, { 4, 1, 1, 256, 1, 1, 0 }, params, NULL };
     int i, bad = 0;
     node.function = gpuexec_kernel_native(empty);
     for (i = 0; i < launches; i++) {
