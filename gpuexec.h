@@ -16429,6 +16429,7 @@ static const gxi_launch_config *gxi_extend(gxi_extended *e, const gxi_slot *stre
     memset(e, 0, sizeof *e);
     c->dims = *d;
     c->stream = stream ? stream->is.stream.native : NULL;
+    if (!desc) return c;
     if (gxi_cluster(desc, 0)) {
         for (i = 0; i < 3; i++) a->value.blocks[i] = gxi_cluster(desc, i);
         a++->id = GXI_LAUNCH_CLUSTER_DIMENSION;
@@ -16696,8 +16697,7 @@ static GXI_COLD gpuexec_result gxi_check_launch(gxi_call *call, int refused, con
 
 /* Explains why the driver refused a launch. */
 static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, int cu, const gxi_slot *kernel, const gpuexec_dims *d,
-                                               const gpuexec_args *args,
-                                               const gpuexec_launch_desc *desc) {
+                                               unsigned count, const gpuexec_launch_desc *desc) {
     const char *name = kernel->is.kernel.info->title;
     const uint64_t threads = (uint64_t)d->block_x * d->block_y * d->block_z;
     gpuexec_result r = gxi_check_launch(call, cu, kernel, d, desc);
@@ -16724,7 +16724,7 @@ static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, int cu, const gxi
                     "%u bytes of dynamic shared "
                     "memory and %u argument%s",
                     name, d->grid_x, d->grid_y, d->grid_z, d->block_x, d->block_y, d->block_z, d->shared_bytes,
-                    args->count, args->count == 1 ? "" : "s");
+                    count, gxi_s(count));
 }
 
 /* 0 after a failure */
@@ -16793,7 +16793,7 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char 
     if (!straight) {
         cu = gxi_raise_shared(call, k, dims.shared_bytes);
         if (cu == 0) cu = gxi_allow_cluster(call, k, desc);
-        if (cu) return gxi_fail_launch(call, cu, k, &dims, args, desc);
+        if (cu) return gxi_fail_launch(call, cu, k, &dims, args->count, desc);
         if (gxi_enter_stream(call, s, &scope)) return gxi_failed_with();
         gxi_note_launch(s, kernel.id, where);
         cu = gxi_launch_cu(call, k, s, &dims, args, desc);
@@ -16802,7 +16802,7 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char 
     if (cu == 0) return GPUEXEC_OK;
     return gxi_is_sticky(cu) || cu == GXI_NOT_INITIALIZED
                ? gxi_fail_cu(call, NULL, "cannot launch %s", k->is.kernel.info->title)
-               : gxi_fail_launch(call, cu, k, &dims, args, desc);
+               : gxi_fail_launch(call, cu, k, &dims, args->count, desc);
 }
 
 /* Typed arguments that fit are launched like arguments without types. */
@@ -16852,48 +16852,38 @@ GPUEXEC_API gpuexec_result gpuexec_launch_with_at(const char *where, gpuexec_ker
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-params   Parameter blocks and prepared launches each hold their arguments in a gxi_block. A prepared launch
-   takes the fast path as long as no kernel or stream was closed since it last looked its own up (gxi.ends): one
-   comparison instead of two look-ups. */
+   >>impl-params   Parameter blocks, kept launches, prepared launches. What is prepared, in a batch, a node or part of a
+   multi-device launch is a gxi_kept_launch: gxi_check_kept makes all checks once, gxi_kept_copy copies what the caller
+   owns, and the launch is valid until gxi_kept_lost finds its kernel or its stream closed. None was as long as gxi.ends
+   is the same: one comparison instead of look-ups. */
 
 enum { GXI_MOST_BYTES = 32764,
        GXI_STRUCT = 256 /* kinds from here on: a struct of alignment 1 << (kind - GXI_STRUCT) */ };
 
 static size_t gxi_up(size_t at, size_t alignment) { return (at + alignment - 1) / alignment * alignment; }
 
-/* A block and what it needs: `head` bytes that it is the first part of, then the addresses, sizes and kinds of `room`
-   arguments, then `space` bytes for their values. */
-static size_t gxi_block_bytes(size_t head, unsigned room, size_t space) {
-    return gxi_up(gxi_up(head, 16) + room * (sizeof(void *) + 2 * sizeof(short)), 16) + space;
-}
-static gxi_block *gxi_block_at(void *memory, size_t head, unsigned room, size_t space) {
-    gxi_block *b = (gxi_block *)memory;
-    memset(memory, 0, gxi_block_bytes(head, room, space));
-    b->addresses = (const void **)(void *)((char *)memory + gxi_up(head, 16));
+/* One allocation: the block, the addresses, sizes and kinds of `room` arguments, and `space` bytes for their values.
+   With the contents of `old`, or empty. NULL: no memory. */
+static gxi_block *gxi_block_new(unsigned room, size_t space, const gxi_block *old) {
+    const size_t head = gxi_up(gxi_up(sizeof *old, 16) + room * (sizeof(void *) + 2 * sizeof(short)), 16);
+    char *p = (char *)gxi_realloc(NULL, head + space);
+    gxi_block *b = (gxi_block *)(void *)p;
+    unsigned i;
+    if (!p) return NULL;
+    memset(p, 0, head + space);
+    if (old) *b = *old;
+    b->addresses = (const void **)(void *)(p + gxi_up(sizeof *b, 16));
     b->sizes = (unsigned short *)(void *)(b->addresses + room);
     b->kinds = b->sizes + room;
-    b->data = (unsigned char *)memory + gxi_block_bytes(head, room, 0);
+    b->data = (unsigned char *)p + head;
     b->room = room;
     b->space = space;
-    return b;
-}
-/* With the contents of `old`, or empty. NULL: no memory. */
-static void *gxi_block_new(size_t head, unsigned room, size_t space, const gxi_block *old) {
-    void *p = gxi_realloc(NULL, gxi_block_bytes(head, room, space));
-    gxi_block *b = p ? gxi_block_at(p, head, room, space) : NULL;
-    unsigned i;
-    if (!p || !old) return p;
+    if (!old) return b;
     for (i = 0; i < old->count; i++) b->addresses[i] = b->data + ((const unsigned char *)old->addresses[i] - old->data);
     memcpy(b->sizes, old->sizes, old->count * sizeof *b->sizes);
     memcpy(b->kinds, old->kinds, old->count * sizeof *b->kinds);
     memcpy(b->data, old->data, old->bytes);
-    b->count = old->count;
-    b->bytes = old->bytes;
-    b->base = old->base;
-    b->refused = old->refused;
-    b->refused_at = old->refused_at;
-    b->refused_count = old->refused_count;
-    return p;
+    return b;
 }
 
 static size_t gxi_block_place(const gxi_block *b, size_t bytes, size_t alignment) {
@@ -16928,7 +16918,7 @@ GPUEXEC_API gpuexec_params gpuexec_params_create_at(const char *where) {
     gxi_slot made;
     GXI_CALL(gpuexec_params_create, GXI_MAKES);
     memset(&made, 0, sizeof made);
-    made.is.params.info = (gxi_block *)gxi_block_new(sizeof(gxi_block), 16, 256, NULL);
+    made.is.params.info = gxi_block_new(16, 256, NULL);
     if (!made.is.params.info) gxi_fail_memory(call, "create a parameter block");
     else {
         handle.id = gxi_new(call, GXI_PARAMS, &made, &gxi.first[GXI_PARAMS]);
@@ -16977,8 +16967,8 @@ static gpuexec_result gxi_params_append(gxi_call *call, gpuexec_params params, c
                         b->count, (unsigned long long)bytes,
                         gxi_s(bytes), GXI_MOST_BYTES, (unsigned long long)b->bytes);
     if (b->count == b->room || end > b->space) {
-        gxi_block *larger = (gxi_block *)gxi_block_new(sizeof *b, b->count == b->room ? b->room * 2 : b->room,
-                                                       end > b->space ? end * 2 : b->space, b);
+        gxi_block *larger = gxi_block_new(b->count == b->room ? b->room * 2 : b->room,
+                                          end > b->space ? end * 2 : b->space, b);
         if (!larger) return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL,
                                      "out of host memory: cannot add argument %u (counted from 0) to a parameter "
                                      "block", b->count);
@@ -17098,7 +17088,7 @@ static int gxi_block_fit(gxi_slot *slot, const unsigned short *offsets) {
     }
     if (like.base >= most) return 0;
     if (like.base == b->base || b->count == 0) return 1;
-    fitted = (gxi_block *)gxi_block_new(sizeof *fitted, b->room, like.bytes > b->space ? like.bytes : b->space, NULL);
+    fitted = gxi_block_new(b->room, like.bytes > b->space ? like.bytes : b->space, NULL);
     if (!fitted) return -1;
     fitted->base = like.base;
     for (i = 0; i < b->count; i++)
@@ -17171,20 +17161,181 @@ GPUEXEC_API gpuexec_result gpuexec_params_destroy_at(const char *where, gpuexec_
     return gxi_destroy_handle(call, params.id, GXI_PARAMS, "the parameter block");
 }
 
+/* --- kept launches ------------------------------------------------------------------------------------------------ */
+
+/* A kernel with all that a launch of it needs except the stream. gxi_kept_of: desc and arguments are the caller's;
+   gxi_kept_copy: they are copies, in memory that is freed with what keeps the launch. */
+typedef struct gxi_kept_launch {
+    gxi_kernel_node  params;                     /* function, dims, and the addresses of the arguments */
+    const unsigned short *sizes;                 /* of the arguments; NULL: not known. Those of copies are followed by
+                                                    as many for other use */
+    gpuexec_kernel   kernel;
+    const gpuexec_launch_desc *desc;             /* NULL: no attributes */
+    const char      *name;                       /* of the kernel, for when it is closed; only of copies */
+    unsigned         count;                      /* of the arguments */
+} gxi_kept_launch;
+
+static gpuexec_args gxi_kept_args(const gxi_kept_launch *l) {
+    gpuexec_args args = { 0, 0, 0, 0, { 0 } };
+    args.addresses = (const void *const *)l->params.params;
+    args.sizes = l->sizes;
+    args.count = l->count;
+    return args;
+}
+GXI_HOT void gxi_kept_of(gxi_kept_launch *l, const gxi_slot *k, const gpuexec_dims *dims,
+                         const gpuexec_launch_desc *desc, const gpuexec_args *args) {
+    l->params.function = k->is.kernel.native;
+    l->params.dims = *dims;
+    l->params.params = (void **)(uintptr_t)args->addresses;
+    l->params.extra = NULL;
+    l->sizes = args->sizes;
+    l->kernel.id = k->id;
+    l->desc = desc;
+    l->name = NULL;
+    l->count = args->count;
+}
+/* The bytes of the values: each at its offset in the kernel's parameters, or aligned to 16 if these are not known. */
+static size_t gxi_values_bytes(const gxi_slot *k, const gpuexec_args *args) {
+    const unsigned short *const known = k->is.kernel.sizes;
+    size_t bytes = 0;
+    unsigned i;
+    if (known) return args->count ? (size_t)known[2 * args->count] + known[args->count] : 0;
+    for (i = 0; i < args->count; i++) bytes = gxi_up(bytes, 16) + args->sizes[i];
+    return bytes;
+}
+/* What gxi_kept_copy needs. */
+static size_t gxi_kept_bytes(const gxi_slot *k, const gpuexec_launch_desc *desc, const gpuexec_args *args,
+                             const char *name) {
+    return gxi_up(gxi_values_bytes(k, args), sizeof(void *)) + args->count * (sizeof(void *) + 2 * sizeof(short)) +
+        (desc ? sizeof *desc : 0) + (name ? 0 : strlen(gxi_kernel_of(k)->title) + 1);
+}
+/* args: with sizes. name: the kernel's, if another launch keeps it; NULL: is copied, too. */
+static void gxi_kept_copy(gxi_kept_launch *l, void *memory, const gxi_slot *k, const gpuexec_dims *dims,
+                          const gpuexec_launch_desc *desc, const gpuexec_args *args, const char *name) {
+    const unsigned short *const offsets = k->is.kernel.sizes ? k->is.kernel.sizes + 1 + args->count : NULL;
+    char *const values = (char *)memory, *rest;
+    unsigned short *sizes;
+    size_t at = 0;
+    unsigned i;
+    gxi_kept_of(l, k, dims, desc, args);
+    l->params.params = (void **)(void *)(values + gxi_up(gxi_values_bytes(k, args), sizeof(void *)));
+    l->sizes = sizes = (unsigned short *)(void *)(l->params.params + args->count);
+    for (i = 0; i < args->count; i++) {
+        at = offsets ? offsets[i] : gxi_up(at, 16);
+        l->params.params[i] = memcpy(values + at, args->addresses[i], args->sizes[i]);
+        sizes[i] = args->sizes[i];
+        at += args->sizes[i];
+    }
+    rest = (char *)(sizes + 2 * args->count);
+    if (desc) l->desc = (const gpuexec_launch_desc *)memcpy(rest, desc, sizeof *desc);
+    if (desc) rest += sizeof *desc;
+    l->name = name ? name : strcpy(rest, gxi_kernel_of(k)->title);
+}
+/* What was closed of a launch: the handle id of its kernel or of its stream (0: it has none). 0: nothing. */
+static uint64_t gxi_kept_lost(const gxi_kept_launch *l, uint64_t stream) {
+    if (!gxi_peek(l->kernel.id, GXI_KERNEL)) return l->kernel.id;
+    return stream && !gxi_peek(stream, GXI_STREAM) ? stream : 0;
+}
+
+/* Checks the dims and the desc, and raises the kernel's limit of shared memory. */
+static gpuexec_result gxi_prepare_kernel(gxi_call *call, gxi_slot *kernel, const gpuexec_dims *dims,
+                                         const gpuexec_launch_desc *desc, const gpuexec_args *args) {
+    const char *name = gxi_kernel_of(kernel)->title;
+    if (gxi_allow_cluster(call, kernel, desc))
+        return gxi_fail_cu(call, NULL, "cannot allow clusters of more than 8 blocks for %s", name);
+    if (gxi_check_launch(call, 0, kernel, dims, desc)) return gxi_failed_with();
+    if (gxi_raise_shared(call, kernel, dims->shared_bytes))
+        return gxi_fail_cu(call, NULL, "cannot set %u bytes of dynamic shared memory for %s", dims->shared_bytes,
+                           name);
+    if (desc && desc->cooperative) {
+        const uint64_t threads = (uint64_t)dims->block_x * dims->block_y * dims->block_z;
+        const int most = gxi_cooperative_blocks(call, kernel, (unsigned)threads, dims->shared_bytes);
+        if (most < 0) return gxi_failed_with();
+        if ((uint64_t)dims->grid_x * dims->grid_y * dims->grid_z > (unsigned)most)
+            return gxi_fail_launch(call, GXI_COOPERATIVE_TOO_LARGE, kernel, dims, args->count, desc);
+    }
+    return GPUEXEC_OK;
+}
+
+/* The last checks of a thread that need not be repeated: with other arguments, the launch passes them, too. */
+enum { GXI_CHECKED = 8 };
+typedef struct gxi_checked { uint64_t kernel; gpuexec_dims dims; int plain; gpuexec_launch_desc desc; } gxi_checked;
+static GXI_THREAD struct { gxi_checked launches[GXI_CHECKED]; unsigned last; } gxi_checks;
+
+/* Whether a launch passes gxi_check_kept because this thread has checked it. dims: with y and z filled in. */
+static int gxi_is_checked(const gxi_slot *k, const gpuexec_dims *dims, const gpuexec_launch_desc *desc,
+                          const gpuexec_args *args) {
+    unsigned i;
+    if (!gxi_args_fit(k->is.kernel.sizes, args)) return 0;
+    for (i = 0; i < GXI_CHECKED; i++) {
+        const gxi_checked *c = &gxi_checks.launches[(gxi_checks.last + i) % GXI_CHECKED];
+        if (c->kernel == k->id && memcmp(&c->dims, dims, sizeof *dims) == 0 && c->plain == !desc &&
+            (!desc || memcmp(&c->desc, desc, sizeof *desc) == 0)) return 1;
+    }
+    return 0;
+}
+/* All checks of a launch that is kept, besides the handles; and raises the kernel's limit of shared memory. */
+static gpuexec_result gxi_check_kept(gxi_call *call, gxi_slot *k, gpuexec_dims *dims, const gpuexec_launch_desc *desc,
+                                     const gpuexec_args *args) {
+    gxi_checked *c;
+    gxi_fill_dims(dims);
+    if (gxi_is_checked(k, dims, desc, args)) return GPUEXEC_OK;
+    if (!gxi_check_args(call, k, args) || gxi_check_attributes(call, k, desc) ||
+        gxi_prepare_kernel(call, k, dims, desc, args)) return gxi_failed_with();
+    if (desc && (desc->cooperative || gxi_cluster(desc, 0))) return GPUEXEC_OK;       /* how many fit may change */
+    gxi_checks.last = (gxi_checks.last + GXI_CHECKED - 1) % GXI_CHECKED;
+    c = &gxi_checks.launches[gxi_checks.last];
+    c->kernel = k->id;
+    c->dims = *dims;
+    c->plain = !desc;
+    if (desc) c->desc = *desc;
+    return GPUEXEC_OK;
+}
+/* Sets the sizes of arguments that are copied; 0 if they are not known. */
+static int gxi_sizes_of_args(gxi_call *call, const gxi_slot *k, gpuexec_args *args) {
+    if (!args->sizes && k->is.kernel.sizes) args->sizes = k->is.kernel.sizes + 1;
+    if (args->sizes || !args->count) return 1;
+    gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass args.sizes, as GPUEXEC_ARGS and gpuexec_params_args do",
+             "the sizes of the arguments are not known: args.sizes is NULL, and the parameters of %s are not known",
+             gxi_kernel_of(k)->title);
+    return 0;
+}
+/* The place of an argument of a launch; NULL if there is none of that size. */
+static void *gxi_argument_place(gxi_call *call, const gxi_kept_launch *l, int index, size_t bytes) {
+    char indices[GXI_INDICES];
+    if (l->count == 0)
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                 "the launch of %s has no arguments, so there is no argument %d", l->name, index);
+    else if (index < 0 || (unsigned)index >= l->count)
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "there is no argument %d: the launch of %s has %u argument%s%s",
+                 index, l->name, l->count, gxi_s(l->count), gxi_indices(indices, l->count));
+    else if (bytes != l->sizes[index])
+        gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "pass a variable of exactly the parameter's type, and its sizeof",
+                 "argument %d (counted from 0) of %s has %u byte%s, but %llu were passed", index, l->name,
+                 l->sizes[index], gxi_s(l->sizes[index]), (unsigned long long)bytes);
+    else return l->params.params[index];
+    return NULL;
+}
+/* Launches it. cu: what the driver returned on the fast path, -1 if that was not tried. */
+static GXI_COLD gpuexec_result gxi_launch_kept(const char *function, const char *where, const gxi_kept_launch *l,
+                                               gpuexec_stream stream, int cu) {
+    const gpuexec_args args = gxi_kept_args(l);
+    return gxi_launch_else(function, where, l->kernel, stream, &l->params.dims, &args, cu, l->desc);
+}
+
 /* --- prepared launches -------------------------------------------------------------------------------------------- */
 
 typedef struct gxi_prepared {
-    gxi_block       block;                       /* the arguments; must be first */
-    gpuexec_kernel  kernel;
+    gxi_kept_launch launch;
     gpuexec_stream  stream;
-    const char     *name, *module;               /* of the kernel, kept for when it is closed; module: "" for an
-                                                    adopted kernel */
     gxi_slot       *on;                          /* the stream's slot */
-    gpuexec_launch_desc desc;                    /* all zero: no attributes */
-    gxi_extended    launch;                      /* what cuLaunchKernelEx takes */
+    const char     *module;                      /* the name of the kernel's, kept for when it is closed; "" for an
+                                                    adopted kernel */
+    gxi_extended    form;                        /* what cuLaunchKernelEx takes */
     void          **params, **extra;             /* one of them is NULL: the driver takes a packed buffer faster
                                                     than addresses */
     void           *packed[5];                   /* the buffer that extra points to */
+    size_t          bytes;                       /* of the values */
     uint64_t        ends;                        /* gxi.ends when kernel and stream were last found open; GXI_LOOK if
                                                     each launch must look them up */
 } gxi_prepared;
@@ -17203,92 +17354,55 @@ static int gxi_prepared_end(gxi_call *call, gxi_slot *old) {
 
 static gpuexec_result gxi_prepared_lives(gxi_call *call, const gxi_slot *slot) {
     const gxi_prepared *p = gxi_prepared_of(slot);
-    const int kernel = gxi_peek(p->kernel.id, GXI_KERNEL) != NULL;
+    const uint64_t lost = gxi_kept_lost(&p->launch, p->stream.id);
+    const int kernel = lost == p->launch.kernel.id;
     gxi_text is = { 0, 0, 0, 0 };
-    if (kernel && gxi_peek(p->stream.id, GXI_STREAM)) return GPUEXEC_OK;
-    gxi_add(&is, "the %s of the launch of %s%s%s prepared at %s", kernel ? "stream" : "kernel", p->name,
+    if (!lost) return GPUEXEC_OK;
+    gxi_add(&is, "the %s of the launch of %s%s%s prepared at %s", kernel ? "kernel" : "stream", p->launch.name,
             *p->module ? " of " : "", p->module, gxi_place(slot->where));
-    gxi_fail_stale(call, kernel ? p->stream.id : p->kernel.id, is.p ? is.p : "the prepared launch",
-                   kernel ? "prepare it again with gpuexec_prepare, on an open stream"
-                   : "prepare it again with gpuexec_prepare, with the kernel from the module loaded now");
+    gxi_fail_stale(call, lost, is.p ? is.p : "the prepared launch",
+                   kernel ? "prepare it again with gpuexec_prepare, with the kernel from the module loaded now"
+                   : "prepare it again with gpuexec_prepare, on an open stream");
     gxi_text_free(&is);
     return GPUEXEC_STALE_HANDLE;
 }
 
-/* Prepares a kernel for launches with these dims: checks them, and raises its limit of shared memory. */
-static gpuexec_result gxi_prepare_kernel(gxi_call *call, gxi_slot *kernel, gpuexec_dims *dims,
-                                         const gpuexec_launch_desc *desc, const gpuexec_args *args) {
-    const char *name = gxi_kernel_of(kernel)->title;
-    gxi_fill_dims(dims);
-    if (gxi_allow_cluster(call, kernel, desc))
-        return gxi_fail_cu(call, NULL, "cannot allow clusters of more than 8 blocks for %s", name);
-    if (gxi_check_launch(call, 0, kernel, dims, desc)) return gxi_failed_with();
-    if (gxi_raise_shared(call, kernel, dims->shared_bytes))
-        return gxi_fail_cu(call, NULL, "cannot set %u bytes of dynamic shared memory for %s", dims->shared_bytes,
-                           name);
-    if (desc && desc->cooperative) {
-        const uint64_t threads = (uint64_t)dims->block_x * dims->block_y * dims->block_z;
-        const int most = gxi_cooperative_blocks(call, kernel, (unsigned)threads, dims->shared_bytes);
-        if (most < 0) return gxi_failed_with();
-        if ((uint64_t)dims->grid_x * dims->grid_y * dims->grid_z > (unsigned)most)
-            return gxi_fail_launch(call, GXI_COOPERATIVE_TOO_LARGE, kernel, dims, args, desc);
-    }
-    return GPUEXEC_OK;
-}
-
-/* The sizes of arguments that are copied; 0 if they are not known. */
-static int gxi_sizes_of_args(gxi_call *call, const gxi_slot *k, const gpuexec_args *args,
-                             const unsigned short **sizes) {
-    *sizes = args->sizes ? args->sizes : k->is.kernel.sizes ? k->is.kernel.sizes + 1 : NULL;
-    if (*sizes || !args->count) return 1;
-    gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass args.sizes, as GPUEXEC_ARGS and gpuexec_params_args do",
-             "the sizes of the arguments are not known: args.sizes is NULL, and the parameters of %s are not known",
-             gxi_kernel_of(k)->title);
-    return 0;
-}
 /* dims: with y and z filled in. 0 after a failure. */
 static uint64_t gxi_prepared_new(gxi_call *call, gxi_slot *k, gxi_slot *s, const gpuexec_dims *dims,
                                  const gpuexec_launch_desc *desc, const gpuexec_args *args) {
-    const unsigned short *known = k->is.kernel.sizes, *sizes;
-    /* the arguments' offsets on the device, if known: PTX text does not show alignments above 16 */
-    const unsigned short *offsets = known && args->count && GXI_HAS(cuFuncGetParamInfo) ? known + 1 + args->count
-        : NULL;
     const gxi_slot *module = gxi_peek(gxi_kernel_of(k)->module, GXI_MODULE);
-    const char *name = gxi_kernel_of(k)->title, *module_name = module ? module->is.module.info->name : "";
-    const size_t name_bytes = strlen(name) + 1, module_bytes = strlen(module_name) + 1;
-    size_t space = 0;
+    const char *module_name = module ? module->is.module.info->name : "";
+    const size_t head = gxi_up(sizeof(gxi_prepared), 16);
+    gpuexec_args sized = *args;
+    size_t bytes;
     gxi_prepared *p;
     gxi_slot made;
     uint64_t id;
-    unsigned i;
-    if (!gxi_sizes_of_args(call, k, args, &sizes)) return 0;
-    for (i = 0; i < args->count; i++) space = offsets ? (size_t)offsets[i] + sizes[i] : space + gxi_up(sizes[i], 16);
-    p = (gxi_prepared *)gxi_block_new(sizeof *p, args->count, space + name_bytes + module_bytes, NULL);
+    if (!gxi_sizes_of_args(call, k, &sized)) return 0;
+    bytes = head + gxi_kept_bytes(k, desc, &sized, NULL);
+    p = (gxi_prepared *)gxi_realloc(NULL, bytes + strlen(module_name) + 1);
     if (!p) {
-        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot prepare a launch of %s", name);
+        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot prepare a launch of %s",
+                 gxi_kernel_of(k)->title);
         return 0;
     }
-    for (i = 0; i < args->count; i++) {
-        if (offsets) p->block.bytes = offsets[i];
-        gxi_block_add(&p->block, args->addresses[i], sizes[i], offsets ? 1 : 16, GPUEXEC_NO_TYPE);
-    }
-    p->name = (const char *)memcpy(p->block.data + space, name, name_bytes);
-    p->module = (const char *)memcpy(p->block.data + space + name_bytes, module_name, module_bytes);
-    if (offsets) {
+    memset(p, 0, bytes);                         /* padding is 0 */
+    gxi_kept_copy(&p->launch, (char *)p + head, k, dims, desc, &sized, NULL);
+    p->module = strcpy((char *)p + bytes, module_name);
+    if (k->is.kernel.sizes && args->count && GXI_HAS(cuFuncGetParamInfo)) {      /* PTX text does not show alignments
+                                                                                    above 16 */
+        p->bytes = gxi_values_bytes(k, &sized);
         p->packed[0] = (void *)(uintptr_t)GXI_LAUNCH_PARAM_BUFFER_POINTER;
-        p->packed[1] = p->block.data;
+        p->packed[1] = (char *)p + head;
         p->packed[2] = (void *)(uintptr_t)GXI_LAUNCH_PARAM_BUFFER_SIZE;
-        p->packed[3] = &p->block.bytes;
+        p->packed[3] = &p->bytes;
         p->extra = p->packed;
-    } else p->params = (void **)(uintptr_t)p->block.addresses;
-    p->kernel.id = k->id;
+    } else p->params = p->launch.params.params;
     p->stream.id = s->id;
     p->on = s;
-    if (desc) p->desc = *desc;
-    gxi_extend(&p->launch, s, dims, &p->desc);
+    gxi_extend(&p->form, s, dims, desc);
     p->ends = GXI_LOOK;
     made = gxi_made(k, k->context, 0);
-    made.is.prepared.native = k->is.kernel.native;
     made.is.prepared.info = p;
     id = gxi_new(call, GXI_PREPARED, &made, &gxi_context_of(gxi_peek(k->context, GXI_CONTEXT))->first[GXI_PREPARED]);
     if (!id) gxi_free(p);
@@ -17299,8 +17413,7 @@ static gpuexec_prepared gxi_prepare(gxi_call *call, gpuexec_kernel kernel, gpuex
     gpuexec_prepared handle = { 0 };
     gxi_slot *k, *s;
     if (gxi_begin(call) == GPUEXEC_OK && gxi_find_launch(call, kernel, stream, args, &k, &s) &&
-        gxi_check_attributes(call, k, desc) == GPUEXEC_OK &&
-        gxi_prepare_kernel(call, k, dims, desc, args) == GPUEXEC_OK)
+        gxi_check_kept(call, k, dims, desc, args) == GPUEXEC_OK)
         handle.id = gxi_prepared_new(call, k, s, dims, desc, args);
     handle.id = gxi_or_failed(handle.id, GXI_PREPARED);
     return handle;
@@ -17321,26 +17434,10 @@ GPUEXEC_API gpuexec_prepared gpuexec_prepare_with_at(const char *where, gpuexec_
     return handle;
 }
 
-/* The place of an argument of a launch; NULL if there is none of that size. */
-static void *gxi_argument_place(gxi_call *call, const gxi_block *b, const char *name, int index, size_t bytes) {
-    char indices[GXI_INDICES];
-    if (b->count == 0)
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-                 "the launch of %s has no arguments, so there is no argument %d", name, index);
-    else if (index < 0 || (unsigned)index >= b->count)
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "there is no argument %d: the launch of %s has %u argument%s%s",
-                 index, name, b->count, gxi_s(b->count), gxi_indices(indices, b->count));
-    else if (bytes != b->sizes[index])
-        gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "pass a variable of exactly the parameter's type, and its sizeof",
-                 "argument %d (counted from 0) of %s has %u byte%s, but %llu were passed", index, name, b->sizes[index],
-                 gxi_s(b->sizes[index]), (unsigned long long)bytes);
-    else return (void *)(uintptr_t)b->addresses[index];
-    return NULL;
-}
 static void *gxi_prepared_place(gxi_call *call, gpuexec_prepared prepared, int index, size_t bytes) {
     const gxi_slot *slot = gxi_find_prepared(call, prepared);
     const gxi_prepared *p = slot ? gxi_prepared_of(slot) : NULL;
-    return p ? gxi_argument_place(call, &p->block, p->name, index, bytes) : NULL;
+    return p ? gxi_argument_place(call, &p->launch, index, bytes) : NULL;
 }
 GPUEXEC_API void *gpuexec_prepared_argument_at(const char *where, gpuexec_prepared prepared, int index, size_t bytes) {
     GXI_CALL(gpuexec_prepared_argument, GXI_MAKES);
@@ -17364,10 +17461,11 @@ GPUEXEC_API gpuexec_result gpuexec_prepared_dims_at(const char *where, gpuexec_p
     GXI_CALL(gpuexec_prepared_dims, GXI_MAKES);
     if (!(slot = gxi_find_prepared(call, prepared)) || gxi_prepared_lives(call, slot)) return gxi_failed_with();
     p = gxi_prepared_of(slot);
-    args = gxi_block_args(&p->block);
-    if (!(k = gxi_find_kernel(call, p->kernel)) || gxi_prepare_kernel(call, k, &dims, &p->desc, &args))
+    args = gxi_kept_args(&p->launch);
+    if (!(k = gxi_find_kernel(call, p->launch.kernel)) ||
+        gxi_check_kept(call, k, &dims, p->launch.desc, &args))
         return gxi_failed_with();
-    p->launch.config.dims = dims;
+    p->launch.params.dims = p->form.config.dims = dims;
     return GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_prepared_stream_at(const char *where, gpuexec_prepared prepared,
@@ -17377,13 +17475,14 @@ GPUEXEC_API gpuexec_result gpuexec_prepared_stream_at(const char *where, gpuexec
     GXI_CALL(gpuexec_prepared_stream, GXI_MAKES);
     if (!(slot = gxi_find_prepared(call, prepared))) return gxi_failed_with();
     p = gxi_prepared_of(slot);
-    if (!(k = gxi_find_kernel(call, p->kernel)) || !(s = gxi_find_stream(call, stream))) return gxi_failed_with();
+    if (!(k = gxi_find_kernel(call, p->launch.kernel)) || !(s = gxi_find_stream(call, stream)))
+        return gxi_failed_with();
     if (k->cu_context != s->cu_context)
         return gxi_fail_contexts(call, "use a stream of the kernel's context", gxi_kernel_of(k)->title, k,
                                  "the stream", s);
     p->stream.id = s->id;
     p->on = s;
-    p->launch.config.stream = s->is.stream.native;
+    p->form.config.stream = s->is.stream.native;
     p->ends = GXI_LOOK;
     return GPUEXEC_OK;
 }
@@ -17391,7 +17490,6 @@ GPUEXEC_API gpuexec_result gpuexec_prepared_stream_at(const char *where, gpuexec
 static GXI_COLD gpuexec_result gxi_launch_prepared_else(const char *where, gpuexec_prepared prepared, int cu) {
     gxi_slot *slot;
     gxi_prepared *p;
-    gpuexec_args args;
     gpuexec_result result;
     uint64_t ends = GXI_LOAD(&gxi.ends);         /* read first: the next launch then sees what is closed meanwhile */
     GXI_CALL(gpuexec_launch_prepared, GXI_WORKS);
@@ -17400,12 +17498,10 @@ static GXI_COLD gpuexec_result gxi_launch_prepared_else(const char *where, gpuex
     if (gxi_begin(call) || !(slot = gxi_find_prepared(call, prepared)) || gxi_prepared_lives(call, slot))
         return gxi_failed_with();
     p = gxi_prepared_of(slot);
-    args = gxi_block_args(&p->block);
-    result = gxi_launch_else("gpuexec_launch_prepared", where, p->kernel, p->stream, &p->launch.config.dims, &args, cu,
-                             &p->desc);
+    result = gxi_launch_kept("gpuexec_launch_prepared", where, &p->launch, p->stream, cu);
     /* these need more work at each launch */
     if (!result && !p->on->legacy && !p->on->borrowed && !gxi.trace &&
-        (GXI_HAS(cuLaunchKernelEx) || !p->launch.config.count))
+        (GXI_HAS(cuLaunchKernelEx) || !p->form.config.count))
         p->ends = ends;
     return result;
 }
@@ -17415,8 +17511,8 @@ GPUEXEC_API gpuexec_result gpuexec_launch_prepared_at(const char *where, gpuexec
     int cu;
     if (!slot || gxi_thread.latched || (p = gxi_prepared_of(slot))->ends != GXI_LOAD(&gxi.ends))
         return gxi_launch_prepared_else(where, prepared, -1);
-    gxi_note_launch(p->on, p->kernel.id, where);
-    cu = gxi_launch_straight(&p->launch.config, slot->is.prepared.native, p->params, p->extra);
+    gxi_note_launch(p->on, p->launch.kernel.id, where);
+    cu = gxi_launch_straight(&p->form.config, p->launch.params.function, p->params, p->extra);
     if (cu == 0) return GPUEXEC_OK;
     prepared.id = slot->id;                      /* read back, like in gpuexec_launch */
     return gxi_launch_prepared_else(gxi_prepared_of(slot)->on->is.stream.last_where, prepared, cu);
@@ -17470,8 +17566,6 @@ typedef struct gxi_recorded {
     char             *gone;                      /* atomic; what was freed or unloaded since. NULL: nothing */
     struct gxi_recorded *next, **from;           /* in gxi.recorded or gxi.unlisted */
 } gxi_recorded;
-enum { GXI_CHECKED = 8 };
-typedef struct gxi_checked { uint64_t kernel; gpuexec_dims dims; } gxi_checked;
 typedef struct gxi_graph {
     gxi_recorded      *made;
     int                built;                    /* by hand, not by a capture */
@@ -17479,7 +17573,6 @@ typedef struct gxi_graph {
     struct CUgraph_st *exec_of;                  /* which the executable graph was instantiated from */
     uint64_t           handle;
     struct gxi_graph  *next, **from;             /* in made->graphs */
-    gxi_checked        checked[GXI_CHECKED];     /* launches that passed gxi_check_kept */
 } gxi_graph;
 static gxi_mutex gxi_graphs_mutex = GXI_MUTEX_INIT;
 
@@ -18550,9 +18643,7 @@ typedef struct gxi_adding {
     int                    begun, type;
     gxi_scope              scope;
     const gxi_slot        *kernel;               /* of a kernel node, with its launch; otherwise NULL */
-    const gpuexec_dims    *dims;
-    const gpuexec_args    *args;
-    const gpuexec_launch_desc *desc;
+    gxi_kept_launch        launch;
     char                   subject[GXI_SUBJECT];
 } gxi_adding;
 
@@ -18642,7 +18733,7 @@ static gpuexec_node gxi_failed_node(void) {
 static GXI_COLD void gxi_fail_adding(gxi_call *call, gxi_adding *a) {
     if (a->kernel && !gxi_is_sticky(call->cu)) {
         gxi_set_subject(call, a->subject, a->index, a->kernel);
-        gxi_fail_launch(call, call->cu, a->kernel, a->dims, a->args, a->desc);
+        gxi_fail_launch(call, call->cu, a->kernel, &a->launch.params.dims, a->launch.count, a->launch.desc);
     } else gxi_fail_cu(call, a->type == GXI_GRAPH_NODE_TYPE_MEM_FREE && call->cu == GXI_INVALID_VALUE
                        ? "pass an address from gpuexec_graph_add_alloc" : NULL,
                        "cannot add node %llu (%s) to the graph %s at %s", (unsigned long long)a->index,
@@ -18677,43 +18768,18 @@ static gpuexec_node gxi_added(gxi_call *call, gxi_adding *a, uint64_t object, vo
     return node;
 }
 
-/* All checks of gpuexec_prepare for a launch that a graph keeps. checked: GXI_CHECKED launches that passed them. */
-static gpuexec_result gxi_check_kept(gxi_call *call, gxi_checked *checked, char *subject, size_t index, gxi_slot *k,
-                                     gpuexec_dims *dims, const gpuexec_launch_desc *desc, const gpuexec_args *args) {
-    const int any_size = !desc || (!desc->cooperative && !gxi_cluster(desc, 0));
-    gxi_checked *const c = &checked[gxi_index_of(k->id) % GXI_CHECKED];
-    gxi_fill_dims(dims);
-    if (gxi_check_attributes(call, k, desc)) return gxi_failed_with();
-    if (gxi_args_fit(k->is.kernel.sizes, args) && any_size && c->kernel == k->id &&
-        memcmp(&c->dims, dims, sizeof *dims) == 0) return GPUEXEC_OK;
-    gxi_set_subject(call, subject, index, k);
-    if (!gxi_check_args(call, k, args) || gxi_prepare_kernel(call, k, dims, desc, args)) return gxi_failed_with();
-    call->subject = NULL;
-    if (!any_size) return GPUEXEC_OK;
-    c->kernel = k->id;
-    c->dims = *dims;
-    return GPUEXEC_OK;
-}
-GXI_HOT void gxi_kernel_params(gxi_kernel_node *p, const gxi_slot *k, const gpuexec_dims *d,
-                               const void *const *arguments) {
-    p->function = k->is.kernel.native;
-    p->dims = *d;
-    p->params = (void **)(uintptr_t)arguments;
-    p->extra = NULL;
-}
 /* Adds a kernel node to a CUgraph: a launch that passed gxi_check_kept. Returns the CUresult; after a failure, *node is
    NULL, unless the driver could not remove the node again, so that the graph must not be launched. Takes no lock: the
    caller holds gxi_graphs_mutex if other threads can see the CUgraph. */
 static int gxi_kernel_node_add(gxi_call *call, struct CUgraph_st *graph, struct CUgraphNode_st *const *after, size_t n,
-                               const gxi_kernel_node *p, const gpuexec_dims *d, const gpuexec_launch_desc *desc,
-                               struct CUgraphNode_st **node) {
-    const int early = desc && desc->programmatic;
+                               const gxi_kept_launch *l, struct CUgraphNode_st **node) {
+    const int early = l->desc && l->desc->programmatic;
     gxi_extended e;
     unsigned i, count;
     int cu;
-    cu = GXI_TRY_MAKE(*node, cuGraphAddKernelNode, (node, graph, after, early ? 0 : n, p));
-    if (cu || !desc) return cu;
-    count = gxi_extend(&e, NULL, d, desc)->count;
+    cu = GXI_TRY_MAKE(*node, cuGraphAddKernelNode, (node, graph, after, early ? 0 : n, &l->params));
+    if (cu || !l->desc) return cu;
+    count = gxi_extend(&e, NULL, &l->params.dims, l->desc)->count;
     for (i = 0; i < count && cu == 0; i++)
         if (e.attributes[i].id != GXI_LAUNCH_PROGRAMMATIC_STREAM_SERIALIZATION)
             cu = GXI_TRY(cuGraphKernelNodeSetAttribute, (*node, e.attributes[i].id, &e.attributes[i].value));
@@ -18741,6 +18807,15 @@ static gpuexec_result gxi_check_early(gxi_call *call, const gxi_recorded *r, con
                         after->nodes->index, gxi_node_type(node->type));
     return GPUEXEC_OK;
 }
+/* 0 after a failure, whose text then names the node. */
+static int gxi_check_node(gxi_call *call, gxi_adding *a, gxi_slot *k, gpuexec_dims *dims,
+                          const gpuexec_launch_desc *desc, const gpuexec_args *args) {
+    if (gxi_is_checked(k, dims, desc, args)) return 1;
+    gxi_set_subject(call, a->subject, a->index, k);
+    if (gxi_check_kept(call, k, dims, desc, args)) return 0;
+    call->subject = NULL;
+    return 1;
+}
 static gpuexec_node gxi_add_kernel(gxi_call *call, gpuexec_graph graph, gpuexec_kernel kernel, gpuexec_dims *dims,
                                    const gpuexec_launch_desc *desc, const gpuexec_args *args, gpuexec_after after) {
     gpuexec_launch_desc *kept = NULL;
@@ -18749,20 +18824,16 @@ static gpuexec_node gxi_add_kernel(gxi_call *call, gpuexec_graph graph, gpuexec_
     gxi_slot *k = NULL;
     int cu = 0;
     if (desc && gxi_launch_way(desc) == GXI_PLAIN) desc = NULL;
+    gxi_fill_dims(dims);
     if (gxi_add_begin(call, &a, graph) && (k = gxi_find_kernel(call, kernel)) != NULL &&
-        !gxi_check_kept(call, a.graph->is.graph.info->checked, a.subject, a.index, k, dims, desc, args) &&
+        gxi_check_node(call, &a, k, dims, desc, args) &&
         (!desc || !desc->programmatic || !gxi_check_early(call, a.r, &after))) {
         a.kernel = k;
-        a.dims = dims;
-        a.args = args;
-        a.desc = desc;
+        gxi_kept_of(&a.launch, k, dims, desc, args);
         if (desc) kept = (gpuexec_launch_desc *)gxi_realloc(NULL, sizeof *kept);
         if (desc && !kept) gxi_fail_memory(call, "add a node");
-        else if (gxi_adds(call, &a, after, GXI_GRAPH_NODE_TYPE_KERNEL, k->cu_context)) {
-            gxi_kernel_node p;
-            gxi_kernel_params(&p, k, dims, args->addresses);
-            cu = gxi_kernel_node_add(call, a.native, a.after, a.n, &p, dims, desc, &a.node);
-        }
+        else if (gxi_adds(call, &a, after, GXI_GRAPH_NODE_TYPE_KERNEL, k->cu_context))
+            cu = gxi_kernel_node_add(call, a.native, a.after, a.n, &a.launch, &a.node);
         if (kept) *kept = *desc;
         if (cu && a.node) {
             gxi_add(&stray, "node %llu could not be added, and not be removed", (unsigned long long)a.index);
@@ -19279,6 +19350,7 @@ GPUEXEC_API gpuexec_result gpuexec_node_set_dims_at(const char *where, gpuexec_n
         return gxi_failed_with();
     gxi_set_subject(call, s.subject, node.index, k);
     args.count = k->is.kernel.sizes ? k->is.kernel.sizes[0] : 0;
+    gxi_fill_dims(&dims);
     if (gxi_prepare_kernel(call, k, &dims, (const gpuexec_launch_desc *)s.node->more, &args) ||
         gxi_copy_args(call, k, &p, &own)) return gxi_failed_with();
     call->subject = NULL;
@@ -19452,26 +19524,15 @@ enum { GXI_BATCH_CHAINS = 8,                     /* of independent launches. An 
        GXI_BATCH_FOUND = 8,
        GXI_BATCH_FEW = 64,                       /* after so many changed launches the graph gets their arguments, which
                                                     are still in the processor's cache */
-       GXI_BATCH_LIKE = 8 };                     /* checks of so many earlier launches are not repeated */
-typedef struct gxi_batched {                     /* one launch: what changing its arguments needs, and little else, so
-                                                    that it and the arguments lie in three lines of the cache */
-    gxi_kernel_node  params;                     /* the node's; params.params: the addresses of the arguments */
+       GXI_BATCH_NAMES = 8 };                    /* so many earlier launches may have a kernel's name */
+typedef struct gxi_batched {                     /* with the arguments, it lies in three lines of the cache */
+    gxi_kept_launch  launch;                     /* the words of each argument that were addresses of gpuexec's memory,
+                                                    by bits, follow the sizes: gxi_batched_words */
     struct CUgraphNode_st *node;
-    unsigned short  *sizes;                      /* of the arguments; then, for each, the words that were addresses of
-                                                    gpuexec's memory, by bits */
-    unsigned         count;                      /* of the arguments */
-    int              changed;
+    int              changed, after_all;         /* after_all: after gpuexec_batch_barrier */
 } gxi_batched;
-typedef struct gxi_batch_launch {                /* the rest of it */
-    uint64_t         kernel;                     /* handle id */
-    const char      *name;                       /* of the kernel, for when it is closed */
-    gpuexec_dims     dims;
-    gpuexec_launch_desc desc;
-    int              plain, after_all;           /* plain: desc is all zero; after_all: after gpuexec_batch_barrier */
-} gxi_batch_launch;
 typedef struct gxi_batch {
     gxi_batched    **launches, **changed;        /* changed: those whose arguments differ from the graph's */
-    gxi_batch_launch *rest;                      /* of the launches */
     int              count, cap, nchanged, after_all;        /* after_all: for the next launch */
     gpuexec_batch_order order;
     struct CUgraph_st *graph;                    /* NULL: not made */
@@ -19482,6 +19543,9 @@ typedef struct gxi_batch {
     uint64_t         found_at;                   /* ... and is there as long as freed_count is this */
     char             subject[64 + GXI_PLACE];    /* see gxi_name_batched */
 } gxi_batch;
+static unsigned short *gxi_batched_words(const gxi_batched *l) {
+    return (unsigned short *)(uintptr_t)(l->launch.sizes + l->launch.count);
+}
 static gxi_batch *gxi_batch_of(const gxi_slot *slot) { return slot->is.batch.info; }
 static gxi_slot *gxi_find_batch(gxi_call *call, gpuexec_batch batch) {
     return gxi_get(call, batch.id, GXI_BATCH, "the batch");
@@ -19571,7 +19635,6 @@ static int gxi_batch_end(gxi_call *call, gxi_slot *old) {
     const int cu = gxi_batch_unmake(call, old, old->adopted);
     gxi_batch_empty(b);
     gxi_free(b->launches);
-    gxi_free(b->rest);
     gxi_free(b->changed);
     gxi_free(b);
     return cu;
@@ -19595,24 +19658,14 @@ static int gxi_batch_is_memory(gxi_batch *b, unsigned argument, uint64_t address
 }
 /* Notes which words of an argument are addresses of gpuexec's memory. */
 static void gxi_batch_note(gxi_batch *b, gxi_batched *l, unsigned argument) {
-    unsigned short *const words = &l->sizes[l->count + argument];
+    unsigned short *const words = &gxi_batched_words(l)[argument];
     uint64_t word;
     unsigned i;
     *words = 0;
-    for (i = 0; i < GXI_BATCH_WORDS && (i + 1) * sizeof word <= l->sizes[argument]; i++) {
-        memcpy(&word, (const char *)l->params.params[argument] + i * sizeof word, sizeof word);
+    for (i = 0; i < GXI_BATCH_WORDS && (i + 1) * sizeof word <= l->launch.sizes[argument]; i++) {
+        memcpy(&word, (const char *)l->launch.params.params[argument] + i * sizeof word, sizeof word);
         if (gxi_batch_is_memory(b, argument, word)) *words |= (unsigned short)(1u << i);
     }
-}
-/* A launch among the last ones with the same kernel and dims, whose checks hold for another; NULL: there is none. */
-static const gxi_batch_launch *gxi_batch_like(const gxi_batch *b, uint64_t kernel, const gpuexec_dims *dims) {
-    int i;
-    for (i = b->count; i > 0 && i > b->count - GXI_BATCH_LIKE; i--) {
-        const gxi_batch_launch *l = &b->rest[i - 1];
-        if (l->kernel == kernel && memcmp(&l->dims, dims, sizeof *dims) == 0 && !l->desc.cooperative &&
-            !gxi_cluster(&l->desc, 0)) return l;
-    }
-    return NULL;
 }
 static GXI_COLD gpuexec_result gxi_batch_check(gxi_call *call, const gxi_slot *slot, gpuexec_kernel kernel,
                                                gpuexec_dims *dims, const gpuexec_launch_desc *desc,
@@ -19627,22 +19680,16 @@ static GXI_COLD gpuexec_result gxi_batch_check(gxi_call *call, const gxi_slot *s
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set desc.programmatic to 0, or create the batch with "
                         "GPUEXEC_BATCH_IN_ORDER", "a programmatic launch of %s needs a launch before it, but those of "
                         "an independent batch do not depend on each other", gxi_kernel_of(k)->title);
-    if (!gxi_args_fit(k->is.kernel.sizes, args))
-        return gxi_fail_args(call, gxi_kernel_of(k)->title, k->is.kernel.sizes, args);
-    return gxi_check_attributes(call, k, desc) ? gxi_failed_with() : gxi_prepare_kernel(call, k, dims, desc, args);
+    return gxi_check_kept(call, k, dims, desc, args);
 }
 /* Makes room for one more. 0: no memory. */
 static int gxi_batch_grow(gxi_batch *b) {
     const int cap = b->cap ? 2 * b->cap : 64;
     gxi_batched **launches, **changed;
-    gxi_batch_launch *rest;
     if (b->count < b->cap) return 1;
     launches = (gxi_batched **)gxi_realloc(b->launches, (size_t)cap * sizeof *launches);
     if (!launches) return 0;
     b->launches = launches;
-    rest = (gxi_batch_launch *)gxi_realloc(b->rest, (size_t)cap * sizeof *rest);
-    if (!rest) return 0;
-    b->rest = rest;
     changed = (gxi_batched **)gxi_realloc(b->changed, (size_t)cap * sizeof *changed);
     if (!changed) return 0;
     b->changed = changed;
@@ -19659,68 +19706,54 @@ static void *gxi_batch_room(gxi_batch *b, size_t bytes) {
         b->piece_used = GXI_PIECE_HEAD;
     }
     room = (char *)b->piece + b->piece_used;
-    b->piece_used += gxi_up(bytes, 16);
+    b->piece_used += gxi_up(bytes, sizeof(void *));
     return room;
 }
-/* The driver copies the values: the alignment is only for the copies here. */
-static size_t gxi_value_alignment(size_t bytes) { return bytes >= 8 ? 8 : bytes >= 4 ? 4 : 1; }
 static gxi_batched *gxi_batched_new(gxi_call *call, gxi_batch *b, const gxi_slot *k, const gpuexec_dims *dims,
-                                    const gpuexec_launch_desc *desc, const gpuexec_args *args, const char *name) {
-    const unsigned n = args->count;
-    const size_t head = sizeof(gxi_batched) + n * (sizeof(void *) + 2 * sizeof(short));
-    const unsigned short *sizes;
-    gxi_batch_launch *rest;
+                                    const gpuexec_launch_desc *desc, const gpuexec_args *args) {
+    const int after_all = b->after_all || !b->count;
+    gpuexec_args sized = *args;
+    gpuexec_launch_desc own;
+    const char *name = NULL;
     gxi_batched *l;
-    size_t at = head;
     unsigned i;
-    if (!gxi_sizes_of_args(call, k, args, &sizes)) return NULL;
-    for (i = 0; i < n; i++) at = gxi_up(at, gxi_value_alignment(sizes[i])) + sizes[i];
-    l = name && gxi_batch_grow(b) ? (gxi_batched *)gxi_batch_room(b, at) : NULL;
+    int n;
+    if (!gxi_sizes_of_args(call, k, &sized)) return NULL;
+    if (desc || b->order == GPUEXEC_BATCH_PROGRAMMATIC) {
+        memset(&own, 0, sizeof own);
+        if (desc) own = *desc;
+        own.programmatic = (own.programmatic || b->order == GPUEXEC_BATCH_PROGRAMMATIC) && !after_all &&
+            GXI_HAS(cuGraphAddDependencies);
+        desc = &own;
+    }
+    for (n = b->count; !name && n > 0 && n > b->count - GXI_BATCH_NAMES; n--)
+        if (b->launches[n - 1]->launch.kernel.id == k->id) name = b->launches[n - 1]->launch.name;
+    l = gxi_batch_grow(b) ? (gxi_batched *)gxi_batch_room(b, sizeof *l + gxi_kept_bytes(k, desc, &sized, name)) : NULL;
     if (!l) {
         gxi_fail_memory(call, "add a launch to the batch");
         return NULL;
     }
-    memset(l, 0, sizeof *l);
-    l->count = n;
-    gxi_kernel_params(&l->params, k, dims, (const void **)(void *)(l + 1));
-    l->sizes = (unsigned short *)(void *)(l->params.params + n);
-    for (i = 0, at = head; i < n; i++) {
-        at = gxi_up(at, gxi_value_alignment(sizes[i]));
-        l->params.params[i] = (char *)l + at;
-        l->sizes[i] = sizes[i];
-        memcpy((char *)l + at, args->addresses[i], sizes[i]);
-        at += sizes[i];
-        gxi_batch_note(b, l, i);
-    }
-    rest = &b->rest[b->count];
-    memset(rest, 0, sizeof *rest);
-    rest->kernel = k->id;
-    rest->name = name;
-    rest->dims = *dims;
-    if (desc) rest->desc = *desc;
-    rest->after_all = b->after_all || !b->count;
-    rest->desc.programmatic = (rest->desc.programmatic || b->order == GPUEXEC_BATCH_PROGRAMMATIC) &&
-        !rest->after_all && GXI_HAS(cuGraphAddDependencies);
-    rest->plain = !desc && !rest->desc.programmatic;
+    gxi_kept_copy(&l->launch, l + 1, k, dims, desc, &sized, name);
+    l->node = NULL;
+    l->changed = 0;
+    l->after_all = after_all;
+    for (i = 0; i < args->count; i++) gxi_batch_note(b, l, i);
     return l;
 }
 static int gxi_batch_add(gxi_call *call, gpuexec_batch batch, gpuexec_kernel kernel, gpuexec_dims dims,
                          const gpuexec_launch_desc *desc, const gpuexec_args *args) {
     gxi_slot *slot = gxi_begin_with(call, batch.id, GXI_BATCH, "the batch");
     const gxi_slot *k = gxi_peek(kernel.id, GXI_KERNEL);
-    const gxi_batch_launch *like = NULL;
     gxi_batched *l = NULL;
     gxi_batch *b;
     if (!slot) return -1;
     b = gxi_batch_of(slot);
     if (GXI_UNLIKELY(!dims.grid_y || !dims.grid_z || !dims.block_y || !dims.block_z)) gxi_fill_dims(&dims);
-    if (k && !k->borrowed && !desc) like = gxi_batch_like(b, kernel.id, &dims);
-    if (!like || !gxi_args_fit(k->is.kernel.sizes, args)) {
+    if (!k || k->borrowed || desc || k->cu_context != slot->cu_context || !gxi_is_checked(k, &dims, NULL, args)) {
         gxi_name_batched(call, slot, b->count);
         k = gxi_batch_check(call, slot, kernel, &dims, desc, args) ? NULL : gxi_peek(kernel.id, GXI_KERNEL);
     }
-    if (k)
-        l = gxi_batched_new(call, b, k, &dims, desc, args, like ? like->name : gxi_keep(gxi_kernel_of(k)->title));
+    if (k) l = gxi_batched_new(call, b, k, &dims, desc, args);
     if (!l) return -1;
     if (b->graph && gxi_batch_unmake(call, slot, 0)) {
         gxi_fail_cu(call, NULL, "cannot destroy the graph of the batch created at %s", gxi_place(slot->where));
@@ -19747,19 +19780,8 @@ GPUEXEC_API gpuexec_result gpuexec_batch_barrier_at(const char *where, gpuexec_b
     gxi_batch_of(slot)->after_all = 1;
     return GPUEXEC_OK;
 }
-/* The arguments of a launch. */
-static gxi_block gxi_batched_block(const gxi_batched *l) {
-    gxi_block block;
-    memset(&block, 0, sizeof block);
-    block.addresses = (const void **)(void *)l->params.params;
-    block.sizes = l->sizes;
-    block.kinds = l->sizes + l->count;
-    block.count = l->count;
-    return block;
-}
 static GXI_COLD gpuexec_result gxi_batch_set_fails(const char *where, gpuexec_batch batch, int launch, int index,
                                                    size_t bytes) {
-    gxi_block block;
     GXI_CALL(gpuexec_batch_set, GXI_MAKES);
     const gxi_slot *slot = gxi_find_batch(call, batch);
     if (!slot) return gxi_failed_with();
@@ -19767,9 +19789,8 @@ static GXI_COLD gpuexec_result gxi_batch_set_fails(const char *where, gpuexec_ba
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass the number that gpuexec_batch_add returned",
                         "there is no launch %d: the batch created at %s has %d", launch, gxi_place(slot->where),
                         gxi_batch_of(slot)->count);
-    block = gxi_batched_block(gxi_batch_of(slot)->launches[launch]);
     gxi_name_batched(call, slot, launch);
-    if (gxi_argument_place(call, &block, gxi_batch_of(slot)->rest[launch].name, index, bytes))
+    if (gxi_argument_place(call, &gxi_batch_of(slot)->launches[launch]->launch, index, bytes))
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the address of the value of argument %d (counted from 0) is NULL",
                  index);
     return gxi_failed_with();
@@ -19780,10 +19801,10 @@ static gpuexec_result gxi_batch_change(gxi_call *call, gxi_slot *slot) {
     int i, n = 0, cu = 0;
     for (i = 0; i < b->nchanged; i++) {
         gxi_batched *l = b->changed[i];
-        cu = gxi.cu.cuGraphExecKernelNodeSetParams(slot->is.batch.exec, l->node, &l->params);
+        cu = gxi.cu.cuGraphExecKernelNodeSetParams(slot->is.batch.exec, l->node, &l->launch.params);
         if (GXI_UNLIKELY(cu || gxi.trace))
             gxi_returned(call, "cuGraphExecKernelNodeSetParams", cu,
-                         GXI_NUMBERS(slot->is.batch.exec, l->node, &l->params));
+                         GXI_NUMBERS(slot->is.batch.exec, l->node, &l->launch.params));
         if (cu) break;
         l->changed = 0;
     }
@@ -19792,7 +19813,7 @@ static gpuexec_result gxi_batch_change(gxi_call *call, gxi_slot *slot) {
     if (!cu) return GPUEXEC_OK;
     while (b->launches[n] != b->changed[0]) n++;
     return gxi_fail_cu(call, NULL, "cannot set the arguments of launch %d, of %s, of the batch created at %s", n,
-                       b->rest[n].name, gxi_place(slot->where));
+                       b->launches[n]->launch.name, gxi_place(slot->where));
 }
 static GXI_NOINLINE gpuexec_result gxi_batch_change_few(const char *where, gxi_slot *slot) {
     gpuexec_result result;
@@ -19814,7 +19835,7 @@ GXI_HOT gpuexec_result gxi_batch_changed(const char *where, gxi_slot *slot, gxi_
 }
 static GXI_NOINLINE gpuexec_result gxi_batch_set_any(const char *where, gxi_slot *slot, gxi_batched *l, unsigned index,
                                                      const void *value) {
-    memcpy(l->params.params[index], value, l->sizes[index]);
+    memcpy(l->launch.params.params[index], value, l->launch.sizes[index]);
     gxi_batch_note(gxi_batch_of(slot), l, index);
     return gxi_batch_changed(where, slot, l);
 }
@@ -19823,10 +19844,10 @@ GPUEXEC_API gpuexec_result gpuexec_batch_set_at(const char *where, gpuexec_batch
     gxi_slot *slot = gxi_peek_inline(batch.id, GXI_BATCH);
     gxi_batch *b = slot ? gxi_batch_of(slot) : NULL;
     gxi_batched *l = b && (unsigned)launch < (unsigned)b->count ? b->launches[launch] : NULL;
-    if (!l || (unsigned)index >= l->count || bytes != l->sizes[index] || !value)
+    if (!l || (unsigned)index >= l->launch.count || bytes != l->launch.sizes[index] || !value)
         return gxi_batch_set_fails(where, batch, launch, index, bytes);
     if (bytes != 4) return gxi_batch_set_any(where, slot, l, (unsigned)index, value);
-    memcpy(l->params.params[index], value, 4);           /* without a call; it is no address */
+    memcpy(l->launch.params.params[index], value, 4);    /* without a call; it is no address */
     return gxi_batch_changed(where, slot, l);
 }
 
@@ -19834,18 +19855,18 @@ GPUEXEC_API gpuexec_result gpuexec_batch_set_at(const char *where, gpuexec_batch
 
 static GXI_COLD gpuexec_result gxi_fail_batched(gxi_call *call, const gxi_slot *slot, int number, int argument,
                                                 uint64_t address) {
-    const char *name = gxi_batch_of(slot)->rest[number].name;
+    const gxi_kept_launch *const l = &gxi_batch_of(slot)->launches[number]->launch;
     gxi_text was = { 0, 0, 0, 0 };
     gxi_range range;
     gxi_name_batched(call, slot, number);
     if (argument < 0)
-        return gxi_fail_stale(call, gxi_batch_of(slot)->rest[number].kernel, name, "call gpuexec_batch_clear, then add "
-                              "the launches again, with the kernels of the module loaded now");
+        return gxi_fail_stale(call, l->kernel.id, l->name, "call gpuexec_batch_clear, then add the launches again, "
+                              "with the kernels of the module loaded now");
     gxi_add_freed(&was, ": ", address, &range);
     gxi_fail(call, GPUEXEC_STALE_HANDLE, "keep memory until the batch's last launch, or change the argument with "
              "gpuexec_batch_set", "argument %d (counted from 0) of %s is the address 0x%llx, whose memory has been "
              "freed "
-             "since%s", argument, name, (unsigned long long)address, was.p ? was.p : "");
+             "since%s", argument, l->name, (unsigned long long)address, was.p ? was.p : "");
     gxi_text_free(&was);
     return GPUEXEC_STALE_HANDLE;
 }
@@ -19857,16 +19878,17 @@ static GXI_NOINLINE gpuexec_result gxi_batch_lives(gxi_call *call, const gxi_slo
     unsigned argument, i;
     int n;
     for (n = 0; n < b->count && b->ends != ends; n++) {
-        if (b->rest[n].kernel != last && !gxi_peek(b->rest[n].kernel, GXI_KERNEL))
-            return gxi_fail_batched(call, slot, n, -1, 0);
-        last = b->rest[n].kernel;
+        const gxi_kept_launch *const l = &b->launches[n]->launch;
+        if (l->kernel.id != last && gxi_kept_lost(l, 0)) return gxi_fail_batched(call, slot, n, -1, 0);
+        last = l->kernel.id;
     }
     for (n = 0; n < b->count && b->frees != frees; n++) {
-        const gxi_block block = gxi_batched_block(b->launches[n]);
-        for (argument = 0; argument < block.count; argument++) {
-            for (i = 0; block.kinds[argument] >> i; i++) {
-                memcpy(&word, (const char *)block.addresses[argument] + i * sizeof word, sizeof word);
-                if (block.kinds[argument] >> i & 1 && !gxi_batch_is_memory(b, argument, word))
+        const gxi_kept_launch *const l = &b->launches[n]->launch;
+        const unsigned short *const words = gxi_batched_words(b->launches[n]);
+        for (argument = 0; argument < l->count; argument++) {
+            for (i = 0; words[argument] >> i; i++) {
+                memcpy(&word, (const char *)l->params.params[argument] + i * sizeof word, sizeof word);
+                if (words[argument] >> i & 1 && !gxi_batch_is_memory(b, argument, word))
                     return gxi_fail_batched(call, slot, n, (int)argument, word);
             }
         }
@@ -19884,14 +19906,13 @@ static gpuexec_result gxi_batch_make(gxi_call *call, gxi_slot *slot) {
     int i, cu = GXI_TRY_MAKE(b->graph, cuGraphCreate, (&b->graph, 0));
     for (i = 0; i < b->count && cu == 0; i++, n++) {
         gxi_batched *l = b->launches[i];
-        const gxi_batch_launch *rest = &b->rest[i];
-        if (rest->after_all) {
+        if (l->after_all) {
             nbefore = n < chains ? n : chains;
             memcpy(before, ends, nbefore * sizeof *ends);
             n = 0;
         }
         cu = gxi_kernel_node_add(call, b->graph, n < chains ? before : &ends[n % chains], n < chains ? nbefore : 1,
-                                 &l->params, &rest->dims, rest->plain ? NULL : &rest->desc, &l->node);
+                                 &l->launch, &l->node);
         ends[n % chains] = l->node;
     }
     if (cu && i) gxi_name_batched(call, slot, i - 1);
@@ -19907,14 +19928,8 @@ static gpuexec_result gxi_batch_make(gxi_call *call, gxi_slot *slot) {
 static gpuexec_result gxi_batch_single(const char *where, const gxi_batch *b, gpuexec_stream stream) {
     gpuexec_result result = GPUEXEC_OK;
     int i;
-    for (i = 0; i < b->count && !result; i++) {
-        const gxi_batch_launch *rest = &b->rest[i];
-        const gxi_block block = gxi_batched_block(b->launches[i]);
-        const gpuexec_args args = gxi_block_args(&block);
-        gpuexec_kernel kernel;
-        kernel.id = rest->kernel;
-        result = gxi_launch_else("gpuexec_batch_launch", where, kernel, stream, &rest->dims, &args, -1, &rest->desc);
-    }
+    for (i = 0; i < b->count && !result; i++)
+        result = gxi_launch_kept("gpuexec_batch_launch", where, &b->launches[i]->launch, stream, -1);
     return result;
 }
 /* cu: what the driver returned on the fast path, -1 if that was not tried. */
@@ -20689,7 +20704,7 @@ static GXI_COLD gpuexec_result gxi_multi_part_check(gxi_call *call, const gxi_mu
 static GXI_COLD gpuexec_result gxi_multi_part_ready(gxi_call *call, const gpuexec_device_launch *list,
                                                     gxi_multi_device *d, unsigned i) {
     const gpuexec_result result = gxi_multi_part_check(call, d, i);
-    return result ? result : gxi_prepare_kernel(call, d[i].kernel, &d[i].dims, &gxi_cooperative, &list[i].args);
+    return result ? result : gxi_check_kept(call, d[i].kernel, &d[i].dims, &gxi_cooperative, &list[i].args);
 }
 
 /* Checks all rules. */
