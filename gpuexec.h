@@ -17194,39 +17194,50 @@ GXI_HOT void gxi_kept_of(gxi_kept_launch *l, const gxi_slot *k, const gpuexec_di
     l->name = NULL;
     l->count = args->count;
 }
-/* The bytes of the values: each at its offset in the kernel's parameters, or aligned to 16 if these are not known. */
-static size_t gxi_values_bytes(const gxi_slot *k, const gpuexec_args *args) {
-    const unsigned short *const known = k->is.kernel.sizes;
+/* Copies of arguments are the addresses of the values, then the values: each at its offset in the kernel's parameters
+   or, if these are not known, aligned to 16. */
+static size_t gxi_values_bytes(const unsigned short *known, unsigned count, const unsigned short *sizes) {
     size_t bytes = 0;
     unsigned i;
-    if (known) return args->count ? (size_t)known[2 * args->count] + known[args->count] : 0;
-    for (i = 0; i < args->count; i++) bytes = gxi_up(bytes, 16) + args->sizes[i];
+    if (known) return count ? (size_t)known[2 * count] + known[count] : 0;
+    for (i = 0; i < count; i++) bytes = gxi_up(bytes, 16) + sizes[i];
     return bytes;
 }
-/* What gxi_kept_copy needs. */
+GXI_HOT void gxi_place_values(void **addresses, const unsigned short *known, unsigned count,
+                             const unsigned short *sizes) {
+    char *values = (char *)(addresses + count);
+    unsigned i;
+    for (i = 0; known && i < count; i++) addresses[i] = values + known[1 + count + i];
+    for (; i < count; i++) {
+        addresses[i] = values;
+        values += gxi_up(sizes[i], 16);
+    }
+}
+static void gxi_copy_values(void *const *to, const void *const *from, unsigned count, const unsigned short *sizes) {
+    unsigned i;
+    for (i = 0; i < count; i++) memcpy(to[i], from[i], sizes[i]);
+}
+/* What gxi_kept_copy needs. args: with sizes. */
 static size_t gxi_kept_bytes(const gxi_slot *k, const gpuexec_launch_desc *desc, const gpuexec_args *args,
                              const char *name) {
-    return gxi_up(gxi_values_bytes(k, args), sizeof(void *)) + args->count * (sizeof(void *) + 2 * sizeof(short)) +
-        (desc ? sizeof *desc : 0) + (name ? 0 : strlen(gxi_kernel_of(k)->title) + 1);
+    return gxi_up(gxi_values_bytes(k->is.kernel.sizes, args->count, args->sizes), sizeof(void *)) +
+        args->count * (sizeof(void *) + 2 * sizeof *args->sizes) + (desc ? sizeof *desc : 0) +
+        (name ? 0 : strlen(gxi_kernel_of(k)->title) + 1);
 }
-/* args: with sizes. name: the kernel's, if another launch keeps it; NULL: is copied, too. */
+/* name: the kernel's, if another launch keeps it; NULL: is copied, too. */
 static void gxi_kept_copy(gxi_kept_launch *l, void *memory, const gxi_slot *k, const gpuexec_dims *dims,
                           const gpuexec_launch_desc *desc, const gpuexec_args *args, const char *name) {
-    const unsigned short *const offsets = k->is.kernel.sizes ? k->is.kernel.sizes + 1 + args->count : NULL;
-    char *const values = (char *)memory, *rest;
-    unsigned short *sizes;
-    size_t at = 0;
-    unsigned i;
+    const unsigned short *const known = k->is.kernel.sizes;
+    const size_t sizes = args->count * sizeof *args->sizes;
+    char *rest;
     gxi_kept_of(l, k, dims, desc, args);
-    l->params.params = (void **)(void *)(values + gxi_up(gxi_values_bytes(k, args), sizeof(void *)));
-    l->sizes = sizes = (unsigned short *)(void *)(l->params.params + args->count);
-    for (i = 0; i < args->count; i++) {
-        at = offsets ? offsets[i] : gxi_up(at, 16);
-        l->params.params[i] = memcpy(values + at, args->addresses[i], args->sizes[i]);
-        sizes[i] = args->sizes[i];
-        at += args->sizes[i];
-    }
-    rest = (char *)(sizes + 2 * args->count);
+    l->params.params = (void **)memory;
+    rest = (char *)(l->params.params + args->count) +
+        gxi_up(gxi_values_bytes(known, args->count, args->sizes), sizeof(void *));
+    gxi_place_values(l->params.params, known, args->count, args->sizes);
+    gxi_copy_values(l->params.params, args->addresses, args->count, args->sizes);
+    if (args->count) l->sizes = (const unsigned short *)memcpy(rest, args->sizes, sizes);
+    rest += 2 * sizes;
     if (desc) l->desc = (const gpuexec_launch_desc *)memcpy(rest, desc, sizeof *desc);
     if (desc) rest += sizeof *desc;
     l->name = name ? name : strcpy(rest, gxi_kernel_of(k)->title);
@@ -17372,14 +17383,15 @@ static uint64_t gxi_prepared_new(gxi_call *call, gxi_slot *k, gxi_slot *s, const
                                  const gpuexec_launch_desc *desc, const gpuexec_args *args) {
     const gxi_slot *module = gxi_peek(gxi_kernel_of(k)->module, GXI_MODULE);
     const char *module_name = module ? module->is.module.info->name : "";
-    const size_t head = gxi_up(sizeof(gxi_prepared), 16);
+    const size_t addresses = args->count * sizeof(void *), values = gxi_up(sizeof(gxi_prepared) + addresses, 16);
+    const unsigned short *const known = k->is.kernel.sizes;
     gpuexec_args sized = *args;
     size_t bytes;
     gxi_prepared *p;
     gxi_slot made;
     uint64_t id;
     if (!gxi_sizes_of_args(call, k, &sized)) return 0;
-    bytes = head + gxi_kept_bytes(k, desc, &sized, NULL);
+    bytes = values - addresses + gxi_kept_bytes(k, desc, &sized, NULL);
     p = (gxi_prepared *)gxi_realloc(NULL, bytes + strlen(module_name) + 1);
     if (!p) {
         gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot prepare a launch of %s",
@@ -17387,13 +17399,12 @@ static uint64_t gxi_prepared_new(gxi_call *call, gxi_slot *k, gxi_slot *s, const
         return 0;
     }
     memset(p, 0, bytes);                         /* padding is 0 */
-    gxi_kept_copy(&p->launch, (char *)p + head, k, dims, desc, &sized, NULL);
+    gxi_kept_copy(&p->launch, (char *)p + values - addresses, k, dims, desc, &sized, NULL);
     p->module = strcpy((char *)p + bytes, module_name);
-    if (k->is.kernel.sizes && args->count && GXI_HAS(cuFuncGetParamInfo)) {      /* PTX text does not show alignments
-                                                                                    above 16 */
-        p->bytes = gxi_values_bytes(k, &sized);
+    if (known && args->count && GXI_HAS(cuFuncGetParamInfo)) {       /* PTX text does not show alignments above 16 */
+        p->bytes = gxi_values_bytes(known, args->count, NULL);
         p->packed[0] = (void *)(uintptr_t)GXI_LAUNCH_PARAM_BUFFER_POINTER;
-        p->packed[1] = (char *)p + head;
+        p->packed[1] = (char *)p + values;
         p->packed[2] = (void *)(uintptr_t)GXI_LAUNCH_PARAM_BUFFER_SIZE;
         p->packed[3] = &p->bytes;
         p->extra = p->packed;
@@ -19243,56 +19254,52 @@ static gxi_slot *gxi_kernel_of_node(gxi_call *call, gxi_setting *s, gxi_kernel_n
              "gpuexec did not load, and whose parameters it does not know", index);
     return NULL;
 }
-/* A copy of a node's arguments: those that the driver returns are valid only until the node changes. */
-typedef struct gxi_own_args {
-    void    *params[64], *extra[5], *more;       /* more: allocated, if the arguments need more than fits here */
-    size_t   bytes;                              /* of a packed buffer */
-    uint64_t values[256];
-} gxi_own_args;
-static gpuexec_result gxi_copy_args(gxi_call *call, const gxi_slot *k, gxi_kernel_node *p, gxi_own_args *own) {
+/* A kernel node's launch, with copies of its arguments: those that the driver returns are valid only until the node
+   changes. */
+typedef struct gxi_node_launch {
+    gxi_kept_launch launch;
+    void           *more;                        /* allocated, if the arguments need more than fits here */
+    uint64_t        memory[320];
+} gxi_node_launch;
+/* Makes the copies. n->launch.params: what the driver has returned. */
+static gpuexec_result gxi_copy_launch(gxi_call *call, const gxi_setting *s, const gxi_slot *k, gxi_node_launch *n) {
     const unsigned short *const known = k->is.kernel.sizes;
-    const unsigned count = known ? known[0] : 0;
-    void **const packed = p->params || !p->extra ? NULL : gxi_extra(p->extra, GXI_LAUNCH_PARAM_BUFFER_POINTER);
-    const size_t table = packed ? 0 : gxi_up(count * sizeof(void *), 16);
-    size_t i, bytes = packed && count ? (size_t)known[2 * count] + known[count] : 0;
-    void **params = own->params;
-    char *values = (char *)own->values;
-    own->more = NULL;
-    if (!known || (count && !p->params && !packed))
+    gxi_kernel_node *const p = &n->launch.params;
+    const void *const *const from = (const void *const *)p->params;
+    void **const packed = from || !p->extra ? NULL : gxi_extra(p->extra, GXI_LAUNCH_PARAM_BUFFER_POINTER);
+    unsigned count;
+    size_t addresses, bytes;
+    n->more = NULL;
+    if (!known || (!from && !packed && known[0]))
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "change all arguments with gpuexec_node_set_args; or load PTX "
                         "instead of a cubin, or install a driver for CUDA 12.4 or later",
                         "the kernel's parameters are not known");
-    for (i = 0; !packed && i < count; i++) bytes += gxi_up(known[i + 1], 16);
-    if (count > 64 || bytes > sizeof own->values) {
-        if (!(own->more = gxi_realloc(NULL, table + bytes))) return gxi_fail_memory(call, "change a node");
-        params = (void **)own->more;
-        values = (char *)own->more + table;
-    }
-    if (packed) {
-        own->bytes = bytes;
-        own->extra[0] = (void *)(uintptr_t)GXI_LAUNCH_PARAM_BUFFER_POINTER;
-        own->extra[1] = memcpy(values, *packed, bytes);
-        own->extra[2] = (void *)(uintptr_t)GXI_LAUNCH_PARAM_BUFFER_SIZE;
-        own->extra[3] = &own->bytes;
-        own->extra[4] = NULL;
-        p->extra = own->extra;
-        return GPUEXEC_OK;
-    }
-    for (i = 0; i < count; i++) {
-        params[i] = memcpy(values, p->params[i], known[i + 1]);
-        values += gxi_up(known[i + 1], 16);
-    }
-    p->params = params;
+    count = known[0];
+    addresses = count * sizeof *p->params;
+    bytes = gxi_values_bytes(known, count, NULL);
+    if (addresses + bytes > sizeof n->memory && !(n->more = gxi_realloc(NULL, addresses + bytes)))
+        return gxi_fail_memory(call, "change a node");
+    p->params = (void **)(n->more ? n->more : n->memory);
+    p->extra = NULL;
+    n->launch.sizes = known + 1;
+    n->launch.kernel.id = k->id;
+    n->launch.desc = (const gpuexec_launch_desc *)s->node->more;
+    n->launch.name = NULL;
+    n->launch.count = count;
+    gxi_place_values(p->params, known, count, known + 1);
+    if (packed) memcpy(p->params + count, *packed, bytes);
+    else gxi_copy_values(p->params, from, count, known + 1);
     return GPUEXEC_OK;
 }
-static gpuexec_result gxi_set_kernel(gxi_call *call, gxi_setting *s, const gxi_slot *k, const gxi_kernel_node *p) {
+static gpuexec_result gxi_set_kernel(gxi_call *call, gxi_setting *s, const gxi_slot *k, const gxi_kept_launch *l) {
     int cu, exec_cu;
     if (!gxi_sets(call, s, k->cu_context)) return gxi_failed_with();
-    cu = GXI_TRY(cuGraphKernelNodeSetParams, (s->node->native, p));
-    exec_cu = !cu && s->exec ? GXI_TRY(cuGraphExecKernelNodeSetParams, (s->exec, s->node->native, p)) : 0;
+    cu = GXI_TRY(cuGraphKernelNodeSetParams, (s->node->native, &l->params));
+    exec_cu = !cu && s->exec ? GXI_TRY(cuGraphExecKernelNodeSetParams, (s->exec, s->node->native, &l->params)) : 0;
     return gxi_set(call, s, cu, exec_cu);
 }
 GPUEXEC_API gpuexec_result gpuexec_node_set_args_at(const char *where, gpuexec_node node, gpuexec_args args) {
+    gxi_kept_launch launch;
     gxi_kernel_node p;
     gxi_setting s;
     gxi_slot *k;
@@ -19304,21 +19311,20 @@ GPUEXEC_API gpuexec_result gpuexec_node_set_args_at(const char *where, gpuexec_n
         gxi_check_args(call, k, &args);
         return gxi_failed_with();
     }
-    p.params = (void **)(uintptr_t)args.addresses;
-    p.extra = NULL;
-    return gxi_set_kernel(call, &s, k, &p);
+    gxi_kept_of(&launch, k, &p.dims, NULL, &args);
+    return gxi_set_kernel(call, &s, k, &launch);
 }
 GPUEXEC_API gpuexec_result gpuexec_node_set_argument_at(const char *where, gpuexec_node node, int index,
                                                         const void *value, size_t bytes) {
     const unsigned short *known;
     char indices[GXI_INDICES];
     gpuexec_result result;
-    gxi_own_args own;
-    gxi_kernel_node p;
+    gxi_node_launch n;
     gxi_setting s;
     gxi_slot *k;
     GXI_CALL(gpuexec_node_set_argument, GXI_MAKES);
-    if (!gxi_set_begin(call, &s, node, GXI_GRAPH_NODE_TYPE_KERNEL) || !(k = gxi_kernel_of_node(call, &s, &p)))
+    if (!gxi_set_begin(call, &s, node, GXI_GRAPH_NODE_TYPE_KERNEL) ||
+        !(k = gxi_kernel_of_node(call, &s, &n.launch.params)))
         return gxi_failed_with();
     known = k->is.kernel.sizes;
     if (known && (index < 0 || (unsigned)index >= known[0] || !value || bytes != known[index + 1])) {
@@ -19332,31 +19338,32 @@ GPUEXEC_API gpuexec_result gpuexec_node_set_argument_at(const char *where, gpuex
                         "argument %d (counted from 0) has %u byte%s, but %llu were passed", index, known[index + 1],
                         gxi_s(known[index + 1]), (unsigned long long)bytes);
     }
-    if (gxi_copy_args(call, k, &p, &own) || !known) return gxi_failed_with();         /* it fails without the sizes */
-    memcpy(p.params ? p.params[index] : (char *)p.extra[1] + known[1 + known[0] + (unsigned)index], value, bytes);
-    result = gxi_set_kernel(call, &s, k, &p);
-    gxi_free(own.more);
+    if (gxi_copy_launch(call, &s, k, &n) || !known) return gxi_failed_with();      /* it fails without the sizes */
+    memcpy(n.launch.params.params[index], value, bytes);
+    result = gxi_set_kernel(call, &s, k, &n.launch);
+    gxi_free(n.more);
     return result;
 }
 GPUEXEC_API gpuexec_result gpuexec_node_set_dims_at(const char *where, gpuexec_node node, gpuexec_dims dims) {
-    gpuexec_args args = { 0, 0, 0, 0, { 0 } };
     gpuexec_result result;
-    gxi_own_args own;
-    gxi_kernel_node p;
+    gpuexec_args args;
+    gxi_node_launch n;
     gxi_setting s;
     gxi_slot *k;
     GXI_CALL(gpuexec_node_set_dims, GXI_MAKES);
-    if (!gxi_set_begin(call, &s, node, GXI_GRAPH_NODE_TYPE_KERNEL) || !(k = gxi_kernel_of_node(call, &s, &p)))
+    if (!gxi_set_begin(call, &s, node, GXI_GRAPH_NODE_TYPE_KERNEL) ||
+        !(k = gxi_kernel_of_node(call, &s, &n.launch.params)))
         return gxi_failed_with();
     gxi_set_subject(call, s.subject, node.index, k);
-    args.count = k->is.kernel.sizes ? k->is.kernel.sizes[0] : 0;
-    gxi_fill_dims(&dims);
-    if (gxi_prepare_kernel(call, k, &dims, (const gpuexec_launch_desc *)s.node->more, &args) ||
-        gxi_copy_args(call, k, &p, &own)) return gxi_failed_with();
-    call->subject = NULL;
-    p.dims = dims;
-    result = gxi_set_kernel(call, &s, k, &p);
-    gxi_free(own.more);
+    if (gxi_copy_launch(call, &s, k, &n)) return gxi_failed_with();
+    args = gxi_kept_args(&n.launch);
+    result = gxi_check_kept(call, k, &dims, n.launch.desc, &args);
+    if (!result) {
+        call->subject = NULL;
+        n.launch.params.dims = dims;
+        result = gxi_set_kernel(call, &s, k, &n.launch);
+    }
+    gxi_free(n.more);
     return result;
 }
 static gpuexec_result gxi_set_copy(gxi_call *call, gpuexec_node node, gxi_transfer *x) {
