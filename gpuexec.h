@@ -5989,8 +5989,7 @@ static GXI_NOINLINE gpuexec_result gxi_check_desc(gxi_call *call, const char *na
         void *native; /* NULL: no link state now */ struct gxi_linker *info;) \
     ROW(PARAMS, params, "parameter block", GXI_DESTROY, "", 0, 3, 0, GXI_USUAL, struct gxi_block *info;) \
     ROW(PREPARED, prepared, "prepared launch", GXI_DESTROY, GXI_OR_CONTEXT, 1, 0, 0, \
-        GXI_HOW(NULL, "prepare it again with gpuexec_prepare", GXI_CREATE), \
-        struct CUfunc_st *native; struct gxi_prepared *info;) \
+        GXI_HOW(NULL, "prepare it again with gpuexec_prepare", GXI_CREATE), struct gxi_prepared *info;) \
     ROW(BARRIER, barrier, "barrier", GXI_DESTROY, GXI_OR_CONTEXT, 0, 0, 0, GXI_USUAL, struct gxi_barrier *info;) \
     ROW(GRAPH, graph, "graph", GXI_DESTROY, GXI_OR_CONTEXT, 1, 0, 0, \
         GXI_HOW(NULL, "destroy it, or close its context, after its last launch", GXI_CREATE), \
