@@ -3128,21 +3128,11 @@ template <class... T> GXI_INLINE gxi_node_list<sizeof...(T)> gxi_nodes_of(const 
     return list;
 }
 template <class T> struct gxi_is_handle : gxi_false {};
-template <> struct gxi_is_handle<gpuexec_node> : gxi_true {};
-template <> struct gxi_is_handle<gpuexec_context> : gxi_true {};
-template <> struct gxi_is_handle<gpuexec_module> : gxi_true {};
-template <> struct gxi_is_handle<gpuexec_library> : gxi_true {};
-template <> struct gxi_is_handle<gpuexec_kernel> : gxi_true {};
-template <> struct gxi_is_handle<gpuexec_stream> : gxi_true {};
-template <> struct gxi_is_handle<gpuexec_event> : gxi_true {};
-template <> struct gxi_is_handle<gpuexec_linker> : gxi_true {};
-template <> struct gxi_is_handle<gpuexec_params> : gxi_true {};
-template <> struct gxi_is_handle<gpuexec_prepared> : gxi_true {};
-template <> struct gxi_is_handle<gpuexec_barrier> : gxi_true {};
-template <> struct gxi_is_handle<gpuexec_graph> : gxi_true {};
-template <> struct gxi_is_handle<gpuexec_batch> : gxi_true {};
-template <> struct gxi_is_handle<gpuexec_pool> : gxi_true {};
-template <> struct gxi_is_handle<gpuexec_ipc> : gxi_true {};
+#define GXI_HANDLE(name) template <> struct gxi_is_handle<gpuexec_##name> : gxi_true {};
+GXI_HANDLE(node) GXI_HANDLE(context) GXI_HANDLE(module) GXI_HANDLE(library) GXI_HANDLE(kernel) GXI_HANDLE(stream)
+GXI_HANDLE(event) GXI_HANDLE(linker) GXI_HANDLE(params) GXI_HANDLE(prepared) GXI_HANDLE(barrier) GXI_HANDLE(graph)
+GXI_HANDLE(batch) GXI_HANDLE(pool) GXI_HANDLE(ipc)
+#undef GXI_HANDLE
 template <bool> struct gxi_if_handle {};
 template <> struct gxi_if_handle<true> { typedef bool type; };
 template <> struct gxi_is_handle<gpuexec_args> : gxi_true {};
@@ -4600,7 +4590,8 @@ typedef struct gxi_detail { gpuexec_error e; gxi_text text; } gxi_detail;
 typedef struct gxi_use {
     uint64_t           context, stream;          /* handle ids; stream: the one that the thread made current, or 0 */
     struct CUevent_st *event;                    /* for gpuexec_stream_wait_stream: see gxi_wait_event_of; or NULL */
-    struct gxi_slot   *current;                  /* the slot of its current stream, if `ends` is gxi.ends; or NULL */
+    /* the slot of its current stream, if `ends` is gxi.objects.ends; or NULL */
+    struct gxi_slot   *current;
     uint64_t           ends;
 } gxi_use;
 
@@ -4618,17 +4609,36 @@ typedef struct gxi_thread_record {
 enum { GXI_ENDED_KEPT = 1024 };                    /* at most this many */
 #define GXI_LATCH_WITHOUT_TEXT 0xFFFFFFFFu       /* instead of its number if there was no memory for a record */
 
-typedef struct gxi_thread_state {                /* all is valid only while epoch is gxi.epoch */
+/* The stream and pool that a thread used last: valid until a stream or a pool is closed (gxi.objects.ends). */
+typedef struct gxi_pooling {
+    uint64_t            ends, stream, from, context;     /* handle ids; from: of a pool, 0 for gpuexec's */
+    struct CUstream_st *native;
+    void               *pool;
+    struct CUctx_st    *cu_context;
+    unsigned long long  context_id;                      /* the driver's */
+    uint32_t            open;                            /* the stream's */
+} gxi_pooling;
+/* A context that a thread pushed through gpuexec, where, and the context that was current before. */
+typedef struct gxi_pushed { uint64_t context; struct CUctx_st *native, *below; const char *where; } gxi_pushed;
+#define GXI_AUDIT_DEPTH 32u                      /* deeper pushes are only counted */
+enum { GXI_PLACE = 128 };
+typedef struct gxi_thread_state {                /* all is valid only while epoch is gxi.start.epoch */
     gpuexec_result     latched;
     unsigned           epoch;
     gxi_thread_record *record;
     gxi_use           *use;                      /* of the record: the one that was used last; or &gxi_no_use */
+    gxi_pooling        pooling;
 } gxi_thread_state;
 static gxi_use gxi_no_use = { ~(uint64_t)0, 0, NULL, NULL, 0 };
-static GXI_THREAD gxi_thread_state gxi_thread = { GPUEXEC_OK, 0, NULL, &gxi_no_use };
-static GXI_THREAD gpuexec_error gxi_bare_error;  /* the last failure, if there was no memory for a record */
-enum { GXI_PLACE = 128 };
-static GXI_THREAD char gxi_bare_where[GXI_PLACE];        /* its place */
+static GXI_THREAD gxi_thread_state gxi_thread = { GPUEXEC_OK, 0, NULL, &gxi_no_use,
+                                                  { ~(uint64_t)0, 0, 0, 0, NULL, NULL, NULL, 0, 0 } };
+static GXI_THREAD struct {                       /* the same; it begins as zeros */
+    gpuexec_error bare;                          /* the last failure, if there was no memory for a record, */
+    char          bare_where[GXI_PLACE];         /* and its place */
+    int           in_log;                        /* prevents recursion when a logger calls the library */
+    unsigned      depth, epoch;                  /* the audit: how many pushes; its epoch */
+    gxi_pushed    pushes[GXI_AUDIT_DEPTH];
+} gxi_local;
 
 enum { GXI_FAILED_KEPT = 64 };
 typedef struct gxi_failed { uint64_t id; gxi_detail detail; } gxi_failed;
@@ -4648,8 +4658,8 @@ typedef struct gxi_range {                       /* one of gpuexec's allocations
                                                     launches, plus 1, when it was freed */
 } gxi_range;
 enum { GXI_FREED_KEPT = 64, GXI_FREED_SHOWN = 4, GXI_QUICK = 64 };
-/* gxi_range.state. Programs often free and allocate the same addresses of a pool, so a range in gxi.quick stays in the
-   table when it is freed, as GXI_DEAD, and allocating it again changes only its state: without gxi_tables. It is
+/* gxi_range.state. Programs often free and allocate the same addresses of a pool, so a range in gxi.ranges.quick stays
+   in the table when it is freed, as GXI_DEAD, and allocating it again changes only its state: without gxi_tables. It is
    GXI_BUSY while a thread does that or unlinks it, GXI_EMPTY when unlinked. All other ranges are GXI_LIVE. */
 enum { GXI_EMPTY, GXI_LIVE, GXI_DEAD, GXI_BUSY };
 /* from a pool: the driver frees it without waiting; or from a capture: it belongs to the graph, and each launch may
@@ -4692,122 +4702,172 @@ typedef struct gxi_key {                         /* of a sorted set: see >>index
 /* The memory that the nodes of one graph allocate; guarded by gxi_tables. A launch allocates all of it again. */
 typedef struct gxi_owned { uint64_t launches /* atomic */, *list; size_t count, cap; } gxi_owned;
 enum { GXI_LOST_KEPT = 16 };
+/* The state of the library, by subsystem. Each struct says which section owns it, and which mutex guards it; "atomic"
+   members are also read without it. */
 typedef struct gxi_state {
-    struct gxi_slot    *chunks[GXI_CHUNKS];      /* atomic; guarded by gxi_tables as below; freed only by
-                                                    gpuexec_shutdown. First member, so that a look-up adds no offset */
-    int                 started;                 /* atomic */
-    unsigned            epoch;                   /* atomic; counts shutdowns: each invalidates all thread records */
-    gxi_driver          cu;
-    /* atomic; these two survive a failed start: other threads may be writing an earlier failure's text */
-    int      (GXI_CUDA *error_name)(int error, const char **text);
-    int      (GXI_CUDA *error_string)(int error, const char **text);
-    const struct gxi_settings *settings;         /* atomic; NULL for the defaults */
-    int                 trace, version;
-    int                 forked;                  /* from a parent that started the library then (1), or had (2) */
-    unsigned long long  starter;                 /* the thread that starts the library; 0: none */
-    int                 begun;                   /* cuInit is running, or has succeeded once in this process */
-    void               *library;
-    char                library_path[1024];
-    int                 nvrtc_version;           /* atomic; 0: not loaded yet. Then also: */
-    char                nvrtc_path[1024], nvrtc_headers[1024];       /* headers: the toolkit's include folder, or "" */
-    int                 nvjitlink_version;       /* atomic, as nvrtc_version */
-    char                nvjitlink_path[1024];
-    int                 ptx_only;                /* atomic; 1: the driver executes only PTX; -1: also cubins; 0: not
-                                                    known yet */
-    long                pid;
-    const char         *first_function, *first_where;
-    char                first_place[GXI_PLACE];
-    gxi_detail          start_failure;           /* repeated until gpuexec_setup is called again */
-    int                 barriers;                /* atomic: number created since the start; waits check them if not 0 */
-    int                 captures;                /* atomic: number of captures that gpuexec has begun and not ended */
-    int                 careful;                 /* atomic: captures, and 1 more if driver calls are logged: while it is
+    struct gxi_slot *chunks[GXI_CHUNKS];         /* atomic; guarded by gxi_tables; freed only by gpuexec_shutdown. First
+                                                    member, so that a look-up adds no offset */
+    gxi_driver cu;                               /* the driver's entry points */
+    struct {                                     /* >>begin; guarded by gxi_starting */
+        int                 started;             /* atomic */
+        unsigned            epoch;               /* atomic; counts shutdowns: each invalidates all thread records */
+        const struct gxi_settings *settings;     /* atomic; NULL for the defaults */
+        unsigned long long  starter;             /* the thread that starts the library; 0: none */
+        int                 begun;               /* cuInit is running, or has succeeded once in this process */
+        int                 forked;              /* from a parent that started the library then (1), or had (2) */
+        long                pid;
+        const char         *function, *where;    /* the first call */
+        char                place[GXI_PLACE];
+        gxi_detail          failure;             /* repeated until gpuexec_setup is called again */
+    } start;
+    struct {                                     /* >>begin */
+        void               *library;
+        char                path[1024];
+        int                 version, trace;
+        /* atomic; 1: it executes only PTX; -1: also cubins; 0: not known yet */
+        int                 ptx_only;
+        /* atomic; these two survive a failed start: other threads may be writing an earlier failure's text */
+        int      (GXI_CUDA *error_name)(int error, const char **text);
+        int      (GXI_CUDA *error_string)(int error, const char **text);
+    } driver;
+    struct {                                     /* >>impl-find; guarded by gxi_loading */
+        int                 nvrtc_version;       /* atomic; 0: not loaded yet. Then also: */
+        char                nvrtc_path[1024], nvrtc_headers[1024];   /* headers: the toolkit's include folder, or "" */
+        int                 nvjitlink_version;   /* atomic, as nvrtc_version */
+        char                nvjitlink_path[1024];
+    } tools;
+    struct {                                     /* >>failure; guarded by gxi_tables */
+        gxi_thread_record  *records;
+        unsigned            ended;               /* number of records whose thread has ended */
+        uint32_t            latches;             /* the last latch number given out */
+        int                 have_key, unloading;
+        gxi_thread_key      key;
+        int                 sticky;              /* atomic: the first sticky CUresult of the process */
+        gxi_detail          sticky_detail;
+    } threads;
+    struct {                                     /* >>object; guarded by gxi_tables */
+        unsigned            slots;               /* number of slots ever used */
+        unsigned            free_slot;           /* index + 1 of the first free slot, 0 none */
+        unsigned            generation;          /* initial generation of the slots in new chunks */
+        unsigned            tags;                /* number of tags used up, each with all its generations */
+        uint32_t            first[1 << GXI_KIND_BITS];   /* by kind: lists of the objects that no other object owns */
+        uint64_t            ends;                /* atomic; counts closed kernels, streams and pools: prepared launches
+                                                    look theirs up again when it has changed */
+        gxi_key            *kernels;             /* by CUfunction */
+        gxi_past            past[GXI_PAST_KEPT]; /* the last handles whose slots have been used again */
+        unsigned            npast;
+        gxi_failed          failed[GXI_FAILED_KEPT];
+        uint64_t            failed_count;
+    } objects;
+    /* copies of `where` strings, each stored once: >>core; guarded by gxi_tables */
+    struct {
+        char              **table;               /* a hash table with cap entries, a power of 2 */
+        size_t              count, cap;
+        const char         *recent[16];          /* of these, by the caller's pointer */
+    } places;
+    struct {                                     /* >>ranges; guarded by gxi_tables: the table of allocations */
+        uint64_t            freed_count;         /* atomic, but may miss some */
+        gxi_freed           freed[GXI_FREED_KEPT];   /* the last allocations freed, except GXI_DEAD ones */
+        unsigned            nfreed;
+        gxi_range           quick[GXI_QUICK];    /* see GXI_LIVE */
+        unsigned            changing;            /* atomic; odd while the table changes */
+        gxi_branch         *leaves;              /* atomic, like the next three; sorted by address, none empty */
+        uint64_t           *firsts;              /* the first address of each leaf: contiguous, for the search */
+        double              each;                /* leaves for each byte */
+        size_t              nleaves, leaves_cap;
+        void               *outgrown[64];        /* earlier arrays of these */
+        unsigned            noutgrown;
+        gxi_range          *found;               /* by the last search, or NULL */
+        gxi_leaf           *spare_leaf;          /* the first one; leaves are freed only by gpuexec_shutdown */
+        gxi_range          *spare;
+    } ranges;
+    struct {                                     /* >>impl-capturing; guarded by gxi_tables */
+        int                 count;               /* atomic: captures that gpuexec has begun and not ended */
+        int                 careful;             /* atomic: count, and 1 more if driver calls are logged: while it is
                                                     not 0, some calls do not take their fast path */
-    int                 watched;                 /* atomic: `careful`, and 1 for each stream that may capture, each
+        int                 watched;             /* atomic: `careful`, and 1 for each stream that may capture, each
                                                     event that other code may record, each graph that allocates: while
                                                     it is not 0, these calls first look whether it is one of theirs */
-    int                 sticky;                  /* the first sticky CUresult of the process; its text follows */
-    gxi_detail          sticky_detail;
-
-    /* guarded by gxi_tables: */
-    gxi_thread_record  *records;
-    unsigned            ended;                   /* number of records whose thread has ended */
-    uint32_t            latches;                 /* the last latch number given out */
-    int                 have_key, unloading;
-    gxi_thread_key      key;
-    gxi_failed          failed[GXI_FAILED_KEPT];
-    uint64_t            failed_count;
-    unsigned            generation;              /* initial generation of the slots in new chunks */
-    unsigned            tags;                    /* number of tags used up, each with all its generations */
-    unsigned            slots;                   /* number of slots ever used */
-    unsigned            free_slot;               /* index + 1 of the first free slot, 0 none */
-    gxi_past            past[GXI_PAST_KEPT];     /* the last handles whose slots have been used again */
-    unsigned            npast;
-    uint64_t            ends;                    /* atomic; counts closed kernels, streams and pools: prepared launches
-                                                    look theirs up again when it has changed */
-    /* copies of `where` strings, each stored once: a hash table with places_cap entries, a power of 2 */
-    char              **places;
-    size_t              nplaces, places_cap;
-    const char         *recent[16];              /* of these, by the caller's pointer */
-    uint64_t            freed_count;             /* atomic, but may miss some */
-    gxi_freed           freed[GXI_FREED_KEPT];   /* the last allocations freed, except GXI_DEAD ones */
-    unsigned            nfreed;
-    gxi_range           quick[GXI_QUICK];        /* see GXI_LIVE */
-    unsigned            changing;                /* atomic; odd while the table of allocations changes */
-    gxi_branch         *leaves;                  /* atomic, like the next three; sorted by address, none empty */
-    uint64_t           *firsts;                  /* the first address of each leaf: contiguous, for the search */
-    double              each;                    /* leaves for each byte */
-    size_t              nleaves, leaves_cap;
-    void               *outgrown[64];            /* earlier arrays of these */
-    unsigned            noutgrown;
-    gxi_range          *found;                   /* by the last search, or NULL */
-    gxi_leaf           *spare_leaf;              /* the first one; leaves are freed only by gpuexec_shutdown */
-    gxi_piece          *pieces;                  /* of batches, that are free */
-    unsigned            npieces;
-    gxi_range          *spare;
-    uint32_t            first[1 << GXI_KIND_BITS];       /* by kind: lists of the objects that no other object owns */
-    char               *cache_why;               /* the last problem of the cache; or NULL */
-    unsigned long long  cache_hits, cache_misses, cache_damaged;
-    /* Hooks that sections below provide to sections above, each set with the first object that needs it; atomic: */
-    gpuexec_result    (*close_context)(gxi_call *call, struct gxi_slot *slot);
-    void              (*give_back)(gxi_thread_record *record);       /* what an ending thread used; gxi_tables held */
-    void              (*mark)(uint64_t stream);  /* marks a stream whose work was refused: a wait on it returns that */
-    void              (*add_launches)(gxi_text *t);      /* to an asynchronous error's text: the last launches */
-    /* ... for an illegal address: where that is; for 0: recent allocations */
-    void              (*add_allocations)(gxi_text *t, uint64_t address);
-    void              (*add_barriers)(gxi_text *t);      /* ... and the kernels that wait at barriers */
-    /* after a wait in that context: fails if one of its barriers is broken; with `news`, only if no call has returned
-       that yet */
-    gpuexec_result    (*look_at_barriers)(gxi_call *call, const struct CUctx_st *context, struct gxi_recorded *graph,
-                                          int news);
-    /* an unload, until the captures have ended; 0: it must happen now */
-    int               (*postpone)(const gxi_call *call, const gxi_range *range, uint64_t object);
-    gpuexec_result    (*do_postponed)(const gxi_call *call, uint64_t context);
-    void              (*note_broken)(const gxi_call *call);          /* a call failed: it may have broken a capture */
-    gpuexec_result    (*context_ends[2])(gxi_call *call, uint64_t context);        /* before its objects are closed */
-    int               (*leave_pool)(gxi_call *call, struct gxi_context *context);  /* after its memory was freed */
-    struct gxi_ipc_wait *ipc_waits;              /* guarded by gxi_ipc_mutex */
-    uint32_t            lost[GXI_LOST_KEPT];     /* processes that had ended when their connections were closed: the */
-    unsigned            nlost;                   /* last ones; guarded by gxi_tables */
-    /* after a stream began to wait for an event that another process may record */
-    void              (*waits_for_others)(gxi_call *call, const struct gxi_slot *stream, const struct gxi_slot *event);
-    /* before a context is closed: waits for those streams. Fails if they will wait forever */
-    gpuexec_result    (*find_stuck)(gxi_call *call, const struct gxi_slot *context);
-    struct gxi_capture *capture;                 /* the first of the open captures; guarded by gxi_tables */
-    struct gxi_postponed *postponed;             /* newest first; atomic, guarded by gxi_tables */
-    uint32_t           *open;                    /* slot indexes of the streams that may capture, in no order: */
-    unsigned            nopen, open_cap;         /* their number, atomic; guarded by gxi_tables */
-    unsigned            nstreams, joining;       /* streams; those that are joining a capture; guarded by gxi_tables */
-    gxi_key            *kernels;                 /* by CUfunction; guarded by gxi_tables */
-    /* atomic; guarded by gxi_graphs_mutex: */
-    struct gxi_recorded *recorded, *unlisted;    /* the CUgraphs: those whose nodes are all in `named`, the others */
-    gxi_key            *named;                   /* what the graphs use, by address, CUfunction or handle id */
-    int               (*graphs_use)(uint64_t lo, uint64_t bytes);    /* perhaps: 1 also if some are not listed */
-    /* before memory (range) is freed, a kernel unloaded, an event destroyed or a context closed (slot): graphs that use
-       it cannot be launched any more; both NULL: before that context is released */
-    void              (*graphs_lose)(const gxi_call *call, const gxi_range *range, const struct gxi_slot *slot);
+        struct gxi_capture *first;               /* of the open captures */
+        struct gxi_postponed *postponed;         /* newest first; atomic */
+        uint32_t           *open;                /* slot indexes of the streams that may capture, in no order: */
+        unsigned            nopen, open_cap;     /* nopen: atomic */
+        unsigned            nstreams, joining;   /* streams; those that are joining a capture */
+    } captures;
+    struct {                                     /* >>impl-used; atomic; guarded by gxi_graphs_mutex */
+        struct gxi_recorded *recorded;           /* the CUgraphs whose nodes are all in `named` */
+        struct gxi_recorded *unlisted;           /* the others */
+        gxi_key            *named;               /* what the graphs use, by address, CUfunction or handle id */
+        gxi_owned           orphans;             /* of graphs that were destroyed: no launch allocates it again */
+    } graphs;
+    struct {                                     /* >>impl-batch; guarded by gxi_tables: free memory of batches */
+        gxi_piece          *first;
+        unsigned            count;
+    } pieces;
+    struct {                                     /* >>impl-cache; guarded by gxi_tables */
+        char               *why;                 /* the last problem; or NULL */
+        unsigned long long  hits, misses, damaged;
+    } cache;
+    struct {                                     /* >>impl-barrier */
+        int                 count;               /* atomic: created since the start; waits check them if it is not 0 */
+        struct gxi_barrier *first;               /* of all; guarded by gxi_barriers_mutex */
+    } barriers;
+    struct {                                     /* >>impl-ipc, >>impl-connection */
+        uint64_t            process;             /* atomic; the number of this process, drawn at random; 0: not yet */
+        struct gxi_ipc_wait *waits;              /* guarded by gxi_ipc_mutex */
+        uint32_t            lost[GXI_LOST_KEPT]; /* processes that had ended when their connections were closed: the */
+        unsigned            nlost;               /* last ones; guarded by gxi_tables */
+    } ipc;
+    /* what sections below provide to sections above, each set with the first object that needs it; atomic */
+    struct {
+        gpuexec_result    (*close_context)(gxi_call *call, struct gxi_slot *slot);
+        void              (*give_back)(gxi_thread_record *record);   /* what an ending thread used; gxi_tables held */
+        void              (*mark)(uint64_t stream);  /* marks a stream whose work was refused: a wait returns that */
+        void              (*add_launches)(gxi_text *t);  /* to an asynchronous error's text: the last launches */
+        /* ... for an illegal address: where that is; for 0: recent allocations */
+        void              (*add_allocations)(gxi_text *t, uint64_t address);
+        void              (*add_barriers)(gxi_text *t);  /* ... and the kernels that wait at barriers */
+        /* after a wait in that context: fails if one of its barriers is broken; with `news`, only if no call has
+           returned that yet */
+        gpuexec_result    (*look_at_barriers)(gxi_call *call, const struct CUctx_st *context,
+                                              struct gxi_recorded *graph, int news);
+        /* an unload, until the captures have ended; 0: it must happen now */
+        int               (*postpone)(const gxi_call *call, const gxi_range *range, uint64_t object);
+        gpuexec_result    (*do_postponed)(const gxi_call *call, uint64_t context);
+        void              (*note_broken)(const gxi_call *call);      /* a call failed: it may have broken a capture */
+        gpuexec_result    (*context_ends[2])(gxi_call *call, uint64_t context);    /* before its objects are closed */
+        int               (*leave_pool)(gxi_call *call, struct gxi_context *context);  /* after its memory was freed */
+        /* after a stream began to wait for an event that another process may record */
+        void              (*waits_for_others)(gxi_call *call, const struct gxi_slot *stream,
+                                              const struct gxi_slot *event);
+        /* before a context is closed: waits for those streams. Fails if they will wait forever */
+        gpuexec_result    (*find_stuck)(gxi_call *call, const struct gxi_slot *context);
+        int               (*graphs_use)(uint64_t lo, uint64_t bytes);    /* perhaps: 1 also if some are not listed */
+        /* before memory (range) is freed, a kernel unloaded, an event destroyed or a context closed (slot): graphs that
+           use it cannot be launched any more; both NULL: before that context is released */
+        void              (*graphs_lose)(const gxi_call *call, const gxi_range *range, const struct gxi_slot *slot);
+    } hooks;
 } gxi_state;
 static gxi_state gxi;
-static gxi_mutex gxi_tables = GXI_MUTEX_INIT, gxi_starting = GXI_MUTEX_INIT;
+/* Calls a hook, if it is provided. */
+#define GXI_HOOK(name, args) \
+    do { \
+        if (GXI_LOAD(&gxi.hooks.name)) GXI_LOAD(&gxi.hooks.name) args; \
+    } while (0)
+/* A thread may take a mutex only if all that it holds are above it. */
+static gxi_mutex gxi_starting = GXI_MUTEX_INIT,
+    gxi_loading = GXI_MUTEX_INIT,                /* the search for NVRTC and nvJitLink */
+    /* one handle for each kernel; one module of a library for each context; the high-water mark of a kernel's shared
+       memory; never two of these */
+    gxi_getting_kernel = GXI_MUTEX_INIT, gxi_adding_module = GXI_MUTEX_INIT, gxi_raising_shared = GXI_MUTEX_INIT,
+    gxi_ipc_mutex = GXI_MUTEX_INIT,              /* imports, one at a time; and gxi.ipc.waits */
+    gxi_multi_mutex = GXI_MUTEX_INIT,            /* multi-device launches, one at a time, and those that are kept */
+    gxi_barriers_ending = GXI_MUTEX_INIT,        /* closing barriers, one at a time */
+    gxi_barriers_mutex = GXI_MUTEX_INIT,
+    gxi_graphs_mutex = GXI_MUTEX_INIT,           /* also changes of nodes */
+    /* entering a context that the caller did not pass; releasing one: so no thread enters a released one */
+    gxi_borrowing = GXI_MUTEX_INIT,
+    gxi_tables = GXI_MUTEX_INIT;                 /* no code is called under it except the user's allocator */
 
 /* What gpuexec_setup was given. Kept until gpuexec_shutdown, because other threads may be using it. */
 typedef struct gxi_settings {
@@ -4822,7 +4882,7 @@ static void *gxi_system_realloc(void *user, void *p, size_t bytes) {
 }
 static const gpuexec_setup_desc gxi_defaults = { 0, 0, 0, 0, 0, 0, 0, 0, gxi_system_realloc, 0, 0, 0, 0, 0, 0, 0 };
 static const gpuexec_setup_desc *gxi_desc(void) {
-    const gxi_settings *settings = GXI_LOAD(&gxi.settings);
+    const gxi_settings *settings = GXI_LOAD(&gxi.start.settings);
     return settings ? &settings->desc : &gxi_defaults;
 }
 
@@ -4908,31 +4968,31 @@ static uint64_t gxi_hash(const void *data, size_t bytes) {           /* FNV-1a *
 /* A copy of a place that outlives the call: the caller's string disappears when its library is unloaded. gxi_tables is
    held. NULL: no memory. */
 static const char *gxi_keep_held(const char *where) {
-    const char **const recent = &gxi.recent[(uintptr_t)where / 8 % 16];
+    const char **const recent = &gxi.places.recent[(uintptr_t)where / 8 % 16];
     size_t i, k;
     if (!where) return NULL;
     if (*recent && strcmp(*recent, where) == 0) return *recent;
-    if (gxi.nplaces * 2 >= gxi.places_cap) {
-        const size_t cap = gxi.places_cap ? gxi.places_cap * 2 : 64;
+    if (gxi.places.count * 2 >= gxi.places.cap) {
+        const size_t cap = gxi.places.cap ? gxi.places.cap * 2 : 64;
         char **fresh = (char **)gxi_realloc(NULL, cap * sizeof *fresh);
         if (!fresh) return NULL;
         memset(fresh, 0, cap * sizeof *fresh);
-        for (k = 0; k < gxi.places_cap; k++) {
-            if (!gxi.places[k]) continue;
-            i = (size_t)gxi_hash(gxi.places[k], strlen(gxi.places[k])) & (cap - 1);
+        for (k = 0; k < gxi.places.cap; k++) {
+            if (!gxi.places.table[k]) continue;
+            i = (size_t)gxi_hash(gxi.places.table[k], strlen(gxi.places.table[k])) & (cap - 1);
             while (fresh[i]) i = (i + 1) & (cap - 1);
-            fresh[i] = gxi.places[k];
+            fresh[i] = gxi.places.table[k];
         }
-        gxi_free(gxi.places);
-        gxi.places = fresh;
-        gxi.places_cap = cap;
+        gxi_free(gxi.places.table);
+        gxi.places.table = fresh;
+        gxi.places.cap = cap;
     }
-    i = (size_t)gxi_hash(where, strlen(where)) & (gxi.places_cap - 1);
-    for (; gxi.places[i]; i = (i + 1) & (gxi.places_cap - 1))
-        if (strcmp(gxi.places[i], where) == 0) return *recent = gxi.places[i];
-    gxi.places[i] = gxi_copy_string(where);
-    gxi.nplaces += gxi.places[i] != NULL;
-    return *recent = gxi.places[i];
+    i = (size_t)gxi_hash(where, strlen(where)) & (gxi.places.cap - 1);
+    for (; gxi.places.table[i]; i = (i + 1) & (gxi.places.cap - 1))
+        if (strcmp(gxi.places.table[i], where) == 0) return *recent = gxi.places.table[i];
+    gxi.places.table[i] = gxi_copy_string(where);
+    gxi.places.count += gxi.places.table[i] != NULL;
+    return *recent = gxi.places.table[i];
 }
 /* The end of a place, which has the line number, cut to fit the buffer. */
 static GXI_NOINLINE const char *gxi_copy_place(char *out, size_t size, const char *where) {
@@ -4948,21 +5008,20 @@ static const char *gxi_keep(const char *where) {
     return kept;
 }
 
-static GXI_THREAD int gxi_in_log;                /* prevents recursion when a logger calls the library */
 static void gxi_log(gpuexec_log_level level, const char *text) GXI_NOEXCEPT {
     const gpuexec_setup_desc *desc = gxi_desc();
-    if (gxi_in_log) return;
+    if (gxi_local.in_log) return;
     if (desc->log) {
-        gxi_in_log = 1;
+        gxi_local.in_log = 1;
         desc->log(desc->log_user, level, text);
-        gxi_in_log = 0;
+        gxi_local.in_log = 0;
     }
     else if (level != GPUEXEC_LOG_ERROR) fputs(text, stderr);       /* the trace and the leak report are on request */
 }
 
 enum { GXI_MADE_NOTHING = -1 };                 /* instead of a CUresult: success without a result; see GXI_TRY_MAKE */
 static const char *gxi_cu_name(int cu) {
-    int (GXI_CUDA *const name)(int, const char **) = GXI_LOAD(&gxi.error_name);
+    int (GXI_CUDA *const name)(int, const char **) = GXI_LOAD(&gxi.driver.error_name);
     const char *text = NULL;
     if (cu == GXI_MADE_NOTHING) return "CUDA_SUCCESS, but no object or an invalid size";
     if (name && name(cu, &text) == 0 && text) return text;
@@ -5026,7 +5085,7 @@ static GXI_COLD void gxi_trace(const gxi_call *call, const char *name, int cu, i
 static GXI_NOINLINE int gxi_traced(const gxi_call *call, const char *name, int cu, int count, ...) {
     va_list list;
     va_start(list, count);
-    if (gxi.trace) gxi_trace(call, name, cu, count, list);
+    if (gxi.driver.trace) gxi_trace(call, name, cu, count, list);
     va_end(list);
     return cu;
 }
@@ -5039,7 +5098,7 @@ static GXI_NOINLINE int gxi_returned(gxi_call *call, const char *name, int cu, i
     va_list list;
     gxi_said(call, name, cu);
     va_start(list, count);
-    if (gxi.trace) gxi_trace(call, name, cu, count, list);
+    if (gxi.driver.trace) gxi_trace(call, name, cu, count, list);
     va_end(list);
     return cu;
 }
@@ -5054,21 +5113,21 @@ static GXI_NOINLINE int gxi_returned(gxi_call *call, const char *name, int cu, i
    the library, what that has loaded is not usable, either. */
 static void gxi_in_forked_child(void) {
     static const gxi_mutex unlocked = GXI_MUTEX_INIT;
-    const unsigned long long starter = gxi.starter;
+    const unsigned long long starter = gxi.start.starter;
     gxi_tables = unlocked;
     if (starter != gxi_thread_number()) {
         gxi_starting = unlocked;
-        gxi.starter = 0;
-        if (starter) gxi.forked = 1;
+        gxi.start.starter = 0;
+        if (starter) gxi.start.forked = 1;
     }
-    if (gxi.begun) gxi.forked = 2;
-    if (!gxi.forked) return;                     /* the parent has not started CUDA: the child may */
+    if (gxi.start.begun) gxi.start.forked = 2;
+    if (!gxi.start.forked) return;                     /* the parent has not started CUDA: the child may */
     memset(gxi.chunks, 0, sizeof gxi.chunks);
-    memset(gxi.first, 0, sizeof gxi.first);
-    gxi.slots = gxi.free_slot = 0;
-    gxi.nleaves = 0;
-    gxi.ends++;                                  /* for gxi_pooled_on */
-    gxi.started = 0;
+    memset(gxi.objects.first, 0, sizeof gxi.objects.first);
+    gxi.objects.slots = gxi.objects.free_slot = 0;
+    gxi.ranges.nleaves = 0;
+    gxi.objects.ends++;                                  /* for gxi_thread.pooling */
+    gxi.start.started = 0;
 }
 static void gxi_register_fork(void) { pthread_atfork(NULL, NULL, gxi_in_forked_child); }
 /* Before the first mutex is locked. In a child forked in the middle of it, pthread_once calls the function again. */
@@ -5096,10 +5155,10 @@ static void gxi_record_unlink(gxi_thread_record *record) {           /* gxi_tabl
    that a wait has returned. gxi_tables is held. */
 static void gxi_record_drop(void) {
     gxi_thread_record *record, *oldest = NULL;
-    for (record = gxi.records; record; record = record->next)        /* newest first */
+    for (record = gxi.threads.records; record; record = record->next)        /* newest first */
         if (record->ended && (record->reported || !oldest || !oldest->reported)) oldest = record;
     if (!oldest) return;
-    gxi.ended--;
+    gxi.threads.ended--;
     gxi_record_unlink(oldest);
     gxi_record_free(oldest);
 }
@@ -5107,13 +5166,13 @@ static void gxi_record_drop(void) {
 GXI_THREAD_ENDS(gxi_thread_ends) {
     gxi_thread_record *record = (gxi_thread_record *)p;
     gxi_lock(&gxi_tables);
-    if (record && gxi_thread.record == record && gxi_thread.epoch == gxi.epoch) {
+    if (record && gxi_thread.record == record && gxi_thread.epoch == gxi.start.epoch) {
         gxi_thread.use = &gxi_no_use;
         gxi_thread.record = NULL;                /* later destructors of this thread may call the library */
-        if (gxi.give_back) gxi.give_back(record);
-        if (record->latched && gxi.ended == GXI_ENDED_KEPT) gxi_record_drop();
+        if (gxi.hooks.give_back) gxi.hooks.give_back(record);
+        if (record->latched && gxi.threads.ended == GXI_ENDED_KEPT) gxi_record_drop();
         record->ended = record->latched != 0;
-        gxi.ended += record->latched != 0;
+        gxi.threads.ended += record->latched != 0;
         if (!record->ended) {
             gxi_record_unlink(record);
             gxi_record_free(record);
@@ -5129,11 +5188,12 @@ GXI_AT_UNLOAD(gxi_unload) {
     gxi_thread_record *own = NULL;
     int had_key;
     gxi_lock(&gxi_tables);
-    had_key = gxi.have_key;
-    gxi.have_key = 0;
-    gxi.unloading = 1;
+    had_key = gxi.threads.have_key;
+    gxi.threads.have_key = 0;
+    gxi.threads.unloading = 1;
 #ifndef _WIN32
-    if (had_key && !gxi.started && gxi_desc()->realloc_function == gxi_system_realloc && gxi_thread.epoch == gxi.epoch)
+    if (had_key && !gxi.start.started && gxi_desc()->realloc_function == gxi_system_realloc &&
+        gxi_thread.epoch == gxi.start.epoch)
         own = gxi_thread.record;
     if (own) {
         gxi_record_unlink(own);
@@ -5142,26 +5202,26 @@ GXI_AT_UNLOAD(gxi_unload) {
     }
 #endif
     gxi_unlock(&gxi_tables);
-    if (had_key) gxi_key_free(gxi.key);
+    if (had_key) gxi_key_free(gxi.threads.key);
     if (own) gxi_record_free(own);
 #ifdef _WIN32
-    GXI_STORE(&gxi.epoch, gxi.epoch + 1);
+    GXI_STORE(&gxi.start.epoch, gxi.start.epoch + 1);
 #endif
 }
 /* Latches a failure of this thread; its text is in record->first. gxi_tables is held. */
 static void gxi_latch(gxi_thread_record *record, gpuexec_result result) {
-    gxi.latches = gxi.latches == GXI_LATCH_WITHOUT_TEXT - 1 ? 1 : gxi.latches + 1;
-    record->latched = gxi.latches;
+    gxi.threads.latches = gxi.threads.latches == GXI_LATCH_WITHOUT_TEXT - 1 ? 1 : gxi.threads.latches + 1;
+    record->latched = gxi.threads.latches;
     record->reported = 0;
     gxi_thread.latched = result;
 }
 static gxi_thread_record *gxi_record(void) {                         /* NULL: no memory */
     gxi_thread_record *record = gxi_thread.record;
-    const unsigned epoch = GXI_LOAD(&gxi.epoch);
+    const unsigned epoch = GXI_LOAD(&gxi.start.epoch);
     if (record && gxi_thread.epoch == epoch) return record;
     if (gxi_thread.epoch != epoch) {
         gxi_thread.latched = GPUEXEC_OK;
-        gxi_bare_error.result = GPUEXEC_OK;
+        gxi_local.bare.result = GPUEXEC_OK;
     }
     gxi_thread.use = &gxi_no_use;
     gxi_thread.record = NULL;
@@ -5170,29 +5230,29 @@ static gxi_thread_record *gxi_record(void) {                         /* NULL: no
     memset(record, 0, sizeof *record);
     gxi_watch_forks();
     gxi_lock(&gxi_tables);
-    if (!gxi.have_key && !gxi.unloading) {
-        gxi.have_key = gxi_key_new(&gxi.key, gxi_thread_ends) == 0;
+    if (!gxi.threads.have_key && !gxi.threads.unloading) {
+        gxi.threads.have_key = gxi_key_new(&gxi.threads.key, gxi_thread_ends) == 0;
         GXI_ARM_UNLOAD(gxi_unload);
     }
-    if (gxi.have_key) gxi_key_set(gxi.key, record);
-    record->next = gxi.records;
-    record->link = &gxi.records;
+    if (gxi.threads.have_key) gxi_key_set(gxi.threads.key, record);
+    record->next = gxi.threads.records;
+    record->link = &gxi.threads.records;
     if (record->next) record->next->link = &record->next;
-    gxi.records = record;
-    if (gxi_bare_error.result) record->last.e = gxi_bare_error;      /* from when there was no memory for a record */
+    gxi.threads.records = record;
+    if (gxi_local.bare.result) record->last.e = gxi_local.bare;      /* from when there was no memory for a record */
     if (gxi_thread.latched) {
-        record->first.e = gxi_bare_error;
+        record->first.e = gxi_local.bare;
         record->first.e.result = gxi_thread.latched;
         gxi_latch(record, gxi_thread.latched);
     }
-    gxi_bare_error.result = GPUEXEC_OK;
+    gxi_local.bare.result = GPUEXEC_OK;
     gxi_thread.record = record;
     gxi_thread.epoch = epoch;
     gxi_unlock(&gxi_tables);
     return record;
 }
 static GXI_NOINLINE gpuexec_result gxi_latched(void) {
-    return gxi_thread.latched && gxi_thread.epoch == GXI_LOAD(&gxi.epoch) ? gxi_thread.latched : GPUEXEC_OK;
+    return gxi_thread.latched && gxi_thread.epoch == GXI_LOAD(&gxi.start.epoch) ? gxi_thread.latched : GPUEXEC_OK;
 }
 
 /* --- details ----------------------------------------------------------------------------------------------------- */
@@ -5273,7 +5333,7 @@ static void gxi_add_facts(gxi_text *t, const char *fact, const char *result) {
 
 /* What the driver says about a CUresult. */
 static const char *gxi_cu_meaning(int cu) {
-    int (GXI_CUDA *const meaning_of)(int, const char **) = GXI_LOAD(&gxi.error_string);
+    int (GXI_CUDA *const meaning_of)(int, const char **) = GXI_LOAD(&gxi.driver.error_string);
     const char *meaning = NULL;
     if (meaning_of) meaning_of(cu, &meaning);
     return meaning ? meaning : "";
@@ -5348,23 +5408,23 @@ static GXI_COLD gpuexec_result gxi_fail_with(const gxi_call *call, const gxi_det
             gxi_latch(record, e->result);
             gxi_unlock(&gxi_tables);
         }
-        if (e->sticky && !GXI_LOAD(&gxi.sticky)) {
+        if (e->sticky && !GXI_LOAD(&gxi.threads.sticky)) {
             gxi_lock(&gxi_tables);
-            if (!gxi.sticky) gxi_detail_write(&gxi.sticky_detail, from, NULL);
-            GXI_STORE(&gxi.sticky, e->driver_result);
+            if (!gxi.threads.sticky) gxi_detail_write(&gxi.threads.sticky_detail, from, NULL);
+            GXI_STORE(&gxi.threads.sticky, e->driver_result);
             gxi_unlock(&gxi_tables);
         }
         gxi_log(GPUEXEC_LOG_ERROR, record->last.e.text);
     } else {
-        gxi_bare_error = *e;
-        gxi_bare_error.message = gxi_bare_error.text = gxi_no_memory_text;
-        gxi_bare_error.log = gxi_bare_error.driver_log = gxi_bare_error.cure = gxi_bare_error.driver_result_name = NULL;
-        gxi_bare_error.where = gxi_copy_place(gxi_bare_where, sizeof gxi_bare_where, e->where);
-        gxi_thread.epoch = GXI_LOAD(&gxi.epoch);
+        gxi_local.bare = *e;
+        gxi_local.bare.message = gxi_local.bare.text = gxi_no_memory_text;
+        gxi_local.bare.log = gxi_local.bare.driver_log = gxi_local.bare.cure = gxi_local.bare.driver_result_name = NULL;
+        gxi_local.bare.where = gxi_copy_place(gxi_local.bare_where, sizeof gxi_local.bare_where, e->where);
+        gxi_thread.epoch = GXI_LOAD(&gxi.start.epoch);
         if (latches && !gxi_thread.latched) gxi_thread.latched = e->result;
         gxi_log(GPUEXEC_LOG_ERROR, gxi_no_memory_text);
     }
-    if (call->stream && gxi_thread.latched && GXI_LOAD(&gxi.mark)) GXI_LOAD(&gxi.mark)(call->stream);
+    if (call->stream && gxi_thread.latched) GXI_HOOK(mark, (call->stream));
     return e->result;
 }
 
@@ -5408,7 +5468,7 @@ static GXI_COLD gpuexec_result gxi_fail_facts(gxi_call *call, gpuexec_result res
     d.e.driver_log = log.n && !log.failed ? log.p : NULL;
     d.e.cure = !explained && gxi_capture_cure(d.e.driver_result) ? gxi_capture_cure(d.e.driver_result) : cure;
     d.e.asynchronous = d.e.sticky = result == GPUEXEC_KERNEL_FAILED;
-    if (GXI_LOAD(&gxi.captures) && d.e.driver_result) GXI_LOAD(&gxi.note_broken)(call);
+    if (GXI_LOAD(&gxi.captures.count) && d.e.driver_result) GXI_LOAD(&gxi.hooks.note_broken)(call);
     gxi_fail_with(call, &d);
     gxi_text_free(facts);
     gxi_text_free(&log);
@@ -5443,8 +5503,8 @@ static GXI_COLD gpuexec_result gxi_refuse(const gxi_call *call) {
     gxi_thread_record *record = gxi_thread.record;
     const gpuexec_result result = gxi_latched();
     if (record) gxi_write_last(record, &record->first, call);
-    else gxi_bare_error.result = result;
-    if (call->stream && GXI_LOAD(&gxi.mark)) GXI_LOAD(&gxi.mark)(call->stream);
+    else gxi_local.bare.result = result;
+    if (call->stream) GXI_HOOK(mark, (call->stream));
     return result;
 }
 /* The result for a call after something it called has just failed. */
@@ -5455,7 +5515,7 @@ static GXI_NOINLINE gpuexec_result gxi_take(void) {
     const gpuexec_result result = gxi_latched();
     if (!result) return GPUEXEC_OK;
     gxi_thread.latched = GPUEXEC_OK;
-    if (!record) return gxi_bare_error.result = result;
+    if (!record) return gxi_local.bare.result = result;
     gxi_write_last(record, &record->first, NULL);
     gxi_lock(&gxi_tables);
     record->latched = 0;
@@ -5466,7 +5526,7 @@ static GXI_NOINLINE gpuexec_result gxi_take(void) {
    gxi_tables is held. */
 static gxi_thread_record *gxi_latched_elsewhere(uint32_t number) {
     gxi_thread_record *record, *found = NULL;
-    for (record = gxi.records; record; record = record->next) {
+    for (record = gxi.threads.records; record; record = record->next) {
         if (!record->latched || (number ? record->latched != number : record->reported)) continue;
         if (!found || record->latched < found->latched) found = record;
     }
@@ -5487,7 +5547,7 @@ static GXI_COLD gpuexec_result gxi_take_of_others(const gxi_call *call, uint32_t
         found->reported = 1;
         result = found->first.e.result;
         if (own) gxi_write_last(own, &found->first, call);
-        else gxi_bare_error.result = result;
+        else gxi_local.bare.result = result;
     }
     gxi_unlock(&gxi_tables);
     return result;
@@ -5560,21 +5620,21 @@ static const gxi_fault *gxi_fault_of(int cu, uint64_t *address) {
 /* Fails because work that was enqueued earlier has failed. detected: what follows the call's name and place. */
 static GXI_COLD gpuexec_result gxi_fail_late(gxi_call *call, gxi_text *detected) {
     void (*const allocations)(gxi_text *, uint64_t) =
-        call->cu == GXI_ILLEGAL_ADDRESS ? GXI_LOAD(&gxi.add_allocations) : NULL;
+        call->cu == GXI_ILLEGAL_ADDRESS ? GXI_LOAD(&gxi.hooks.add_allocations) : NULL;
     gxi_text facts = gxi_facts(call);
     uint64_t address;
     const gxi_fault *const fault = gxi_fault_of(call->cu, &address);
     const char *cure = fault->cure;
-    if (GXI_LOAD(&gxi.sticky)) {
-        gxi_copy_facts(&facts, gxi_facts_of(&gxi.sticky_detail));
+    if (GXI_LOAD(&gxi.threads.sticky)) {
+        gxi_copy_facts(&facts, gxi_facts_of(&gxi.threads.sticky_detail));
         cure = "start a new process: CUDA refuses all further work in this one";
     } else {
         gxi_add(gxi_fact(&facts, GXI_CAUSE), "%s earlier %s", fault->says ? "a copy or fill enqueued"
                 : "a kernel launched", fault->what);
         if (allocations && address) allocations(&facts, address);
-        if (!fault->says && GXI_LOAD(&gxi.add_launches)) GXI_LOAD(&gxi.add_launches)(&facts);
+        if (!fault->says) GXI_HOOK(add_launches, (&facts));
         if (allocations) allocations(&facts, 0);
-        if (GXI_LOAD(&gxi.barriers)) GXI_LOAD(&gxi.add_barriers)(&facts);
+        if (GXI_LOAD(&gxi.barriers.count)) GXI_LOAD(&gxi.hooks.add_barriers)(&facts);
         gxi_add(gxi_fact(&facts, GXI_KNOWN), "detected by %s%s%s%s", call->function, GXI_AT(call->where),
                 detected->p ? detected->p : "");
     }
@@ -5615,66 +5675,56 @@ static GXI_COLD gpuexec_result gxi_fail_wait(gxi_call *call, const char *what) {
    latches. Threads may end at the same time. */
 static void gxi_forget(void) {
     gxi_thread_record *record;
+    gxi_leaf *leaf;
+    gxi_piece *piece;
     size_t at, place;
     unsigned i;
-    if (gxi.have_key) gxi_key_free(gxi.key);     /* not under the mutex: Windows calls gxi_thread_ends here */
-    gxi.have_key = 0;
+    /* not under the mutex: Windows calls gxi_thread_ends here */
+    if (gxi.threads.have_key) gxi_key_free(gxi.threads.key);
+    gxi.threads.have_key = 0;
     gxi_lock(&gxi_tables);
-    while ((record = gxi.records) != NULL) {
-        gxi.records = record->next;
+    while ((record = gxi.threads.records) != NULL) {
+        gxi.threads.records = record->next;
         gxi_record_free(record);
     }
-    gxi.ended = 0;
-    GXI_STORE(&gxi.epoch, gxi.epoch + 1);
+    gxi.threads.ended = 0;
+    GXI_STORE(&gxi.start.epoch, gxi.start.epoch + 1);
     for (i = 0; i < GXI_FAILED_KEPT; i++) {
-        gxi_text_free(&gxi.failed[i].detail.text);
-        gxi.failed[i].id = 0;
+        gxi_text_free(&gxi.objects.failed[i].detail.text);
+        gxi.objects.failed[i].id = 0;
     }
-    gxi_text_free(&gxi.start_failure.text);
-    memset(&gxi.start_failure, 0, sizeof gxi.start_failure);
-    gxi_text_free(&gxi.sticky_detail.text);
-    gxi.sticky = gxi.barriers = 0;
-    for (at = 0; at < gxi.nleaves; at++) {
-        for (i = 0; i < gxi.leaves[at].count; i++) {
-            gxi_range *r = gxi.leaves[at].leaf->range[i];
-            if (r < gxi.quick || r >= gxi.quick + GXI_QUICK) gxi_free(r);
+    gxi_text_free(&gxi.start.failure.text);
+    memset(&gxi.start.failure, 0, sizeof gxi.start.failure);
+    gxi_text_free(&gxi.threads.sticky_detail.text);
+    gxi.threads.sticky = gxi.barriers.count = 0;
+    for (at = 0; at < gxi.ranges.nleaves; at++) {
+        for (i = 0; i < gxi.ranges.leaves[at].count; i++) {
+            gxi_range *r = gxi.ranges.leaves[at].leaf->range[i];
+            if (r < gxi.ranges.quick || r >= gxi.ranges.quick + GXI_QUICK) gxi_free(r);
         }
-        gxi_free(gxi.leaves[at].leaf);
+        gxi_free(gxi.ranges.leaves[at].leaf);
     }
-    gxi_free(gxi.leaves);
-    gxi_free(gxi.firsts);
-    while (gxi.noutgrown) gxi_free(gxi.outgrown[--gxi.noutgrown]);
-    gxi_free(gxi.open);
-    gxi.open = NULL;
-    gxi.open_cap = gxi.nopen = gxi.nstreams = 0;
-    gxi.leaves = NULL;
-    gxi.firsts = NULL;
-    gxi.found = NULL;
-    gxi.nleaves = gxi.leaves_cap = 0;
-    for (place = 0; place < gxi.places_cap; place++) gxi_free(gxi.places[place]);
-    gxi_free(gxi.places);
-    gxi.places = NULL;
-    gxi.nplaces = gxi.places_cap = 0;
-    memset(gxi.recent, 0, sizeof gxi.recent);
-    gxi.freed_count = 0;
-    gxi_free(gxi.cache_why);
-    gxi.cache_why = NULL;
-    gxi.cache_hits = gxi.cache_misses = gxi.cache_damaged = 0;
-    gxi.nfreed = 0;
-    memset(gxi.quick, 0, sizeof gxi.quick);
-    while (gxi.pieces) {
-        gxi_piece *const next = gxi.pieces->next;
-        gxi_free(gxi.pieces);
-        gxi.pieces = next;
+    gxi_free(gxi.ranges.leaves);
+    gxi_free(gxi.ranges.firsts);
+    while (gxi.ranges.noutgrown) gxi_free(gxi.ranges.outgrown[--gxi.ranges.noutgrown]);
+    while ((leaf = gxi.ranges.spare_leaf) != NULL) {
+        gxi.ranges.spare_leaf = leaf->next;
+        gxi_free(leaf);
     }
-    gxi.npieces = 0;
-    while (gxi.spare_leaf) {
-        gxi_leaf *const next = gxi.spare_leaf->next;
-        gxi_free(gxi.spare_leaf);
-        gxi.spare_leaf = next;
+    gxi_free(gxi.ranges.spare);
+    memset(&gxi.ranges, 0, sizeof gxi.ranges);
+    gxi_free(gxi.captures.open);
+    memset(&gxi.captures, 0, sizeof gxi.captures);
+    for (place = 0; place < gxi.places.cap; place++) gxi_free(gxi.places.table[place]);
+    gxi_free(gxi.places.table);
+    memset(&gxi.places, 0, sizeof gxi.places);
+    gxi_free(gxi.cache.why);
+    memset(&gxi.cache, 0, sizeof gxi.cache);
+    while ((piece = gxi.pieces.first) != NULL) {
+        gxi.pieces.first = piece->next;
+        gxi_free(piece);
     }
-    gxi_free(gxi.spare);
-    gxi.spare = NULL;
+    gxi.pieces.count = 0;
     gxi_unlock(&gxi_tables);
 }
 
@@ -5693,9 +5743,9 @@ static void *gxi_resolve(const char *name, int version) {
     void *symbol = NULL;
     int status = 0;
     /* CUDA 12.0 and later; the plain symbol has the older ABI */
-    v2.p = gxi_library_symbol(gxi.library, "cuGetProcAddress_v2");
+    v2.p = gxi_library_symbol(gxi.driver.library, "cuGetProcAddress_v2");
     if (v2.p && v2.f(name, &symbol, version, 0, &status) == 0) return symbol;
-    v1.p = gxi_library_symbol(gxi.library, "cuGetProcAddress");
+    v1.p = gxi_library_symbol(gxi.driver.library, "cuGetProcAddress");
     return v1.p && v1.f(name, &symbol, version, 0) == 0 ? symbol : NULL;
 }
 
@@ -5714,8 +5764,8 @@ static gpuexec_result gxi_open_library(gxi_call *call, const gpuexec_setup_desc 
     size_t i;
     if (!path && (path = gxi_environment("GPUEXEC_DRIVER")) != NULL) by = "the environment variable GPUEXEC_DRIVER";
     if (path) {
-        gxi.library = gxi_library_named(path, &why);
-        if (gxi.library) snprintf(gxi.library_path, sizeof gxi.library_path, "%s", path);
+        gxi.driver.library = gxi_library_named(path, &why);
+        if (gxi.driver.library) snprintf(gxi.driver.path, sizeof gxi.driver.path, "%s", path);
         else gxi_fail(call, GPUEXEC_NO_DRIVER,
                       !strpbrk(path, GXI_SLASHES)
                       ? "write ./NAME or an absolute path: a name without a slash is searched for only among the "
@@ -5726,12 +5776,12 @@ static gpuexec_result gxi_open_library(gxi_call *call, const gpuexec_setup_desc 
                       "cannot load the driver library \"%s\" named by %s: %s", path, by,
                       why.p ? why.p : "out of host memory");
         gxi_text_free(&why);
-        return gxi.library ? GPUEXEC_OK : GPUEXEC_NO_DRIVER;
+        return gxi.driver.library ? GPUEXEC_OK : GPUEXEC_NO_DRIVER;
     }
     for (i = 0; i < sizeof gxi_driver_places / sizeof gxi_driver_places[0]; i++) {
-        gxi.library = gxi_library_open(gxi_driver_places[i]);
-        if (gxi.library) {
-            snprintf(gxi.library_path, sizeof gxi.library_path, "%s", gxi_driver_places[i]);
+        gxi.driver.library = gxi_library_open(gxi_driver_places[i]);
+        if (gxi.driver.library) {
+            snprintf(gxi.driver.path, sizeof gxi.driver.path, "%s", gxi_driver_places[i]);
             gxi_text_free(&tried);
             return GPUEXEC_OK;
         }
@@ -5775,7 +5825,7 @@ static GXI_COLD gpuexec_result gxi_fail_init(gxi_call *call) {
     for (i = 0; i < sizeof cures / sizeof *cures; i++)
         if (cures[i].cu == call->cu) cure = cures[i].cure;
     return gxi_fail(call, gxi_result_of(call->cu) == GPUEXEC_NO_DEVICE ? GPUEXEC_NO_DEVICE : GPUEXEC_DRIVER_ERROR, cure,
-                    "the driver \"%s\" (CUDA %d.%d) %s%s%s%s", gxi.library_path, GXI_DOTTED(gxi.version),
+                    "the driver \"%s\" (CUDA %d.%d) %s%s%s%s", gxi.driver.path, GXI_DOTTED(gxi.driver.version),
                     call->cu == GXI_NO_DEVICE ? "finds no GPU" : "does not start: cuInit failed",
                     GXI_PART(" (CUDA_VISIBLE_DEVICES is \"", visible), visible ? "\")" : "");
 }
@@ -5789,16 +5839,16 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
     int too_old, lacks = 0, inits = 0;
     size_t i;
     if (result) return result;
-    u.p = gxi_library_symbol(gxi.library, "cuDriverGetVersion");
-    gxi.version = 0;
+    u.p = gxi_library_symbol(gxi.driver.library, "cuDriverGetVersion");
+    gxi.driver.version = 0;
     if (!u.p)
         return gxi_fail(call, GPUEXEC_NO_DRIVER,
                         "correct GPUEXEC_DRIVER or gpuexec_setup_desc.driver_path, or leave both unset to use the "
                         "system's driver",
                         "\"%s\" was loaded, but is not a CUDA driver: it has no function cuDriverGetVersion",
-                        gxi.library_path);
+                        gxi.driver.path);
     call->driver_call = "cuDriverGetVersion";
-    call->cu = u.f(&gxi.version);
+    call->cu = u.f(&gxi.driver.version);
     for (i = 0; i < GXI_DRIVER_COUNT; i++) {
         const gxi_driver_row *row = &gxi_driver_rows[i];
         snprintf(name, sizeof name, "%.*s", (int)strcspn(row->name, "_"), row->name);
@@ -5807,15 +5857,16 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
             gxi_add(&missing, "%s %s (CUDA %d.%d)", missing.n ? "," : "", row->name, GXI_DOTTED(row->version));
     }
     memcpy(&gxi.cu, members, sizeof members);    /* gxi_driver's members are the rows, as function pointers */
-    GXI_STORE(&gxi.error_name, gxi.cu.cuGetErrorName);
-    GXI_STORE(&gxi.error_string, gxi.cu.cuGetErrorString);
-    if (call->cu) gxi.version = 0;
-    too_old = call->cu == 0 && (gxi.version < 11040 || !gxi_library_symbol(gxi.library, "cuGetProcAddress"));
+    GXI_STORE(&gxi.driver.error_name, gxi.cu.cuGetErrorName);
+    GXI_STORE(&gxi.driver.error_string, gxi.cu.cuGetErrorString);
+    if (call->cu) gxi.driver.version = 0;
+    too_old = call->cu == 0 && (gxi.driver.version < 11040 ||
+                                !gxi_library_symbol(gxi.driver.library, "cuGetProcAddress"));
     if (call->cu == 0 && !lacks && !too_old) {
-        const int before = gxi.begun;
-        gxi.begun = inits = 1;
+        const int before = gxi.start.begun;
+        gxi.start.begun = inits = 1;
         if (GXI_TRY(cuInit, (0)) == 0) return GPUEXEC_OK;
-        gxi.begun = before;
+        gxi.start.begun = before;
     }
     if (call->cu == GXI_STUB_LIBRARY) {
         memset(&gxi.cu, 0, sizeof gxi.cu);       /* the stub has no error names either */
@@ -5827,15 +5878,15 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
                           "\"%s\" is the CUDA toolkit's stub library, which is for linking only, "
                           "not a driver: it returns "
                           "CUDA_ERROR_STUB_LIBRARY (34) from every call",
-                          gxi.library_path);
-    } else if (gxi.version > 0 && (lacks || too_old)) {
+                          gxi.driver.path);
+    } else if (gxi.driver.version > 0 && (lacks || too_old)) {
         result = gxi_fail(call, GPUEXEC_OLD_DRIVER, "install a newer NVIDIA driver",
-                          "the driver \"%s\" supports CUDA %d.%d; gpuexec needs 11.4 or later%s%s", gxi.library_path,
-                          GXI_DOTTED(gxi.version), GXI_PART(", and this driver lacks", missing.p));
+                          "the driver \"%s\" supports CUDA %d.%d; gpuexec needs 11.4 or later%s%s", gxi.driver.path,
+                          GXI_DOTTED(gxi.driver.version), GXI_PART(", and this driver lacks", missing.p));
     } else if (inits) result = gxi_fail_init(call);
     else {
         result = gxi_fail_cu(call, "run `nvidia-smi`: it shows whether the driver works",
-                             "cannot query the version of the driver \"%s\"%s", gxi.library_path,
+                             "cannot query the version of the driver \"%s\"%s", gxi.driver.path,
                              call->cu ? "" : ": cuDriverGetVersion returned no version");
     }
     gxi_text_free(&missing);
@@ -5847,14 +5898,14 @@ static GXI_COLD gpuexec_result gxi_fail_forked(gxi_call *call) {
                     "fork before the first use of CUDA, or call exec in the child "
                     "(in Python's multiprocessing: the spawn method)",
                     "this process (%ld) was forked from process %ld %s; a forked child cannot use its parent's CUDA",
-                    gxi_pid(), gxi.pid, gxi.forked == 1 ? "while another thread was starting CUDA there"
+                    gxi_pid(), gxi.start.pid, gxi.start.forked == 1 ? "while another thread was starting CUDA there"
                     : "after CUDA had been initialized there");
 }
 
 static GXI_COLD gpuexec_result gxi_fail_started(gxi_call *call) {
     return gxi_fail(call, GPUEXEC_TOO_LATE, "call gpuexec_setup before any other call, or after gpuexec_shutdown",
-                    "the library is already in use: %s%s%s started it", gxi.first_function,
-                    GXI_AT(gxi.first_where));
+                    "the library is already in use: %s%s%s started it", gxi.start.function,
+                    GXI_AT(gxi.start.where));
 }
 /* Earlier settings stay: calls on other threads may be reading them, and blocks of memory refer to their allocator. */
 static GXI_COLD gpuexec_result gxi_settings_new(gxi_call *call, const gpuexec_setup_desc *desc) {
@@ -5881,30 +5932,30 @@ static GXI_COLD gpuexec_result gxi_settings_new(gxi_call *call, const gpuexec_se
         text += n;
     }
     if (!desc->realloc_function) settings->desc.realloc_function = gxi_system_realloc;
-    settings->before = gxi.settings;
-    GXI_STORE(&gxi.settings, settings);
-    gxi_text_free(&gxi.start_failure.text);      /* allow another start */
-    memset(&gxi.start_failure, 0, sizeof gxi.start_failure);
+    settings->before = gxi.start.settings;
+    GXI_STORE(&gxi.start.settings, settings);
+    gxi_text_free(&gxi.start.failure.text);      /* allow another start */
+    memset(&gxi.start.failure, 0, sizeof gxi.start.failure);
     return GPUEXEC_OK;
 }
 /* Starts the library on first use. With `desc`, the call is gpuexec_setup itself. gxi_starting is held. */
 static GXI_COLD gpuexec_result gxi_start_held(gxi_call *call, const gpuexec_setup_desc *desc) {
     gpuexec_result result = GPUEXEC_OK;
     const char *trace;
-    if (gxi.started)                             /* another thread was first */
+    if (gxi.start.started)                             /* another thread was first */
         return desc ? gxi_fail_started(call) : GPUEXEC_OK;
     if (desc && (result = gxi_settings_new(call, desc)) != GPUEXEC_OK) return result;
-    if (gxi.start_failure.e.result) {
-        gxi_detail again = gxi.start_failure;
+    if (gxi.start.failure.e.result) {
+        gxi_detail again = gxi.start.failure;
         again.e.function = call->function;
         again.e.where = call->where;
         return gxi_fail_with(call, &again);
     }
     desc = gxi_desc();
     trace = gxi_environment("GPUEXEC_TRACE");
-    gxi.trace = desc->trace || (trace && strcmp(trace, "0") != 0);
-    GXI_STORE(&gxi.careful, gxi.trace);
-    GXI_STORE(&gxi.watched, gxi.trace);
+    gxi.driver.trace = desc->trace || (trace && strcmp(trace, "0") != 0);
+    GXI_STORE(&gxi.captures.careful, gxi.driver.trace);
+    GXI_STORE(&gxi.captures.watched, gxi.driver.trace);
     result = gxi_load_driver(call, desc);
     if (result) {
         const gxi_thread_record *const record = gxi_record();
@@ -5913,35 +5964,35 @@ static GXI_COLD gpuexec_result gxi_start_held(gxi_call *call, const gpuexec_setu
         why.e.function = call->function;
         if (record) why = record->last;
         why.e.result = result;
-        gxi_detail_write(&gxi.start_failure, &why, NULL);
-        if (gxi.library && !GXI_LOAD(&gxi.error_name)) gxi_library_close(gxi.library);
+        gxi_detail_write(&gxi.start.failure, &why, NULL);
+        if (gxi.driver.library && !GXI_LOAD(&gxi.driver.error_name)) gxi_library_close(gxi.driver.library);
         memset(&gxi.cu, 0, sizeof gxi.cu);
-        gxi.library = NULL;
-        gxi.library_path[0] = 0;
-        gxi.version = 0;
+        gxi.driver.library = NULL;
+        gxi.driver.path[0] = 0;
+        gxi.driver.version = 0;
     } else {
-        gxi.first_function = call->function;
-        gxi.first_where = gxi_copy_place(gxi.first_place, sizeof gxi.first_place, call->where);
-        GXI_STORE(&gxi.started, 1);
+        gxi.start.function = call->function;
+        gxi.start.where = gxi_copy_place(gxi.start.place, sizeof gxi.start.place, call->where);
+        GXI_STORE(&gxi.start.started, 1);
     }
     return result;
 }
 static GXI_COLD gpuexec_result gxi_start_slow(gxi_call *call, const gpuexec_setup_desc *desc) {
     gpuexec_result result;
-    if (gxi.forked) return gxi_fail_forked(call);
+    if (gxi.start.forked) return gxi_fail_forked(call);
     gxi_watch_forks();
     gxi_lock(&gxi_starting);
-    gxi.pid = gxi_pid();
-    gxi.starter = gxi_thread_number();
+    gxi.start.pid = gxi_pid();
+    gxi.start.starter = gxi_thread_number();
     result = gxi_start_held(call, desc);
-    gxi.starter = 0;
+    gxi.start.starter = 0;
     gxi_unlock(&gxi_starting);
     return result;
 }
 
 /* Every API call that may reach the driver calls this first. */
 static GXI_NOINLINE gpuexec_result gxi_begin(gxi_call *call) {
-    if (GXI_UNLIKELY(!GXI_LOAD(&gxi.started))) {
+    if (GXI_UNLIKELY(!GXI_LOAD(&gxi.start.started))) {
         gpuexec_result result = gxi_start_slow(call, NULL);
         if (result) return result;
     }
@@ -6015,9 +6066,9 @@ enum { GXI_NOTHING, GXI_KIND_ROWS(GXI_ROW) GXI_KINDS,
 enum {
     GXI_NEEDS_CONTEXT = 1,                       /* its context must be current while it is destroyed */
     GXI_MAY_WAIT = 2,                            /* its end waits for the ends of captures: see gxi_postpone */
-    GXI_ENDS = 4,                                /* gxi.ends counts those that are closed */
+    GXI_ENDS = 4,                                /* gxi.objects.ends counts those that are closed */
     GXI_OUTLIVES = 8,                            /* it does not end with its context: it belongs to the device */
-    GXI_OWNS = 16,                               /* gxi.close_context closes it, with all that it owns */
+    GXI_OWNS = 16,                               /* gxi.hooks.close_context closes it, with all that it owns */
     GXI_TURNS = 6
 };
 
@@ -6085,9 +6136,9 @@ static uint64_t gxi_tag_of(unsigned tags) {
     x = (x ^ (x >> 29)) * 0x9E3779B97F4A7C15u;   /* Fibonacci hashing, Knuth, TAOCP vol. 3, 6.4 */
     return ((x >> 48) | 1) << 48;
 }
-static uint64_t gxi_tag(void) { return gxi_tag_of(gxi.tags); }
+static uint64_t gxi_tag(void) { return gxi_tag_of(gxi.objects.tags); }
 static int gxi_had_tag(uint64_t id) {            /* whether it is or was a tag of this copy */
-    unsigned tags = gxi.tags + 1;
+    unsigned tags = gxi.objects.tags + 1;
     while (tags && gxi_tag_of(tags - 1) >> 48 != id >> 48) tags--;
     return tags != 0;
 }
@@ -6153,24 +6204,24 @@ static uint64_t gxi_new(gxi_call *call, unsigned kind, const gxi_slot *made, uin
     gxi_lock(&gxi_tables);
     place = gxi_keep_held(call->where);
     if (call->where && !place) slot = NULL;      /* no memory for the place: create nothing */
-    else if (gxi.free_slot) {
-        index = gxi.free_slot - 1;
+    else if (gxi.objects.free_slot) {
+        index = gxi.objects.free_slot - 1;
         slot = gxi_slot_at(index);
-        gxi.free_slot = slot->is.unused.next;
-        gxi.past[gxi.npast++ % GXI_PAST_KEPT] = gxi_past_in(slot, index);
-    } else if (gxi.slots < GXI_CHUNKS * GXI_CHUNK_SLOTS) {
-        unsigned chunk = gxi.slots / GXI_CHUNK_SLOTS;
+        gxi.objects.free_slot = slot->is.unused.next;
+        gxi.objects.past[gxi.objects.npast++ % GXI_PAST_KEPT] = gxi_past_in(slot, index);
+    } else if (gxi.objects.slots < GXI_CHUNKS * GXI_CHUNK_SLOTS) {
+        unsigned chunk = gxi.objects.slots / GXI_CHUNK_SLOTS;
         if (!gxi.chunks[chunk]) {
             gxi_slot *fresh = (gxi_slot *)gxi_realloc(NULL, GXI_CHUNK_SLOTS * (sizeof(gxi_slot) + sizeof(gxi_links)));
             if (fresh) {
                 memset(fresh, 0, GXI_CHUNK_SLOTS * (sizeof(gxi_slot) + sizeof(gxi_links)));
                 for (index = 0; index < GXI_CHUNK_SLOTS; index++)
-                    fresh[index].generation = gxi.generation & GXI_LAST_GENERATION;
+                    fresh[index].generation = gxi.objects.generation & GXI_LAST_GENERATION;
                 GXI_STORE(&gxi.chunks[chunk], fresh);
             }
         }
         if (gxi.chunks[chunk]) {
-            index = gxi.slots++;
+            index = gxi.objects.slots++;
             slot = gxi_slot_at(index);
         }
     }
@@ -6194,47 +6245,47 @@ static uint64_t gxi_new(gxi_call *call, unsigned kind, const gxi_slot *made, uin
     if (!slot)
         gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, "destroy objects that are no longer in use",
                  "out of host memory: cannot create another object; the most ever open at once: %u (limit %d)",
-                 gxi.slots, GXI_CHUNKS * GXI_CHUNK_SLOTS);
+                 gxi.objects.slots, GXI_CHUNKS * GXI_CHUNK_SLOTS);
     return id;
 }
 /* Frees all slots. New generations start above the highest one used, so that old handles stay stale. */
 static void gxi_forget_slots(void) {
-    unsigned index, most = gxi.generation;
-    memset(gxi.first, 0, sizeof gxi.first);
-    memset(gxi.past, 0, sizeof gxi.past);
-    for (index = 0; index < gxi.slots; index++)
+    unsigned index, most = gxi.objects.generation;
+    memset(gxi.objects.first, 0, sizeof gxi.objects.first);
+    memset(gxi.objects.past, 0, sizeof gxi.objects.past);
+    for (index = 0; index < gxi.objects.slots; index++)
         if (gxi_slot_at(index)->generation > most) most = gxi_slot_at(index)->generation;
-    gxi.generation = most + 1;
-    if (gxi.generation >= GXI_LAST_GENERATION) { /* used up: continue with another tag */
-        gxi.generation = 0;
-        gxi.tags++;
+    gxi.objects.generation = most + 1;
+    if (gxi.objects.generation >= GXI_LAST_GENERATION) { /* used up: continue with another tag */
+        gxi.objects.generation = 0;
+        gxi.objects.tags++;
     }
     for (index = 0; index < GXI_CHUNKS; index++) {
         gxi_free(gxi.chunks[index]);
         GXI_STORE(&gxi.chunks[index], NULL);
     }
-    gxi.slots = gxi.free_slot = 0;
+    gxi.objects.slots = gxi.objects.free_slot = 0;
 }
 
 /* gxi_slot.is.event.flags: other code may record it, perhaps in a capture; a node of a graph uses it */
 enum { GXI_RECORDABLE = 1, GXI_IN_GRAPH = 2 };
 #define GXI_GIVEN 0x80000000u                    /* of a stream's `open`: other code has its CUstream */
-/* Takes a stream from gxi.open; gxi_tables is held. */
+/* Takes a stream from gxi.captures.open; gxi_tables is held. */
 static void gxi_open_out(gxi_slot *stream) {
-    const uint32_t place = stream->is.stream.open & ~GXI_GIVEN, last = gxi.open[gxi.nopen - 1];
+    const uint32_t place = stream->is.stream.open & ~GXI_GIVEN, last = gxi.captures.open[gxi.captures.nopen - 1];
     uint32_t *const moved = &gxi_slot_at(last)->is.stream.open;
-    gxi.open[place - 1] = last;
+    gxi.captures.open[place - 1] = last;
     GXI_STORE(moved, (*moved & GXI_GIVEN) | place);
     GXI_STORE(&stream->is.stream.open, 0);
-    GXI_STORE(&gxi.nopen, gxi.nopen - 1);
-    GXI_STORE(&gxi.watched, gxi.watched - 1);
+    GXI_STORE(&gxi.captures.nopen, gxi.captures.nopen - 1);
+    GXI_STORE(&gxi.captures.watched, gxi.captures.watched - 1);
 }
 static void gxi_stream_leave(gxi_slot *stream) {
     if (stream->is.stream.open) gxi_open_out(stream);
-    gxi.nstreams--;
+    gxi.captures.nstreams--;
 }
 static void gxi_event_leave(gxi_slot *event) {
-    if (event->is.event.flags & GXI_RECORDABLE) GXI_STORE(&gxi.watched, gxi.watched - 1);
+    if (event->is.event.flags & GXI_RECORDABLE) GXI_STORE(&gxi.captures.watched, gxi.captures.watched - 1);
 }
 
 #define GXI_ROW(KIND, member, ...) static int gxi_##member##_end(gxi_call *call, gxi_slot *old);
@@ -6266,7 +6317,7 @@ static int gxi_end(const gxi_call *call, const char *by, uint64_t id) {
     if (slot) {
         gxi_links *links = gxi_links_at(gxi_index_of(id));
         GXI_STORE(&slot->id, 0);
-        if (gxi_row_of(id)->is & GXI_ENDS) GXI_STORE(&gxi.ends, gxi.ends + 1);
+        if (gxi_row_of(id)->is & GXI_ENDS) GXI_STORE(&gxi.objects.ends, gxi.objects.ends + 1);
         if (gxi_row_of(id)->leave) gxi_row_of(id)->leave(slot);
         *links->from = links->next;
         if (links->next) gxi_links_at(links->next - 1)->from = links->from;
@@ -6274,8 +6325,8 @@ static int gxi_end(const gxi_call *call, const char *by, uint64_t id) {
         slot->is.unused.by = by;
         slot->is.unused.closed_at = call->where;
         if (slot->generation < GXI_LAST_GENERATION) {                /* otherwise retired: its ids would repeat */
-            slot->is.unused.next = gxi.free_slot;
-            gxi.free_slot = gxi_index_of(id) + 1;
+            slot->is.unused.next = gxi.objects.free_slot;
+            gxi.objects.free_slot = gxi_index_of(id) + 1;
         }
     }
     gxi_unlock(&gxi_tables);
@@ -6295,7 +6346,7 @@ static int gxi_destroy(gxi_call *call, gxi_slot *slot) { return gxi_destroy_by(c
 
 #define GXI_ADOPTED_NAME "(adopted)"             /* the driver does not report its name */
 struct gxi_kernel {                              /* one block of memory: this, sizes, name, title */
-    gxi_key     key;                             /* in gxi.kernels: CUfunction, handle id */
+    gxi_key     key;                             /* in gxi.objects.kernels: CUfunction, handle id */
     const char *name, *title;                    /* title, for messages: kernel "NAME", or "this adopted kernel" */
     int         named;                           /* 0: it has GXI_ADOPTED_NAME */
     uint64_t    module;
@@ -6334,14 +6385,14 @@ static uint64_t gxi_failed_id(unsigned kind) {                       /* for this
     gxi_failed *failed;
     uint64_t id;
     gxi_lock(&gxi_tables);
-    id = gxi_tag() | GXI_FAILED | (gxi.failed_count / GXI_FAILED_KEPT & GXI_LAST_GENERATION) << 26 |
-         (gxi.failed_count % GXI_FAILED_KEPT) << 6 | kind;
-    failed = &gxi.failed[gxi.failed_count++ % GXI_FAILED_KEPT];
+    id = gxi_tag() | GXI_FAILED | (gxi.objects.failed_count / GXI_FAILED_KEPT & GXI_LAST_GENERATION) << 26 |
+         (gxi.objects.failed_count % GXI_FAILED_KEPT) << 6 | kind;
+    failed = &gxi.objects.failed[gxi.objects.failed_count++ % GXI_FAILED_KEPT];
     failed->id = id;
     if (record) gxi_detail_write(&failed->detail, &record->last, NULL);
     else {
         /* its texts are literals except for the place, which belongs to this thread */
-        failed->detail.e = gxi_bare_error;
+        failed->detail.e = gxi_local.bare;
         failed->detail.e.where = NULL;
         failed->detail.text.n = 0;
     }
@@ -6373,13 +6424,13 @@ static GXI_COLD void gxi_add_past(gxi_text *t, uint64_t id) {
     char place[512];
     unsigned i;
     gxi_lock(&gxi_tables);
-    if (index < gxi.slots && !gxi_slot_at(index)->id) past = gxi_past_in(gxi_slot_at(index), index);
-    for (i = 0; i < GXI_PAST_KEPT && past.id != id; i++) past = gxi.past[i];
+    if (index < gxi.objects.slots && !gxi_slot_at(index)->id) past = gxi_past_in(gxi_slot_at(index), index);
+    for (i = 0; i < GXI_PAST_KEPT && past.id != id; i++) past = gxi.objects.past[i];
     if (past.id == id && !gxi_peek_any(id))
         gxi_add(t, "it was %s by %s%s%s%s%s%s", past.by == gxi_outside ? "closed" : row->ended, past.by,
                 past.closed_at ? " at " : "", gxi_noted_place(past.closed_at, place, sizeof place),
                 GXI_PART(" (created at ", past.made_at), past.made_at ? ")" : "");
-    else if (id >> 48 != gxi_tag() >> 48 || generation <= gxi.generation)
+    else if (id >> 48 != gxi_tag() >> 48 || generation <= gxi.objects.generation)
         gxi_add(t, "it was closed by gpuexec_shutdown, or before that");
     else
         gxi_add(t, "it was %s%s", row->ended, row->also);
@@ -6395,7 +6446,7 @@ static GXI_COLD gpuexec_result gxi_fail_stale(gxi_call *call, uint64_t id, const
 
 /* Fails because the handle is a failed one: with the facts of its failure, and that it was not created. */
 static GXI_COLD gpuexec_result gxi_fail_unmade(gxi_call *call, uint64_t id, const char *is) {
-    const gxi_failed *const failed = &gxi.failed[(id >> 6) % GXI_FAILED_KEPT];
+    const gxi_failed *const failed = &gxi.objects.failed[(id >> 6) % GXI_FAILED_KEPT];
     gxi_text facts = gxi_facts(call);
     gxi_detail was;
     memset(&was, 0, sizeof was);
@@ -6421,7 +6472,7 @@ static GXI_COLD gpuexec_result gxi_fail_unmade(gxi_call *call, uint64_t id, cons
    required kind. */
 static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsigned kind, const char *is) {
     const unsigned found = gxi_kind_of(id);
-    if (gxi.forked) return gxi_fail_forked(call);
+    if (gxi.start.forked) return gxi_fail_forked(call);
     if (id == 0)
         return gxi_fail(call, GPUEXEC_BAD_HANDLE, gxi_kinds[kind].create,
                         "%s was never created: the handle is {0}", is);
@@ -6481,7 +6532,7 @@ static gxi_slot *gxi_get(gxi_call *call, uint64_t id, unsigned kind, const char 
                      "context with gpuexec_context_attach", "%s is stale: the context %s at %s was destroyed outside "
                      "gpuexec, which invalidated all handles of its objects", is,
                      context->adopted ? "adopted" : "opened", context->where ? context->where : "?");
-            GXI_LOAD(&gxi.close_context)(call, context);
+            GXI_LOAD(&gxi.hooks.close_context)(call, context);
             return NULL;
         }
     }
@@ -6510,7 +6561,7 @@ static void gxi_add_last_launches(gxi_text *t) {
     char place[512];
     const gxi_slot *stream, *kernel, *context;
     gxi_lock(&gxi_tables);                       /* other threads may unload their modules and close their contexts */
-    for (context = gxi_first_held(&gxi.first[GXI_CONTEXT]); context; context = gxi_next_held(context)) {
+    for (context = gxi_first_held(&gxi.objects.first[GXI_CONTEXT]); context; context = gxi_next_held(context)) {
         for (stream = gxi_first_held(&gxi_context_of(context)->first[GXI_STREAM]); stream && shown < 4;
              stream = gxi_next_held(stream)) {
             const char *where = GXI_LOAD(&stream->is.stream.last_where);
@@ -6636,29 +6687,31 @@ static double gxi_density(const uint64_t *list, size_t count) {
 }
 /* The number of leaves, or of entries in a leaf, that begin at or below the address; gxi_tables is held. */
 static GXI_NOINLINE size_t gxi_leaves_below(uint64_t address) {
-    return gxi.nleaves ? gxi_below(gxi.firsts, gxi.nleaves, address, gxi.firsts[0], gxi.each) : 0;
+    return gxi.ranges.nleaves ? gxi_below(gxi.ranges.firsts, gxi.ranges.nleaves, address, gxi.ranges.firsts[0],
+                                          gxi.ranges.each) : 0;
 }
 static GXI_NOINLINE unsigned gxi_entries_below(size_t place, uint64_t address) {
-    const gxi_branch *const b = &gxi.leaves[place];
-    return b->count ? (unsigned)gxi_below(b->leaf->lo, b->count, address, gxi.firsts[place], b->each) : 0;
+    const gxi_branch *const b = &gxi.ranges.leaves[place];
+    return b->count ? (unsigned)gxi_below(b->leaf->lo, b->count, address, gxi.ranges.firsts[place], b->each) : 0;
 }
 #if defined(GXI_FENCE)
 /* Finds the entry that contains the address, without gxi_tables: what it reads may change meanwhile, and counts only if
-   gxi.changing shows that it did not. Memory that it reads is freed only by gpuexec_shutdown. 0: not found. */
+   gxi.ranges.changing shows that it did not. Memory that it reads is freed only by gpuexec_shutdown. 0: not found. */
 static int gxi_entry_find(uint64_t address, gxi_entry *entry, uint64_t *lo) {
-    const unsigned changing = GXI_LOAD(&gxi.changing);
-    const size_t nleaves = GXI_LOAD(&gxi.nleaves);
-    const uint64_t *const firsts = GXI_LOAD(&gxi.firsts);
-    const gxi_branch *const leaves = GXI_LOAD(&gxi.leaves);
+    const unsigned changing = GXI_LOAD(&gxi.ranges.changing);
+    const size_t nleaves = GXI_LOAD(&gxi.ranges.nleaves);
+    const uint64_t *const firsts = GXI_LOAD(&gxi.ranges.firsts);
+    const gxi_branch *const leaves = GXI_LOAD(&gxi.ranges.leaves);
     gxi_branch b;
     size_t place, i;
-    if (changing & 1 || !nleaves || !(place = gxi_below(firsts, nleaves, address, firsts[0], gxi.each))) return 0;
+    if (changing & 1 || !nleaves || !(place = gxi_below(firsts, nleaves, address, firsts[0],
+                                                        gxi.ranges.each))) return 0;
     b = leaves[place - 1];
     if (!b.count || !(i = gxi_below(b.leaf->lo, b.count, address, firsts[place - 1], b.each))) return 0;
     *entry = b.leaf->entry[i - 1];
     *lo = b.leaf->lo[i - 1];
     GXI_FENCE();
-    return entry->kind && address - *lo < entry->bytes && GXI_LOAD(&gxi.changing) == changing;
+    return entry->kind && address - *lo < entry->bytes && GXI_LOAD(&gxi.ranges.changing) == changing;
 }
 #else
 #  define GXI_FENCE()
@@ -6671,18 +6724,18 @@ static int gxi_entry_find(uint64_t address, gxi_entry *entry, uint64_t *lo) {
 #endif
 /* Before and after each change of the table; gxi_tables is held. */
 static void gxi_changes(void) {
-    GXI_STORE(&gxi.changing, gxi.changing + 1);
+    GXI_STORE(&gxi.ranges.changing, gxi.ranges.changing + 1);
     GXI_FENCE();
 }
 /* The last range that begins at or below the address, perhaps a dead one; gxi_tables is held. */
 static gxi_range *gxi_range_any(uint64_t address) {
     const size_t leaves = gxi_leaves_below(address);
-    return leaves ? gxi.leaves[leaves - 1].leaf->range[gxi_entries_below(leaves - 1, address) - 1] : NULL;
+    return leaves ? gxi.ranges.leaves[leaves - 1].leaf->range[gxi_entries_below(leaves - 1, address) - 1] : NULL;
 }
 /* The range that contains the address, and perhaps a range below it instead; gxi_tables is held. */
 static gxi_range *gxi_range_below(uint64_t address) {
-    gxi_range *r = gxi.found;
-    if (!r || address - r->lo >= GXI_LOAD(&r->bytes)) r = gxi.found = gxi_range_any(address);
+    gxi_range *r = gxi.ranges.found;
+    if (!r || address - r->lo >= GXI_LOAD(&r->bytes)) r = gxi.ranges.found = gxi_range_any(address);
     return r && GXI_LOAD(&r->state) == GXI_LIVE ? r : NULL;
 }
 /* Moves the entries from that one on, up or down by one; the count is without the one that comes or goes. */
@@ -6695,10 +6748,10 @@ static void gxi_leaf_move(const gxi_branch *b, unsigned from, unsigned to) {
 }
 /* Room for one more leaf. 0: no memory. */
 static int gxi_leaf_room(void) {
-    const size_t cap = gxi.leaves_cap ? gxi.leaves_cap * 2 : 16, n = gxi.nleaves;
+    const size_t cap = gxi.ranges.leaves_cap ? gxi.ranges.leaves_cap * 2 : 16, n = gxi.ranges.nleaves;
     gxi_branch *leaves;
     uint64_t *firsts;
-    if (n < gxi.leaves_cap) return 1;
+    if (n < gxi.ranges.leaves_cap) return 1;
     leaves = (gxi_branch *)gxi_realloc(NULL, cap * sizeof *leaves);
     firsts = leaves ? (uint64_t *)gxi_realloc(NULL, cap * sizeof *firsts) : NULL;
     if (!firsts) {
@@ -6706,26 +6759,28 @@ static int gxi_leaf_room(void) {
         return 0;
     }
     if (n) {
-        memcpy(leaves, gxi.leaves, n * sizeof *leaves);
-        memcpy(firsts, gxi.firsts, n * sizeof *firsts);
+        memcpy(leaves, gxi.ranges.leaves, n * sizeof *leaves);
+        memcpy(firsts, gxi.ranges.firsts, n * sizeof *firsts);
     }
-    gxi.outgrown[gxi.noutgrown++] = gxi.leaves;
-    gxi.outgrown[gxi.noutgrown++] = gxi.firsts;
-    GXI_STORE(&gxi.leaves, leaves);
-    GXI_STORE(&gxi.firsts, firsts);
-    gxi.leaves_cap = cap;
+    gxi.ranges.outgrown[gxi.ranges.noutgrown++] = gxi.ranges.leaves;
+    gxi.ranges.outgrown[gxi.ranges.noutgrown++] = gxi.ranges.firsts;
+    GXI_STORE(&gxi.ranges.leaves, leaves);
+    GXI_STORE(&gxi.ranges.firsts, firsts);
+    gxi.ranges.leaves_cap = cap;
     return 1;
 }
 /* A new leaf at that place, which takes the upper half of the leaf before it, or, if `last`, nothing. 0: no memory. */
 static int gxi_leaf_new(size_t place, int last) {
-    gxi_branch branch = { gxi.spare_leaf, 0, 0 };
+    gxi_branch branch = { gxi.ranges.spare_leaf, 0, 0 };
     if (!gxi_leaf_room()) return 0;
-    if (branch.leaf) gxi.spare_leaf = branch.leaf->next;
+    if (branch.leaf) gxi.ranges.spare_leaf = branch.leaf->next;
     else if (!(branch.leaf = (gxi_leaf *)gxi_realloc(NULL, sizeof *branch.leaf))) return 0;
-    memmove(gxi.leaves + place + 1, gxi.leaves + place, (gxi.nleaves - place) * sizeof *gxi.leaves);
-    memmove(gxi.firsts + place + 1, gxi.firsts + place, (gxi.nleaves - place) * sizeof *gxi.firsts);
+    memmove(gxi.ranges.leaves + place + 1, gxi.ranges.leaves + place,
+            (gxi.ranges.nleaves - place) * sizeof *gxi.ranges.leaves);
+    memmove(gxi.ranges.firsts + place + 1, gxi.ranges.firsts + place,
+            (gxi.ranges.nleaves - place) * sizeof *gxi.ranges.firsts);
     if (place > 0 && !last) {
-        gxi_branch *const before = &gxi.leaves[place - 1];
+        gxi_branch *const before = &gxi.ranges.leaves[place - 1];
         const unsigned half = before->count / 2;
         branch.count = before->count - half;
         memcpy(branch.leaf->lo, before->leaf->lo + half, branch.count * sizeof *branch.leaf->lo);
@@ -6734,10 +6789,10 @@ static int gxi_leaf_new(size_t place, int last) {
         branch.each = gxi_density(branch.leaf->lo, branch.count);
         before->count = half;
         before->each = gxi_density(before->leaf->lo, half);
-        gxi.firsts[place] = branch.leaf->lo[0];
+        gxi.ranges.firsts[place] = branch.leaf->lo[0];
     }
-    gxi.leaves[place] = branch;
-    GXI_STORE(&gxi.nleaves, gxi.nleaves + 1);
+    gxi.ranges.leaves[place] = branch;
+    GXI_STORE(&gxi.ranges.nleaves, gxi.ranges.nleaves + 1);
     return 1;
 }
 static void gxi_add_range(gxi_text *t, const gxi_range *r, const char *before, const char *after) {
@@ -6745,16 +6800,16 @@ static void gxi_add_range(gxi_text *t, const gxi_range *r, const char *before, c
             r->bytes == 1 ? "" : "s", gxi_memory_kinds[r->kind], (unsigned long long)r->lo, gxi_memory_verbs[r->kind],
             r->where ? r->where : "?", after);
 }
-static gxi_range *gxi_quick(uint64_t lo) { return &gxi.quick[(lo >> 9) * 0x9E3779B97F4A7C15u >> 58]; }
-static int gxi_is_quick(const gxi_range *r) { return r >= gxi.quick && r < gxi.quick + GXI_QUICK; }
+static gxi_range *gxi_quick(uint64_t lo) { return &gxi.ranges.quick[(lo >> 9) * 0x9E3779B97F4A7C15u >> 58]; }
+static int gxi_is_quick(const gxi_range *r) { return r >= gxi.ranges.quick && r < gxi.ranges.quick + GXI_QUICK; }
 /* The range that was freed last, of those freed before number `before`, and of those that contain the address unless
    that is 0; NULL: there is none, or it is no longer known. gxi_tables is held. */
 static const gxi_range *gxi_freed_last(uint64_t before, uint64_t address) {
     const gxi_range *newest = NULL;
     unsigned k;
     for (k = 0; k < GXI_QUICK + GXI_FREED_KEPT; k++) {
-        const gxi_range *r = k < GXI_QUICK ? &gxi.quick[k] : &gxi.freed[k - GXI_QUICK].was;
-        if (k < GXI_QUICK ? GXI_LOAD(&r->state) != GXI_DEAD : k - GXI_QUICK >= gxi.nfreed) continue;
+        const gxi_range *r = k < GXI_QUICK ? &gxi.ranges.quick[k] : &gxi.ranges.freed[k - GXI_QUICK].was;
+        if (k < GXI_QUICK ? GXI_LOAD(&r->state) != GXI_DEAD : k - GXI_QUICK >= gxi.ranges.nfreed) continue;
         if (address && address - GXI_LOAD(&r->lo) >= GXI_LOAD(&r->bytes)) continue;
         if (GXI_LOAD(&r->freed_at) < before && (!newest || GXI_LOAD(&r->freed_at) > newest->freed_at)) newest = r;
     }
@@ -6811,7 +6866,7 @@ static void gxi_add_last_allocations(gxi_text *t, uint64_t address) {
         if (!i) gxi_add(gxi_fact(t, GXI_KNOWN), "last freed: ");
         gxi_add_freed_range(t, r, i ? ", " : "");
     }
-    for (context = gxi_first_held(&gxi.first[GXI_CONTEXT]); context; context = gxi_next_held(context))
+    for (context = gxi_first_held(&gxi.objects.first[GXI_CONTEXT]); context; context = gxi_next_held(context))
         for (r = gxi_context_of(context)->ranges; r && shown < GXI_FREED_SHOWN; r = r->next) {       /* newest first */
             if (GXI_LOAD(&r->state) != GXI_LIVE) continue;
             if (!shown) gxi_add(gxi_fact(t, GXI_KNOWN), "most recent allocations still in use: ");
@@ -6825,28 +6880,30 @@ GXI_HOT int gxi_is_place(const char *kept, const char *where) {
 /* Removes a busy range from table and list; gxi_tables is held. */
 static void gxi_range_unlink(gxi_range *r) {
     const size_t place = gxi_leaves_below(r->lo) - 1;
-    gxi_branch *const branch = &gxi.leaves[place];
+    gxi_branch *const branch = &gxi.ranges.leaves[place];
     gxi_leaf *const leaf = branch->leaf;
     const unsigned i = gxi_entries_below(place, r->lo) - 1;
     gxi_changes();
     branch->count--;
     gxi_leaf_move(branch, i + 1, i);
-    if (branch->count) gxi.firsts[place] = leaf->lo[0];
+    if (branch->count) gxi.ranges.firsts[place] = leaf->lo[0];
     else {
-        GXI_STORE(&gxi.nleaves, gxi.nleaves - 1);
-        memmove(gxi.leaves + place, gxi.leaves + place + 1, (gxi.nleaves - place) * sizeof *gxi.leaves);
-        memmove(gxi.firsts + place, gxi.firsts + place + 1, (gxi.nleaves - place) * sizeof *gxi.firsts);
-        leaf->next = gxi.spare_leaf;
-        gxi.spare_leaf = leaf;
+        GXI_STORE(&gxi.ranges.nleaves, gxi.ranges.nleaves - 1);
+        memmove(gxi.ranges.leaves + place, gxi.ranges.leaves + place + 1,
+                (gxi.ranges.nleaves - place) * sizeof *gxi.ranges.leaves);
+        memmove(gxi.ranges.firsts + place, gxi.ranges.firsts + place + 1,
+                (gxi.ranges.nleaves - place) * sizeof *gxi.ranges.firsts);
+        leaf->next = gxi.ranges.spare_leaf;
+        gxi.ranges.spare_leaf = leaf;
     }
     gxi_changes();
     if (r->from) *r->from = r->next;
     if (r->next) r->next->from = r->from;
-    if (gxi.found == r) gxi.found = NULL;
+    if (gxi.ranges.found == r) gxi.ranges.found = NULL;
     if (gxi_is_quick(r)) GXI_STORE(&r->state, GXI_EMPTY);
     else {
-        gxi_free(gxi.spare);
-        gxi.spare = r;
+        gxi_free(gxi.ranges.spare);
+        gxi.ranges.spare = r;
     }
 }
 /* Ends a live range, and records that it was freed: a kernel may still have its address. It leaves the table, or stays
@@ -6854,15 +6911,15 @@ static void gxi_range_unlink(gxi_range *r) {
 static int gxi_range_end(gxi_range *r, const char *where, int stays, gxi_range *out) {
     gxi_freed *freed;
     if (!gxi_swap(&r->state, GXI_LIVE, GXI_BUSY)) return 0;
-    GXI_STORE(&r->freed_at, GXI_LOAD(&gxi.freed_count) + 1);
-    GXI_STORE(&gxi.freed_count, r->freed_at);
+    GXI_STORE(&r->freed_at, GXI_LOAD(&gxi.ranges.freed_count) + 1);
+    GXI_STORE(&gxi.ranges.freed_count, r->freed_at);
     *out = *r;
     if (stays && r == gxi_quick(r->lo)) {
         GXI_STORE(&r->freed_where, where);
         GXI_STORE(&r->state, GXI_DEAD);
         return 1;
     }
-    freed = &gxi.freed[gxi.nfreed++ % GXI_FREED_KEPT];
+    freed = &gxi.ranges.freed[gxi.ranges.nfreed++ % GXI_FREED_KEPT];
     freed->was = *r;
     freed->was.freed_where = gxi_copy_place(freed->place, sizeof freed->place, where);
     gxi_range_unlink(r);
@@ -6913,8 +6970,8 @@ GXI_HOT int gxi_range_rest(uint64_t lo, const char *where) {
         GXI_STORE(&r->state, GXI_LIVE);
         return 0;
     }
-    count = GXI_LOAD(&gxi.freed_count) + 1;
-    GXI_STORE(&gxi.freed_count, count);
+    count = GXI_LOAD(&gxi.ranges.freed_count) + 1;
+    GXI_STORE(&gxi.ranges.freed_count, count);
     GXI_STORE(&r->freed_at, count);
     GXI_STORE(&r->freed_where, where);
     GXI_STORE(&r->state, GXI_DEAD);
@@ -6958,22 +7015,22 @@ static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const ch
     gxi_range_clear(lo, bytes);
     if (r && gxi_swap(&r->state, GXI_DEAD, GXI_BUSY)) gxi_range_unlink(r);
     if (!r || GXI_LOAD(&r->state) != GXI_EMPTY) {
-        r = gxi.spare ? gxi.spare : (gxi_range *)gxi_realloc(NULL, sizeof *r);
-        gxi.spare = NULL;
+        r = gxi.ranges.spare ? gxi.ranges.spare : (gxi_range *)gxi_realloc(NULL, sizeof *r);
+        gxi.ranges.spare = NULL;
     }
     ok = r && (kept || !where);
     place = gxi_leaves_below(lo);
     place -= place > 0;
     gxi_changes();
-    if (ok && gxi.nleaves == 0) ok = gxi_leaf_new(0, 1);
-    if (ok && gxi.leaves[place].count == GXI_LEAF) {
+    if (ok && gxi.ranges.nleaves == 0) ok = gxi_leaf_new(0, 1);
+    if (ok && gxi.ranges.leaves[place].count == GXI_LEAF) {
         /* addresses that only grow fill each leaf */
-        const int last = place + 1 == gxi.nleaves && gxi.leaves[place].leaf->lo[GXI_LEAF - 1] < lo;
+        const int last = place + 1 == gxi.ranges.nleaves && gxi.ranges.leaves[place].leaf->lo[GXI_LEAF - 1] < lo;
         ok = gxi_leaf_new(place + 1, last);
-        place += ok && (last || gxi.firsts[place + 1] <= lo);
+        place += ok && (last || gxi.ranges.firsts[place + 1] <= lo);
     }
     if (ok) {
-        gxi_branch *const branch = &gxi.leaves[place];
+        gxi_branch *const branch = &gxi.ranges.leaves[place];
         gxi_leaf *const leaf = branch->leaf;
         const unsigned i = branch->count ? gxi_entries_below(place, lo) : 0;
         gxi_entry *const entry = &leaf->entry[i];
@@ -6982,9 +7039,9 @@ static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const ch
         leaf->range[i] = r;
         branch->count++;
         branch->each = gxi_density(leaf->lo, branch->count);
-        gxi.found = r;
-        gxi.firsts[place] = leaf->lo[0];
-        gxi.each = gxi_density(gxi.firsts, gxi.nleaves);
+        gxi.ranges.found = r;
+        gxi.ranges.firsts[place] = leaf->lo[0];
+        gxi.ranges.each = gxi_density(gxi.ranges.firsts, gxi.ranges.nleaves);
         r->context = context;
         r->kind = kind;
         r->pooled = pooled;
@@ -6998,7 +7055,7 @@ static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const ch
         GXI_STORE(&r->bytes, bytes);
         GXI_STORE(&r->where, kept);
         GXI_STORE(&r->freed_where, NULL);
-        GXI_STORE(&gxi.add_allocations, &gxi_add_last_allocations);
+        GXI_STORE(&gxi.hooks.add_allocations, &gxi_add_last_allocations);
         entry->kind = 0;
         if ((owner = gxi_peek(context, GXI_CONTEXT)) != NULL) {
             if (r->device && !gxi_is_quick(r) && !owner->adopted && pooled != GXI_OF_GRAPH)
@@ -7012,14 +7069,13 @@ static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const ch
             *r->from = r;
         }
         GXI_STORE(&r->state, GXI_LIVE);
-    } else if (r && r != gxi_quick(lo)) gxi.spare = r;
+    } else if (r && r != gxi_quick(lo)) gxi.ranges.spare = r;
     gxi_changes();
     gxi_unlock(&gxi_tables);
     return ok;
 }
 /* --- memory that graphs allocate ---------------------------------------------------------------------------------- */
 
-static gxi_owned gxi_orphans;                    /* of graphs that were destroyed: no launch allocates it again */
 static gxi_range *gxi_range_of_graph(uint64_t lo) {                  /* gxi_tables is held; NULL: none begins there */
     gxi_range *const r = gxi_range_any(lo);
     return r && r->lo == lo && r->pooled == GXI_OF_GRAPH && GXI_LOAD(&r->state) == GXI_LIVE ? r : NULL;
@@ -7033,7 +7089,7 @@ static void gxi_own(gxi_owned **owned, uint64_t lo) {
     if (made) {
         memset(made, 0, sizeof *made);
         *owned = made;
-        GXI_STORE(&gxi.watched, gxi.watched + 1);
+        GXI_STORE(&gxi.captures.watched, gxi.captures.watched + 1);
     }
     o = *owned;
     r = o ? gxi_range_of_graph(lo) : NULL;
@@ -7060,10 +7116,10 @@ static void gxi_own_none(gxi_owned *o, const char *where) {
     for (i = 0; i < o->count; i++) {
         gxi_range *const r = gxi_range_of_graph(o->list[i]);
         if (!r || r->owned != o) continue;       /* freed by a node, or there twice */
-        if (o->launches && GXI_LOAD(&r->freed_at) != o->launches + 1) r->owned = &gxi_orphans;
+        if (o->launches && GXI_LOAD(&r->freed_at) != o->launches + 1) r->owned = &gxi.graphs.orphans;
         else gxi_range_end(r, where, 0, &old);
     }
-    GXI_STORE(&gxi.watched, gxi.watched - 1);
+    GXI_STORE(&gxi.captures.watched, gxi.captures.watched - 1);
     gxi_unlock(&gxi_tables);
     gxi_free(o->list);
     gxi_free(o);
@@ -7073,7 +7129,7 @@ static void gxi_own_freed(uint64_t lo, const char *where) {
     gxi_range *r, old;
     gxi_lock(&gxi_tables);
     r = gxi_range_of_graph(lo);
-    if (r && r->owned == &gxi_orphans) gxi_range_end(r, where, 0, &old);
+    if (r && r->owned == &gxi.graphs.orphans) gxi_range_end(r, where, 0, &old);
     else if (r && r->owned) GXI_STORE(&r->freed_at, GXI_LOAD(&r->owned->launches) + 1);
     gxi_unlock(&gxi_tables);
 }
@@ -7166,8 +7222,8 @@ GPUEXEC_API const char *gpuexec_error_text(void) { return gpuexec_error_detail()
 
 GPUEXEC_API const gpuexec_error *gpuexec_error_detail(void) {
     static const gpuexec_error none = { GPUEXEC_OK, 0, 0, 0, "", 0, "", 0, 0, 0, 0, 0, "" };
-    if (gxi_thread.epoch != gxi.epoch) return &none;
-    if (!gxi_thread.record) return gxi_bare_error.result ? &gxi_bare_error : &none;
+    if (gxi_thread.epoch != gxi.start.epoch) return &none;
+    if (!gxi_thread.record) return gxi_local.bare.result ? &gxi_local.bare : &none;
     return gxi_thread.record->last.e.result ? &gxi_thread.record->last.e : &none;
 }
 
@@ -7195,7 +7251,7 @@ GPUEXEC_API const char *gpuexec_result_name(gpuexec_result result) {
 GPUEXEC_API int gpuexec_id_ok(unsigned long long id) { return gxi_peek_any(id) != NULL; }
 
 GPUEXEC_API const char *gpuexec_id_why(unsigned long long id) {
-    const gxi_failed *failed = &gxi.failed[(id >> 6) % GXI_FAILED_KEPT];
+    const gxi_failed *failed = &gxi.objects.failed[(id >> 6) % GXI_FAILED_KEPT];
     gxi_thread_record *record = gxi_record();
     int kept;
     GXI_CALL_NO_PLACE(gpuexec_why, GXI_QUERIES);
@@ -7212,18 +7268,18 @@ GPUEXEC_API gpuexec_result gpuexec_setup_at(const char *where, const gpuexec_set
     GXI_CALL(gpuexec_setup, GXI_MAKES);
     if (!desc) desc = &gxi_defaults;
     if (gxi_check_desc(call, "gpuexec_setup_desc", desc->start_canary, desc->end_canary)) return GPUEXEC_BAD_ARGUMENT;
-    if (GXI_LOAD(&gxi.started)) return gxi_fail_started(call);
+    if (GXI_LOAD(&gxi.start.started)) return gxi_fail_started(call);
     gxi_take();                                  /* the failure of an earlier start */
     return gxi_start_slow(call, desc);
 }
 
 GPUEXEC_API int gpuexec_driver_version(void) {
     GXI_CALL_NO_PLACE(gpuexec_driver_version, GXI_QUERIES);
-    return gxi_begin(call) ? 0 : gxi.version;
+    return gxi_begin(call) ? 0 : gxi.driver.version;
 }
 GPUEXEC_API const char *gpuexec_driver_path(void) {
     GXI_CALL_NO_PLACE(gpuexec_driver_path, GXI_QUERIES);
-    return gxi_begin(call) ? "" : gxi.library_path;
+    return gxi_begin(call) ? "" : gxi.driver.path;
 }
 GPUEXEC_API void *gpuexec_driver_symbol(const char *name, int version) {
     void *symbol;
@@ -7241,20 +7297,21 @@ GPUEXEC_API void *gpuexec_driver_symbol(const char *name, int version) {
     }
     symbol = gxi_resolve(name, version);
     if (symbol) return symbol;
-    if (version > gxi.version)
+    if (version > gxi.driver.version)
         gxi_fail(call, GPUEXEC_OLD_DRIVER,
-                 gxi_resolve(name, gxi.version) ? "request it for an older CUDA version, or install a newer driver"
+                 gxi_resolve(name, gxi.driver.version)
+                     ? "request it for an older CUDA version, or install a newer driver"
                                                 : "install a newer NVIDIA driver",
                  "\"%s\" of CUDA %d.%d is not available: this driver supports CUDA %d.%d", name,
-                 GXI_DOTTED(version), GXI_DOTTED(gxi.version));
-    else if (gxi_resolve(name, gxi.version))
+                 GXI_DOTTED(version), GXI_DOTTED(gxi.driver.version));
+    else if (gxi_resolve(name, gxi.driver.version))
         gxi_fail(call, GPUEXEC_NOT_FOUND, "pass the version of CUDA that introduced it, or a later one",
                  "\"%s\" was introduced later than the version passed, %d.%d; this driver (CUDA %d.%d) has it", name,
-                 GXI_DOTTED(version), GXI_DOTTED(gxi.version));
+                 GXI_DOTTED(version), GXI_DOTTED(gxi.driver.version));
     else
         gxi_fail(call, GPUEXEC_NOT_FOUND,
                  "check the spelling (omit suffixes such as _v2 or _ptsz); another driver may have it",
-                 "\"%s\" is not in this driver (CUDA %d.%d), in any version", name, GXI_DOTTED(gxi.version));
+                 "\"%s\" is not in this driver (CUDA %d.%d), in any version", name, GXI_DOTTED(gxi.driver.version));
     return NULL;
 }
 GPUEXEC_API gpuexec_result gpuexec_driver_check_at(const char *where, const char *name, int cu_result) {
@@ -7277,7 +7334,12 @@ static GXI_NOINLINE int gxi_is_null(gxi_call *call, const void *p, const char *i
     if (!p) gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%s is NULL", is);
     return !p;
 }
-static GXI_COLD gpuexec_result gxi_fail_memory(gxi_call *call, const char *cannot) {
+static GXI_COLD GXI_PRINTF(2) gpuexec_result gxi_fail_memory(gxi_call *call, const char *format, ...) {
+    char cannot[512];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(cannot, sizeof cannot, format, list);
+    va_end(list);
     return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot %s", cannot);
 }
 /* Ends a call that returns a text in the caller's memory: its length, 0 after a failure. */
@@ -7290,7 +7352,7 @@ static GXI_COLD size_t gxi_text_give(gxi_call *call, gxi_text *t, char *text, si
 }
 static GXI_COLD gpuexec_result gxi_fail_old(gxi_call *call, const char *cure, const char *what, int version) {
     return gxi_fail(call, GPUEXEC_OLD_DRIVER, cure, "%s a driver for CUDA %d.%d or later; this driver supports CUDA "
-                    "%d.%d", what, GXI_DOTTED(version), GXI_DOTTED(gxi.version));
+                    "%d.%d", what, GXI_DOTTED(version), GXI_DOTTED(gxi.driver.version));
 }
 /* The result of a call that creates something: its id, or that of a failed handle. */
 static GXI_NOINLINE uint64_t gxi_or_failed(uint64_t id, unsigned kind) { return id ? id : gxi_failed_id(kind); }
@@ -7497,7 +7559,7 @@ static uint64_t gxi_context_with(const struct CUctx_st *native) {
     const gxi_slot *context;
     uint64_t id = 0;
     gxi_lock(&gxi_tables);
-    for (context = gxi_first_held(&gxi.first[GXI_CONTEXT]); context && !id; context = gxi_next_held(context))
+    for (context = gxi_first_held(&gxi.objects.first[GXI_CONTEXT]); context && !id; context = gxi_next_held(context))
         if (context->cu_context == native) id = context->id;
     gxi_unlock(&gxi_tables);
     return id;
@@ -7531,9 +7593,9 @@ static GXI_COLD gpuexec_result gxi_fail_contexts(gxi_call *call, const char *cur
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-capturing   Which streams capture. A stream whose gxi_slot.is.stream.open is 0 does not: gpuexec has begun no
-   capture on it, it has joined none, and no other code has its CUstream. All other streams are listed in gxi.open, and
-   only the driver knows which of them capture: each check is one query. The list gxi.capture has the captures that
-   gpuexec began; another owner of the stream may have ended one since. */
+   capture on it, it has joined none, and no other code has its CUstream. All other streams are listed in
+   gxi.captures.open, and only the driver knows which of them capture: each check is one query. The list
+   gxi.captures.first has the captures that gpuexec began; another owner of the stream may have ended one since. */
 
 typedef struct gxi_capture {
     uint64_t     stream, id;                     /* the stream's handle id; the driver's id of the capture, or 0 */
@@ -7543,26 +7605,26 @@ typedef struct gxi_capture {
     struct gxi_capture *next;
 } gxi_capture;
 
-/* Room in gxi.open for one more stream, so that listing it there never fails. 0: no memory. */
+/* Room in gxi.captures.open for one more stream, so that listing it there never fails. 0: no memory. */
 static int gxi_open_room(void) {
     int ok = 1;
     gxi_lock(&gxi_tables);
-    if (gxi.nstreams == gxi.open_cap) {
-        const unsigned cap = gxi.open_cap ? 2 * gxi.open_cap : 16;
-        uint32_t *grown = (uint32_t *)gxi_realloc(gxi.open, cap * sizeof *grown);
+    if (gxi.captures.nstreams == gxi.captures.open_cap) {
+        const unsigned cap = gxi.captures.open_cap ? 2 * gxi.captures.open_cap : 16;
+        uint32_t *grown = (uint32_t *)gxi_realloc(gxi.captures.open, cap * sizeof *grown);
         ok = grown != NULL;
         if (ok) {
-            gxi.open = grown;
-            gxi.open_cap = cap;
+            gxi.captures.open = grown;
+            gxi.captures.open_cap = cap;
         }
     }
-    gxi.nstreams += ok != 0;
+    gxi.captures.nstreams += ok != 0;
     gxi_unlock(&gxi_tables);
     return ok;
 }
 static void gxi_open_unused(void) {              /* the stream was not created */
     gxi_lock(&gxi_tables);
-    gxi.nstreams--;
+    gxi.captures.nstreams--;
     gxi_unlock(&gxi_tables);
 }
 /* From now on, the stream may capture. given: GXI_GIVEN, permanently, or 0. */
@@ -7576,11 +7638,11 @@ static void gxi_may_capture(uint64_t stream, uint32_t given) {
     if (slot->id == stream) {
         open = slot->is.stream.open;
         if (!open) {
-            gxi.open[gxi.nopen] = gxi_index_of(stream);
-            open = gxi.nopen + 1;
-            GXI_STORE(&gxi.nopen, open);
-            GXI_STORE(&gxi.ends, gxi.ends + 1);  /* threads look the stream up again: see gxi_pooling */
-            GXI_STORE(&gxi.watched, gxi.watched + 1);
+            gxi.captures.open[gxi.captures.nopen] = gxi_index_of(stream);
+            open = gxi.captures.nopen + 1;
+            GXI_STORE(&gxi.captures.nopen, open);
+            GXI_STORE(&gxi.objects.ends, gxi.objects.ends + 1);  /* threads look the stream up again: see gxi_pooling */
+            GXI_STORE(&gxi.captures.watched, gxi.captures.watched + 1);
         }
         GXI_STORE(&slot->is.stream.open, open | given);
     }
@@ -7618,12 +7680,12 @@ static int gxi_capture_info_held(const gxi_slot *stream, uint64_t *id) {
    those that gpuexec adopted. */
 static const gxi_slot *gxi_capturing(const struct CUctx_st *context, int adopted) {
     const gxi_slot *found = NULL;
-    unsigned i = GXI_LOAD(&gxi.nopen);
+    unsigned i = GXI_LOAD(&gxi.captures.nopen);
     uint64_t id;
     while (i > 0 && !found) {
         gxi_lock(&gxi_tables);
-        if (i > gxi.nopen) i = gxi.nopen;
-        if (i > 0) found = gxi_slot_at(gxi.open[--i]);
+        if (i > gxi.captures.nopen) i = gxi.captures.nopen;
+        if (i > 0) found = gxi_slot_at(gxi.captures.open[--i]);
         if (found && (found->cu_context != context || (found->adopted && !found->legacy && !adopted) ||
                       (found->borrowed ? gxi_capture_info_held(found, &id) : gxi_capture_info(found, &id)) <= 0))
             found = NULL;
@@ -7632,16 +7694,16 @@ static const gxi_slot *gxi_capturing(const struct CUctx_st *context, int adopted
     return found;
 }
 static gxi_capture **gxi_capture_held(uint64_t stream) {             /* gxi_tables is held; *result NULL: none */
-    gxi_capture **c = &gxi.capture;
+    gxi_capture **c = &gxi.captures.first;
     while (*c && (*c)->stream != stream) c = &(*c)->next;
     return c;
 }
 static gxi_capture *gxi_capture_out(gxi_capture **at) {              /* gxi_tables is held */
     gxi_capture *const c = *at;
     *at = c->next;
-    GXI_STORE(&gxi.captures, gxi.captures - 1);
-    GXI_STORE(&gxi.careful, gxi.careful - 1);
-    GXI_STORE(&gxi.watched, gxi.watched - 1);
+    GXI_STORE(&gxi.captures.count, gxi.captures.count - 1);
+    GXI_STORE(&gxi.captures.careful, gxi.captures.careful - 1);
+    GXI_STORE(&gxi.captures.watched, gxi.captures.watched - 1);
     return c;
 }
 /* Takes the capture of a stream from the list. 0: there is none. */
@@ -7658,17 +7720,17 @@ static int gxi_capture_take(uint64_t stream, gxi_capture *out) {
 static void gxi_capture_owns(const gxi_slot *stream, uint64_t address) {
     uint64_t id = 0;
     gxi_capture *c;
-    if (!GXI_LOAD(&gxi.captures) || gxi_capture_info(stream, &id) != 1) return;
+    if (!GXI_LOAD(&gxi.captures.count) || gxi_capture_info(stream, &id) != 1) return;
     gxi_lock(&gxi_tables);
-    for (c = gxi.capture; c && c->id != id; c = c->next) {}
+    for (c = gxi.captures.first; c && c->id != id; c = c->next) {}
     gxi_unlock(&gxi_tables);
     if (c) gxi_own(&c->owned, address);          /* it is not ended meanwhile: one thread uses its streams at a time */
 }
 /* Whether captures of gpuexec are open. Drops those that the driver no longer knows: their streams' owner has ended
    them, or destroyed the context. */
 static int gxi_captures_open(void) {
-    gxi_capture **at = &gxi.capture, *c, *dropped = NULL;
-    if (!GXI_LOAD(&gxi.captures)) return 0;
+    gxi_capture **at = &gxi.captures.first, *c, *dropped = NULL;
+    if (!GXI_LOAD(&gxi.captures.count)) return 0;
     gxi_lock(&gxi_tables);
     while ((c = *at) != NULL) {
         const gxi_slot *const stream = gxi_peek(c->stream, GXI_STREAM);
@@ -7686,13 +7748,13 @@ static int gxi_captures_open(void) {
         gxi_own_none(c->owned, NULL);
         gxi_free(c);
     }
-    return GXI_LOAD(&gxi.captures) != 0;
+    return GXI_LOAD(&gxi.captures.count) != 0;
 }
-/* While a stream joins a capture (by 1, then by -1), gxi_no_longer leaves it in gxi.open. */
+/* While a stream joins a capture (by 1, then by -1), gxi_no_longer leaves it in gxi.captures.open. */
 static void gxi_joins(uint64_t stream, int by) {
     if (by > 0) gxi_may_capture(stream, 0);
     gxi_lock(&gxi_tables);
-    gxi.joining += (unsigned)by;
+    gxi.captures.joining += (unsigned)by;
     gxi_unlock(&gxi_tables);
 }
 /* The stream does not capture: without captures of gpuexec, it is no longer open, unless other code has it. The second
@@ -7701,10 +7763,10 @@ static int gxi_no_longer(gxi_slot *stream, uint64_t stream_id, uint64_t *id) {
     int out, status;
     gxi_lock(&gxi_tables);
     out = stream->id == stream_id && stream->is.stream.open && !(stream->is.stream.open & GXI_GIVEN) &&
-        !gxi.captures && !gxi.joining;
+        !gxi.captures.count && !gxi.captures.joining;
     if (out) {
         gxi_open_out(stream);
-        GXI_STORE(&gxi.ends, gxi.ends + 1);      /* as in gxi_may_capture */
+        GXI_STORE(&gxi.objects.ends, gxi.objects.ends + 1);      /* as in gxi_may_capture */
     }
     gxi_unlock(&gxi_tables);
     status = out ? gxi_capture_info(stream, id) : 0;
@@ -7755,7 +7817,7 @@ static GXI_NOINLINE gxi_slot *gxi_queried(const char *function, uint64_t id, uns
 /* The first step of an API call on an object; NULL after a failure. */
 static GXI_NOINLINE gxi_slot *gxi_begin_with(gxi_call *call, uint64_t id, unsigned kind, const char *is) {
     /* if the library cannot start, the failure of the handle comes first: it names the call that could not */
-    if (id && !GXI_LOAD(&gxi.started) && !gxi_get(call, id, kind, is)) return NULL;
+    if (id && !GXI_LOAD(&gxi.start.started) && !gxi_get(call, id, kind, is)) return NULL;
     return gxi_begin(call) ? NULL : gxi_get(call, id, kind, is);
 }
 static GXI_NOINLINE gxi_slot *gxi_begin_with_context(gxi_call *call, gpuexec_context context) {
@@ -7779,7 +7841,8 @@ static gpuexec_result gxi_destroy_handle(gxi_call *call, uint64_t id, unsigned k
     int cu;
     if (gxi_was_never_made(id, kind)) return GPUEXEC_OK;
     if (!(slot = gxi_get(call, id, kind, is))) return gxi_failed_with();
-    if (gxi_kinds[kind].is & GXI_MAY_WAIT && GXI_LOAD(&gxi.captures) && GXI_LOAD(&gxi.postpone)(call, NULL, id))
+    if (gxi_kinds[kind].is & GXI_MAY_WAIT && GXI_LOAD(&gxi.captures.count) &&
+        GXI_LOAD(&gxi.hooks.postpone)(call, NULL, id))
         return GPUEXEC_OK;
     if (gxi_kinds[kind].is & GXI_NEEDS_CONTEXT && gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
     cu = gxi_destroy(call, slot);
@@ -7823,8 +7886,8 @@ static uint64_t gxi_context_new(gxi_call *call, struct CUctx_st *native, int ord
     made.cu_context = native;
     made.is.context.info = info;
     made.adopted = origin == GXI_ADOPTED;
-    GXI_STORE(&gxi.close_context, &gxi_context_close);
-    id = gxi_new(call, GXI_CONTEXT, &made, &gxi.first[GXI_CONTEXT]);
+    GXI_STORE(&gxi.hooks.close_context, &gxi_context_close);
+    id = gxi_new(call, GXI_CONTEXT, &made, &gxi.objects.first[GXI_CONTEXT]);
     if (!id) gxi_free(info);
     return id;
 }
@@ -7899,7 +7962,7 @@ static gxi_origin gxi_context_share(gxi_call *call, struct CUctx_st *native, int
     if (!GXI_HAS(cuCtxAttach) || !GXI_HAS(cuCtxDetach)) {
         gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "adopt it with gpuexec_context_from_native, "
                  "and close that handle before the context's owner destroys it", "this driver (CUDA %d.%d) does not "
-                 "count references to a context: it has no cuCtxAttach", GXI_DOTTED(gxi.version));
+                 "count references to a context: it has no cuCtxAttach", GXI_DOTTED(gxi.driver.version));
         return GXI_ADOPTED;
     }
     if (GXI_TRY(cuCtxAttach, (&other, 0)) == 0) return GXI_COUNTED;
@@ -7972,18 +8035,14 @@ GPUEXEC_API int gpuexec_context_users(gpuexec_context context) {
     return slot ? gxi_context_count(slot, 0) : 0;
 }
 
-/* The audit: the contexts that this thread pushed through gpuexec, where, and the context that was current before each.
-   Pushes deeper than GXI_AUDIT_DEPTH are only counted. */
-#define GXI_AUDIT_DEPTH 32u
-typedef struct gxi_pushed { uint64_t context; struct CUctx_st *native, *below; const char *where; } gxi_pushed;
-static GXI_THREAD struct { unsigned depth, epoch; gxi_pushed pushes[GXI_AUDIT_DEPTH]; } gxi_audit;
+/* The audit: the contexts that this thread pushed through gpuexec. */
 
 static unsigned gxi_audit_depth(void) {
-    if (gxi_audit.epoch != gxi.epoch) {
-        gxi_audit.epoch = gxi.epoch;
-        gxi_audit.depth = 0;
+    if (gxi_local.epoch != gxi.start.epoch) {
+        gxi_local.epoch = gxi.start.epoch;
+        gxi_local.depth = 0;
     }
-    return gxi_audit.depth;
+    return gxi_local.depth;
 }
 
 static gpuexec_result gxi_current(gxi_call *call, struct CUctx_st **current) {
@@ -8003,13 +8062,13 @@ static gpuexec_result gxi_push(gxi_call *call, gpuexec_context context) {
         return gxi_fail_cu(call, NULL, "cannot make the context current");
     depth = gxi_audit_depth();
     if (depth < GXI_AUDIT_DEPTH) {
-        gxi_pushed *p = &gxi_audit.pushes[depth];
+        gxi_pushed *p = &gxi_local.pushes[depth];
         p->context = context.id;
         p->native = slot->cu_context;
         p->below = below;
         p->where = place;
     }
-    gxi_audit.depth = depth + 1;
+    gxi_local.depth = depth + 1;
     return GPUEXEC_OK;
 }
 
@@ -8017,7 +8076,7 @@ static gpuexec_result gxi_push(gxi_call *call, gpuexec_context context) {
 static GXI_COLD gpuexec_result gxi_fail_pop(gxi_call *call, const struct CUctx_st *native,
                                             const struct CUctx_st *current) {
     const unsigned depth = gxi_audit_depth();
-    const gxi_pushed *last = depth && depth <= GXI_AUDIT_DEPTH ? &gxi_audit.pushes[depth - 1] : NULL;
+    const gxi_pushed *last = depth && depth <= GXI_AUDIT_DEPTH ? &gxi_local.pushes[depth - 1] : NULL;
     const char *at = gxi_place(last ? last->where : NULL);
     const gxi_context_name it = gxi_name_context(native, 0), other = gxi_name_context(current, 0),
                     pushed = gxi_name_context(last ? last->native : NULL, last ? last->context : 0);
@@ -8039,7 +8098,7 @@ static GXI_COLD gpuexec_result gxi_fail_pop(gxi_call *call, const struct CUctx_s
                         "%s is not current: %s, and the context pushed last through gpuexec is %s, pushed at %s",
                         it.text, now, pushed.text, at);
     if (current == last->below) {
-        gxi_audit.depth--;                       /* reported only once */
+        gxi_local.depth--;                       /* reported only once */
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT,
                         "look between the two places for a cuCtxPopCurrent without a push, or a cuCtxSetCurrent(NULL)",
                         "%s, pushed at %s, has since been popped outside gpuexec; %s", it.text, at, now);
@@ -8056,19 +8115,19 @@ static gpuexec_result gxi_pop(gxi_call *call, gpuexec_context context) {
     if (gxi_begin(call)) return gxi_failed_with();
     depth = gxi_audit_depth();
     for (at = depth < GXI_AUDIT_DEPTH ? depth : GXI_AUDIT_DEPTH;
-         at > 0 && gxi_audit.pushes[at - 1].context != context.id; at--) {}
+         at > 0 && gxi_local.pushes[at - 1].context != context.id; at--) {}
     if (!slot && !at) return gxi_fail_handle(call, context.id, GXI_CONTEXT, "the context");
     /* a context that has been closed since can still be popped */
-    native = slot ? slot->cu_context : gxi_audit.pushes[at - 1].native;
+    native = slot ? slot->cu_context : gxi_local.pushes[at - 1].native;
     if (gxi_current(call, &current)) return gxi_failed_with();
     if (current != native) {
         if (slot) return gxi_fail_pop(call, native, current);
-        gxi_audit.depth = at - 1;                                    /* its destruction has popped it */
+        gxi_local.depth = at - 1;                                    /* its destruction has popped it */
         return gxi_fail_handle(call, context.id, GXI_CONTEXT, "the context");
     }
     if (GXI_TRY(cuCtxPopCurrent, (&current))) return gxi_fail_cu(call, NULL, "cannot pop the context");
-    if (depth > GXI_AUDIT_DEPTH) gxi_audit.depth = depth - 1;
-    else if (at) gxi_audit.depth = at - 1;                /* forget the pushes above it: other code popped them */
+    if (depth > GXI_AUDIT_DEPTH) gxi_local.depth = depth - 1;
+    else if (at) gxi_local.depth = at - 1;                /* forget the pushes above it: other code popped them */
     return GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_context_push_at(const char *where, gpuexec_context context) {
@@ -8103,11 +8162,11 @@ GPUEXEC_API size_t gpuexec_context_stack_text(char *text, size_t bytes) {
     depth = gxi_audit_depth();
     if (depth > GXI_AUDIT_DEPTH)
         gxi_add(&t, "the last %u pushes through gpuexec are not recorded\n", depth - GXI_AUDIT_DEPTH);
-    else if (!depth || current != gxi_audit.pushes[depth - 1].native)
+    else if (!depth || current != gxi_local.pushes[depth - 1].native)
         gxi_add(&t, current ? "context %p, current, not pushed through gpuexec\n" : "no context is current\n",
                 (void *)current);
     for (i = depth < GXI_AUDIT_DEPTH ? depth : GXI_AUDIT_DEPTH; i-- > 0; ) {
-        const gxi_pushed *p = &gxi_audit.pushes[i];
+        const gxi_pushed *p = &gxi_local.pushes[i];
         const gxi_slot *slot = gxi_peek(p->context, GXI_CONTEXT);
         gxi_add(&t, "context %p", (void *)p->native);
         if (slot) gxi_add(&t, " on device %d", gxi_context_of(slot)->ordinal);
@@ -8247,8 +8306,8 @@ static gpuexec_result gxi_take_of_context(gxi_call *call, const gxi_slot *contex
 /* The last step of a call that waits: latches its own failure, for gxi_take. */
 static void gxi_waited(gxi_call *call, int cu, const gxi_slot *slot, const char *what) {
     if (cu) gxi_fail_wait(call, what);
-    else if (GXI_LOAD(&gxi.barriers)) GXI_LOAD(&gxi.look_at_barriers)(call, slot->cu_context, NULL, 0);
-    if (GXI_LOAD(&gxi.postponed)) GXI_LOAD(&gxi.do_postponed)(call, 0);
+    else if (GXI_LOAD(&gxi.barriers.count)) GXI_LOAD(&gxi.hooks.look_at_barriers)(call, slot->cu_context, NULL, 0);
+    if (GXI_LOAD(&gxi.captures.postponed)) GXI_LOAD(&gxi.hooks.do_postponed)(call, 0);
 }
 
 GPUEXEC_API gpuexec_result gpuexec_context_sync_at(const char *where, gpuexec_context context) {
@@ -8287,7 +8346,7 @@ static int gxi_free_range(gxi_call *call, const gxi_range *range, int wait) {
     const int pooled = gxi_waits(range) && wait && !(context && gxi_capturing(context->cu_context, 1)),
               waited = pooled ? GXI_TRY_VOID(cuCtxSynchronize) : 0;
     int cu = 0;
-    if (GXI_LOAD(&gxi.graphs_lose)) GXI_LOAD(&gxi.graphs_lose)(call, range, NULL);
+    GXI_HOOK(graphs_lose, (call, range, NULL));
     GXI_RELAXED {
         cu = waited && range->pooled == GXI_IMPORTED       ? GXI_BESIDE(cuIpcCloseMemHandle, (range->lo))
              : waited                                      ? GXI_BESIDE(cuMemFree, (range->lo))  /* a kernel failed */
@@ -8321,14 +8380,11 @@ static gpuexec_result gxi_context_drain(gxi_call *call, const gxi_slot *slot) {
 static int gxi_is_last_handle(const gxi_slot *context) {             /* on the same CUcontext */
     const gxi_slot *other;
     gxi_lock(&gxi_tables);                       /* other threads may open and close contexts */
-    other = gxi_first_held(&gxi.first[GXI_CONTEXT]);
+    other = gxi_first_held(&gxi.objects.first[GXI_CONTEXT]);
     while (other && (other == context || other->cu_context != context->cu_context)) other = gxi_next_held(other);
     gxi_unlock(&gxi_tables);
     return !other;
 }
-/* Held while a context that the caller did not pass is found and entered, and while a context is released: so no thread
-   enters a released one. */
-static gxi_mutex gxi_borrowing = GXI_MUTEX_INIT;
 /* Closes everything in a context, then the context, even if some of it fails. Returns the first failure. */
 static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
     gxi_context *const info = gxi_context_of(slot);
@@ -8338,19 +8394,21 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
     unsigned turn, kind, i;
     gxi_range range;
     int cu;
-    const gpuexec_result stuck = GXI_LOAD(&gxi.find_stuck) ? GXI_LOAD(&gxi.find_stuck)(call, slot) : GPUEXEC_OK;
+    const gpuexec_result stuck = GXI_LOAD(&gxi.hooks.find_stuck) ? GXI_LOAD(&gxi.hooks.find_stuck)(call, slot)
+        : GPUEXEC_OK;
     const int gone = gxi_context_is_gone(call, slot);                /* with all its objects */
     const char *const by = gone && !stuck ? gxi_outside : call->function;
     const gpuexec_result ended = gxi_end_captures(call, slot, gone),
-                         freed = GXI_LOAD(&gxi.postponed) ? GXI_LOAD(&gxi.do_postponed)(call, slot->id) : GPUEXEC_OK;
+                         freed = GXI_LOAD(&gxi.captures.postponed) ? GXI_LOAD(&gxi.hooks.do_postponed)(call, slot->id)
+                             : GPUEXEC_OK;
     const int ends = !slot->adopted && gxi_is_last_handle(slot);
     const int entered = !gone && (result = gxi_enter(call, slot->cu_context, &scope)) == GPUEXEC_OK;
     if (entered) result = gxi_context_drain(call, slot);
-    if (ends && GXI_LOAD(&gxi.graphs_lose)) GXI_LOAD(&gxi.graphs_lose)(call, NULL, slot);
+    if (ends) GXI_HOOK(graphs_lose, (call, NULL, slot));
     for (turn = 0; turn < 2; turn++) {
         gpuexec_result (*context_ends)(gxi_call *, uint64_t);
         gpuexec_result other;
-        context_ends = GXI_LOAD(&gxi.context_ends[turn]);
+        context_ends = GXI_LOAD(&gxi.hooks.context_ends[turn]);
         other = context_ends ? context_ends(call, slot->id) : GPUEXEC_OK;
         if (!result) result = other;
     }
@@ -8377,8 +8435,9 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
             result = gxi_fail_cu(call, NULL, "closing the context: cannot free memory %s at %s",
                                  gxi_memory_verbs[range.kind], gxi_place(range.where));
     }
-    if (ends && !gone && GXI_LOAD(&gxi.graphs_lose)) GXI_LOAD(&gxi.graphs_lose)(call, NULL, NULL);
-    if (info->pool && !stuck && (cu = GXI_LOAD(&gxi.leave_pool)(call, info)) != 0 && cu != GXI_DEINITIALIZED && !result)
+    if (ends && !gone) GXI_HOOK(graphs_lose, (call, NULL, NULL));
+    if (info->pool && !stuck && (cu = GXI_LOAD(&gxi.hooks.leave_pool)(call, info)) != 0 && cu != GXI_DEINITIALIZED &&
+        !result)
         result = gxi_fail_cu(call, NULL, "closing the context: cannot destroy its memory pool");
     gxi_leave(&scope);
     if (gone && !stuck && info->origin == GXI_PRIMARY) GXI_BESIDE(cuDevicePrimaryCtxRelease, (info->device));
@@ -8406,14 +8465,14 @@ static void gxi_report_leaks(void) {
     unsigned index, kind, i;
     char line[512];
     size_t at;
-    for (kind = 1; kind < GXI_KINDS; kind++) for (index = 0; index < gxi.slots; index++) {
+    for (kind = 1; kind < GXI_KINDS; kind++) for (index = 0; index < gxi.objects.slots; index++) {
         const gxi_slot *slot = gxi_slot_at(index);
         if (!slot->id || gxi_kind_of(slot->id) != kind || slot->owned) continue;
         snprintf(line, sizeof line, "gpuexec: leak: %s %s, created at %s\n", GXI_A(kind), gxi_place(slot->where));
         gxi_log_line(GPUEXEC_LOG_WARNING, line, sizeof line);
     }
-    for (at = 0; at < gxi.nleaves; at++) for (i = 0; i < gxi.leaves[at].count; i++) {
-        const gxi_range *r = gxi.leaves[at].leaf->range[i];
+    for (at = 0; at < gxi.ranges.nleaves; at++) for (i = 0; i < gxi.ranges.leaves[at].count; i++) {
+        const gxi_range *r = gxi.ranges.leaves[at].leaf->range[i];
         if (GXI_LOAD(&r->state) != GXI_LIVE || r->pooled == GXI_OF_GRAPH) continue;
         snprintf(line, sizeof line, "gpuexec: leak: %llu bytes of %s memory at 0x%llx, %s at %s\n",
                  (unsigned long long)r->bytes, gxi_memory_kinds[r->kind], (unsigned long long)r->lo,
@@ -8435,25 +8494,26 @@ static void gxi_end_last(gxi_call *call, gxi_slot *slot, int stuck) {
 }
 GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
     gxi_detail kept = { { GPUEXEC_OK, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0 } };
-    const gxi_settings *settings = gxi.settings;
+    const gxi_settings *settings = gxi.start.settings;
     gxi_thread_record *record;
     gpuexec_result result;
     gxi_slot *slot;
     unsigned turn, kind;
     int own, stuck = 0;
     GXI_CALL_NO_PLACE(gpuexec_shutdown, GXI_WAITS);
-    if (gxi_in_log) return GPUEXEC_BAD_ARGUMENT; /* the logger must not call the library */
-    if (GXI_LOAD(&gxi.started)) {
+    if (gxi_local.in_log) return GPUEXEC_BAD_ARGUMENT; /* the logger must not call the library */
+    if (GXI_LOAD(&gxi.start.started)) {
         if (gxi_desc()->report_leaks) gxi_report_leaks();
-        for (slot = gxi_first(&gxi.first[GXI_CONTEXT]); slot && GXI_LOAD(&gxi.find_stuck); slot = gxi_after(slot))
-            stuck |= GXI_LOAD(&gxi.find_stuck)(call, slot) != GPUEXEC_OK;        /* all, before one is closed */
+        for (slot = gxi_first(&gxi.objects.first[GXI_CONTEXT]); slot &&
+             GXI_LOAD(&gxi.hooks.find_stuck); slot = gxi_after(slot))
+            stuck |= GXI_LOAD(&gxi.hooks.find_stuck)(call, slot) != GPUEXEC_OK;        /* all, before one is closed */
     }
     for (turn = 1; turn <= GXI_TURNS; turn++) for (kind = 1; kind < GXI_KINDS; kind++) {
         if (gxi_kinds[kind].last != turn) continue;
-        while ((slot = gxi_first(&gxi.first[kind])) != NULL) gxi_end_last(call, slot, stuck);
+        while ((slot = gxi_first(&gxi.objects.first[kind])) != NULL) gxi_end_last(call, slot, stuck);
     }
     gxi_forget_slots();
-    gxi.nlost = 0;
+    gxi.ipc.nlost = 0;
     result = gxi_take();
     own = result != GPUEXEC_OK;
     if (!own) result = gxi_take_of_others(call, 0);
@@ -8463,14 +8523,14 @@ GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
     }
     gxi_forget();
     memset(&gxi.cu, 0, sizeof gxi.cu);           /* the driver is never unloaded: CUDA does not survive that */
-    GXI_STORE(&gxi.nvrtc_version, 0);
-    GXI_STORE(&gxi.nvjitlink_version, 0);
-    GXI_STORE(&gxi.ptx_only, 0);
-    gxi.trace = 0;
-    GXI_STORE(&gxi.careful, 0);
-    GXI_STORE(&gxi.watched, 0);
-    GXI_STORE(&gxi.settings, NULL);
-    GXI_STORE(&gxi.started, 0);
+    GXI_STORE(&gxi.tools.nvrtc_version, 0);
+    GXI_STORE(&gxi.tools.nvjitlink_version, 0);
+    GXI_STORE(&gxi.driver.ptx_only, 0);
+    gxi.driver.trace = 0;
+    GXI_STORE(&gxi.captures.careful, 0);
+    GXI_STORE(&gxi.captures.watched, 0);
+    GXI_STORE(&gxi.start.settings, NULL);
+    GXI_STORE(&gxi.start.started, 0);
     if (kept.e.result && (record = gxi_record()) != NULL) gxi_write_last(record, &kept, own ? NULL : call);
     gxi_text_free(&kept.text);
     while (settings) {
@@ -8897,7 +8957,7 @@ static int gxi_is_refused(const gxi_image *image, int cu) {
 
 /* What the driver did with a cubin that was made for its device just now, it does with all of them. */
 static void gxi_learn_ptx_only(int cu) {
-    if (cu == 0 || cu == GXI_NO_BINARY_FOR_GPU) GXI_STORE(&gxi.ptx_only, cu ? 1 : -1);
+    if (cu == 0 || cu == GXI_NO_BINARY_FOR_GPU) GXI_STORE(&gxi.driver.ptx_only, cu ? 1 : -1);
 }
 
 /* How well it fits a device: a cubin better than PTX, newer better than older; 0 if not at all. */
@@ -8967,7 +9027,7 @@ static gpuexec_result gxi_image_of(gxi_call *call, const void *data, size_t byte
     if (is_text && bytes) {                      /* the driver reads up to the NUL */
         *copy = (char *)gxi_realloc(NULL, bytes + 1);
         if (!*copy)
-            return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot load %s", name);
+            return gxi_fail_memory(call, "load %s", name);
         memcpy(*copy, data, bytes);
         (*copy)[bytes] = 0;
     }
@@ -9068,9 +9128,7 @@ static gpuexec_result gxi_jit_make(gxi_call *call, gxi_jit *jit, const gpuexec_m
     memset(jit, 0, sizeof *jit);
     jit->logs = (char *)gxi_realloc(NULL, 2 * size);
     if (!jit->logs)
-        return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL,
-                        "out of host memory: cannot allocate the compiler's logs (%lu bytes)",
-                        (unsigned long)(2 * size));
+        return gxi_fail_memory(call, "allocate the compiler's logs (%lu bytes)", (unsigned long)(2 * size));
     jit->size = size;
     jit->logs[0] = jit->logs[size] = 0;
     gxi_jit_option(jit, GXI_JIT_WALL_TIME, NULL);                    /* first: its result is values[0] */
@@ -9171,7 +9229,7 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
     char version[GXI_VALUE] = "", target[GXI_VALUE] = "", suffix;
     gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0 };
     gxi_text cure = { 0, 0, 0, 0 }, parts = { 0, 0, 0, 0 };
-    int sm, supported = gxi_ptx_of_driver(gxi.version), target_sm = 0;
+    int sm, supported = gxi_ptx_of_driver(gxi.driver.version), target_sm = 0;
     gxi_capability(&query, gxi_context_of(context)->device, &sm);
     if (ptx) {
         gxi_ptx_directive(ptx, ".version", version);
@@ -9193,7 +9251,7 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
                     "newer, or update the driver",
                     "%s is PTX with .version %s, but the driver (CUDA %d.%d) supports .version %d.%d at most",
                     name, version,
-                    GXI_DOTTED(gxi.version), supported / 10, supported % 10);
+                    GXI_DOTTED(gxi.driver.version), supported / 10, supported % 10);
     } else if (cu == GXI_INVALID_PTX && target_sm > sm) {
         gxi_add(&cure, "compile it for this device's architecture or an older one: nvcc -ptx -arch=compute_%d", sm);
         gxi_fail(call, GPUEXEC_IMAGE_TOO_NEW, cure.p,
@@ -9261,8 +9319,7 @@ static char *gxi_read_file(gxi_call *call, const char *path, size_t *bytes) {
         if (cap - n < 2) {
             char *more = (char *)gxi_realloc(data, cap = cap ? cap * 2 : first);
             if (!more) {
-                gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL,
-                         "out of host memory: cannot read \"%s\" into %lu bytes", path, (unsigned long)cap);
+                gxi_fail_memory(call, "read \"%s\" into %lu bytes", path, (unsigned long)cap);
                 break;
             }
             data = more;
@@ -9453,7 +9510,7 @@ static const char *gxi_tool_rows(void *library, int need) {
 static void *gxi_tool_find(gxi_call *call, const gxi_tool *tool, const char *path) {
     const char *by = tool->member;
     gxi_text why = { 0, 0, 0, 0 }, tried = { 0, 0, 0, 0 };
-    const int first = gxi.version >= 13000 ? 0 : gxi.version >= 12000 ? 1 : 2;
+    const int first = gxi.driver.version >= 13000 ? 0 : gxi.driver.version >= 12000 ? 1 : 2;
     void *library = NULL;
     int i;
     if (!path && (path = gxi_environment(tool->variable)) != NULL) by = "the environment variable";
@@ -9489,12 +9546,11 @@ static void *gxi_tool_find(gxi_call *call, const gxi_tool *tool, const char *pat
     return library;
 }
 static gpuexec_result gxi_tool_load(gxi_call *call, const gxi_tool *tool, const int *version, const char *path) {
-    static gxi_mutex loading = GXI_MUTEX_INIT;
     gpuexec_result result = GPUEXEC_OK;
     if (GXI_LOAD(version)) return GPUEXEC_OK;
-    gxi_lock(&loading);
+    gxi_lock(&gxi_loading);
     if (!GXI_LOAD(version) && !gxi_tool_find(call, tool, path)) result = gxi_failed_with();
-    gxi_unlock(&loading);
+    gxi_unlock(&gxi_loading);
     return result;
 }
 #endif
@@ -9621,7 +9677,7 @@ enum { GXI_CACHE_HEAD = 16 + 2 * GXI_KEY, GXI_CACHE_NAME = 2 * GXI_KEY, GXI_CACH
 /* One line for the logger: a problem, or what happened, which only the trace shows. */
 static void gxi_cache_log(const gxi_call *call, gpuexec_log_level level, const char *what, const char *of) {
     char line[1700];
-    if (!gxi.trace && (level == GPUEXEC_LOG_TRACE || !gxi_desc()->log)) return;
+    if (!gxi.driver.trace && (level == GPUEXEC_LOG_TRACE || !gxi_desc()->log)) return;
     snprintf(line, sizeof line, "gpuexec: cache: %s%s  in %s%s%s\n", what, of, call->function,
              GXI_AT(call->where));
     gxi_log_line(level, line, sizeof line);
@@ -9634,8 +9690,8 @@ static GXI_PRINTF(2) void gxi_cache_note(const gxi_call *call, const char *forma
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
     gxi_lock(&gxi_tables);
-    gxi_free(gxi.cache_why);
-    gxi.cache_why = gxi_copy_string(text);
+    gxi_free(gxi.cache.why);
+    gxi.cache.why = gxi_copy_string(text);
     gxi_unlock(&gxi_tables);
     gxi_cache_log(call, GPUEXEC_LOG_WARNING, text, "");
 }
@@ -9846,7 +9902,7 @@ typedef struct gxi_cached {
 static int gxi_file_of_row(const void *row, char *out, size_t size) {
     void *function;
     memcpy(&function, row, sizeof function);
-    return function && gxi_file_of(gxi.library, function, out, size);
+    return function && gxi_file_of(gxi.driver.library, function, out, size);
 }
 #define GXI_FILE_OF(name, out) gxi_file_of_row(&gxi.cu.name, out, sizeof (out))
 /* Begins a key, with what decides the code whatever its source: 0 if there is no cache. */
@@ -9859,7 +9915,7 @@ static int gxi_cached_begin(gxi_call *call, gxi_cached *e, const gxi_slot *conte
     e->ours = gxi_cache_folder(&e->folder, &why);
     if (!e->ours) gxi_cache_log(call, GPUEXEC_LOG_TRACE, why.p ? why.p : "off", "");
     else if (!GXI_FILE_OF(cuInit, file)) {
-        gxi_cache_note(call, "off, because the file of the driver \"%s\" is not known", gxi.library_path);
+        gxi_cache_note(call, "off, because the file of the driver \"%s\" is not known", gxi.driver.path);
         e->ours = 0;
     } else e->ours = gxi_capability(&query, gxi_context_of(context)->device, &capability) == 0;
     gxi_text_free(&why);
@@ -9867,7 +9923,7 @@ static int gxi_cached_begin(gxi_call *call, gxi_cached *e, const gxi_slot *conte
     gxi_hash_begin(&e->hash);
     gxi_hash_string(&e->hash, GXI_CACHE_MAGIC);
     gxi_hash_string(&e->hash, kind);
-    gxi_hash_item(&e->hash, &gxi.version, sizeof gxi.version);
+    gxi_hash_item(&e->hash, &gxi.driver.version, sizeof gxi.driver.version);
     gxi_hash_item(&e->hash, &capability, sizeof capability);
     gxi_hash_file(&e->hash, file);
     return 1;
@@ -9918,7 +9974,7 @@ static char *gxi_cached_read(const gxi_call *call, const gxi_cached *e, gxi_kept
         GXI_OS(close)(file);
         if (data && !ok) {
             why = "is damaged";
-            gxi_cache_count(&gxi.cache_damaged);
+            gxi_cache_count(&gxi.cache.damaged);
         }
     }
     if (ok) {
@@ -9931,7 +9987,7 @@ static char *gxi_cached_read(const gxi_call *call, const gxi_cached *e, gxi_kept
 }
 /* Counts a look-up. `kept`: the entry's memory, or NULL. */
 static void gxi_cached_found(const gxi_call *call, const gxi_cached *e, const char *kept) {
-    gxi_cache_count(kept ? &gxi.cache_hits : &gxi.cache_misses);
+    gxi_cache_count(kept ? &gxi.cache.hits : &gxi.cache.misses);
     gxi_cache_log(call, GPUEXEC_LOG_TRACE, kept ? "hit " : "miss ", e->name);
 }
 static void gxi_cached_write(const gxi_call *call, const gxi_cached *e, const gxi_kept *parts, int n) {
@@ -10009,12 +10065,12 @@ GPUEXEC_API gpuexec_result gpuexec_cache_get_info_at(const char *where, gpuexec_
     if (!info->folder) info->folder = "";
     if (record) {
         record->cache_why.n = 0;
-        gxi_add(&record->cache_why, "%s", on ? gxi.cache_why ? gxi.cache_why : "" : why.p ? why.p : "off");
+        gxi_add(&record->cache_why, "%s", on ? gxi.cache.why ? gxi.cache.why : "" : why.p ? why.p : "off");
     }
     info->why = record && !record->cache_why.failed ? record->cache_why.p : on ? "" : "off";
-    info->hits = gxi.cache_hits;
-    info->misses = gxi.cache_misses;
-    info->damaged = gxi.cache_damaged;
+    info->hits = gxi.cache.hits;
+    info->misses = gxi.cache.misses;
+    info->damaged = gxi.cache.damaged;
     gxi_unlock(&gxi_tables);
     info->entries = l.entries;
     info->bytes = l.bytes;
@@ -10289,8 +10345,7 @@ static int gxi_module_end(gxi_call *call, gxi_slot *old) {
     gxi_slot *kernel;
     int cu;
     for (; (kernel = gxi_first(&old->is.module.info->kernels_made)) != NULL; gxi_destroy(call, kernel))
-        if (!old->adopted && old->is.module.info->kept != 1 && GXI_LOAD(&gxi.graphs_lose))
-            GXI_LOAD(&gxi.graphs_lose)(call, NULL, kernel);
+        if (!old->adopted && old->is.module.info->kept != 1) GXI_HOOK(graphs_lose, (call, NULL, kernel));
     cu = old->adopted || old->is.module.info->kept ? 0 : GXI_TRY(cuModuleUnload, (old->is.module.native));
     gxi_module_free(old->is.module.info);
     return cu;
@@ -10298,7 +10353,7 @@ static int gxi_module_end(gxi_call *call, gxi_slot *old) {
 static int gxi_kernel_end(gxi_call *call, gxi_slot *old) {           /* the module owns the CUfunction */
     (void)call;
     gxi_lock(&gxi_tables);
-    gxi_key_out(&gxi.kernels, &old->is.kernel.info->key);
+    gxi_key_out(&gxi.objects.kernels, &old->is.kernel.info->key);
     gxi_unlock(&gxi_tables);
     gxi_free(old->is.kernel.info);
     return 0;
@@ -10473,7 +10528,7 @@ static uint64_t gxi_load_image(gxi_call *call, const gxi_slot *context, const gp
     gxi_module *const m = gxi_module_new(name);
     gxi_scope scope;
     uint64_t id = 0;
-    if (!m) gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot load %s", name);
+    if (!m) gxi_fail_memory(call, "load %s", name);
     else if (gxi_enter(call, context->cu_context, &scope) == GPUEXEC_OK) {
         id = gxi_module_make(call, context, desc, image, m);
         gxi_leave(&scope);
@@ -10726,8 +10781,7 @@ static uint64_t gxi_kernel_new(gxi_call *call, const gxi_slot *owner, struct CUf
     uint64_t id;
     int limit = 0;
     if (!info) {
-        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot create kernel \"%s\"",
-                 name ? name : GXI_ADOPTED_NAME);
+        gxi_fail_memory(call, "create kernel \"%s\"", name ? name : GXI_ADOPTED_NAME);
         return 0;
     }
     if (of_module) info->module = owner->id;
@@ -10745,7 +10799,7 @@ static uint64_t gxi_kernel_new(gxi_call *call, const gxi_slot *owner, struct CUf
         info->key.owner = id;
         info->key.item = 0;
         gxi_lock(&gxi_tables);
-        gxi_key_in(&gxi.kernels, &info->key);
+        gxi_key_in(&gxi.objects.kernels, &info->key);
         gxi_unlock(&gxi_tables);
     }
     return id;
@@ -10780,7 +10834,6 @@ static GXI_COLD void gxi_fail_no_kernel(gxi_call *call, const gxi_module *m, con
 }
 
 static uint64_t gxi_kernel_get(gxi_call *call, gpuexec_module module, const char *name) {
-    static gxi_mutex getting = GXI_MUTEX_INIT;
     struct CUfunc_st *native = NULL;
     gxi_slot *slot, *other;
     gxi_scope scope;
@@ -10794,14 +10847,14 @@ static uint64_t gxi_kernel_get(gxi_call *call, gpuexec_module module, const char
     if (gxi_enter(call, slot->cu_context, &scope)) return 0;
     cu = GXI_TRY_MAKE(native, cuModuleGetFunction, (&native, slot->is.module.native, name));
     if (cu == 0) {
-        gxi_lock(&getting);                      /* concurrent calls for one kernel return the same handle */
+        gxi_lock(&gxi_getting_kernel);                      /* concurrent calls for one kernel return the same handle */
         gxi_lock(&gxi_tables);
         /* is there a handle already? */
         for (other = gxi_first_held(&m->kernels_made); other && !id; other = gxi_next_held(other))
             if (other->is.kernel.native == native) id = other->id;
         gxi_unlock(&gxi_tables);
         if (!id) id = gxi_kernel_new(call, slot, native, name, gxi_ptx_after(m->entries, m->nentries, name));
-        gxi_unlock(&getting);
+        gxi_unlock(&gxi_getting_kernel);
     }
     gxi_leave(&scope);
     if (cu == GXI_SYMBOL_NOT_FOUND) gxi_fail_no_kernel(call, m, name);
@@ -10920,19 +10973,18 @@ GPUEXEC_API int gpuexec_kernel_parameter_offset(gpuexec_kernel kernel, int index
 /* Raises the limit of dynamic shared memory to at least `bytes`; never lowers it, even when threads use different sizes
    or different handles of one CUfunction. Returns the CUresult. */
 static int gxi_raise_shared(gxi_call *call, gxi_slot *k, size_t bytes) {
-    static gxi_mutex raising = GXI_MUTEX_INIT;
     struct CUfunc_st *const function = k->is.kernel.native;
     int cu, now = 0;
     if (bytes <= GXI_LOAD(&k->of.shared_limit)) return GXI_SUCCESS;
     if (bytes > 0x7FFFFFFF) return gxi_note(call, GXI_INVALID_VALUE);
-    gxi_lock(&raising);
+    gxi_lock(&gxi_raising_shared);
     cu = GXI_TRY(cuFuncGetAttribute, (&now, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, function));
     if (cu == 0 && (int)bytes > now) {
         now = (int)bytes;
         cu = GXI_TRY(cuFuncSetAttribute, (function, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, now));
     }
     if (cu == 0) GXI_STORE(&k->of.shared_limit, (uint32_t)now);
-    gxi_unlock(&raising);
+    gxi_unlock(&gxi_raising_shared);
     return cu;
 }
 /* For occupancy queries: raises the limit as a launch would, so that the driver does not count with the lower limit.
@@ -11125,7 +11177,7 @@ static uint64_t gxi_module_of(uint64_t library, uint64_t context, int *count) {
     uint64_t id = 0;
     *count = 0;
     gxi_lock(&gxi_tables);
-    for (c = gxi_first_held(&gxi.first[GXI_CONTEXT]); c; c = gxi_next_held(c)) {
+    for (c = gxi_first_held(&gxi.objects.first[GXI_CONTEXT]); c; c = gxi_next_held(c)) {
         if (context && c->id != context) continue;
         for (m = gxi_first_held(&gxi_context_of(c)->first[GXI_MODULE]); m; m = gxi_next_held(m)) {
             if (m->is.module.library != library) continue;
@@ -11184,7 +11236,7 @@ static uint64_t gxi_library_add(gxi_call *call, gxi_library *l, struct CUlib_st 
     made.adopted = adopted != 0;
     made.is.library.native = native;
     made.is.library.info = l;
-    return gxi_new(call, GXI_LIBRARY, &made, &gxi.first[GXI_LIBRARY]);
+    return gxi_new(call, GXI_LIBRARY, &made, &gxi.objects.first[GXI_LIBRARY]);
 }
 
 /* Copies the image, with a NUL after it. */
@@ -11323,7 +11375,6 @@ static struct CUmod_st *gxi_library_native_module(gxi_call *call, const gxi_slot
 /* Without a lock while the driver works, so that threads can load for several devices at once. If two load for one
    context, the second uses the first one's module. */
 static uint64_t gxi_library_module(gxi_call *call, gpuexec_library library, gpuexec_context context) {
-    static gxi_mutex adding = GXI_MUTEX_INIT;
     const gxi_slot *slot, *c;
     struct CUmod_st *native;
     uint64_t id, mine = 0;
@@ -11340,10 +11391,10 @@ static uint64_t gxi_library_module(gxi_call *call, gpuexec_library library, gpue
     if (gxi_enter(call, c->cu_context, &scope) == GPUEXEC_OK) {
         if ((native = gxi_library_native_module(call, slot, c, m)) != NULL) {
             gxi_module_study(call, native, &slot->is.library.info->image, m);
-            gxi_lock(&adding);
+            gxi_lock(&gxi_adding_module);
             if (!(id = gxi_module_of(slot->id, c->id, &count)))
                 id = mine = gxi_module_add(call, c, native, m, slot->id, slot->adopted);
-            gxi_unlock(&adding);
+            gxi_unlock(&gxi_adding_module);
             if (!mine && !m->kept) GXI_BESIDE(cuModuleUnload, (native));
         }
         gxi_leave(&scope);
@@ -11453,8 +11504,8 @@ static void *gxi_nvjitlink_use(gxi_call *call, const char *path, gxi_text *why) 
     else if (!lacks && GXI_TRY(nvJitLinkVersion, (&major, &minor)))
         gxi_add(why, "nvJitLinkVersion returned %s (%d)", gxi_name_of("nvJitLink", call->cu), call->cu);
     else {
-        snprintf(gxi.nvjitlink_path, sizeof gxi.nvjitlink_path, "%s", path);
-        GXI_STORE(&gxi.nvjitlink_version, (int)(major * 1000 + minor * 10));
+        snprintf(gxi.tools.nvjitlink_path, sizeof gxi.tools.nvjitlink_path, "%s", path);
+        GXI_STORE(&gxi.tools.nvjitlink_version, (int)(major * 1000 + minor * 10));
         return library;
     }
     gxi_library_close(library);
@@ -11472,15 +11523,15 @@ static gpuexec_result gxi_nvjitlink_load(gxi_call *call) {
 #endif
         gxi_nvjitlink_use
     };
-    return gxi_tool_load(call, &nvjitlink, &gxi.nvjitlink_version, gxi_desc()->nvjitlink_path);
+    return gxi_tool_load(call, &nvjitlink, &gxi.tools.nvjitlink_version, gxi_desc()->nvjitlink_path);
 }
 GPUEXEC_API int gpuexec_nvjitlink_version(void) {
     GXI_CALL_NO_PLACE(gpuexec_nvjitlink_version, GXI_QUERIES);
-    return gxi_begin(call) || gxi_nvjitlink_load(call) ? 0 : gxi.nvjitlink_version;
+    return gxi_begin(call) || gxi_nvjitlink_load(call) ? 0 : gxi.tools.nvjitlink_version;
 }
 GPUEXEC_API const char *gpuexec_nvjitlink_path(void) {
     GXI_CALL_NO_PLACE(gpuexec_nvjitlink_path, GXI_QUERIES);
-    return gxi_begin(call) || gxi_nvjitlink_load(call) ? "" : gxi.nvjitlink_path;
+    return gxi_begin(call) || gxi_nvjitlink_load(call) ? "" : gxi.tools.nvjitlink_path;
 }
 
 /* Loads it, and refuses options that it does not have. */
@@ -11826,7 +11877,7 @@ static GXI_COLD void gxi_fail_nvjitlink(gxi_call *call, int code, const gxi_link
     unsigned symbols;
     gxi_text what = { 0, 0, 0, 0 }, cure = { 0, 0, 0, 0 };
     char by[32];
-    snprintf(by, sizeof by, "nvJitLink %d.%d", GXI_DOTTED(gxi.nvjitlink_version));
+    snprintf(by, sizeof by, "nvJitLink %d.%d", GXI_DOTTED(gxi.tools.nvjitlink_version));
     call->log = n->errors;
     if (code == GXI_NO_MEMORY) gxi_fail_memory(call, "link");
     else if (gxi_link_log(&what, errors, &symbols)) gxi_fail_symbols(call, l, &what, symbols);
@@ -11839,7 +11890,7 @@ static GXI_COLD void gxi_fail_nvjitlink(gxi_call *call, int code, const gxi_link
     else if (code == GXI_NVJITLINK_OUTDATED_LIBRARY || says & GXI_SAYS_NEWER)
         gxi_fail(call, GPUEXEC_IMAGE_TOO_NEW, "use the nvJitLink of the toolkit that compiled it, or a newer one "
                  "(GPUEXEC_NVJITLINK)", "%s is LTO-IR of a newer toolkit than \"%s\", which is %s", name,
-                 gxi.nvjitlink_path, by);
+                 gxi.tools.nvjitlink_path, by);
     else if (n->refused) {
         gxi_image image = { n->refused->data, n->refused->bytes, n->refused->kind, NULL, 0, 0 };
         const int ptx = image.kind == GXI_PTX;
@@ -11873,7 +11924,7 @@ static gpuexec_result gxi_nvjitlink_learn(gxi_call *call, const gxi_slot *slot) 
     gxi_nvjitlink n;
     uint64_t id = 0;
     int sm, code;
-    if (GXI_LOAD(&gxi.ptx_only)) return GPUEXEC_OK;
+    if (GXI_LOAD(&gxi.driver.ptx_only)) return GPUEXEC_OK;
     if (gxi_sm_of(call, context, &sm)) return gxi_failed_with();
     memset(&n, 0, sizeof n);
     n.desc = &gxi_module_defaults;
@@ -11904,7 +11955,7 @@ static gpuexec_result gxi_link_lto(gxi_call *call, const gxi_slot *slot) {
     n.desc = &l->desc;
     n.inputs = l->inputs;
     n.count = l->count;
-    n.ptx = GXI_LOAD(&gxi.ptx_only) > 0;
+    n.ptx = GXI_LOAD(&gxi.driver.ptx_only) > 0;
     code = gxi_nvjitlink_link(call, &n, sm);
     if (!l->searched && gxi_log_says(n.errors) & GXI_SAYS_RUNTIME) {
         result = gxi_link_add_runtime(call, l);
@@ -11964,7 +12015,8 @@ static gpuexec_result gxi_link(gxi_call *call, gxi_slot *slot, int complete) {
     if (complete && !l->searched && gxi_link_launches(l) && gxi_link_add_runtime(call, l)) return gxi_failed_with();
 #if !defined(GPUEXEC_NO_COMPILE)
     if (((complete && l->lto) || l->desc.nvjitlink) && gxi_nvjitlink_learn(call, slot)) return gxi_failed_with();
-    const int all = l->desc.nvjitlink && GXI_LOAD(&gxi.ptx_only) <= 0;             /* nvJitLink links all inputs */
+    /* nvJitLink links all inputs */
+    const int all = l->desc.nvjitlink && GXI_LOAD(&gxi.driver.ptx_only) <= 0;
     if (complete && (l->lto || all)) {
         result = gxi_link_lto(call, slot);
         if (l->image) gxi_link_join_logs(l);
@@ -12069,7 +12121,7 @@ static gpuexec_result gxi_input_kind(gxi_call *call, gpuexec_input_type type, gx
 static int gxi_link_refuses(gxi_call *call, const gxi_slot *context, gxi_image_kind kind, char *data, size_t bytes) {
     void *state = NULL;
     gxi_scope scope;
-    int refused = GXI_LOAD(&gxi.ptx_only);
+    int refused = GXI_LOAD(&gxi.driver.ptx_only);
     if (refused) return refused > 0;
     if (gxi_enter(call, context->cu_context, &scope)) return -1;
     if (GXI_TRY_MAKE(state, cuLinkCreate, (0, NULL, NULL, &state))) {
@@ -12161,9 +12213,7 @@ static gpuexec_result gxi_linker_add(gxi_call *call, gxi_slot *slot, gpuexec_inp
     if (!bytes && kind != GXI_TEXT && gxi_check_image(call, is, data, &bytes, kind)) return gxi_failed_with();
     if (!bytes) bytes = strlen((const char *)data);
     copy = (char *)gxi_realloc(NULL, bytes + 1);
-    if (!copy) return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL,
-                        "out of host memory: cannot copy %lu bytes of input",
-                               (unsigned long)bytes);
+    if (!copy) return gxi_fail_memory(call, "copy %lu bytes of input", (unsigned long)bytes);
     memcpy(copy, data, bytes);
     copy[bytes] = 0;
     return gxi_linker_give(call, slot, type, copy, bytes, name);
@@ -12360,7 +12410,7 @@ GPUEXEC_API gpuexec_result gpuexec_linker_save_at(const char *where, gpuexec_lin
                 (unsigned long long)linker.id, i);
         if (aside.failed) {
             gxi_text_free(&aside);
-            return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot write \"%s\"", path);
+            return gxi_fail_memory(call, "write \"%s\"", path);
         }
         file = fopen(aside.p, GXI_NEW_FILE);
         if (!file && errno != EEXIST) break;
@@ -12406,7 +12456,7 @@ static void gxi_nvrtc_find_headers(void) {
     static const gxi_folder places[] = { { "", "/../include" }, { "", "/../../cuda_runtime/include" },
         { "CUDA_HOME", "/include" }, { "CUDA_PATH", "/include" }, { NULL, "/usr/local/cuda/include" },
         { NULL, "/opt/cuda/include" }, { NULL, "/usr/include" } };
-    const char *const path = gxi.nvrtc_path;
+    const char *const path = gxi.tools.nvrtc_path;
     size_t i, slash = strlen(path) - 1;
     while (slash && !strchr(GXI_SLASHES, path[slash])) slash--;
     for (i = 0; i < sizeof places / sizeof *places; i++) {
@@ -12415,14 +12465,15 @@ static void gxi_nvrtc_find_headers(void) {
         char file[1100];
         FILE *opened;
         if (!base || (base == path && !slash)) continue;
-        snprintf(gxi.nvrtc_headers, sizeof gxi.nvrtc_headers, "%.*s%s", base == path ? (int)slash : (int)strlen(base),
+        snprintf(gxi.tools.nvrtc_headers, sizeof gxi.tools.nvrtc_headers, "%.*s%s", base == path ? (int)slash
+                 : (int)strlen(base),
                  base, places[i].folder);
-        snprintf(file, sizeof file, "%s/cuda_fp16.h", gxi.nvrtc_headers);
+        snprintf(file, sizeof file, "%s/cuda_fp16.h", gxi.tools.nvrtc_headers);
         if (gxi_not_a_file(file) || (opened = fopen(file, "rb")) == NULL) continue;
         fclose(opened);
         return;
     }
-    gxi.nvrtc_headers[0] = 0;
+    gxi.tools.nvrtc_headers[0] = 0;
 }
 static void *gxi_nvrtc_use(gxi_call *call, const char *path, gxi_text *why) {
     void *const library = gxi_library_named(path, why);
@@ -12436,9 +12487,9 @@ static void *gxi_nvrtc_use(gxi_call *call, const char *path, gxi_text *why) {
         gxi_add(why, "it is NVRTC %d.%d, which makes no cubins; gpuexec needs 11.2 or later", major, minor);
     else if (lacks) gxi_add(why, "it is NVRTC %d.%d, but has no function %s", major, minor, lacks);
     else {
-        snprintf(gxi.nvrtc_path, sizeof gxi.nvrtc_path, "%s", path);
+        snprintf(gxi.tools.nvrtc_path, sizeof gxi.tools.nvrtc_path, "%s", path);
         gxi_nvrtc_find_headers();
-        GXI_STORE(&gxi.nvrtc_version, major * 1000 + minor * 10);
+        GXI_STORE(&gxi.tools.nvrtc_version, major * 1000 + minor * 10);
         return library;
     }
     gxi_library_close(library);
@@ -12457,15 +12508,15 @@ static gpuexec_result gxi_nvrtc_load(gxi_call *call) {
 #endif
         gxi_nvrtc_use
     };
-    return gxi_tool_load(call, &nvrtc, &gxi.nvrtc_version, gxi_desc()->nvrtc_path);
+    return gxi_tool_load(call, &nvrtc, &gxi.tools.nvrtc_version, gxi_desc()->nvrtc_path);
 }
 GPUEXEC_API int gpuexec_compiler_version(void) {
     GXI_CALL_NO_PLACE(gpuexec_compiler_version, GXI_QUERIES);
-    return gxi_begin(call) || gxi_nvrtc_load(call) ? 0 : gxi.nvrtc_version;
+    return gxi_begin(call) || gxi_nvrtc_load(call) ? 0 : gxi.tools.nvrtc_version;
 }
 GPUEXEC_API const char *gpuexec_compiler_path(void) {
     GXI_CALL_NO_PLACE(gpuexec_compiler_path, GXI_QUERIES);
-    return gxi_begin(call) || gxi_nvrtc_load(call) ? "" : gxi.nvrtc_path;
+    return gxi_begin(call) || gxi_nvrtc_load(call) ? "" : gxi.tools.nvrtc_path;
 }
 
 /* --- one compilation ---------------------------------------------------------------------------------------------- */
@@ -12539,11 +12590,11 @@ static gpuexec_result gxi_nvrtc_architecture(gxi_call *call, const gxi_slot *con
     gxi_free(known);
     if (!n)
         return gxi_fail(call, GPUEXEC_NO_COMPILER, GXI_GET_NVRTC, "NVRTC \"%s\" does not report its architectures",
-                        gxi.nvrtc_path);
+                        gxi.tools.nvrtc_path);
     if (!best)
         return gxi_fail(call, GPUEXEC_NO_COMPILER, "use an older NVRTC: NVRTC 12 compiles for 5.0 and later; "
                         GXI_GET_NVRTC, "NVRTC %d.%d compiles for compute capability %d.%d and later, but device %d has "
-                        "%d.%d", GXI_DOTTED(gxi.nvrtc_version), least / 10, least % 10,
+                        "%d.%d", GXI_DOTTED(gxi.tools.nvrtc_version), least / 10, least % 10,
                         gxi_context_of(context)->ordinal, sm / 10, sm % 10);
     gxi_add(option, "--gpu-architecture=%s_%d%c", best == sm ? "sm" : "compute", best, 0);
     return GPUEXEC_OK;
@@ -12556,10 +12607,11 @@ static gpuexec_result gxi_nvrtc_options(gxi_call *call, const gxi_slot *context,
     if (d->architecture) gxi_add(&c->ours, "--gpu-architecture=%s%c", d->architecture, 0);
     else if (gxi_nvrtc_architecture(call, context, &c->ours)) return gxi_failed_with();
     for (i = 0; i < d->folder_count; i++) gxi_add(&c->ours, "--include-path=%s%c", d->folders[i], 0);
-    if (gxi.nvrtc_headers[0])
-        gxi_add(&c->ours, "--include-path=%s%c--include-path=%s/cccl%c", gxi.nvrtc_headers, 0, gxi.nvrtc_headers, 0);
+    if (gxi.tools.nvrtc_headers[0])
+        gxi_add(&c->ours, "--include-path=%s%c--include-path=%s/cccl%c", gxi.tools.nvrtc_headers, 0,
+                gxi.tools.nvrtc_headers, 0);
     c->nothers = d->option_count;
-    c->nours = d->folder_count + (gxi.nvrtc_headers[0] ? 3 : 1);
+    c->nours = d->folder_count + (gxi.tools.nvrtc_headers[0] ? 3 : 1);
     at = (size_t)2 * d->header_count + c->nothers + c->nours;
     if (c->ours.failed || !c->ours.p || (c->texts = (const char **)gxi_realloc(NULL, at * sizeof *c->texts)) == NULL)
         return gxi_fail_memory(call, "compile");
@@ -12588,9 +12640,7 @@ static gpuexec_result gxi_nvrtc_get(gxi_call *call, void *program, gxi_product w
     if (code == 0 && n <= (which != GXI_NVRTC_CUBIN)) return GPUEXEC_OK;             /* nothing, or only the NUL */
     if (code == 0) {
         if (n >= GXI_NO_LENGTH || (*out = (char *)gxi_realloc(NULL, n + 1)) == NULL)
-            return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL,
-                            "out of host memory: cannot read the compiler's %s (%lu bytes)", names[which],
-                            (unsigned long)n);
+            return gxi_fail_memory(call, "read the compiler's %s (%lu bytes)", names[which], (unsigned long)n);
         memset(*out, 0, n + 1);
         code = which == GXI_NVRTC_LOG ? GXI_BESIDE(nvrtcGetProgramLog, (program, *out))
              : which == GXI_NVRTC_CUBIN ? GXI_TRY(nvrtcGetCUBIN, (program, *out))
@@ -12679,7 +12729,7 @@ static gpuexec_result gxi_nvrtc_compile(gxi_call *call, const char *source, gxi_
 static uint64_t gxi_nvrtc_load_result(gxi_call *call, const gxi_slot *context, const gxi_compilation *c,
                                       gxi_module *m) {
     const gpuexec_module_desc *const desc = c->desc->module ? c->desc->module : &gxi_module_defaults;
-    const int cubin = c->cubin && !(c->ptx && GXI_LOAD(&gxi.ptx_only) > 0);
+    const int cubin = c->cubin && !(c->ptx && GXI_LOAD(&gxi.driver.ptx_only) > 0);
     gxi_image image = { c->cubin, c->cubin_bytes, GXI_CUBIN, c->ptx, c->ptx != NULL, 0 };
     char by[64];
     gxi_scope scope;
@@ -12807,7 +12857,7 @@ static void gxi_compile_before(const gxi_call *call, const char *source, gxi_com
     if (!c->entry.ours) return;
     if (!GXI_FILE_OF(nvrtcVersion, c->file)) why = "NVRTC's file is not known";
     if (!why)
-        why = gxi_files_state(c->desc, source, c->name, c->file, gxi.nvrtc_headers, NULL, 0, &c->list, c->state);
+        why = gxi_files_state(c->desc, source, c->name, c->file, gxi.tools.nvrtc_headers, NULL, 0, &c->list, c->state);
     if (why) gxi_cache_note(call, "\"%s\" is not kept: %s", c->name, why);
     if (why) c->entry.ours = 0;
 }
@@ -12816,7 +12866,7 @@ static void gxi_compile_keep(const gxi_call *call, const char *source, const gxi
                              const gxi_text *names) {
     gxi_kept part[GXI_KEPT_PARTS];
     unsigned char state[GXI_KEY];
-    if (!c->entry.ours || gxi_files_state(c->desc, source, c->name, c->file, gxi.nvrtc_headers,
+    if (!c->entry.ours || gxi_files_state(c->desc, source, c->name, c->file, gxi.tools.nvrtc_headers,
                                           c->list.p ? c->list.p : "", c->list.n, NULL, state) ||
         memcmp(state, c->state, GXI_KEY) != 0) return;
     memset(part, 0, sizeof part);
@@ -12824,8 +12874,8 @@ static void gxi_compile_keep(const gxi_call *call, const char *source, const gxi
     part[GXI_KEPT_STATE].bytes = GXI_KEY;
     part[GXI_KEPT_FILE].data = c->file;
     part[GXI_KEPT_FILE].bytes = strlen(c->file);
-    part[GXI_KEPT_HEADERS].data = gxi.nvrtc_headers;
-    part[GXI_KEPT_HEADERS].bytes = strlen(gxi.nvrtc_headers);
+    part[GXI_KEPT_HEADERS].data = gxi.tools.nvrtc_headers;
+    part[GXI_KEPT_HEADERS].bytes = strlen(gxi.tools.nvrtc_headers);
     part[GXI_KEPT_VERSION].data = (const char *)&c->version;
     part[GXI_KEPT_VERSION].bytes = sizeof c->version;
     part[GXI_KEPT_NAMES].data = names->p;
@@ -12865,7 +12915,7 @@ static uint64_t gxi_module_compile(gxi_call *call, gpuexec_context context, cons
     if (!m) gxi_fail_memory(call, "compile");
     else if (gxi_compile_look(call, slot, source, &c, &m->names)) m->cached = 1;
     else if (gxi_nvrtc_load(call) == GPUEXEC_OK && gxi_nvrtc_options(call, slot, &c) == GPUEXEC_OK) {
-        c.version = gxi.nvrtc_version;
+        c.version = gxi.tools.nvrtc_version;
         gxi_compile_before(call, source, &c);
         if (gxi_nvrtc_compile(call, source, &c, &m->names) == GPUEXEC_OK) {
             compiled = 1;
@@ -12929,7 +12979,7 @@ static GXI_COLD unsigned gxi_pools_of(const gxi_call *call, const gxi_slot *cont
     if (pool) pools[n++] = pool;
     if (by_default && by_default != pool) pools[n++] = by_default;
     gxi_lock(&gxi_tables);
-    for (other = gxi_first_held(&gxi.first[GXI_CONTEXT]); other; other = gxi_next_held(other)) {
+    for (other = gxi_first_held(&gxi.objects.first[GXI_CONTEXT]); other; other = gxi_next_held(other)) {
         if (gxi_context_of(other)->device != device) continue;
         slot = gxi_first_held(&gxi_context_of(other)->first[GXI_POOL]);
         for (k = 0; (k == 0 || slot) && n < GXI_POOLS_COUNTED; k++) {
@@ -13047,8 +13097,7 @@ static gpuexec_ptr gxi_alloc(gxi_call *call, gpuexec_context context, size_t wid
     } else if (!gxi_range_add(address, pitch ? *pitch * rows : width, context.id, call->where, GPUEXEC_MEMORY_DEVICE,
                               0)) {
         GXI_BESIDE(cuMemFree, (address));
-        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot record an allocation of %lu bytes",
-                 (unsigned long)(width * rows));
+        gxi_fail_memory(call, "record an allocation of %lu bytes", (unsigned long)(width * rows));
         address = 0;
     }
     gxi_leave(&scope);
@@ -13089,8 +13138,7 @@ static void *gxi_alloc_pinned(gxi_call *call, gpuexec_context context, size_t by
     } else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, call->where, GPUEXEC_MEMORY_PINNED,
                               flags ? GXI_COMBINED : 0)) {
         GXI_BESIDE(cuMemFreeHost, (memory));
-        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot record an allocation of %lu bytes",
-                 (unsigned long)bytes);
+        gxi_fail_memory(call, "record an allocation of %lu bytes", (unsigned long)bytes);
         memory = NULL;
     }
     gxi_leave(&scope);
@@ -13188,8 +13236,8 @@ static gpuexec_result gxi_do_postponed(const gxi_call *caller, uint64_t context)
     gxi_postponed *p, *rest, **end;
     own.kind = GXI_CLEANS;
     gxi_lock(&gxi_tables);
-    rest = gxi.postponed;                        /* other threads do not see them meanwhile */
-    GXI_STORE(&gxi.postponed, NULL);
+    rest = gxi.captures.postponed;                        /* other threads do not see them meanwhile */
+    GXI_STORE(&gxi.captures.postponed, NULL);
     gxi_unlock(&gxi_tables);
     for (end = &rest; (p = *end) != NULL; ) {
         const int closing = context && p->context == context;
@@ -13205,8 +13253,8 @@ static gpuexec_result gxi_do_postponed(const gxi_call *caller, uint64_t context)
     }
     if (!rest) return result;
     gxi_lock(&gxi_tables);
-    *end = gxi.postponed;
-    GXI_STORE(&gxi.postponed, rest);
+    *end = gxi.captures.postponed;
+    GXI_STORE(&gxi.captures.postponed, rest);
     gxi_unlock(&gxi_tables);
     return result;
 }
@@ -13220,11 +13268,11 @@ static int gxi_postpone(const gxi_call *call, const gxi_range *range, uint64_t o
     p->object = object;
     p->context = context;
     p->function = call->function;
-    GXI_STORE(&gxi.do_postponed, &gxi_do_postponed);
+    GXI_STORE(&gxi.hooks.do_postponed, &gxi_do_postponed);
     gxi_lock(&gxi_tables);
     p->where = gxi_keep_held(call->where);
-    p->next = gxi.postponed;
-    GXI_STORE(&gxi.postponed, p);
+    p->next = gxi.captures.postponed;
+    GXI_STORE(&gxi.captures.postponed, p);
     gxi_unlock(&gxi_tables);
     gxi_do_postponed(call, 0);                   /* the last capture may have ended meanwhile */
     return 1;
@@ -13250,10 +13298,10 @@ static gpuexec_result gxi_release(gxi_call *call, uint64_t address, gpuexec_memo
         gxi_leave(&scope);
         return gxi_fail_raced(call, address, registered ? "unregistered" : "freed");
     }
-    cu = (GXI_LOAD(&gxi.captures) || GXI_LOAD(&gxi.nopen)) && gxi_postpone(call, &range, 0) ? 0
+    cu = (GXI_LOAD(&gxi.captures.count) || GXI_LOAD(&gxi.captures.nopen)) && gxi_postpone(call, &range, 0) ? 0
         : gxi_free_range(call, &range, 1);
     gxi_leave(&scope);
-    if (GXI_LOAD(&gxi.postponed)) gxi_do_postponed(call, 0);
+    if (GXI_LOAD(&gxi.captures.postponed)) gxi_do_postponed(call, 0);
     return cu && cu != GXI_DEINITIALIZED
         ? gxi_fail_cu(call, NULL, registered ? "cannot unregister 0x%llx" : "cannot free 0x%llx",
                       (unsigned long long)address) : GPUEXEC_OK;
@@ -13318,9 +13366,7 @@ GPUEXEC_API gpuexec_result gpuexec_register_at(const char *where, gpuexec_contex
         result = gxi_fail_cu(call, NULL, "cannot page-lock %lu bytes at %p", (unsigned long)bytes, memory);
     else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, where, GPUEXEC_MEMORY_REGISTERED, 0)) {
         GXI_BESIDE(cuMemHostUnregister, (memory));
-        result = gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL,
-                          "out of host memory: cannot record %lu registered bytes",
-                          (unsigned long)bytes);
+        result = gxi_fail_memory(call, "record %lu registered bytes", (unsigned long)bytes);
     }
     gxi_leave(&scope);
     return result;
@@ -13361,7 +13407,7 @@ static struct CUctx_st *gxi_context_on(int ordinal, unsigned n, unsigned long lo
     struct CUctx_st *native = NULL;
     const gxi_slot *slot;
     gxi_lock(&gxi_tables);                       /* other threads may open and close contexts */
-    for (slot = gxi_first_held(&gxi.first[GXI_CONTEXT]); slot && !native; slot = gxi_next_held(slot)) {
+    for (slot = gxi_first_held(&gxi.objects.first[GXI_CONTEXT]); slot && !native; slot = gxi_next_held(slot)) {
         if (gxi_context_of(slot)->ordinal != ordinal || n--) continue;
         native = slot->cu_context;
         *id = gxi_context_of(slot)->id;
@@ -13474,7 +13520,7 @@ static int gxi_pointer(gxi_call *call, uint64_t address, gpuexec_pointer_info *i
 }
 GPUEXEC_API gpuexec_result gpuexec_pointer_get_info_at(const char *where, gpuexec_ptr address,
                                                        gpuexec_pointer_info *info) {
-    if (info && GXI_LOAD(&gxi.started) && gxi_pointer_of_ours(address, info)) return GPUEXEC_OK;
+    if (info && GXI_LOAD(&gxi.start.started) && gxi_pointer_of_ours(address, info)) return GPUEXEC_OK;
     GXI_CALL(gpuexec_pointer_get_info, GXI_QUERIES);
     if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
@@ -13508,8 +13554,8 @@ static uint64_t gxi_stream_new(gxi_call *call, const gxi_slot *context, struct C
     made.is.stream.native = native;
     made.owned = owned != 0;
     made.legacy = (unsigned)legacy & 3;
-    GXI_STORE(&gxi.add_launches, &gxi_add_last_launches);
-    GXI_STORE(&gxi.mark, &gxi_mark);
+    GXI_STORE(&gxi.hooks.add_launches, &gxi_add_last_launches);
+    GXI_STORE(&gxi.hooks.mark, &gxi_mark);
     if (!gxi_open_room()) {
         gxi_fail_memory(call, "create a stream");
         return 0;
@@ -13522,7 +13568,7 @@ static uint64_t gxi_stream_new(gxi_call *call, const gxi_slot *context, struct C
 
 static int gxi_stream_end(gxi_call *call, gxi_slot *old) {
     gxi_capture c;                               /* ended by other code: a stream that captures is not closed */
-    if (GXI_LOAD(&gxi.captures) && gxi_capture_take(old->id, &c)) gxi_own_none(c.owned, NULL);
+    if (GXI_LOAD(&gxi.captures.count) && gxi_capture_take(old->id, &c)) gxi_own_none(c.owned, NULL);
     return old->adopted ? 0 : GXI_TRY(cuStreamDestroy, (old->is.stream.native));
 }
 
@@ -13705,7 +13751,7 @@ static void gxi_event_flag(uint64_t event, uint32_t flag) {
     gxi_slot *e;
     gxi_lock(&gxi_tables);
     e = gxi_peek(event, GXI_EVENT);
-    if (e && flag & ~e->is.event.flags & GXI_RECORDABLE) GXI_STORE(&gxi.watched, gxi.watched + 1);
+    if (e && flag & ~e->is.event.flags & GXI_RECORDABLE) GXI_STORE(&gxi.captures.watched, gxi.captures.watched + 1);
     if (e) GXI_STORE(&e->is.event.flags, e->is.event.flags | flag);
     gxi_unlock(&gxi_tables);
 }
@@ -13720,7 +13766,7 @@ static GXI_NOINLINE gpuexec_result gxi_event_refused(gxi_call *call, const gxi_s
 }
 /* A stream whose calls need no context and no checks before the driver, on this thread. */
 GXI_HOT int gxi_is_plain(const gxi_slot *stream) {
-    return !(stream->legacy || stream->borrowed || GXI_GLANCE(&gxi.watched) || gxi_thread.latched);
+    return !(stream->legacy || stream->borrowed || GXI_GLANCE(&gxi.captures.watched) || gxi_thread.latched);
 }
 static GXI_NOINLINE int gxi_is_idle_now(struct CUstream_st *native) {
     int status = 0;
@@ -13728,7 +13774,7 @@ static GXI_NOINLINE int gxi_is_idle_now(struct CUstream_st *native) {
 }
 /* The same if it does not capture, although others may: one query if it may capture. */
 static GXI_NOINLINE int gxi_is_idle(const gxi_slot *stream) {
-    return !(stream->legacy || stream->borrowed || GXI_LOAD(&gxi.careful) || gxi_thread.latched) &&
+    return !(stream->legacy || stream->borrowed || GXI_LOAD(&gxi.captures.careful) || gxi_thread.latched) &&
         (!GXI_LOAD(&stream->is.stream.open) || gxi_is_idle_now(stream->is.stream.native));
 }
 /* `fails`: the text of a failure. cu: what the driver returned on the fast path, -1 if that was not tried. */
@@ -13788,7 +13834,7 @@ static GXI_NOINLINE gpuexec_result gxi_wait_event_else(const char *where, gpuexe
         gxi_check_join(call, slot, captured, "the event's last record")) return gxi_failed_with();
     result = gxi_stream_waits(call, slot, e->is.event.native, captured, "the stream cannot wait for the event", cu);
     if (!result && given && !captured) gxi_joined_perhaps(slot);
-    if (!result && e->interprocess && GXI_LOAD(&gxi.waits_for_others)) GXI_LOAD(&gxi.waits_for_others)(call, slot, e);
+    if (!result && e->interprocess) GXI_HOOK(waits_for_others, (call, slot, e));
     return result;
 }
 static GXI_NOINLINE gpuexec_result gxi_wait_event_idle(const char *where, gpuexec_stream stream, gpuexec_event event,
@@ -13817,7 +13863,7 @@ GPUEXEC_API gpuexec_result gpuexec_stream_wait_event_at(const char *where, gpuex
 static GXI_NOINLINE gxi_use *gxi_use_find(uint64_t context) {
     gxi_thread_record *record = gxi_thread.record;
     unsigned i;
-    if (!record || gxi_thread.epoch != GXI_LOAD(&gxi.epoch)) return NULL;
+    if (!record || gxi_thread.epoch != GXI_LOAD(&gxi.start.epoch)) return NULL;
     for (i = 0; i < record->nuses; i++)
         if (record->uses[i].context == context) return gxi_thread.use = &record->uses[i];
     return NULL;
@@ -13825,7 +13871,7 @@ static GXI_NOINLINE gxi_use *gxi_use_find(uint64_t context) {
 /* This thread's entry for a context; NULL: none. */
 GXI_HOT gxi_use *gxi_use_of(uint64_t context) {
     gxi_use *use = gxi_thread.use;
-    return gxi_thread.epoch == GXI_LOAD(&gxi.epoch) && use->context == context ? use : gxi_use_find(context);
+    return gxi_thread.epoch == GXI_LOAD(&gxi.start.epoch) && use->context == context ? use : gxi_use_find(context);
 }
 /* The same; creates it. NULL: no memory. */
 static gxi_use *gxi_use_make(uint64_t context) {
@@ -13904,7 +13950,7 @@ static struct CUevent_st *gxi_wait_event_of(gxi_call *call, const gxi_slot *stre
                     gxi_ordinal_of(stream));
         return NULL;
     }
-    GXI_STORE(&gxi.give_back, &gxi_give_back);
+    GXI_STORE(&gxi.hooks.give_back, &gxi_give_back);
     use->event = gxi_wait_event_take(gxi_context_of(slot), made);
     if (use->event != made) GXI_BESIDE(cuEventDestroy, (made));
     if (!use->event) gxi_fail_memory(call, "make the stream wait");
@@ -13946,8 +13992,8 @@ GXI_HOT int gxi_stream_waits_fast(const gxi_slot *stream, const gxi_slot *other,
     if (!use || !use->event || other->legacy || other->borrowed || !gxi_is_plain(stream)) return 0;
     return gxi_stream_waits_straight(stream, other, use, tried);
 }
-/* The same if neither captures, as far as that matters: if other code has both, a stream that joins stays in gxi.open.
-   One query. */
+/* The same if neither captures, as far as that matters: if other code has both, a stream that joins stays in
+   gxi.captures.open. One query. */
 static GXI_NOINLINE int gxi_stream_waits_idle(const gxi_slot *stream, const gxi_slot *other, gxi_tried *tried) {
     const gxi_use *const use = gxi_use_of(other->context);
     return !tried->name && use && use->event && !other->legacy && !other->borrowed && gxi_is_idle(stream) &&
@@ -13997,7 +14043,7 @@ static gpuexec_result gxi_check_value(gxi_call *call, gpuexec_ptr address, unsig
     if (!has)
         return gxi_fail(call, GPUEXEC_OLD_DRIVER, "install a newer NVIDIA driver, or use events",
                         "writing values on a stream and waiting for them need a driver for CUDA 11.7 or later; this "
-                        "driver supports CUDA %d.%d", GXI_DOTTED(gxi.version));
+                        "driver supports CUDA %d.%d", GXI_DOTTED(gxi.driver.version));
     if (!address) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the address is 0");
     if (address % bytes)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
@@ -14183,7 +14229,7 @@ static GXI_NOINLINE void gxi_scope_join_else(const gpuexec_stream_scope *scope, 
 }
 /* The slot of the thread's current stream; NULL if it does not exist. */
 GXI_HOT gxi_slot *gxi_current_slot(gxi_use *use) {
-    const uint64_t ends = GXI_LOAD(&gxi.ends);
+    const uint64_t ends = GXI_LOAD(&gxi.objects.ends);
     if (GXI_UNLIKELY(use->ends != ends || !use->current)) {
         use->ends = ends;
         use->current = gxi_peek(gxi_current_known(use->context), GXI_STREAM);
@@ -14247,7 +14293,7 @@ static void *gxi_pool_share(gxi_context *info, void *made) {
     void *pool;
     gxi_lock(&gxi_tables);
     pool = info->pool;
-    for (other = gxi_first_held(&gxi.first[GXI_CONTEXT]); other && !pool; other = gxi_next_held(other))
+    for (other = gxi_first_held(&gxi.objects.first[GXI_CONTEXT]); other && !pool; other = gxi_next_held(other))
         if (gxi_context_of(other)->device == info->device) pool = gxi_context_of(other)->pool;
     if (!pool) pool = made;
     GXI_STORE(&info->pool, pool);
@@ -14261,7 +14307,7 @@ static int gxi_pool_leave(gxi_call *call, gxi_context *info) {
     gxi_lock(&gxi_tables);
     pool = info->pool;
     GXI_STORE(&info->pool, NULL);
-    for (other = gxi_first_held(&gxi.first[GXI_CONTEXT]); other && pool; other = gxi_next_held(other))
+    for (other = gxi_first_held(&gxi.objects.first[GXI_CONTEXT]); other && pool; other = gxi_next_held(other))
         if (gxi_context_of(other)->pool == pool) pool = NULL;
     gxi_unlock(&gxi_tables);
     return pool ? GXI_TRY(cuMemPoolDestroy, (pool)) : 0;
@@ -14306,7 +14352,7 @@ static void *gxi_pool(gxi_call *call, const gxi_slot *context) {
     void *pool = GXI_LOAD(&info->pool), *made;
     if (pool || (pool = gxi_pool_share(info, NULL)) != NULL) return pool;
     if (gxi_need_pools(call, info) || !(made = gxi_pool_make(call, info, NULL))) return NULL;
-    GXI_STORE(&gxi.leave_pool, &gxi_pool_leave);
+    GXI_STORE(&gxi.hooks.leave_pool, &gxi_pool_leave);
     pool = gxi_pool_share(info, made);
     if (pool != made) GXI_BESIDE(cuMemPoolDestroy, (made));          /* another thread was first */
     return pool;
@@ -14342,7 +14388,7 @@ static gpuexec_result gxi_check_pool(gxi_call *call, const gxi_context *info, co
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set release to 1, or leave both 0 to keep all memory",
                         "gpuexec_pool_desc.release_threshold is %llu, but release is 0",
                         (unsigned long long)desc->release_threshold);
-    if (desc->max_bytes && gxi.version < 12020)
+    if (desc->max_bytes && gxi.driver.version < 12020)
         return gxi_fail_old(call, "leave it 0, or install a newer NVIDIA driver", "gpuexec_pool_desc.max_bytes needs",
                             12020);
     if (!desc->exportable) return GPUEXEC_OK;
@@ -14560,9 +14606,9 @@ static uint64_t gxi_current_in_current(gxi_call *call) {
     uint64_t id = 0;
     if (gxi_begin(call) || gxi_current(call, &native)) return 0;
     /* several handles may refer to it: the one that was pushed, or the newest */
-    if (native && depth && depth <= GXI_AUDIT_DEPTH && gxi_audit.pushes[depth - 1].native == native &&
-        gxi_peek(gxi_audit.pushes[depth - 1].context, GXI_CONTEXT))
-        id = gxi_audit.pushes[depth - 1].context;
+    if (native && depth && depth <= GXI_AUDIT_DEPTH && gxi_local.pushes[depth - 1].native == native &&
+        gxi_peek(gxi_local.pushes[depth - 1].context, GXI_CONTEXT))
+        id = gxi_local.pushes[depth - 1].context;
     else if (native) id = gxi_context_with(native);
     if (id) return gxi_current_stream(call, id);
     if (native) snprintf(is, sizeof is, "gpuexec has no handle for the current context, %p", (void *)native);
@@ -14633,26 +14679,15 @@ static GXI_NOINLINE gpuexec_ptr gxi_alloc_on(const char *where, const gpuexec_po
     } else if (tried == 0 || !gxi_range_add(address, bytes, context->id, where, GPUEXEC_MEMORY_DEVICE, pooled)) {
         if (pool) GXI_BESIDE(cuMemFreeAsync, (address, slot->is.stream.native));
         else GXI_BESIDE(cuMemFree, (address));
-        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot record an allocation of %lu bytes",
-                 (unsigned long)bytes);
+        gxi_fail_memory(call, "record an allocation of %lu bytes", (unsigned long)bytes);
         address = 0;
     } else if (pooled == GXI_OF_GRAPH) gxi_capture_owns(slot, address);
     gxi_leave(&scope);
     return address;
 }
-/* The stream and pool that this thread used last, as long as no stream and no pool was closed since then (gxi.ends). */
-typedef struct gxi_pooling {
-    uint64_t            ends, stream, from, context;     /* handle ids; from: of a pool, 0 for gpuexec's */
-    struct CUstream_st *native;
-    void               *pool;
-    struct CUctx_st    *cu_context;
-    unsigned long long  context_id;                      /* the driver's */
-    uint32_t            open;                            /* the stream's */
-} gxi_pooling;
-static GXI_THREAD gxi_pooling gxi_pooled_on = { ~(uint64_t)0, 0, 0, 0, NULL, NULL, NULL, 0, 0 };
 /* Looks them up. 0: a call on that stream needs its checks. */
 static GXI_NOINLINE int gxi_pooling_find(gxi_pooling *p, uint64_t stream, uint64_t from) {
-    const uint64_t ends = GXI_LOAD(&gxi.ends);
+    const uint64_t ends = GXI_LOAD(&gxi.objects.ends);
     const gxi_slot *s = gxi_peek(stream, GXI_STREAM), *own = gxi_peek(from, GXI_POOL);
     const gxi_slot *context = s && gxi_is_idle(s) ? gxi_peek(s->context, GXI_CONTEXT) : NULL;
     p->ends = ~(uint64_t)0;
@@ -14671,20 +14706,21 @@ static GXI_NOINLINE int gxi_pooling_find(gxi_pooling *p, uint64_t stream, uint64
     return 1;
 }
 GXI_HOT int gxi_pools_on(const gxi_pooling *p, uint64_t stream) {
-    return p->stream == stream && p->ends == GXI_LOAD(&gxi.ends) && !(GXI_GLANCE(&gxi.careful) || gxi_thread.latched) &&
+    return p->stream == stream && p->ends == GXI_LOAD(&gxi.objects.ends) &&
+        !(GXI_GLANCE(&gxi.captures.careful) || gxi_thread.latched) &&
         (!GXI_UNLIKELY(p->open) || gxi_is_idle_now(p->native));
 }
 /* The rest of an allocation without its checks: cu and address are the driver's. */
 static GXI_NOINLINE gpuexec_ptr gxi_alloc_else(const char *where, const gpuexec_pool *from, gpuexec_stream stream,
                                                size_t bytes, int cu, gpuexec_ptr address) {
     if (cu == 0 && !address) cu = GXI_MADE_NOTHING;
-    if (cu == 0 && gxi_range_add(address, bytes, gxi_pooled_on.context, where, GPUEXEC_MEMORY_DEVICE, GXI_POOLED))
+    if (cu == 0 && gxi_range_add(address, bytes, gxi_thread.pooling.context, where, GPUEXEC_MEMORY_DEVICE, GXI_POOLED))
         return address;
     return gxi_alloc_on(where, from, stream, bytes, cu, address);
 }
 /* from: NULL for gpuexec's pool */
 GXI_HOT gpuexec_ptr gxi_alloc_fast(const char *where, const gpuexec_pool *from, gpuexec_stream stream, size_t bytes) {
-    gxi_pooling *const p = &gxi_pooled_on;
+    gxi_pooling *const p = &gxi_thread.pooling;
     gpuexec_ptr address = 0;
     int cu = -1;
     if ((!from || from->id) && bytes - 1 < GXI_MOST_MEMORY &&
@@ -14742,35 +14778,35 @@ static GXI_NOINLINE gpuexec_result gxi_free_on(const char *where, gpuexec_stream
         if (cu == 0) gxi_own_freed(address, where);
         return gxi_free_on_else(where, address, &range, cu, 0);
     }
-    if (!captures && GXI_LOAD(&gxi.graphs_lose)) GXI_LOAD(&gxi.graphs_lose)(call, &range, NULL);
+    if (!captures) GXI_HOOK(graphs_lose, (call, &range, NULL));
     cu = GXI_TRY(cuMemFreeAsync, (address, slot->is.stream.native));
     gxi_leave(&scope);
     return gxi_free_on_else(where, address, &range, cu, captures);
 }
-/* A free without the checks of gxi_free_on, unless `checks`, of a range that gxi.quick does not have. */
+/* A free without the checks of gxi_free_on, unless `checks`, of a range that gxi.ranges.quick does not have. */
 static GXI_NOINLINE gpuexec_result gxi_free_slow(const char *where, gpuexec_stream stream, gpuexec_ptr address,
                                                  int checks) {
     gxi_range range;
     int cu = 0;
     if (checks || !gxi_range_remove_if(address, GPUEXEC_MEMORY_DEVICE, 1, where, &range))
         return gxi_free_on(where, stream, address);
-    GXI_RELAXED cu = gxi.cu.cuMemFreeAsync(address, gxi_pooled_on.native);
+    GXI_RELAXED cu = gxi.cu.cuMemFreeAsync(address, gxi_thread.pooling.native);
     return !cu ? GPUEXEC_OK : gxi_free_on_else(where, address, &range, cu, 0);
 }
 static GXI_COLD gpuexec_result gxi_free_failed(const char *where, gpuexec_ptr address, int cu) {
     const gxi_range range = gxi_range_rested(address);
     return gxi_free_on_else(where, address, &range, cu, 0);
 }
-/* Whether graphs may use the memory there; its size is known from gxi.quick, or not at all. */
+/* Whether graphs may use the memory there; its size is known from gxi.ranges.quick, or not at all. */
 static GXI_NOINLINE int gxi_graphs_use_it(uint64_t address) {
     const gxi_range *const r = gxi_quick(address);
-    return GXI_LOAD(&r->lo) != address || GXI_LOAD(&gxi.graphs_use)(address, GXI_LOAD(&r->bytes));
+    return GXI_LOAD(&r->lo) != address || GXI_LOAD(&gxi.hooks.graphs_use)(address, GXI_LOAD(&r->bytes));
 }
 GXI_HOT int gxi_graphs_use(uint64_t address) {
-    return GXI_UNLIKELY(GXI_LOAD(&gxi.named) || GXI_LOAD(&gxi.unlisted)) && gxi_graphs_use_it(address);
+    return GXI_UNLIKELY(GXI_LOAD(&gxi.graphs.named) || GXI_LOAD(&gxi.graphs.unlisted)) && gxi_graphs_use_it(address);
 }
 GPUEXEC_API gpuexec_result gpuexec_free_on_at(const char *where, gpuexec_stream stream, gpuexec_ptr address) {
-    gxi_pooling *const p = &gxi_pooled_on;
+    gxi_pooling *const p = &gxi_thread.pooling;
     unsigned long long id = 0;                   /* like all clean-up, it first checks that the context still exists */
     int cu = 0;
     if (gxi_graphs_use(address) || !(gxi_pools_on(p, stream.id) || gxi_pooling_find(p, stream.id, 0)) ||
@@ -14824,8 +14860,7 @@ GPUEXEC_API gpuexec_ptr gpuexec_alloc_managed_at(const char *where, gpuexec_cont
         address = 0;
     } else if (!gxi_range_add(address, bytes, context.id, where, GPUEXEC_MEMORY_MANAGED, 0)) {
         GXI_BESIDE(cuMemFree, (address));
-        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot record an allocation of %lu bytes",
-                 (unsigned long)bytes);
+        gxi_fail_memory(call, "record an allocation of %lu bytes", (unsigned long)bytes);
         address = 0;
     }
     gxi_leave(&scope);
@@ -14986,7 +15021,7 @@ GPUEXEC_API gpuexec_result gpuexec_managed_get_info_at(const char *where, gpuexe
     if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
     if (gxi_check_managed(call, address, bytes, &device, &scope)) return gxi_failed_with();
-    newer = gxi.version >= 12020;
+    newer = gxi.driver.version >= 12020;
     for (i = 0; i < ALL; i++) {
         sizes[i] = sizeof *found;
         values[i] = &found[i];
@@ -15025,7 +15060,7 @@ static int gxi_is_busy_held(const gxi_slot *stream) {
 static int gxi_busy_stream(int device, gxi_slot *stream) {
     const gxi_slot *c, *s = NULL;
     gxi_lock(&gxi_tables);
-    for (c = gxi_first_held(&gxi.first[GXI_CONTEXT]); c && !s; c = gxi_next_held(c)) {
+    for (c = gxi_first_held(&gxi.objects.first[GXI_CONTEXT]); c && !s; c = gxi_next_held(c)) {
         if (gxi_context_of(c)->device != device) continue;
         s = gxi_first_held(&gxi_context_of(c)->first[GXI_STREAM]);
         while (s && !gxi_is_busy_held(s)) s = gxi_next_held(s);
@@ -15063,7 +15098,7 @@ static uint64_t gxi_event_new(gxi_call *call, const gxi_slot *context, struct CU
 }
 
 static int gxi_event_end(gxi_call *call, gxi_slot *old) {
-    if (old->is.event.flags & GXI_IN_GRAPH) GXI_LOAD(&gxi.graphs_lose)(call, NULL, old);
+    if (old->is.event.flags & GXI_IN_GRAPH) GXI_LOAD(&gxi.hooks.graphs_lose)(call, NULL, old);
     return old->adopted ? 0 : GXI_TRY(cuEventDestroy, (old->is.event.native));
 }
 
@@ -15647,8 +15682,8 @@ static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t on, int now, gxi_
                                  ? "check that the memory has not been freed, and check the direction: copy_in writes "
                                    "to the device, copy_out reads from it"
                                  : "check that the memory has not been freed", NULL);
-    if (now && x->kind == GXI_COPY_OUT && GXI_LOAD(&gxi.barriers))
-        return GXI_LOAD(&gxi.look_at_barriers)(call, slot->cu_context, NULL, 1);
+    if (now && x->kind == GXI_COPY_OUT && GXI_LOAD(&gxi.barriers.count))
+        return GXI_LOAD(&gxi.hooks.look_at_barriers)(call, slot->cu_context, NULL, 1);
     return GPUEXEC_OK;
 }
 
@@ -16215,8 +16250,8 @@ static gpuexec_result gxi_copy_many(gxi_call *call, uint64_t on, int now, const 
         ok = 0;
     }
     gxi_leave(&scope);
-    if (ok && now && out && GXI_LOAD(&gxi.barriers))
-        return GXI_LOAD(&gxi.look_at_barriers)(call, slot->cu_context, NULL, 1);
+    if (ok && now && out && GXI_LOAD(&gxi.barriers.count))
+        return GXI_LOAD(&gxi.hooks.look_at_barriers)(call, slot->cu_context, NULL, 1);
     return ok ? GPUEXEC_OK : gxi_failed_with();
 }
 GPUEXEC_API gpuexec_result gpuexec_copy_many_at(const char *where, gpuexec_stream stream,
@@ -16754,7 +16789,7 @@ static GXI_COLD gpuexec_result gxi_check_attributes(gxi_call *call, const gxi_sl
                         "memory_sync_domain to 0",
                         "launch attributes (cuLaunchKernelEx, %s) need a driver for CUDA 11.8 or later; this driver "
                         "supports CUDA %d.%d",
-                        gxi_kernel_of(k)->title, GXI_DOTTED(gxi.version));
+                        gxi_kernel_of(k)->title, GXI_DOTTED(gxi.driver.version));
     if (desc && (desc->memory_sync_domain < 0 || desc->memory_sync_domain > 1))
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
                         "memory_sync_domain is %d; it must be 0 (the stream's domain) or 1 (the remote domain)",
@@ -16826,7 +16861,7 @@ GPUEXEC_API gpuexec_result gpuexec_launch_at(const char *where, gpuexec_kernel k
         !gxi_plain_args_fit(k->is.kernel.sizes, &args) ||
         !(s = GXI_UNLIKELY(stream.id == GXI_CURRENT) ? gxi_current_in(k->context)
                                                      : gxi_peek_inline(stream.id, GXI_STREAM)) ||
-        k->cu_context != s->cu_context || s->legacy || s->borrowed || gxi_thread.latched || gxi.trace)
+        k->cu_context != s->cu_context || s->legacy || s->borrowed || gxi_thread.latched || gxi.driver.trace)
         return gxi_launch_typed(where, kernel, stream, &dims, &args);
     gxi_note_launch(s, kernel.id, where);
     gxi_config(&config, &dims, s->is.stream.native);
@@ -16853,8 +16888,8 @@ GPUEXEC_API gpuexec_result gpuexec_launch_with_at(const char *where, gpuexec_ker
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-params   Parameter blocks, kept launches, prepared launches. What is prepared, in a batch, a node or part of a
    multi-device launch is a gxi_kept_launch: gxi_check_kept makes all checks once, gxi_kept_copy copies what the caller
-   owns, and the launch is valid until gxi_kept_lost finds its kernel or its stream closed. None was as long as gxi.ends
-   is the same: one comparison instead of look-ups. */
+   owns, and the launch is valid until gxi_kept_lost finds its kernel or its stream closed. None was as long as
+   gxi.objects.ends is the same: one comparison instead of look-ups. */
 
 enum { GXI_MOST_BYTES = 32764,
        GXI_STRUCT = 256 /* kinds from here on: a struct of alignment 1 << (kind - GXI_STRUCT) */ };
@@ -16920,7 +16955,7 @@ GPUEXEC_API gpuexec_params gpuexec_params_create_at(const char *where) {
     made.is.params.info = gxi_block_new(16, 256, NULL);
     if (!made.is.params.info) gxi_fail_memory(call, "create a parameter block");
     else {
-        handle.id = gxi_new(call, GXI_PARAMS, &made, &gxi.first[GXI_PARAMS]);
+        handle.id = gxi_new(call, GXI_PARAMS, &made, &gxi.objects.first[GXI_PARAMS]);
         if (handle.id) return handle;
         gxi_free(made.is.params.info);
     }
@@ -16968,9 +17003,8 @@ static gpuexec_result gxi_params_append(gxi_call *call, gpuexec_params params, c
     if (b->count == b->room || end > b->space) {
         gxi_block *larger = gxi_block_new(b->count == b->room ? b->room * 2 : b->room,
                                           end > b->space ? end * 2 : b->space, b);
-        if (!larger) return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL,
-                                     "out of host memory: cannot add argument %u (counted from 0) to a parameter "
-                                     "block", b->count);
+        if (!larger) return gxi_fail_memory(call, "add argument %u (counted from 0) to a parameter block",
+                                            b->count);
         gxi_block_add(larger, value, bytes, alignment, kind);        /* value may be in the old one */
         slot->is.params.info = larger;
         gxi_free(b);
@@ -17044,7 +17078,7 @@ GPUEXEC_API gpuexec_args gpuexec_params_args_at(const char *where, gpuexec_param
    supports from CUDA 12.1. */
 static int gxi_most_bytes(const gxi_call *call, const gxi_slot *kernel) {
     int binary = 0;
-    if (gxi.version < 12010 ||
+    if (gxi.driver.version < 12010 ||
         GXI_BESIDE(cuFuncGetAttribute, (&binary, GXI_FUNC_BINARY_VERSION, kernel->is.kernel.native))) return 4096;
     return binary < 70 ? 4096 : GXI_MOST_BYTES;
 }
@@ -17132,13 +17166,12 @@ GPUEXEC_API gpuexec_result gpuexec_params_check_at(const char *where, gpuexec_pa
                             "depend on it",
                             "argument %u (counted from 0) of %s is aligned to %u: this driver (CUDA %d.%d) does not "
                             "report its device offset", i, name,
-                            (unsigned)gxi_kind_alignment(b->kinds[i]), GXI_DOTTED(gxi.version));
+                            (unsigned)gxi_kind_alignment(b->kinds[i]), GXI_DOTTED(gxi.driver.version));
     }
     if (!gxi_typed_args_fit(k->is.kernel.sizes, &args)) return gxi_fail_args(call, name, k->is.kernel.sizes, &args);
     fits = gxi_block_fit(slot, k->is.kernel.sizes + b->count + 1);
     if (fits < 0)
-        return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot change the layout of a "
-                                                                "parameter block");
+        return gxi_fail_memory(call, "change the layout of a parameter block");
     for (i = 0; !fits && i < b->count; i++)
         if (gxi_block_offset(b, i) != k->is.kernel.sizes[b->count + i + 1]) return gxi_fail_layout(call, k, b, i);
     return GPUEXEC_OK;
@@ -17346,7 +17379,8 @@ typedef struct gxi_prepared {
                                                     than addresses */
     void           *packed[5];                   /* the buffer that extra points to */
     size_t          bytes;                       /* of the values */
-    uint64_t        ends;                        /* gxi.ends when kernel and stream were last found open; GXI_LOOK if
+    uint64_t        ends;
+        /* gxi.objects.ends when kernel and stream were last found open; GXI_LOOK if
                                                     each launch must look them up */
 } gxi_prepared;
 #define GXI_LOOK UINT64_MAX
@@ -17393,8 +17427,7 @@ static uint64_t gxi_prepared_new(gxi_call *call, gxi_slot *k, gxi_slot *s, const
     bytes = values - addresses + gxi_kept_bytes(k, desc, &sized, NULL);
     p = (gxi_prepared *)gxi_realloc(NULL, bytes + strlen(module_name) + 1);
     if (!p) {
-        gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot prepare a launch of %s",
-                 gxi_kernel_of(k)->title);
+        gxi_fail_memory(call, "prepare a launch of %s", gxi_kernel_of(k)->title);
         return 0;
     }
     memset(p, 0, bytes);                         /* padding is 0 */
@@ -17501,7 +17534,8 @@ static GXI_COLD gpuexec_result gxi_launch_prepared_else(const char *where, gpuex
     gxi_slot *slot;
     gxi_prepared *p;
     gpuexec_result result;
-    uint64_t ends = GXI_LOAD(&gxi.ends);         /* read first: the next launch then sees what is closed meanwhile */
+    /* read first: the next launch then sees what is closed meanwhile */
+    uint64_t ends = GXI_LOAD(&gxi.objects.ends);
     GXI_CALL(gpuexec_launch_prepared, GXI_WORKS);
     slot = gxi_peek(prepared.id, GXI_PREPARED);
     if (slot) call->stream = gxi_prepared_of(slot)->stream.id;
@@ -17510,7 +17544,7 @@ static GXI_COLD gpuexec_result gxi_launch_prepared_else(const char *where, gpuex
     p = gxi_prepared_of(slot);
     result = gxi_launch_kept("gpuexec_launch_prepared", where, &p->launch, p->stream, cu);
     /* these need more work at each launch */
-    if (!result && !p->on->legacy && !p->on->borrowed && !gxi.trace &&
+    if (!result && !p->on->legacy && !p->on->borrowed && !gxi.driver.trace &&
         (GXI_HAS(cuLaunchKernelEx) || !p->form.config.count))
         p->ends = ends;
     return result;
@@ -17519,7 +17553,7 @@ GPUEXEC_API gpuexec_result gpuexec_launch_prepared_at(const char *where, gpuexec
     gxi_slot *slot = gxi_peek_inline(prepared.id, GXI_PREPARED);
     const gxi_prepared *p;
     int cu;
-    if (!slot || gxi_thread.latched || (p = gxi_prepared_of(slot))->ends != GXI_LOAD(&gxi.ends))
+    if (!slot || gxi_thread.latched || (p = gxi_prepared_of(slot))->ends != GXI_LOAD(&gxi.objects.ends))
         return gxi_launch_prepared_else(where, prepared, -1);
     gxi_note_launch(p->on, p->launch.kernel.id, where);
     cu = gxi_launch_straight(&p->form.config, p->launch.params.function, p->params, p->extra);
@@ -17534,10 +17568,11 @@ GPUEXEC_API gpuexec_result gpuexec_prepared_destroy_at(const char *where, gpuexe
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-used   What graphs use: gxi.named has a key for each address, CUfunction and event's handle id that a node
+   >>impl-used   What graphs use: gxi.graphs.named has a key for each address,
+       CUfunction and event's handle id that a node
    uses, perhaps: an argument of 8 bytes may also be a number. A CUgraph is read at the first free or unload after its
    capture, so that captures do not become slower; then only the nodes that were added or changed since.
-   gxi_graphs_mutex guards the lists of CUgraphs and gxi.named. */
+   gxi_graphs_mutex guards the lists of CUgraphs and gxi.graphs.named. */
 
 typedef struct gxi_node {
     struct CUgraphNode_st *native;
@@ -17565,7 +17600,7 @@ typedef struct gxi_recorded {
     size_t            nread;                     /* nodes from that index on were not read yet; of the others, */
     size_t            changed;                   /* index + 1 of the first one to be read again, the last one is
                                                     followed by SIZE_MAX; 0: none */
-    int               waits;                     /* in gxi.unlisted */
+    int               waits;                     /* in gxi.graphs.unlisted */
     gxi_owned        *owned;                     /* atomic; the memory that its nodes allocate, or NULL */
     struct gxi_graph *graphs;                    /* that launch it */
     struct gxi_recorded *parent;                 /* is_body: the graph with the conditional node, and where that is */
@@ -17574,7 +17609,7 @@ typedef struct gxi_recorded {
                                                     kernels, memory or events were added */
     unsigned          njoined;
     char             *gone;                      /* atomic; what was freed or unloaded since. NULL: nothing */
-    struct gxi_recorded *next, **from;           /* in gxi.recorded or gxi.unlisted */
+    struct gxi_recorded *next, **from;           /* in gxi.graphs.recorded or gxi.graphs.unlisted */
 } gxi_recorded;
 typedef struct gxi_graph {
     gxi_recorded      *made;
@@ -17584,7 +17619,6 @@ typedef struct gxi_graph {
     uint64_t           handle;
     struct gxi_graph  *next, **from;             /* in made->graphs */
 } gxi_graph;
-static gxi_mutex gxi_graphs_mutex = GXI_MUTEX_INIT;
 
 static GXI_NOINLINE gxi_recorded *gxi_recorded_of(const gxi_slot *graph) { return graph->is.graph.info->made; }
 /* A graph in texts, for "%s at %s". */
@@ -17605,9 +17639,9 @@ static struct CUgraphNode_st **gxi_nodes(gxi_call *call, struct CUgraph_st *grap
 /* gxi_tables is held. */
 static const gxi_slot *gxi_kernel_of_native(const struct CUfunc_st *native) {
     const gxi_slot *kernel = NULL;
-    const gxi_key *k = gxi_key_from_value(gxi.kernels, (uintptr_t)native);
+    const gxi_key *k = gxi_key_from_value(gxi.objects.kernels, (uintptr_t)native);
     while (k && k->value == (uintptr_t)native && !(kernel = gxi_peek(k->owner, GXI_KERNEL)))
-        k = gxi_key_from(gxi.kernels, k->value, k->owner + 1);       /* that one is just being closed */
+        k = gxi_key_from(gxi.objects.kernels, k->value, k->owner + 1);       /* that one is just being closed */
     return kernel;
 }
 /* A node uses the value. 0: no memory. */
@@ -17615,22 +17649,23 @@ static int gxi_name(gxi_recorded *r, uint64_t value, size_t node) {
     const uint64_t owner = (uintptr_t)r;
     gxi_key **const names = r->known ? &r->named[node].names : &r->names, *k;
     if (value < 65536) return 1;                                     /* no address */
-    k = gxi_key_from(gxi.named, value, owner);   /* of a graph that is not known, any node will do */
-    if (r->known ? gxi_key_is_in(gxi.named, value, owner, node) : k && k->value == value && k->owner == owner) return 1;
+    k = gxi_key_from(gxi.graphs.named, value, owner);   /* of a graph that is not known, any node will do */
+    if (r->known ? gxi_key_is_in(gxi.graphs.named, value, owner, node) : k && k->value == value &&
+        k->owner == owner) return 1;
     if (!(k = (gxi_key *)gxi_realloc(NULL, sizeof *k))) return 0;
     k->value = value;
     k->owner = owner;
     k->item = node;
     k->next = *names;
     *names = k;
-    gxi_key_in(&gxi.named, k);
+    gxi_key_in(&gxi.graphs.named, k);
     return 1;
 }
 static void gxi_name_none(gxi_key **names) {
     gxi_key *k;
     while ((k = *names) != NULL) {
         *names = k->next;
-        gxi_key_out(&gxi.named, k);
+        gxi_key_out(&gxi.graphs.named, k);
         gxi_free(k);
     }
 }
@@ -17729,7 +17764,7 @@ static void gxi_recorded_move(gxi_recorded *r, gxi_recorded **list) {
 /* gxi_graphs_mutex is held. Some of its nodes are to be read at the next free or unload. */
 static GXI_NOINLINE void gxi_recorded_waits(gxi_recorded *r) {
     r->waits = 1;
-    gxi_recorded_move(r, &gxi.unlisted);
+    gxi_recorded_move(r, &gxi.graphs.unlisted);
 }
 /* The same of a node that was changed, or added to the body of a conditional node. */
 static void gxi_node_changed(gxi_recorded *r, size_t node) {
@@ -17780,12 +17815,12 @@ static int gxi_list_names(gxi_call *call, gxi_recorded *r) {         /* 0: canno
 /* gxi_graphs_mutex is held. A graph that cannot be read now is read at the next free or unload. */
 static void gxi_list_graphs(const gxi_call *caller) {
     gxi_call own = *caller;
-    gxi_recorded *r = gxi.unlisted, *next;
+    gxi_recorded *r = gxi.graphs.unlisted, *next;
     for (; r; r = next) {
         next = r->next;
         if (!gxi_list_names(&own, r)) continue;
         r->waits = 0;
-        gxi_recorded_move(r, &gxi.recorded);
+        gxi_recorded_move(r, &gxi.graphs.recorded);
     }
 }
 /* The hook of gxi_state. Without a call that could read graphs. */
@@ -17793,8 +17828,8 @@ static int gxi_graphs_name(uint64_t lo, uint64_t bytes) {
     const gxi_key *k;
     int uses;
     gxi_lock(&gxi_graphs_mutex);
-    k = gxi_key_from_value(gxi.named, lo);
-    uses = gxi.unlisted != NULL || (k && k->value - lo < bytes);
+    k = gxi_key_from_value(gxi.graphs.named, lo);
+    uses = gxi.graphs.unlisted != NULL || (k && k->value - lo < bytes);
     gxi_unlock(&gxi_graphs_mutex);
     return uses;
 }
@@ -17859,7 +17894,7 @@ static void gxi_graphs_end_execs(const gxi_call *call) {
         const gxi_recorded *r;
         n = 0;
         gxi_lock(&gxi_graphs_mutex);
-        for (r = gxi.recorded; r && n < GXI_TAKEN_MOST; r = r->next)
+        for (r = gxi.graphs.recorded; r && n < GXI_TAKEN_MOST; r = r->next)
             while (r->gone && n < GXI_TAKEN_MOST && gxi_take_exec(r, &taken[n])) n++;
         gxi_unlock(&gxi_graphs_mutex);
         for (i = 0; i < n; i++) {
@@ -17882,8 +17917,9 @@ static void gxi_graphs_lose(const gxi_call *call, const gxi_range *range, const 
     gxi_recorded *r;
     gxi_lock(&gxi_graphs_mutex);
     gxi_list_graphs(call);
-    for (r = kind == GXI_CONTEXT ? gxi.recorded : NULL; r; r = r->next) gxi_graph_loses_context(call, r, slot);
-    while (lo && kind != GXI_CONTEXT && (name = gxi_key_from_value(gxi.named, lo)) != NULL && name->value - lo < bytes)
+    for (r = kind == GXI_CONTEXT ? gxi.graphs.recorded : NULL; r; r = r->next) gxi_graph_loses_context(call, r, slot);
+    while (lo && kind != GXI_CONTEXT && (name = gxi_key_from_value(gxi.graphs.named, lo)) != NULL &&
+           name->value - lo < bytes)
         gxi_graph_loses(call, name, range, slot);
     gxi_unlock(&gxi_graphs_mutex);
     if (!range && !slot) gxi_graphs_end_execs(call);
@@ -17960,8 +17996,8 @@ static uint64_t gxi_graph_new(gxi_call *call, const gxi_slot *context, struct CU
         info->made = r;
         made = gxi_made(context, context->id, is_body);
         made.is.graph.info = info;
-        GXI_STORE(&gxi.graphs_lose, &gxi_graphs_lose);
-        GXI_STORE(&gxi.graphs_use, &gxi_graphs_name);
+        GXI_STORE(&gxi.hooks.graphs_lose, &gxi_graphs_lose);
+        GXI_STORE(&gxi.hooks.graphs_use, &gxi_graphs_name);
         id = gxi_new(call, GXI_GRAPH, &made, &gxi_context_of(context)->first[GXI_GRAPH]);
         if (id) {
             gxi_lock(&gxi_graphs_mutex);
@@ -18215,7 +18251,7 @@ static GXI_NOINLINE gpuexec_result gxi_graph_launch_else(const char *where, gpue
     if (!(s = gxi_find_stream(call, stream)) ||
         gxi_check_capture(call, s, "launch a graph", "capture the calls of the graph again instead") ||
         gxi_graph_instantiate(call, g) ||
-        (GXI_LOAD(&gxi.barriers) && GXI_LOAD(&gxi.look_at_barriers)(call, NULL, gxi_recorded_of(g), 0)))
+        (GXI_LOAD(&gxi.barriers.count) && GXI_LOAD(&gxi.hooks.look_at_barriers)(call, NULL, gxi_recorded_of(g), 0)))
         return gxi_failed_with();
     if (cu >= 0) gxi_said(call, "cuGraphLaunch", cu);
     else {
@@ -18232,7 +18268,8 @@ static GXI_NOINLINE gpuexec_result gxi_graph_launch_idle(const char *where, gpue
                                                          gpuexec_stream stream, int cu) {
     const gxi_slot *const g = gxi_peek(graph.id, GXI_GRAPH), *const s = gxi_peek(stream.id, GXI_STREAM);
     struct CUgraphExec_st *const exec = g ? GXI_LOAD(&g->is.graph.exec) : NULL;
-    if (cu == -1 && exec && s && !g->borrowed && !GXI_LOAD(&gxi_recorded_of(g)->gone) && !GXI_LOAD(&gxi.barriers) &&
+    if (cu == -1 && exec && s && !g->borrowed && !GXI_LOAD(&gxi_recorded_of(g)->gone) &&
+        !GXI_LOAD(&gxi.barriers.count) &&
         gxi_is_idle(s)) {
         gxi_graph_launches(gxi_recorded_of(g));
         cu = gxi.cu.cuGraphLaunch(exec, s->is.stream.native);
@@ -18246,7 +18283,7 @@ GPUEXEC_API gpuexec_result gpuexec_graph_launch_at(const char *where, gpuexec_gr
     struct CUgraphExec_st *exec;
     int cu = -1;
     if (g && s && gxi_is_plain(s) && !g->borrowed && (exec = GXI_LOAD(&g->is.graph.exec)) != NULL &&
-        !GXI_LOAD(&g->is.graph.info->made->gone) && !GXI_LOAD(&gxi.barriers)) {
+        !GXI_LOAD(&g->is.graph.info->made->gone) && !GXI_LOAD(&gxi.barriers.count)) {
         cu = gxi.cu.cuGraphLaunch(exec, s->is.stream.native);
         if (cu == 0) return GPUEXEC_OK;
     }
@@ -18282,7 +18319,7 @@ GPUEXEC_API gpuexec_result gpuexec_graph_update_at(const char *where, gpuexec_gr
     if (!GXI_HAS(cuGraphExecUpdate))
         return gxi_fail(call, GPUEXEC_OLD_DRIVER, "install a newer NVIDIA driver, or launch the other graph instead",
                         "updating a graph needs a driver for CUDA 12.0 or later; this driver supports CUDA %d.%d",
-                        GXI_DOTTED(gxi.version));
+                        GXI_DOTTED(gxi.driver.version));
     if (gxi_check_gone(call, o, "update from") ||
         (!GXI_LOAD(&g->is.graph.exec) && gxi_graph_instantiate(call, g))) return gxi_failed_with();
     old = gxi_recorded_of(g);
@@ -18366,7 +18403,7 @@ GPUEXEC_API gpuexec_result gpuexec_graph_destroy_at(const char *where, gpuexec_g
 static void gxi_note_broken(const gxi_call *call) {
     gxi_capture *c;
     gxi_lock(&gxi_tables);
-    for (c = gxi.capture; c; c = c->next) {
+    for (c = gxi.captures.first; c; c = c->next) {
         const gxi_slot *stream = gxi_peek(c->stream, GXI_STREAM);
         uint64_t id;
         if (c->broken_by || !stream || gxi_capture_info_held(stream, &id) != GXI_STREAM_CAPTURE_STATUS_INVALIDATED)
@@ -18408,18 +18445,18 @@ GPUEXEC_API gpuexec_result gpuexec_capture_begin_at(const char *where, gpuexec_s
     if (!(c = (gxi_capture *)gxi_realloc(NULL, sizeof *c))) return gxi_fail_memory(call, "begin a capture");
     memset(c, 0, sizeof *c);
     c->stream = stream.id;
-    GXI_STORE(&gxi.note_broken, &gxi_note_broken);
-    GXI_STORE(&gxi.postpone, &gxi_postpone);
+    GXI_STORE(&gxi.hooks.note_broken, &gxi_note_broken);
+    GXI_STORE(&gxi.hooks.postpone, &gxi_postpone);
     if (!(c->where = gxi_keep(where)) && where) {
         gxi_free(c);
         return gxi_fail_memory(call, "begin a capture");
     }
     gxi_lock(&gxi_tables);
-    c->next = gxi.capture;
-    gxi.capture = c;
-    GXI_STORE(&gxi.captures, gxi.captures + 1);
-    GXI_STORE(&gxi.careful, gxi.careful + 1);
-    GXI_STORE(&gxi.watched, gxi.watched + 1);
+    c->next = gxi.captures.first;
+    gxi.captures.first = c;
+    GXI_STORE(&gxi.captures.count, gxi.captures.count + 1);
+    GXI_STORE(&gxi.captures.careful, gxi.captures.careful + 1);
+    GXI_STORE(&gxi.captures.watched, gxi.captures.watched + 1);
     gxi_unlock(&gxi_tables);
     gxi_may_capture(stream.id, 0);
     cu = GXI_TRY(cuStreamBeginCapture, (slot->is.stream.native, modes[mode]));
@@ -18461,8 +18498,8 @@ static int gxi_find_joined(const gxi_slot *stream, uint64_t ours, struct CUctx_s
     int n = 0, k;
     *joined = NULL;
     gxi_lock(&gxi_tables);
-    for (i = 0; i < gxi.nopen && n >= 0; i++) {
-        const gxi_slot *const s = gxi_slot_at(gxi.open[i]);
+    for (i = 0; i < gxi.captures.nopen && n >= 0; i++) {
+        const gxi_slot *const s = gxi_slot_at(gxi.captures.open[i]);
         int status;
         for (k = 0; k < n && (*joined)[k] != s->cu_context; k++) {}
         if (k < n || s->cu_context == stream->cu_context || (status = gxi_capture_info_held(s, &id)) == 0 ||
@@ -19109,7 +19146,7 @@ GPUEXEC_API gpuexec_node gpuexec_graph_add_free_at(const char *where, gpuexec_gr
 /* --- conditional nodes -------------------------------------------------------------------------------------------- */
 
 static int gxi_has_conditions(gxi_call *call) {  /* 0: has failed */
-    if (GXI_HAS(cuGraphAddNode) && GXI_HAS(cuGraphConditionalHandleCreate) && gxi.version >= 12040) return 1;
+    if (GXI_HAS(cuGraphAddNode) && GXI_HAS(cuGraphConditionalHandleCreate) && gxi.driver.version >= 12040) return 1;
     gxi_fail_old(call, "install a newer NVIDIA driver", "conditional nodes need", 12040);
     return 0;
 }
@@ -19544,7 +19581,8 @@ typedef struct gxi_batch {
     struct CUgraph_st *graph;                    /* NULL: not made */
     gxi_piece       *piece;                      /* the last one, see gxi_piece_new; NULL: none */
     size_t           piece_used;                 /* its bytes */
-    uint64_t         ends, frees;                /* gxi.ends and gxi.freed_count when everything was there */
+    /* gxi.objects.ends and gxi.ranges.freed_count when everything was there */
+    uint64_t         ends, frees;
     struct { uint64_t lo, bytes; } found[GXI_BATCH_FOUND];         /* by argument: the last memory that was found ... */
     uint64_t         found_at;                   /* ... and is there as long as freed_count is this */
     char             subject[64 + GXI_PLACE];    /* see gxi_name_batched */
@@ -19605,24 +19643,24 @@ static int gxi_batch_unmake(gxi_call *call, gxi_slot *slot, int lost) {
     slot->is.batch.exec = NULL;
     return cu;
 }
-/* Launches lie one after the other in pieces of memory. Up to a number, pieces that are free again stay in gxi.pieces:
-   the system would have to clear new ones. */
+/* Launches lie one after the other in pieces of memory. Up to a number, pieces that are free again stay in
+   gxi.pieces.first: the system would have to clear new ones. */
 static gxi_piece *gxi_piece_new(size_t bytes) {
     gxi_piece *piece = NULL;
     gxi_lock(&gxi_tables);
-    if (bytes <= GXI_PIECE && (piece = gxi.pieces) != NULL) {
-        gxi.pieces = piece->next;
-        gxi.npieces--;
+    if (bytes <= GXI_PIECE && (piece = gxi.pieces.first) != NULL) {
+        gxi.pieces.first = piece->next;
+        gxi.pieces.count--;
     }
     gxi_unlock(&gxi_tables);
     return piece ? piece : (gxi_piece *)gxi_realloc(NULL, bytes < GXI_PIECE ? (size_t)GXI_PIECE : bytes);
 }
 static void gxi_piece_free(gxi_piece *piece) {
     gxi_lock(&gxi_tables);
-    if (gxi.npieces < GXI_PIECES) {
-        piece->next = gxi.pieces;
-        gxi.pieces = piece;
-        gxi.npieces++;
+    if (gxi.pieces.count < GXI_PIECES) {
+        piece->next = gxi.pieces.first;
+        gxi.pieces.first = piece;
+        gxi.pieces.count++;
         piece = NULL;
     }
     gxi_unlock(&gxi_tables);
@@ -19650,7 +19688,7 @@ static int gxi_batch_end(gxi_call *call, gxi_slot *old) {
 
 /* Whether gpuexec has memory at that address, in an argument. */
 static int gxi_batch_is_memory(gxi_batch *b, unsigned argument, uint64_t address) {
-    const uint64_t frees = GXI_LOAD(&gxi.freed_count);
+    const uint64_t frees = GXI_LOAD(&gxi.ranges.freed_count);
     const unsigned at = argument % GXI_BATCH_FOUND;
     gxi_range range;
     if (address < 65536) return 0;
@@ -19808,7 +19846,7 @@ static gpuexec_result gxi_batch_change(gxi_call *call, gxi_slot *slot) {
     for (i = 0; i < b->nchanged; i++) {
         gxi_batched *l = b->changed[i];
         cu = gxi.cu.cuGraphExecKernelNodeSetParams(slot->is.batch.exec, l->node, &l->launch.params);
-        if (GXI_UNLIKELY(cu || gxi.trace))
+        if (GXI_UNLIKELY(cu || gxi.driver.trace))
             gxi_returned(call, "cuGraphExecKernelNodeSetParams", cu,
                          GXI_NUMBERS(slot->is.batch.exec, l->node, &l->launch.params));
         if (cu) break;
@@ -19836,7 +19874,7 @@ GXI_HOT gpuexec_result gxi_batch_changed(const char *where, gxi_slot *slot, gxi_
     if (!b->graph || l->changed) return GPUEXEC_OK;
     l->changed = 1;
     b->changed[b->nchanged++] = l;
-    return b->nchanged < GXI_BATCH_FEW || b->ends != GXI_LOAD(&gxi.ends) ? GPUEXEC_OK
+    return b->nchanged < GXI_BATCH_FEW || b->ends != GXI_LOAD(&gxi.objects.ends) ? GPUEXEC_OK
         : gxi_batch_change_few(where, slot);
 }
 static GXI_NOINLINE gpuexec_result gxi_batch_set_any(const char *where, gxi_slot *slot, gxi_batched *l, unsigned index,
@@ -19879,7 +19917,7 @@ static GXI_COLD gpuexec_result gxi_fail_batched(gxi_call *call, const gxi_slot *
 /* Whether all kernels and all memory of the batch are still there. */
 static GXI_NOINLINE gpuexec_result gxi_batch_lives(gxi_call *call, const gxi_slot *slot) {
     gxi_batch *b = gxi_batch_of(slot);
-    const uint64_t ends = GXI_LOAD(&gxi.ends), frees = GXI_LOAD(&gxi.freed_count);
+    const uint64_t ends = GXI_LOAD(&gxi.objects.ends), frees = GXI_LOAD(&gxi.ranges.freed_count);
     uint64_t last = 0, word;
     unsigned argument, i;
     int n;
@@ -19974,8 +20012,8 @@ GPUEXEC_API gpuexec_result gpuexec_batch_launch_at(const char *where, gpuexec_ba
     const gxi_batch *b;
     int cu = -1;
     if (slot && s && (gxi_is_plain(s) || gxi_is_idle(s)) && !slot->borrowed && slot->is.batch.exec &&
-        !(b = gxi_batch_of(slot))->nchanged && b->ends == GXI_LOAD(&gxi.ends) &&
-        b->frees == GXI_LOAD(&gxi.freed_count)) {
+        !(b = gxi_batch_of(slot))->nchanged && b->ends == GXI_LOAD(&gxi.objects.ends) &&
+        b->frees == GXI_LOAD(&gxi.ranges.freed_count)) {
         cu = gxi.cu.cuGraphLaunch(slot->is.batch.exec, s->is.stream.native);
         if (cu == 0) return GPUEXEC_OK;
     }
@@ -20038,10 +20076,6 @@ typedef struct gxi_barrier_device {              /* gpuexec_barrier_device of ke
 } gxi_barrier_device;
 enum { GXI_BARRIER_COUNTS = offsetof(gxi_barrier_device, arrived) };         /* from here on, initially zeros */
 
-static gxi_mutex gxi_barriers_mutex = GXI_MUTEX_INIT;    /* taken before gxi_tables */
-static gxi_mutex gxi_barriers_ending = GXI_MUTEX_INIT;   /* closing one, at a time; taken before gxi_barriers_mutex */
-/* all of them; hold the mutex to look at one that the caller did not pass */
-static struct gxi_barrier *gxi_barriers;
 
 typedef struct gxi_barrier {
     struct gxi_barrier *next, **from;
@@ -20232,7 +20266,7 @@ static int gxi_barrier_is_in(const gxi_call *call, const gxi_barrier *b, gxi_rec
     gxi_lock(&gxi_graphs_mutex);
     gxi_list_graphs(call);
     for (i = 0; i < b->count && !found; i++) {
-        const gxi_key *k = gxi_key_from(gxi.named, b->memory[i], owner);
+        const gxi_key *k = gxi_key_from(gxi.graphs.named, b->memory[i], owner);
         found = k && k->value == b->memory[i] && k->owner == owner;
     }
     gxi_unlock(&gxi_graphs_mutex);
@@ -20244,7 +20278,7 @@ static GXI_COLD gpuexec_result gxi_look_at_barriers(gxi_call *call, const struct
     gpuexec_result result = GPUEXEC_OK;
     gxi_barrier *b;
     gxi_lock(&gxi_barriers_mutex);
-    for (b = gxi_barriers; b && !result; b = b->next)
+    for (b = gxi.barriers.first; b && !result; b = b->next)
         if ((graph || gxi_barrier_has(b, context)) && !(news && GXI_LOAD(&b->shown)) && !gxi_barrier_gone(call, b) &&
             (!graph || (gxi_barrier_is_broken(b) && gxi_barrier_is_in(call, b, graph))))
         result = gxi_barrier_broken(call, b);
@@ -20261,18 +20295,18 @@ static GXI_COLD void gxi_add_barriers(gxi_text *t) {
     gxi_barrier *b;
     const gxi_call query = { "gpuexec_barrier_check", NULL, GXI_QUERIES, 0, 0, 0, 0, 0 };    /* the name in the trace */
     gxi_lock(&gxi_barriers_mutex);
-    for (b = gxi_barriers; b; b = b->next)
+    for (b = gxi.barriers.first; b; b = b->next)
         if (!gxi_barrier_gone(&query, b)) gxi_barrier_leave(b, NULL, NULL);
     for (ms = 0; waits && ms < GXI_ALL_MS; ms++) {
         waits = 0;
-        for (b = gxi_barriers; b; b = b->next) {
+        for (b = gxi.barriers.first; b; b = b->next) {
             if (!GXI_LOAD(&b->given) || gxi_barrier_gone(&query, b)) continue;
             for (i = 0, silent = 0; i < b->count; i++) silent += gxi_barrier_report(b, i) == 0;
             waits |= silent > 1 && (silent < b->count || ms < GXI_FIRST_MS);
         }
         if (waits) gxi_sleep_ms(1);
     }
-    for (b = gxi_barriers; b; b = b->next) {
+    for (b = gxi.barriers.first; b; b = b->next) {
         int reported = 0;
         if (gxi_barrier_gone(&query, b)) continue;
         for (i = 0; i < b->count; i++) reported |= gxi_barrier_report(b, i) != 0;
@@ -20291,9 +20325,9 @@ static int gxi_barrier_end(gxi_call *call, gxi_slot *old) {
     part.bytes = sizeof(gxi_barrier_device);
     part.where = b->where;
     part.kind = GPUEXEC_MEMORY_DEVICE;
-    for (i = 0; i < b->count && GXI_LOAD(&gxi.graphs_lose); i++) {
+    for (i = 0; i < b->count && GXI_LOAD(&gxi.hooks.graphs_lose); i++) {
         part.lo = b->memory[i];
-        if (part.lo) GXI_LOAD(&gxi.graphs_lose)(call, &part, NULL);
+        if (part.lo) GXI_LOAD(&gxi.hooks.graphs_lose)(call, &part, NULL);
     }
     gxi_lock(&gxi_barriers_mutex);
     *b->from = b->next;
@@ -20325,7 +20359,7 @@ static gpuexec_result gxi_barriers_end(gxi_call *call, uint64_t context) {
         unsigned i;
         gxi_lock(&gxi_barriers_ending);          /* none is half closed by another thread */
         gxi_lock(&gxi_barriers_mutex);
-        for (b = gxi_barriers; b && !found; b = b->next)
+        for (b = gxi.barriers.first; b && !found; b = b->next)
             for (i = 0; i < b->count; i++) if (b->contexts[i] == context) found = b->id;
         gxi_unlock(&gxi_barriers_mutex);
         gxi_unlock(&gxi_barriers_ending);
@@ -20443,18 +20477,18 @@ static uint64_t gxi_barrier_enlist(gxi_call *call, gxi_barrier *b) {
     memset(&made, 0, sizeof made);
     made.is.barrier.info = b;
     gxi_lock(&gxi_barriers_mutex);
-    b->id = gxi_new(call, GXI_BARRIER, &made, &gxi.first[GXI_BARRIER]);
+    b->id = gxi_new(call, GXI_BARRIER, &made, &gxi.objects.first[GXI_BARRIER]);
     if (b->id) {
         b->where = gxi_peek(b->id, GXI_BARRIER)->where;
-        b->from = &gxi_barriers;
-        b->next = gxi_barriers;
+        b->from = &gxi.barriers.first;
+        b->next = gxi.barriers.first;
         if (b->next) b->next->from = &b->next;
-        gxi_barriers = b;
+        gxi.barriers.first = b;
         gxi_lock(&gxi_tables);
-        GXI_STORE(&gxi.add_barriers, &gxi_add_barriers);
-        GXI_STORE(&gxi.look_at_barriers, &gxi_look_at_barriers);
-        GXI_STORE(&gxi.context_ends[1], &gxi_barriers_end);
-        GXI_STORE(&gxi.barriers, gxi.barriers + 1);
+        GXI_STORE(&gxi.hooks.add_barriers, &gxi_add_barriers);
+        GXI_STORE(&gxi.hooks.look_at_barriers, &gxi_look_at_barriers);
+        GXI_STORE(&gxi.hooks.context_ends[1], &gxi_barriers_end);
+        GXI_STORE(&gxi.barriers.count, gxi.barriers.count + 1);
         gxi_unlock(&gxi_tables);
     }
     gxi_unlock(&gxi_barriers_mutex);
@@ -20574,7 +20608,6 @@ enum { GXI_MULTI_KEPT = 8 };
 static gxi_multi_launch gxi_multi_launches[GXI_MULTI_KEPT];
 static unsigned gxi_multi_next;
 /* one multi-device launch at a time: if two were interleaved, they would wait for each other */
-static gxi_mutex gxi_multi_mutex = GXI_MUTEX_INIT;
 
 static void gxi_multi_drop(const gxi_call *call, gxi_multi_launch *m) {
     unsigned i;
@@ -20741,7 +20774,7 @@ static GXI_COLD gpuexec_result gxi_multi_keep(gxi_call *call, const gpuexec_devi
                                               gxi_multi_launch *m) {
     unsigned i;
     gxi_multi_drop(call, m);
-    GXI_STORE(&gxi.context_ends[0], &gxi_multi_forget);
+    GXI_STORE(&gxi.hooks.context_ends[0], &gxi_multi_forget);
     for (i = 0; i < count; i++) {
         gxi_scope scope;
         int cu;
@@ -20810,7 +20843,7 @@ static GXI_COLD gpuexec_result gxi_multi_by_driver(gxi_call *call, const gpuexec
     if (!GXI_HAS(cuLaunchCooperativeKernelMultiDevice))
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "set gpuexec_multi_desc.way to 0",
                         "this driver (CUDA %d.%d) has no cuLaunchCooperativeKernelMultiDevice",
-                        GXI_DOTTED(gxi.version));
+                        GXI_DOTTED(gxi.driver.version));
     for (i = 0; i < count; i++) {
         if (gxi_attribute(call, d[i].device, GXI_DEV_COOPERATIVE_MULTI_DEVICE_LAUNCH, &can))
             return gxi_fail_device(call, d[i].ordinal);
@@ -21234,12 +21267,10 @@ typedef struct gxi_ipc_wire {                    /* a message */
 } gxi_ipc_wire;
 enum { GXI_IPC_VERSION = 1, GXI_IPC_HELLO = 100, GXI_IPC_BYE };
 static const char gxi_ipc_magic[8] = { 'g', 'p', 'u', 'e', 'x', 'e', 'c', '!' };
-static gxi_mutex gxi_ipc_mutex = GXI_MUTEX_INIT;      /* of imports, and of gxi.ipc_waits */
 static const char *const gxi_ipc_kinds[] = { "nothing", "memory", "an event", "a pool", "memory of a pool" };
 
 static uint64_t gxi_ipc_process(void) {
-    static uint64_t drawn;
-    uint64_t mine[4], now = GXI_LOAD(&drawn);
+    uint64_t mine[4], now = GXI_LOAD(&gxi.ipc.process);
     FILE *file = now ? NULL : fopen("/dev/urandom", "rb");
     if (now) return now;
     mine[0] = (uint64_t)gxi_pid();
@@ -21249,9 +21280,9 @@ static uint64_t gxi_ipc_process(void) {
     if (file && fread(&mine[3], sizeof mine[3], 1, file) != 1) mine[3] = 0;
     if (file) fclose(file);
     gxi_lock(&gxi_tables);
-    if (!drawn) GXI_STORE(&drawn, gxi_hash(mine, sizeof mine) | 1);
+    if (!gxi.ipc.process) GXI_STORE(&gxi.ipc.process, gxi_hash(mine, sizeof mine) | 1);
     gxi_unlock(&gxi_tables);
-    return drawn;
+    return gxi.ipc.process;
 }
 
 static int gxi_ipc_uuid(gxi_call *call, const gxi_slot *context, unsigned char *uuid) {
@@ -21829,7 +21860,7 @@ static void gxi_ipc_waits(gxi_call *call, const gxi_slot *stream, const gxi_slot
             memset(&made, 0, sizeof made);
             gxi_lock(&gxi_ipc_mutex);
             /* this stream's, unless each thread has a separate one; or one that has ended */
-            for (w = gxi.ipc_waits; w; w = w->next)
+            for (w = gxi.ipc.waits; w; w = w->next)
                 if (w->context == stream->context &&
                     ((w->stream == native && w->process == event->of.process && stream->legacy != 2) ||
                      !GXI_BESIDE(cuEventQuery, (w->passed)))) break;
@@ -21837,8 +21868,8 @@ static void gxi_ipc_waits(gxi_call *call, const gxi_slot *stream, const gxi_slot
                 if ((w = (gxi_ipc_wait *)gxi_realloc(NULL, sizeof *w)) != NULL) {
                     *w = made;
                     w->context = stream->context;
-                    w->next = gxi.ipc_waits;
-                    gxi.ipc_waits = w;
+                    w->next = gxi.ipc.waits;
+                    gxi.ipc.waits = w;
                 } else GXI_BESIDE(cuEventDestroy, (made.passed));
             }
             if (w) {
@@ -21861,11 +21892,11 @@ static int gxi_ipc_has_lost(uint32_t process) {
     const gxi_slot *slot;
     unsigned i;
     gxi_lock(&gxi_tables);
-    for (i = 0; i < GXI_LOST_KEPT && i < gxi.nlost; i++) {
+    for (i = 0; i < GXI_LOST_KEPT && i < gxi.ipc.nlost; i++) {
         lost[0] = 1;
-        lost[1] |= gxi.lost[i] == process;
+        lost[1] |= gxi.ipc.lost[i] == process;
     }
-    for (slot = gxi_first_held(&gxi.first[GXI_IPC]); slot; slot = gxi_next_held(slot)) {
+    for (slot = gxi_first_held(&gxi.objects.first[GXI_IPC]); slot; slot = gxi_next_held(slot)) {
         const gxi_ipc *const c = slot->is.ipc.info;
         int *const count = gxi_ipc_is_lost(c) ? lost : live;
         count[0] = 1;
@@ -21878,7 +21909,7 @@ static int gxi_ipc_has_lost(uint32_t process) {
 /* The place where a stream on the context's device began a wait that has not ended, or NULL. *lost: whether that is for
    a process that has ended. Forgets the waits in contexts that are gone, and those in this one that have ended. */
 static const char *gxi_ipc_waiting(const gxi_call *call, const gxi_slot *context, int *lost) {
-    gxi_ipc_wait **at = &gxi.ipc_waits, *w;
+    gxi_ipc_wait **at = &gxi.ipc.waits, *w;
     const char *where = NULL;
     *lost = 0;
     GXI_RELAXED {
@@ -21920,7 +21951,7 @@ static gpuexec_result gxi_ipc_find_stuck(gxi_call *call, const gxi_slot *context
         else if (end < 0) end = gxi_ipc_deadline(GRACE);
         if (!over || !lost) (void)poll(NULL, 0, 1);
     }
-    for (other = gxi_first(&gxi.first[GXI_CONTEXT]); other; other = gxi_after(other))
+    for (other = gxi_first(&gxi.objects.first[GXI_CONTEXT]); other; other = gxi_after(other))
         if (gxi_context_of(other)->device == info->device) GXI_STORE(&gxi_context_of(other)->stuck, where);
     gxi_ipc_waiting(call, context, &lost);       /* forgets them */
     return gxi_fail(call, GPUEXEC_PEER_GONE, "wait with gpuexec_ipc_wait before you enqueue work that depends on a "
@@ -21950,12 +21981,13 @@ static gpuexec_ipc gxi_ipc_new(gxi_call *call, int fd) {
         (void)setsockopt(fd, SOL_SOCKET, GXI_SO_PASSCRED, &yes, sizeof yes);
         (void)setsockopt(fd, SOL_SOCKET, GXI_SO_PASSPIDFD, &yes, sizeof yes);
         made.is.ipc.info = c;
-        if (gxi_ipc_greet(call, c) == GPUEXEC_OK) handle.id = gxi_new(call, GXI_IPC, &made, &gxi.first[GXI_IPC]);
+        if (gxi_ipc_greet(call, c) == GPUEXEC_OK) handle.id = gxi_new(call, GXI_IPC, &made,
+                                                                      &gxi.objects.first[GXI_IPC]);
     }
     if (!handle.id) gxi_free(c);
     else {
-        GXI_STORE(&gxi.waits_for_others, &gxi_ipc_waits);
-        GXI_STORE(&gxi.find_stuck, &gxi_ipc_find_stuck);
+        GXI_STORE(&gxi.hooks.waits_for_others, &gxi_ipc_waits);
+        GXI_STORE(&gxi.hooks.find_stuck, &gxi_ipc_find_stuck);
     }
     handle.id = gxi_or_failed(handle.id, GXI_IPC);
     return handle;
@@ -21977,7 +22009,7 @@ static int gxi_ipc_end(gxi_call *call, gxi_slot *old) {
     (void)call;
     if (gxi_ipc_is_lost(c)) {
         gxi_lock(&gxi_tables);
-        gxi.lost[gxi.nlost++ % GXI_LOST_KEPT] = c->process;
+        gxi.ipc.lost[gxi.ipc.nlost++ % GXI_LOST_KEPT] = c->process;
         gxi_unlock(&gxi_tables);
     }
     memset(&wire, 0, sizeof wire);

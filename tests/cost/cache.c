@@ -33,7 +33,7 @@ int main(int argc, char **argv) {
     gxi_call_of(&a_call, "gpuexec_linker_load", NULL, GXI_QUERIES);
     settings.desc = gxi_defaults;
     settings.desc.cache_bytes = argc > 4 ? files * (uint64_t)EACH : (uint64_t)1 << 30;
-    gxi.settings = &settings;
+    gxi.start.settings = &settings;
     memset(text, 'x', sizeof text);
     for (i = 0; i < files; i++) {
         snprintf(path, sizeof path, "%s/%064x", argv[1], i);

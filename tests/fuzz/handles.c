@@ -137,7 +137,7 @@ static gpuexec_args args_of(struct fuzz_source *s, struct arguments *a) {
 
 /* Clears the error, so that later checks see the one of this call. */
 static void before(void) {
-    if (gxi_thread.record && gxi_thread.epoch == gxi.epoch) gxi_thread.record->last.e.result = GPUEXEC_OK;
+    if (gxi_thread.record && gxi_thread.epoch == gxi.start.epoch) gxi_thread.record->last.e.result = GPUEXEC_OK;
 }
 
 static void said(gpuexec_result r, const char *call) {

@@ -1126,7 +1126,7 @@ TEST(the_table_of_allocations) {
     CHECK_EQ(wrong, 0);
     while (gxi_range_take(gxi_peek(ctx.id, GXI_CONTEXT), &r, NULL)) live--;
     CHECK_EQ(live, 0);
-    CHECK_EQ(gxi.nleaves, 0);
+    CHECK_EQ(gxi.ranges.nleaves, 0);
 }
 
 /* Queries of allocations take no lock: they stay right while others are added and removed between these. */
@@ -1184,7 +1184,7 @@ TEST(an_address_that_the_driver_gives_out_again) {
     CHECK(!gxi_range_take(gxi_peek(first.id, GXI_CONTEXT), &r, NULL));
     CHECK(gxi_range_find(at + 100, &r) && r.context == second.id && r.bytes == 128);
     CHECK(gxi_range_take(gxi_peek(second.id, GXI_CONTEXT), &r, NULL) && r.bytes == 128);
-    CHECK_EQ(gxi.nleaves, 0);
+    CHECK_EQ(gxi.ranges.nleaves, 0);
 }
 
 /* Of a launch over several devices in a graph that fails half way. Between the two steps, another thread frees memory,

@@ -204,7 +204,7 @@ static gpuexec_linker played(const gpuexec_module_desc *desc) {
 /* For a driver that executes cubins, nvJitLink links all inputs. Its "cubin" is PTX, which the CPU device executes. */
 static void as_a_gpu(void) {
     setenv("PLAY_NVJITLINK_CUBIN", "text", 1);
-    gxi.ptx_only = 0;                                    /* learned again */
+    gxi.driver.ptx_only = 0;                                    /* learned again */
 }
 
 TEST_ALONE(played_links) {
@@ -254,7 +254,7 @@ TEST_ALONE(played_on_request) {
     desc.nvjitlink = 1;
     if (on_cpu_device()) {                               /* the driver links what becomes PTX only so */
         l = gpuexec_linker_create(ctx, &desc);
-        CHECK_EQ(gxi.ptx_only, 1);
+        CHECK_EQ(gxi.driver.ptx_only, 1);
         CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, ptx[0], 0, "twice.ptx"));
         CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, ptx[1], 0, "kernel.ptx"));
         CHECK_REFUSED(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, ptx[0], 0, "again.ptx"), GPUEXEC_LINK_FAILED,
@@ -265,7 +265,7 @@ TEST_ALONE(played_on_request) {
     }
     as_a_gpu();
     l = gpuexec_linker_create(ctx, &desc);
-    CHECK_EQ(gxi.ptx_only, -1);
+    CHECK_EQ(gxi.driver.ptx_only, -1);
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, ptx[0], 0, "twice.ptx"));
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, ptx[1], 0, "kernel.ptx"));
     check_that_it_runs(ctx, gpuexec_linker_load(l), 2, 2);
@@ -300,15 +300,15 @@ TEST_ALONE(played_fatbin) {
         CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_FATBIN, fatbin, 0, "fatbin"));
         check_that_it_runs(ctx, gpuexec_linker_load(l), 2, 2);
         CHECK_TEXT(gpuexec_linker_log(l), "4 fatbin\n");
-        CHECK_EQ(gxi.ptx_only, gpu || !on_cpu_device() ? -1 : 1);
+        CHECK_EQ(gxi.driver.ptx_only, gpu || !on_cpu_device() ? -1 : 1);
         if (!on_cpu_device()) continue;
         fatbin[16 + 28] = 90;                            /* a cubin for this device */
         for (known = 0; known < 2 - gpu; known++) {
-            if (!known) gxi.ptx_only = 0;
+            if (!known) gxi.driver.ptx_only = 0;
             l = gpuexec_linker_create(ctx, NULL);
             CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_LTO, played_twice, sizeof played_twice - 1, "twice"));
             CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_FATBIN, fatbin, 0, "fatbin"));
-            if (!known) CHECK_EQ(gxi.ptx_only, 0);       /* the caller's cubin may have another reason */
+            if (!known) CHECK_EQ(gxi.driver.ptx_only, 0);       /* the caller's cubin may have another reason */
             check_that_it_runs(ctx, gpuexec_linker_load(l), 2, 2);
         }
         fatbin[16 + 28] = 200;

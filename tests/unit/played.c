@@ -628,7 +628,7 @@ TEST(no_room_for_one_more_object) {
     CHECK_OK(gpuexec_setup(&desc));
     t = set_up_on(0, UNIT_PTX, "count", 4096);
     contexts[0] = t.ctx;
-    while (gxi.slots % GXI_CHUNK_SLOTS || gxi.free_slot) CHECK_MADE(gpuexec_params_create());
+    while (gxi.objects.slots % GXI_CHUNK_SLOTS || gxi.objects.free_slot) CHECK_MADE(gpuexec_params_create());
     real_stream = gxi.cu.cuStreamCreateWithPriority;
     real_stream_end = gxi.cu.cuStreamDestroy;
     gxi.cu.cuStreamCreateWithPriority = stream_made;
