@@ -4860,7 +4860,9 @@ static gxi_mutex gxi_starting = GXI_MUTEX_INIT,
     /* one handle for each kernel; one module of a library for each context; the high-water mark of a kernel's shared
        memory; never two of these */
     gxi_getting_kernel = GXI_MUTEX_INIT, gxi_adding_module = GXI_MUTEX_INIT, gxi_raising_shared = GXI_MUTEX_INIT,
+#ifndef _WIN32
     gxi_ipc_mutex = GXI_MUTEX_INIT,              /* imports, one at a time; and gxi.ipc.waits */
+#endif
     gxi_multi_mutex = GXI_MUTEX_INIT,            /* multi-device launches, one at a time, and those that are kept */
     gxi_barriers_ending = GXI_MUTEX_INIT,        /* closing barriers, one at a time */
     gxi_barriers_mutex = GXI_MUTEX_INIT,
@@ -5310,7 +5312,7 @@ static gxi_text *gxi_fact(gxi_text *t, gxi_fact_kind kind) {
     return t;
 }
 static const char *gxi_facts_of(const gxi_detail *d) {
-    return d->text.n && !d->text.failed ? d->text.p : "\2out of host memory\0";        /* a GXI_CAUSE */
+    return d->text.n && d->text.p && !d->text.failed ? d->text.p : "\2out of host memory\0";        /* a GXI_CAUSE */
 }
 static void gxi_copy_facts(gxi_text *t, const char *fact) {
     for (; *fact; fact += strlen(fact) + 1) gxi_add(gxi_fact(t, (gxi_fact_kind)*fact), "%s", fact + 1);
@@ -8721,7 +8723,7 @@ enum { GXI_VALUE = 32 };
 static void gxi_ptx_directive(const char *text, const char *directive, char *out) {
     char value[GXI_VALUE] = "";
     const char *p, *end;
-    *out = 0;
+    memset(out, 0, GXI_VALUE);
     for (p = gxi_ptx_space(text); *p; p = gxi_ptx_space(end)) {
         end = gxi_ptx_next(p);
         if (!gxi_ptx_is(p, end, directive)) continue;
@@ -16547,7 +16549,7 @@ static GXI_COLD gpuexec_result gxi_fail_args(gxi_call *call, const char *kernel,
         if (!args->addresses[i])
             return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "store the address of each argument's value in args.addresses",
                             "the address of argument %u (counted from 0) of %s is NULL", i, kernel);
-    if (args->count == 0) return GPUEXEC_OK;                         /* then nothing can differ */
+    if (args->count == 0 || !known) return GPUEXEC_OK;               /* then nothing can differ */
     for (i = 0; i < args->count && args->sizes[i] == known[i + 1]; i++) { }
     if (i == args->count) {
         types = gxi_types_of_args(args);
