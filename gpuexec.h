@@ -4856,7 +4856,9 @@ static gxi_state gxi;
     } while (0)
 /* A thread may take a mutex only if all that it holds are above it. */
 static gxi_mutex gxi_starting = GXI_MUTEX_INIT,
+#if !defined(GPUEXEC_NO_COMPILE)
     gxi_loading = GXI_MUTEX_INIT,                /* the search for NVRTC and nvJitLink */
+#endif
     /* one handle for each kernel; one module of a library for each context; the high-water mark of a kernel's shared
        memory; never two of these */
     gxi_getting_kernel = GXI_MUTEX_INIT, gxi_adding_module = GXI_MUTEX_INIT, gxi_raising_shared = GXI_MUTEX_INIT,
@@ -8957,10 +8959,12 @@ static int gxi_is_refused(const gxi_image *image, int cu) {
                              || (image->kind == GXI_CUBIN && (cu == GXI_INVALID_IMAGE || cu == GXI_UNKNOWN)));
 }
 
+#if !defined(GPUEXEC_NO_COMPILE)
 /* What the driver did with a cubin that was made for its device just now, it does with all of them. */
 static void gxi_learn_ptx_only(int cu) {
     if (cu == 0 || cu == GXI_NO_BINARY_FOR_GPU) GXI_STORE(&gxi.driver.ptx_only, cu ? 1 : -1);
 }
+#endif
 
 /* How well it fits a device: a cubin better than PTX, newer better than older; 0 if not at all. */
 static int gxi_rank(const gxi_target *part, int sm, const char **why) {
