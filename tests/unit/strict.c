@@ -9,8 +9,10 @@ static const char text[] = ".version 7.0\n.target sm_70\n.address_size 64\n.visi
 
 static int start(void) {
     void *driver = dlopen(getenv("GPUEXEC_DRIVER"), RTLD_NOW);
+    int   version = 0;
     if (!driver) return 0;
     cu = calls_load(driver);
+    if (cu.cuDriverGetVersion(&version) != 0 || version < 12000) return 0;       /* has no libraries */
     return cu.cuInit(0) == 0 && cu.cuDevicePrimaryCtxRetain(&context, 0) == 0 && cu.cuCtxSetCurrent(context) == 0
            && cu.cuStreamCreate(&stream, 1) == 0;
 }
