@@ -4632,7 +4632,7 @@ typedef struct gxi_thread_state {                /* all is valid only while epoc
 static gxi_use gxi_no_use = { ~(uint64_t)0, 0, NULL, NULL, 0 };
 static GXI_THREAD gxi_thread_state gxi_thread = { GPUEXEC_OK, 0, NULL, &gxi_no_use,
                                                   { ~(uint64_t)0, 0, 0, 0, NULL, NULL, NULL, 0, 0 } };
-static GXI_THREAD struct {                       /* the same; it begins as zeros */
+static GXI_THREAD struct {                       /* what else a thread has; it begins as zeros */
     gpuexec_error bare;                          /* the last failure, if there was no memory for a record, */
     char          bare_where[GXI_PLACE];         /* and its place */
     int           in_log;                        /* prevents recursion when a logger calls the library */
@@ -4867,11 +4867,12 @@ static gxi_mutex gxi_starting = GXI_MUTEX_INIT,
 #endif
     gxi_multi_mutex = GXI_MUTEX_INIT,            /* multi-device launches, one at a time, and those that are kept */
     gxi_barriers_ending = GXI_MUTEX_INIT,        /* closing barriers, one at a time */
-    gxi_barriers_mutex = GXI_MUTEX_INIT,
-    gxi_graphs_mutex = GXI_MUTEX_INIT,           /* also changes of nodes */
+    gxi_barriers_mutex = GXI_MUTEX_INIT,         /* the list of barriers */
+    gxi_graphs_mutex = GXI_MUTEX_INIT,           /* gxi.graphs, and changes of nodes */
     /* entering a context that the caller did not pass; releasing one: so no thread enters a released one */
     gxi_borrowing = GXI_MUTEX_INIT,
-    gxi_tables = GXI_MUTEX_INIT;                 /* no code is called under it except the user's allocator */
+    /* what the structs above say; no code is called under it except the user's allocator */
+    gxi_tables = GXI_MUTEX_INIT;
 
 /* What gpuexec_setup was given. Kept until gpuexec_shutdown, because other threads may be using it. */
 typedef struct gxi_settings {
@@ -8508,9 +8509,9 @@ GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
     if (gxi_local.in_log) return GPUEXEC_BAD_ARGUMENT; /* the logger must not call the library */
     if (GXI_LOAD(&gxi.start.started)) {
         if (gxi_desc()->report_leaks) gxi_report_leaks();
-        for (slot = gxi_first(&gxi.objects.first[GXI_CONTEXT]); slot &&
-             GXI_LOAD(&gxi.hooks.find_stuck); slot = gxi_after(slot))
-            stuck |= GXI_LOAD(&gxi.hooks.find_stuck)(call, slot) != GPUEXEC_OK;        /* all, before one is closed */
+        slot = GXI_LOAD(&gxi.hooks.find_stuck) ? gxi_first(&gxi.objects.first[GXI_CONTEXT]) : NULL;
+        for (; slot; slot = gxi_after(slot))     /* all, before one is closed */
+            stuck |= GXI_LOAD(&gxi.hooks.find_stuck)(call, slot) != GPUEXEC_OK;
     }
     for (turn = 1; turn <= GXI_TURNS; turn++) for (kind = 1; kind < GXI_KINDS; kind++) {
         if (gxi_kinds[kind].last != turn) continue;
@@ -8531,8 +8532,6 @@ GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
     GXI_STORE(&gxi.tools.nvjitlink_version, 0);
     GXI_STORE(&gxi.driver.ptx_only, 0);
     gxi.driver.trace = 0;
-    GXI_STORE(&gxi.captures.careful, 0);
-    GXI_STORE(&gxi.captures.watched, 0);
     GXI_STORE(&gxi.start.settings, NULL);
     GXI_STORE(&gxi.start.started, 0);
     if (kept.e.result && (record = gxi_record()) != NULL) gxi_write_last(record, &kept, own ? NULL : call);
@@ -16892,10 +16891,10 @@ GPUEXEC_API gpuexec_result gpuexec_launch_with_at(const char *where, gpuexec_ker
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-params   Parameter blocks, kept launches, prepared launches. What is prepared, in a batch, a node or part of a
-   multi-device launch is a gxi_kept_launch: gxi_check_kept makes all checks once, gxi_kept_copy copies what the caller
-   owns, and the launch is valid until gxi_kept_lost finds its kernel or its stream closed. None was as long as
-   gxi.objects.ends is the same: one comparison instead of look-ups. */
+   >>impl-params   Parameter blocks, kept launches, prepared launches. What is prepared, in a batch, or a node that is
+   changed is a gxi_kept_launch: gxi_check_kept makes all checks once, also those of a part of a multi-device launch;
+   gxi_kept_copy copies what the caller owns; and the launch is valid until gxi_kept_lost finds its kernel or its stream
+   closed. None was as long as gxi.objects.ends is the same: one comparison instead of look-ups. */
 
 enum { GXI_MOST_BYTES = 32764,
        GXI_STRUCT = 256 /* kinds from here on: a struct of alignment 1 << (kind - GXI_STRUCT) */ };
@@ -17009,8 +17008,7 @@ static gpuexec_result gxi_params_append(gxi_call *call, gpuexec_params params, c
     if (b->count == b->room || end > b->space) {
         gxi_block *larger = gxi_block_new(b->count == b->room ? b->room * 2 : b->room,
                                           end > b->space ? end * 2 : b->space, b);
-        if (!larger) return gxi_fail_memory(call, "add argument %u (counted from 0) to a parameter block",
-                                            b->count);
+        if (!larger) return gxi_fail_memory(call, "add argument %u (counted from 0) to a parameter block", b->count);
         gxi_block_add(larger, value, bytes, alignment, kind);        /* value may be in the old one */
         slot->is.params.info = larger;
         gxi_free(b);
