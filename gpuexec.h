@@ -2328,10 +2328,7 @@ GPUEXEC_API int gpuexec_kernel_cooperative_blocks(gpuexec_kernel kernel, unsigne
 #  define GPUEXEC_ARGS(...) __VA_ARGS__
 #  define GPUEXEC_NO_ARGS (gpuexec_args())
 #else
-#  define GPUEXEC_ARGS(...) ((gpuexec_args){ \
-       (const void *const[]){ GXI_EACH(GXI_ADDRESS, __VA_ARGS__) }, \
-       (const unsigned short[]){ GXI_EACH(GXI_SIZE, __VA_ARGS__) }, GXI_COUNT(__VA_ARGS__), 0, { 0 } \
-       })
+#  define GPUEXEC_ARGS(...) GXI_ARGS(GXI_COUNT(__VA_ARGS__), __VA_ARGS__)
 #  define GPUEXEC_NO_ARGS ((gpuexec_args){ 0, 0, 0, 0, { 0 } })
 #endif
 
@@ -3576,7 +3573,12 @@ template <class T> GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::t
             struct { int GPUEXEC_ARGS_takes_at_most_32764_bytes : sizeof(x) <= 32764 ? 1 : -1; }))
 #define GXI_CAT2(a, b) a##b
 #define GXI_CAT(a, b) GXI_CAT2(a, b)
-#define GXI_EACH(m, ...) GXI_CAT(GXI_EACH_, GXI_COUNT(__VA_ARGS__))(m, __VA_ARGS__)
+#define GXI_EACH(n, m, ...) GXI_CAT(GXI_EACH_, n)(m, __VA_ARGS__)
+/* n: counted once for all, because GXI_COUNT takes the compiler longer than the rest */
+#define GXI_ARGS(n, ...) ((gpuexec_args){ \
+       (const void *const[]){ GXI_EACH(n, GXI_ADDRESS, __VA_ARGS__) }, \
+       (const unsigned short[]){ GXI_EACH(n, GXI_SIZE, __VA_ARGS__) }, n, 0, { 0 } \
+       })
 /* >>> generated: one line per count; 65 to 128 arguments give a name that says what is wrong */
 #define GXI_EACH_1(m, x) m(x)
 #define GXI_EACH_2(m, x, ...) m(x), GXI_EACH_1(m, __VA_ARGS__)
@@ -4701,7 +4703,7 @@ typedef struct gxi_key {                         /* of a sorted set: see >>index
 } gxi_key;
 /* The memory that the nodes of one graph allocate; guarded by gxi_tables. A launch allocates all of it again. */
 typedef struct gxi_owned { uint64_t launches /* atomic */, *list; size_t count, cap; } gxi_owned;
-enum { GXI_LOST_KEPT = 16 };
+enum { GXI_LOST_KEPT = 16, GXI_MULTI_KEPT = 8 };
 /* The state of the library, by subsystem. Each struct says which section owns it, and which mutex guards it; "atomic"
    members are also read without it. */
 typedef struct gxi_state {
@@ -4812,6 +4814,10 @@ typedef struct gxi_state {
         int                 count;               /* atomic: created since the start; waits check them if it is not 0 */
         struct gxi_barrier *first;               /* of all; guarded by gxi_barriers_mutex */
     } barriers;
+    struct {                                     /* >>impl-multi; guarded by gxi_multi_mutex */
+        struct gxi_multi_launch *kept[GXI_MULTI_KEPT];
+        unsigned            next;                /* the entry for the next launch, modulo GXI_MULTI_KEPT */
+    } multi;
     struct {                                     /* >>impl-ipc, >>impl-connection */
         uint64_t            process;             /* atomic; the number of this process, drawn at random; 0: not yet */
         struct gxi_ipc_wait *waits;              /* guarded by gxi_ipc_mutex */
@@ -5060,7 +5066,8 @@ static const char *gxi_name_of(const char *call, int code) {
 
 /* Arguments for the trace: their count, and each as a number. The trace evaluates them a second time. */
 #define GXI_NUMBER(x) (unsigned long long)(uintptr_t)(x)
-#define GXI_NUMBERS(...) GXI_COUNT(__VA_ARGS__), GXI_EACH(GXI_NUMBER, __VA_ARGS__)
+#define GXI_NUMBERS(...) GXI_COUNTED_NUMBERS(GXI_COUNT(__VA_ARGS__), __VA_ARGS__)
+#define GXI_COUNTED_NUMBERS(n, ...) n, GXI_EACH(n, GXI_NUMBER, __VA_ARGS__)
 /* Calls the driver, records name and result for an error text, and traces both. Returns the CUresult. */
 #define GXI_TRY(name, args) gxi_returned(call, #name, gxi.cu.name args, GXI_NUMBERS args)
 #define GXI_TRY_VOID(name) gxi_returned(call, #name, gxi.cu.name(), 0)
@@ -7179,26 +7186,25 @@ static int gxi_range_take(const gxi_slot *context, gxi_range *out, const char *w
 
 typedef struct gxi_scope { const gxi_call *call; int entered, pushed, mode; } gxi_scope;
 /* While a capture is open on this thread, perhaps of another library, the driver refuses calls such as cuMemAlloc, and
-   the attempt breaks the capture, unless the thread's capture mode is relaxed. Sets that mode, or restores the previous
-   one. Returns 1. */
-GXI_HOT int gxi_exchange_mode(int *mode) {
-    (void)gxi.cu.cuThreadExchangeStreamCaptureMode(mode);
-    return 1;
+   the attempt breaks the capture, unless the thread's capture mode is relaxed. Sets the mode; returns the previous
+   one. */
+static int gxi_exchange_mode(int mode) {
+    (void)gxi.cu.cuThreadExchangeStreamCaptureMode(&mode);
+    return mode;
 }
 /* Before a statement, which must not leave it by break or return: executes it with the mode relaxed. */
 #define GXI_RELAXED \
-    for (int mode = GXI_STREAM_CAPTURE_MODE_RELAXED, relaxed = gxi_exchange_mode(&mode); relaxed; \
-         relaxed = !gxi_exchange_mode(&mode))
+    for (int mode = gxi_exchange_mode(GXI_STREAM_CAPTURE_MODE_RELAXED); mode >= 0; \
+         gxi_exchange_mode(mode), mode = -1)
 GXI_HOT int gxi_try_enter(gxi_call *call, struct CUctx_st *context, gxi_scope *scope) {      /* returns the CUresult */
     struct CUctx_st *current = NULL;
     scope->call = call;
     scope->pushed = 0;
     scope->entered = 1;
-    scope->mode = GXI_STREAM_CAPTURE_MODE_RELAXED;
-    gxi_exchange_mode(&scope->mode);
+    scope->mode = gxi_exchange_mode(GXI_STREAM_CAPTURE_MODE_RELAXED);
     if (GXI_TRY(cuCtxGetCurrent, (&current)) == 0 && current == context) return 0;
     if (GXI_TRY(cuCtxPushCurrent, (context))) {
-        gxi_exchange_mode(&scope->mode);
+        gxi_exchange_mode(scope->mode);
         return call->cu;
     }
     scope->pushed = 1;
@@ -7211,10 +7217,7 @@ static gpuexec_result gxi_enter(gxi_call *call, struct CUctx_st *context, gxi_sc
 static GXI_NOINLINE void gxi_leave(const gxi_scope *scope) {
     struct CUctx_st *popped;
     gxi_call own, *const call = &own;            /* so that its result does not replace the caller's */
-    if (scope->entered) {
-        int mode = scope->mode;
-        gxi_exchange_mode(&mode);
-    }
+    if (scope->entered) gxi_exchange_mode(scope->mode);
     if (!scope->pushed) return;
     own = *scope->call;
     GXI_TRY(cuCtxPopCurrent, (&popped));
@@ -9605,21 +9608,20 @@ static void gxi_blake_block(gxi_hasher *s, int last) {
     v[12] ^= s->bytes;
     if (last) v[14] = ~v[14];
     for (round = 0; round < 12; round++) {
-        const unsigned char *const next = order[round % 10];
-#define GXI_MIX(k, a, b, c, d) \
-        v[a] += v[b] + m[next[2 * k]],     v[d] = gxi_rotated(v[d] ^ v[a], 32), \
-        v[c] += v[d],                      v[b] = gxi_rotated(v[b] ^ v[c], 24), \
-        v[a] += v[b] + m[next[2 * k + 1]], v[d] = gxi_rotated(v[d] ^ v[a], 16), \
-        v[c] += v[d],                      v[b] = gxi_rotated(v[b] ^ v[c], 63)
-        GXI_MIX(0, 0, 4, 8, 12);
-        GXI_MIX(1, 1, 5, 9, 13);
-        GXI_MIX(2, 2, 6, 10, 14);
-        GXI_MIX(3, 3, 7, 11, 15);
-        GXI_MIX(4, 0, 5, 10, 15);
-        GXI_MIX(5, 1, 6, 11, 12);
-        GXI_MIX(6, 2, 7, 8, 13);
-        GXI_MIX(7, 3, 4, 9, 14);
-#undef GXI_MIX
+        const unsigned char *next = order[round % 10];
+        for (i = 0; i < 8; i++) {                /* the four columns, then the four diagonals */
+            const int turn = i / 4;
+            uint64_t *const x = &v[i % 4], *const y = &v[4 + (i + turn) % 4];
+            uint64_t *const z = &v[8 + (i + 2 * turn) % 4], *const w = &v[12 + (i + 3 * turn) % 4];
+            *x += *y + m[*next++];
+            *w = gxi_rotated(*w ^ *x, 32);
+            *z += *w;
+            *y = gxi_rotated(*y ^ *z, 24);
+            *x += *y + m[*next++];
+            *w = gxi_rotated(*w ^ *x, 16);
+            *z += *w;
+            *y = gxi_rotated(*y ^ *z, 63);
+        }
     }
     for (i = 0; i < 8; i++) s->h[i] ^= v[i] ^ v[i + 8];
 }
@@ -11348,9 +11350,6 @@ GPUEXEC_API gpuexec_library gpuexec_library_from_native_at(const char *where, st
     return handle;
 }
 
-static gxi_slot *gxi_begin_with_library(gxi_call *call, gpuexec_library library) {
-    return gxi_begin_with(call, library.id, GXI_LIBRARY, "the library");
-}
 /* The CUmodule in the current context; NULL after a failure. */
 static struct CUmod_st *gxi_library_native_module(gxi_call *call, const gxi_slot *library, const gxi_slot *context,
                                                   gxi_module *m) {
@@ -11386,7 +11385,7 @@ static uint64_t gxi_library_module(gxi_call *call, gpuexec_library library, gpue
     gxi_scope scope;
     gxi_module *m;
     int count;
-    if (!(slot = gxi_begin_with_library(call, library)) ||
+    if (!(slot = gxi_begin_with(call, library.id, GXI_LIBRARY, "the library")) ||
         !(c = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return 0;
     if ((id = gxi_module_of(slot->id, c->id, &count)) != 0) return id;
     if (!(m = gxi_module_new(slot->is.library.info->about->name))) {
@@ -13447,7 +13446,7 @@ static int gxi_pointer_of_ours(uint64_t address, gpuexec_pointer_info *info) {
         gxi_lock(&gxi_tables);
         r = gxi_range_below(address);
         if (r && address - r->lo < GXI_LOAD(&r->bytes) && r->pooled != GXI_OF_GRAPH)
-            context = gxi_peek_inline(r->context, GXI_CONTEXT);
+            context = gxi_peek(r->context, GXI_CONTEXT);
         if (context && (context->adopted || !r->device)) context = NULL;
         if (context) {
             const gxi_entry found = { r->bytes, r->where, (unsigned)r->kind | (unsigned)r->pooled,
@@ -13708,8 +13707,7 @@ static GXI_NOINLINE gpuexec_result gxi_enter_relaxed(gxi_call *call, const gxi_s
     if (gxi_enter_stream(call, stream, scope)) return gxi_failed_with();
     if (scope->entered) return GPUEXEC_OK;
     scope->entered = 1;
-    scope->mode = GXI_STREAM_CAPTURE_MODE_RELAXED;
-    gxi_exchange_mode(&scope->mode);
+    scope->mode = gxi_exchange_mode(GXI_STREAM_CAPTURE_MODE_RELAXED);
     return GPUEXEC_OK;
 }
 /* The same for calls that a capture of this stream forbids: fails if it captures. One query, also of the per-thread
@@ -16438,6 +16436,43 @@ GXI_HOT int gxi_launch_straight(const gxi_launch_config *c, void *function, void
             : gxi_launch_before_11_8)(c, (struct CUfunc_st *)function, params, extra);
 }
 
+/* --- launches as a value ------------------------------------------------------------------------------------------ */
+
+/* A kernel with all that a launch of it needs except the stream. gxi_kept_of: desc and arguments are the caller's;
+   gxi_kept_copy: they are copies, in memory that is freed with what keeps the launch. */
+typedef struct gxi_kept_launch {
+    gxi_kernel_node  params;                     /* function, dims, and the addresses of the arguments */
+    const unsigned short *sizes;                 /* of the arguments; NULL: not known. Those of copies are followed by
+                                                    as many for other use */
+    gpuexec_kernel   kernel;
+    const gpuexec_launch_desc *desc;             /* NULL: no attributes */
+    const char      *name;                       /* of the kernel, for when it is closed; only of copies */
+    unsigned         count;                      /* of the arguments */
+} gxi_kept_launch;
+
+static void gxi_kept_of(gxi_kept_launch *l, const gxi_slot *k, const gpuexec_dims *dims,
+                        const gpuexec_launch_desc *desc, const gpuexec_args *args) {
+    l->params.function = k->is.kernel.native;
+    l->params.dims = *dims;
+    gxi_fill_dims(&l->params.dims);
+    l->params.params = (void **)(uintptr_t)args->addresses;
+    l->params.extra = NULL;
+    l->sizes = args->sizes;
+    l->kernel.id = k->id;
+    l->desc = desc;
+    l->name = NULL;
+    l->count = args->count;
+}
+static gpuexec_args gxi_kept_args(const gxi_kept_launch *l) {
+    gpuexec_args args = { 0, 0, 0, 0, { 0 } };
+    args.addresses = (const void *const *)l->params.params;
+    args.sizes = l->sizes;
+    args.count = l->count;
+    return args;
+}
+static uint64_t gxi_threads_of(const gpuexec_dims *d) { return (uint64_t)d->block_x * d->block_y * d->block_z; }
+static uint64_t gxi_blocks_of(const gpuexec_dims *d) { return (uint64_t)d->grid_x * d->grid_y * d->grid_z; }
+
 /* --- launch attributes: the desc determines which driver call launches -------------------------------------------- */
 
 enum { GXI_PLAIN, GXI_COOPERATIVE, GXI_EXTENDED };
@@ -16460,13 +16495,13 @@ static int gxi_launch_way(const gpuexec_launch_desc *desc) {
     return desc->cooperative ? GXI_COOPERATIVE : GXI_PLAIN;
 }
 typedef struct gxi_extended { gxi_launch_config config; gxi_launch_attribute attributes[5]; } gxi_extended;
-static const gxi_launch_config *gxi_extend(gxi_extended *e, const gxi_slot *stream, const gpuexec_dims *d,
-                                           const gpuexec_launch_desc *desc) {
+static const gxi_launch_config *gxi_extend(gxi_extended *e, const gxi_slot *stream, const gxi_kept_launch *l) {
+    const gpuexec_launch_desc *const desc = l->desc;
     gxi_launch_attribute *a = e->attributes;
     gxi_launch_config *c = &e->config;
     int i;
     memset(e, 0, sizeof *e);
-    c->dims = *d;
+    c->dims = l->params.dims;
     c->stream = stream ? stream->is.stream.native : NULL;
     if (!desc) return c;
     if (gxi_cluster(desc, 0)) {
@@ -16493,16 +16528,15 @@ static const gxi_launch_config *gxi_extend(gxi_extended *e, const gxi_slot *stre
     c->count = (unsigned)(a - e->attributes);
     return c;
 }
-static int gxi_launch_cu(gxi_call *call, const gxi_slot *kernel, const gxi_slot *stream, const gpuexec_dims *d,
-                         const gpuexec_args *args,
-                         const gpuexec_launch_desc *desc) {
-    struct CUfunc_st *const function = kernel->is.kernel.native;
+static int gxi_launch_cu(gxi_call *call, const gxi_kept_launch *l, const gxi_slot *stream) {
+    const gpuexec_dims *const d = &l->params.dims;
+    struct CUfunc_st *const function = l->params.function;
     struct CUstream_st *const s = stream->is.stream.native;
-    void **const params = (void **)(uintptr_t)args->addresses;
-    const int way = gxi_launch_way(desc);
+    void **const params = l->params.params;
+    const int way = gxi_launch_way(l->desc);
     gxi_extended e;
     int cu;
-    if (way == GXI_EXTENDED) cu = gxi.cu.cuLaunchKernelEx(gxi_extend(&e, stream, d, desc), function, params, NULL);
+    if (way == GXI_EXTENDED) cu = gxi.cu.cuLaunchKernelEx(gxi_extend(&e, stream, l), function, params, NULL);
     else if (way == GXI_PLAIN)
         cu = gxi.cu.cuLaunchKernel(function, d->grid_x, d->grid_y, d->grid_z, d->block_x, d->block_y, d->block_z,
                                    d->shared_bytes, s, params, NULL);
@@ -16510,7 +16544,7 @@ static int gxi_launch_cu(gxi_call *call, const gxi_slot *kernel, const gxi_slot 
                                                d->block_z, d->shared_bytes, s, params);
     return gxi_returned(call, gxi_launch_calls[way], cu,
                         GXI_NUMBERS(function, d->grid_x, d->grid_y, d->grid_z, d->block_x, d->block_y, d->block_z,
-                                    d->shared_bytes, s, args->addresses));
+                                    d->shared_bytes, s, params));
 }
 
 /* --- explaining a refused launch ---------------------------------------------------------------------------------- */
@@ -16588,16 +16622,16 @@ static void gxi_note_unless(gxi_call *call, int refused, const gxi_call *query, 
 }
 /* Checks clusters, from the desc or compiled into the kernel, against grid, device and kernel. */
 static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused, const gxi_slot *kernel,
-                                                  const gpuexec_dims *d, const gpuexec_launch_desc *desc,
-                                                  int device, int ordinal) {
+                                                  const gxi_kept_launch *l, int device, int ordinal) {
     static const char axis[3] = { 'x', 'y', 'z' };
     static const int attributes[] = { GXI_FUNC_REQUIRED_CLUSTER_WIDTH, GXI_FUNC_REQUIRED_CLUSTER_WIDTH + 1,
                                       GXI_FUNC_REQUIRED_CLUSTER_WIDTH + 2,
                                       GXI_FUNC_CLUSTER_SIZE_MUST_BE_SET };
     const char *name = kernel->is.kernel.info->title;
+    const gpuexec_launch_desc *const desc = l->desc;
     const int requested = gxi_cluster(desc, 0) != 0;
     const uint64_t blocks = gxi_cluster_blocks(desc);
-    const unsigned grid[3] = { d->grid_x, d->grid_y, d->grid_z };
+    const unsigned grid[3] = { l->params.dims.grid_x, l->params.dims.grid_y, l->params.dims.grid_z };
     unsigned cluster[3], own[3];
     gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0 };
     gxi_extended e;
@@ -16650,7 +16684,7 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused, c
                         cluster[1], cluster[2], (unsigned long long)blocks, name);
     if (!requested || !GXI_HAS(cuOccupancyMaxPotentialClusterSize) || gxi_enter(&query, kernel->cu_context, &scope))
         return GPUEXEC_OK;
-    GXI_BESIDE(cuOccupancyMaxPotentialClusterSize, (&most, kernel->is.kernel.native, gxi_extend(&e, NULL, d, desc)));
+    GXI_BESIDE(cuOccupancyMaxPotentialClusterSize, (&most, kernel->is.kernel.native, gxi_extend(&e, NULL, l)));
     gxi_leave(&scope);
     if (most > 0 && blocks > (unsigned)most)
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "use smaller clusters, smaller blocks or less shared memory",
@@ -16664,7 +16698,7 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused, c
    launch, but does not report which limit was exceeded: so this runs only after it has refused, and when a launch is
    prepared. */
 static GXI_COLD gpuexec_result gxi_check_launch(gxi_call *call, int refused, const gxi_slot *kernel,
-                                                const gpuexec_dims *d, const gpuexec_launch_desc *desc) {
+                                                const gxi_kept_launch *l) {
     static const char axis[3] = { 'x', 'y', 'z' };
     static const int of_device[] = { GXI_DEV_MAX_THREADS_PER_BLOCK, GXI_DEV_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
                                      GXI_DEV_MAX_REGISTERS_PER_BLOCK,
@@ -16675,8 +16709,9 @@ static GXI_COLD gpuexec_result gxi_check_launch(gxi_call *call, int refused, con
     gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0 };
     gxi_slot *context = gxi_peek(kernel->context, GXI_CONTEXT);
     const int device = context ? gxi_context_of(context)->device : 0, ordinal = gxi_ordinal_of(kernel);
+    const gpuexec_dims *const d = &l->params.dims;
     const unsigned grid[3] = { d->grid_x, d->grid_y, d->grid_z }, block[3] = { d->block_x, d->block_y, d->block_z };
-    const uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
+    const uint64_t threads = gxi_threads_of(d);
     int limits[9], own[3], cu = gxi_attributes(&query, device, kernel->is.kernel.native, of_kernel, 3, own), i;
     const int *const block_most = limits + 3, *const grid_most = limits + 6;
     const gpuexec_result r = GPUEXEC_BAD_LAUNCH;
@@ -16731,28 +16766,25 @@ static GXI_COLD gpuexec_result gxi_check_launch(gxi_call *call, int refused, con
                         "thread, %d per block on device %d)",
                         block[0], block[1], block[2], (unsigned long long)threads, name, own[0], own[2], limits[2],
                         ordinal);
-    return gxi_check_clusters(call, refused, kernel, d, desc, device, ordinal);
+    return gxi_check_clusters(call, refused, kernel, l, device, ordinal);
 }
 
 /* Explains why the driver refused a launch. */
-static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, int cu, const gxi_slot *kernel, const gpuexec_dims *d,
-                                               unsigned count, const gpuexec_launch_desc *desc) {
+static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, int cu, const gxi_slot *kernel,
+                                               const gxi_kept_launch *l) {
     const char *name = kernel->is.kernel.info->title;
-    const uint64_t threads = (uint64_t)d->block_x * d->block_y * d->block_z;
-    gpuexec_result r = gxi_check_launch(call, cu, kernel, d, desc);
+    const gpuexec_dims *const d = &l->params.dims;
+    gpuexec_result r = gxi_check_launch(call, cu, kernel, l);
     if (r) return r;
     r = GPUEXEC_BAD_LAUNCH;
-    if (cu == GXI_COOPERATIVE_TOO_LARGE) {
-        gpuexec_kernel handle;
-        handle.id = kernel->id;
+    if (cu == GXI_COOPERATIVE_TOO_LARGE)
         return gxi_fail(call, r, "use fewer blocks, and let each thread process several elements in a loop",
                         "a cooperative grid of %llu blocks does not fit on device %d: at most %d blocks of %s (%llu "
                         "threads, %u bytes of dynamic shared memory) "
                         "can be resident",
-                        (unsigned long long)d->grid_x * d->grid_y * d->grid_z, gxi_ordinal_of(kernel),
-                        gpuexec_kernel_cooperative_blocks(handle, (unsigned)threads, d->shared_bytes), name,
-                        (unsigned long long)threads, d->shared_bytes);
-    }
+                        (unsigned long long)gxi_blocks_of(d), gxi_ordinal_of(kernel),
+                        gpuexec_kernel_cooperative_blocks(l->kernel, (unsigned)gxi_threads_of(d), d->shared_bytes),
+                        name, (unsigned long long)gxi_threads_of(d), d->shared_bytes);
     if (gxi_result_of(cu) != GPUEXEC_BAD_ARGUMENT) r = gxi_result_of(cu);
     return gxi_fail_unexplained(call, r,
                     cu == GXI_INVALID_VALUE
@@ -16763,7 +16795,7 @@ static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, int cu, const gxi
                     "%u bytes of dynamic shared "
                     "memory and %u argument%s",
                     name, d->grid_x, d->grid_y, d->grid_z, d->block_x, d->block_y, d->block_z, d->shared_bytes,
-                    count, gxi_s(count));
+                    l->count, gxi_s(l->count));
 }
 
 /* 0 after a failure */
@@ -16809,16 +16841,15 @@ static int gxi_allow_cluster(gxi_call *call, const gxi_slot *k, const gpuexec_la
 
 /* cu: what the driver returned from the fast path, -1 if that was not tried. */
 static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char *where,
-                                               gpuexec_kernel kernel, gpuexec_stream stream, const gpuexec_dims *given,
+                                               gpuexec_kernel kernel, gpuexec_stream stream, const gpuexec_dims *dims,
                                                const gpuexec_args *args, int cu, const gpuexec_launch_desc *desc) {
     const int way = cu < 0 ? gxi_launch_way(desc) : GXI_HAS(cuLaunchKernelEx) ? GXI_EXTENDED : GXI_PLAIN,
         straight = cu >= 0;
-    gpuexec_dims dims = *given;
+    gxi_kept_launch l;
     gxi_slot *k, *s;
     gxi_scope scope;
     GXI_CALL_ON(stream, gpuexec_launch);
     call->function = function;
-    gxi_fill_dims(&dims);
     if (desc && gxi_check_desc(call, "gpuexec_launch_desc", desc->start_canary, desc->end_canary))
         return GPUEXEC_BAD_ARGUMENT;
     if (gxi_begin(call)) return gxi_failed_with();
@@ -16829,19 +16860,20 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char 
     if (!gxi_find_launch(call, kernel, stream, args, &k, &s)) return gxi_failed_with();
     if (gxi_check_attributes(call, k, desc)) return gxi_failed_with();
     gxi_said(call, gxi_launch_calls[way], straight ? cu : 0);
+    gxi_kept_of(&l, k, dims, desc, args);
     if (!straight) {
-        cu = gxi_raise_shared(call, k, dims.shared_bytes);
+        cu = gxi_raise_shared(call, k, dims->shared_bytes);
         if (cu == 0) cu = gxi_allow_cluster(call, k, desc);
-        if (cu) return gxi_fail_launch(call, cu, k, &dims, args->count, desc);
+        if (cu) return gxi_fail_launch(call, cu, k, &l);
         if (gxi_enter_stream(call, s, &scope)) return gxi_failed_with();
         gxi_note_launch(s, kernel.id, where);
-        cu = gxi_launch_cu(call, k, s, &dims, args, desc);
+        cu = gxi_launch_cu(call, &l, s);
         gxi_leave(&scope);
     }
     if (cu == 0) return GPUEXEC_OK;
     return gxi_is_sticky(cu) || cu == GXI_NOT_INITIALIZED
                ? gxi_fail_cu(call, NULL, "cannot launch %s", k->is.kernel.info->title)
-               : gxi_fail_launch(call, cu, k, &dims, args->count, desc);
+               : gxi_fail_launch(call, cu, k, &l);
 }
 
 /* Typed arguments that fit are launched like arguments without types. */
@@ -17199,37 +17231,6 @@ GPUEXEC_API gpuexec_result gpuexec_params_destroy_at(const char *where, gpuexec_
 
 /* --- kept launches ------------------------------------------------------------------------------------------------ */
 
-/* A kernel with all that a launch of it needs except the stream. gxi_kept_of: desc and arguments are the caller's;
-   gxi_kept_copy: they are copies, in memory that is freed with what keeps the launch. */
-typedef struct gxi_kept_launch {
-    gxi_kernel_node  params;                     /* function, dims, and the addresses of the arguments */
-    const unsigned short *sizes;                 /* of the arguments; NULL: not known. Those of copies are followed by
-                                                    as many for other use */
-    gpuexec_kernel   kernel;
-    const gpuexec_launch_desc *desc;             /* NULL: no attributes */
-    const char      *name;                       /* of the kernel, for when it is closed; only of copies */
-    unsigned         count;                      /* of the arguments */
-} gxi_kept_launch;
-
-static gpuexec_args gxi_kept_args(const gxi_kept_launch *l) {
-    gpuexec_args args = { 0, 0, 0, 0, { 0 } };
-    args.addresses = (const void *const *)l->params.params;
-    args.sizes = l->sizes;
-    args.count = l->count;
-    return args;
-}
-GXI_HOT void gxi_kept_of(gxi_kept_launch *l, const gxi_slot *k, const gpuexec_dims *dims,
-                         const gpuexec_launch_desc *desc, const gpuexec_args *args) {
-    l->params.function = k->is.kernel.native;
-    l->params.dims = *dims;
-    l->params.params = (void **)(uintptr_t)args->addresses;
-    l->params.extra = NULL;
-    l->sizes = args->sizes;
-    l->kernel.id = k->id;
-    l->desc = desc;
-    l->name = NULL;
-    l->count = args->count;
-}
 /* Copies of arguments are the addresses of the values, then the values: each at its offset in the kernel's parameters
    or, if these are not known, aligned to 16. */
 static size_t gxi_values_bytes(const unsigned short *known, unsigned count, const unsigned short *sizes) {
@@ -17239,7 +17240,7 @@ static size_t gxi_values_bytes(const unsigned short *known, unsigned count, cons
     for (i = 0; i < count; i++) bytes = gxi_up(bytes, 16) + sizes[i];
     return bytes;
 }
-GXI_HOT void gxi_place_values(void **addresses, const unsigned short *known, unsigned count,
+static void gxi_place_values(void **addresses, const unsigned short *known, unsigned count,
                              const unsigned short *sizes) {
     char *values = (char *)(addresses + count);
     unsigned i;
@@ -17253,30 +17254,30 @@ static void gxi_copy_values(void *const *to, const void *const *from, unsigned c
     unsigned i;
     for (i = 0; i < count; i++) memcpy(to[i], from[i], sizes[i]);
 }
-/* What gxi_kept_copy needs. args: with sizes. */
-static size_t gxi_kept_bytes(const gxi_slot *k, const gpuexec_launch_desc *desc, const gpuexec_args *args,
-                             const char *name) {
-    return gxi_up(gxi_values_bytes(k->is.kernel.sizes, args->count, args->sizes), sizeof(void *)) +
-        args->count * (sizeof(void *) + 2 * sizeof *args->sizes) + (desc ? sizeof *desc : 0) +
-        (name ? 0 : strlen(gxi_kernel_of(k)->title) + 1);
+/* What gxi_kept_copy needs, with l->sizes set. */
+static size_t gxi_kept_bytes(const gxi_slot *k, const gxi_kept_launch *l) {
+    return gxi_up(gxi_values_bytes(k->is.kernel.sizes, l->count, l->sizes), sizeof(void *)) +
+        l->count * (sizeof(void *) + 2 * sizeof *l->sizes) + (l->desc ? sizeof *l->desc : 0) +
+        (l->name ? 0 : strlen(gxi_kernel_of(k)->title) + 1);
 }
-/* name: the kernel's, if another launch keeps it; NULL: is copied, too. */
-static void gxi_kept_copy(gxi_kept_launch *l, void *memory, const gxi_slot *k, const gpuexec_dims *dims,
-                          const gpuexec_launch_desc *desc, const gpuexec_args *args, const char *name) {
+/* from->name: the kernel's, if another launch keeps it; NULL: is copied, too. */
+static void gxi_kept_copy(gxi_kept_launch *l, void *memory, const gxi_slot *k, const gxi_kept_launch *from) {
     const unsigned short *const known = k->is.kernel.sizes;
-    const size_t sizes = args->count * sizeof *args->sizes;
+    const size_t sizes = from->count * sizeof *from->sizes;
     char *rest;
-    gxi_kept_of(l, k, dims, desc, args);
+    *l = *from;
     l->params.params = (void **)memory;
-    rest = (char *)(l->params.params + args->count) +
-        gxi_up(gxi_values_bytes(known, args->count, args->sizes), sizeof(void *));
-    gxi_place_values(l->params.params, known, args->count, args->sizes);
-    gxi_copy_values(l->params.params, args->addresses, args->count, args->sizes);
-    if (args->count) l->sizes = (const unsigned short *)memcpy(rest, args->sizes, sizes);
+    rest = (char *)(l->params.params + l->count) +
+        gxi_up(gxi_values_bytes(known, l->count, l->sizes), sizeof(void *));
+    gxi_place_values(l->params.params, known, l->count, l->sizes);
+    gxi_copy_values(l->params.params, (const void *const *)from->params.params, l->count, l->sizes);
+    if (l->count) l->sizes = (const unsigned short *)memcpy(rest, from->sizes, sizes);
     rest += 2 * sizes;
-    if (desc) l->desc = (const gpuexec_launch_desc *)memcpy(rest, desc, sizeof *desc);
-    if (desc) rest += sizeof *desc;
-    l->name = name ? name : strcpy(rest, gxi_kernel_of(k)->title);
+    if (l->desc) {
+        l->desc = (const gpuexec_launch_desc *)memcpy(rest, from->desc, sizeof *from->desc);
+        rest += sizeof *l->desc;
+    }
+    if (!l->name) l->name = strcpy(rest, gxi_kernel_of(k)->title);
 }
 /* What was closed of a launch: the handle id of its kernel or of its stream (0: it has none). 0: nothing. */
 static uint64_t gxi_kept_lost(const gxi_kept_launch *l, uint64_t stream) {
@@ -17285,23 +17286,19 @@ static uint64_t gxi_kept_lost(const gxi_kept_launch *l, uint64_t stream) {
 }
 
 /* Checks the dims and the desc, and raises the kernel's limit of shared memory. */
-static gpuexec_result gxi_prepare_kernel(gxi_call *call, gxi_slot *kernel, const gpuexec_dims *dims,
-                                         const gpuexec_launch_desc *desc, const gpuexec_args *args) {
-    const char *name = gxi_kernel_of(kernel)->title;
-    if (gxi_allow_cluster(call, kernel, desc))
+static gpuexec_result gxi_prepare_kernel(gxi_call *call, gxi_slot *k, const gxi_kept_launch *l) {
+    const gpuexec_dims *const d = &l->params.dims;
+    const char *name = gxi_kernel_of(k)->title;
+    int most;
+    if (gxi_allow_cluster(call, k, l->desc))
         return gxi_fail_cu(call, NULL, "cannot allow clusters of more than 8 blocks for %s", name);
-    if (gxi_check_launch(call, 0, kernel, dims, desc)) return gxi_failed_with();
-    if (gxi_raise_shared(call, kernel, dims->shared_bytes))
-        return gxi_fail_cu(call, NULL, "cannot set %u bytes of dynamic shared memory for %s", dims->shared_bytes,
-                           name);
-    if (desc && desc->cooperative) {
-        const uint64_t threads = (uint64_t)dims->block_x * dims->block_y * dims->block_z;
-        const int most = gxi_cooperative_blocks(call, kernel, (unsigned)threads, dims->shared_bytes);
-        if (most < 0) return gxi_failed_with();
-        if ((uint64_t)dims->grid_x * dims->grid_y * dims->grid_z > (unsigned)most)
-            return gxi_fail_launch(call, GXI_COOPERATIVE_TOO_LARGE, kernel, dims, args->count, desc);
-    }
-    return GPUEXEC_OK;
+    if (gxi_check_launch(call, 0, k, l)) return gxi_failed_with();
+    if (gxi_raise_shared(call, k, d->shared_bytes))
+        return gxi_fail_cu(call, NULL, "cannot set %u bytes of dynamic shared memory for %s", d->shared_bytes, name);
+    if (!l->desc || !l->desc->cooperative) return GPUEXEC_OK;
+    most = gxi_cooperative_blocks(call, k, (unsigned)gxi_threads_of(d), d->shared_bytes);
+    if (most < 0) return gxi_failed_with();
+    return gxi_blocks_of(d) > (unsigned)most ? gxi_fail_launch(call, GXI_COOPERATIVE_TOO_LARGE, k, l) : GPUEXEC_OK;
 }
 
 /* The last checks of a thread that need not be repeated: with other arguments, the launch passes them, too. */
@@ -17309,39 +17306,39 @@ enum { GXI_CHECKED = 8 };
 typedef struct gxi_checked { uint64_t kernel; gpuexec_dims dims; int plain; gpuexec_launch_desc desc; } gxi_checked;
 static GXI_THREAD struct { gxi_checked launches[GXI_CHECKED]; unsigned last; } gxi_checks;
 
-/* Whether a launch passes gxi_check_kept because this thread has checked it. dims: with y and z filled in. */
-static int gxi_is_checked(const gxi_slot *k, const gpuexec_dims *dims, const gpuexec_launch_desc *desc,
-                          const gpuexec_args *args) {
+/* Whether a launch passes gxi_check_kept because this thread has checked it. */
+static int gxi_is_checked(const gxi_slot *k, const gxi_kept_launch *l, const gpuexec_args *args) {
+    const gpuexec_launch_desc *const desc = l->desc;
     unsigned i;
     if (!gxi_args_fit(k->is.kernel.sizes, args)) return 0;
     for (i = 0; i < GXI_CHECKED; i++) {
         const gxi_checked *c = &gxi_checks.launches[(gxi_checks.last + i) % GXI_CHECKED];
-        if (c->kernel == k->id && memcmp(&c->dims, dims, sizeof *dims) == 0 && c->plain == !desc &&
+        if (c->kernel == k->id && memcmp(&c->dims, &l->params.dims, sizeof c->dims) == 0 && c->plain == !desc &&
             (!desc || memcmp(&c->desc, desc, sizeof *desc) == 0)) return 1;
     }
     return 0;
 }
-/* All checks of a launch that is kept, besides the handles; and raises the kernel's limit of shared memory. */
-static gpuexec_result gxi_check_kept(gxi_call *call, gxi_slot *k, gpuexec_dims *dims, const gpuexec_launch_desc *desc,
-                                     const gpuexec_args *args) {
+/* All checks of a launch that is kept, besides the handles; and raises the kernel's limit of shared memory. args: the
+   launch's, with their types. */
+static gpuexec_result gxi_check_kept(gxi_call *call, gxi_slot *k, const gxi_kept_launch *l, const gpuexec_args *args) {
+    const gpuexec_launch_desc *const desc = l->desc;
     gxi_checked *c;
-    gxi_fill_dims(dims);
-    if (gxi_is_checked(k, dims, desc, args)) return GPUEXEC_OK;
-    if (!gxi_check_args(call, k, args) || gxi_check_attributes(call, k, desc) ||
-        gxi_prepare_kernel(call, k, dims, desc, args)) return gxi_failed_with();
+    if (gxi_is_checked(k, l, args)) return GPUEXEC_OK;
+    if (!gxi_check_args(call, k, args) || gxi_check_attributes(call, k, desc) || gxi_prepare_kernel(call, k, l))
+        return gxi_failed_with();
     if (desc && (desc->cooperative || gxi_cluster(desc, 0))) return GPUEXEC_OK;       /* how many fit may change */
     gxi_checks.last = (gxi_checks.last + GXI_CHECKED - 1) % GXI_CHECKED;
     c = &gxi_checks.launches[gxi_checks.last];
     c->kernel = k->id;
-    c->dims = *dims;
+    c->dims = l->params.dims;
     c->plain = !desc;
     if (desc) c->desc = *desc;
     return GPUEXEC_OK;
 }
 /* Sets the sizes of arguments that are copied; 0 if they are not known. */
-static int gxi_sizes_of_args(gxi_call *call, const gxi_slot *k, gpuexec_args *args) {
-    if (!args->sizes && k->is.kernel.sizes) args->sizes = k->is.kernel.sizes + 1;
-    if (args->sizes || !args->count) return 1;
+static int gxi_kept_sizes(gxi_call *call, const gxi_slot *k, gxi_kept_launch *l) {
+    if (!l->sizes && k->is.kernel.sizes) l->sizes = k->is.kernel.sizes + 1;
+    if (l->sizes || !l->count) return 1;
     gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass args.sizes, as GPUEXEC_ARGS and gpuexec_params_args do",
              "the sizes of the arguments are not known: args.sizes is NULL, and the parameters of %s are not known",
              gxi_kernel_of(k)->title);
@@ -17362,6 +17359,15 @@ static void *gxi_argument_place(gxi_call *call, const gxi_kept_launch *l, int in
                  l->sizes[index], gxi_s(l->sizes[index]), (unsigned long long)bytes);
     else return l->params.params[index];
     return NULL;
+}
+static gpuexec_result gxi_set_argument(gxi_call *call, const gxi_kept_launch *l, int index, const void *value,
+                                       size_t bytes) {
+    void *const place = gxi_argument_place(call, l, index, bytes);
+    if (!place) return gxi_failed_with();
+    if (!value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                                "the address of the value of argument %d (counted from 0) is NULL", index);
+    memcpy(place, value, bytes);
+    return GPUEXEC_OK;
 }
 /* Launches it. cu: what the driver returned on the fast path, -1 if that was not tried. */
 static GXI_COLD gpuexec_result gxi_launch_kept(const char *function, const char *where, const gxi_kept_launch *l,
@@ -17415,30 +17421,28 @@ static gpuexec_result gxi_prepared_lives(gxi_call *call, const gxi_slot *slot) {
     return GPUEXEC_STALE_HANDLE;
 }
 
-/* dims: with y and z filled in. 0 after a failure. */
-static uint64_t gxi_prepared_new(gxi_call *call, gxi_slot *k, gxi_slot *s, const gpuexec_dims *dims,
-                                 const gpuexec_launch_desc *desc, const gpuexec_args *args) {
+/* 0 after a failure. */
+static uint64_t gxi_prepared_new(gxi_call *call, gxi_slot *k, gxi_slot *s, gxi_kept_launch *l) {
     const gxi_slot *module = gxi_peek(gxi_kernel_of(k)->module, GXI_MODULE);
     const char *module_name = module ? module->is.module.info->name : "";
-    const size_t addresses = args->count * sizeof(void *), values = gxi_up(sizeof(gxi_prepared) + addresses, 16);
+    const size_t addresses = l->count * sizeof(void *), values = gxi_up(sizeof(gxi_prepared) + addresses, 16);
     const unsigned short *const known = k->is.kernel.sizes;
-    gpuexec_args sized = *args;
     size_t bytes;
     gxi_prepared *p;
     gxi_slot made;
     uint64_t id;
-    if (!gxi_sizes_of_args(call, k, &sized)) return 0;
-    bytes = values - addresses + gxi_kept_bytes(k, desc, &sized, NULL);
+    if (!gxi_kept_sizes(call, k, l)) return 0;
+    bytes = values - addresses + gxi_kept_bytes(k, l);
     p = (gxi_prepared *)gxi_realloc(NULL, bytes + strlen(module_name) + 1);
     if (!p) {
         gxi_fail_memory(call, "prepare a launch of %s", gxi_kernel_of(k)->title);
         return 0;
     }
     memset(p, 0, bytes);                         /* padding is 0 */
-    gxi_kept_copy(&p->launch, (char *)p + values - addresses, k, dims, desc, &sized, NULL);
+    gxi_kept_copy(&p->launch, (char *)p + values - addresses, k, l);
     p->module = strcpy((char *)p + bytes, module_name);
-    if (known && args->count && GXI_HAS(cuFuncGetParamInfo)) {       /* PTX text does not show alignments above 16 */
-        p->bytes = gxi_values_bytes(known, args->count, NULL);
+    if (known && l->count && GXI_HAS(cuFuncGetParamInfo)) {       /* PTX text does not show alignments above 16 */
+        p->bytes = gxi_values_bytes(known, l->count, NULL);
         p->packed[0] = (void *)(uintptr_t)GXI_LAUNCH_PARAM_BUFFER_POINTER;
         p->packed[1] = (char *)p + values;
         p->packed[2] = (void *)(uintptr_t)GXI_LAUNCH_PARAM_BUFFER_SIZE;
@@ -17447,7 +17451,7 @@ static uint64_t gxi_prepared_new(gxi_call *call, gxi_slot *k, gxi_slot *s, const
     } else p->params = p->launch.params.params;
     p->stream.id = s->id;
     p->on = s;
-    gxi_extend(&p->form, s, dims, desc);
+    gxi_extend(&p->form, s, l);
     p->ends = GXI_LOOK;
     made = gxi_made(k, k->context, 0);
     made.is.prepared.info = p;
@@ -17455,13 +17459,17 @@ static uint64_t gxi_prepared_new(gxi_call *call, gxi_slot *k, gxi_slot *s, const
     if (!id) gxi_free(p);
     return id;
 }
-static gpuexec_prepared gxi_prepare(gxi_call *call, gpuexec_kernel kernel, gpuexec_stream stream, gpuexec_dims *dims,
-                                    const gpuexec_launch_desc *desc, const gpuexec_args *args) {
+static gpuexec_prepared gxi_prepare(gxi_call *call, gpuexec_kernel kernel, gpuexec_stream stream,
+                                    const gpuexec_dims *dims, const gpuexec_launch_desc *desc,
+                                    const gpuexec_args *args) {
     gpuexec_prepared handle = { 0 };
+    gxi_kept_launch l;
     gxi_slot *k, *s;
-    if (gxi_begin(call) == GPUEXEC_OK && gxi_find_launch(call, kernel, stream, args, &k, &s) &&
-        gxi_check_kept(call, k, dims, desc, args) == GPUEXEC_OK)
-        handle.id = gxi_prepared_new(call, k, s, dims, desc, args);
+    if ((!desc || !gxi_check_desc(call, "gpuexec_launch_desc", desc->start_canary, desc->end_canary)) &&
+        !gxi_begin(call) && gxi_find_launch(call, kernel, stream, args, &k, &s)) {
+        gxi_kept_of(&l, k, dims, desc, args);
+        if (gxi_check_kept(call, k, &l, args) == GPUEXEC_OK) handle.id = gxi_prepared_new(call, k, s, &l);
+    }
     handle.id = gxi_or_failed(handle.id, GXI_PREPARED);
     return handle;
 }
@@ -17473,46 +17481,37 @@ GPUEXEC_API gpuexec_prepared gpuexec_prepare_at(const char *where, gpuexec_kerne
 GPUEXEC_API gpuexec_prepared gpuexec_prepare_with_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
                                                      gpuexec_dims dims, const gpuexec_launch_desc *desc,
                                                      gpuexec_args args) {
-    gpuexec_prepared handle = { 0 };
     GXI_CALL(gpuexec_prepare_with, GXI_MAKES);
-    if (!desc || !gxi_check_desc(call, "gpuexec_launch_desc", desc->start_canary, desc->end_canary))
-        return gxi_prepare(call, kernel, stream, &dims, desc, &args);
-    handle.id = gxi_failed_id(GXI_PREPARED);
-    return handle;
+    return gxi_prepare(call, kernel, stream, &dims, desc, &args);
 }
 
-static void *gxi_prepared_place(gxi_call *call, gpuexec_prepared prepared, int index, size_t bytes) {
-    const gxi_slot *slot = gxi_find_prepared(call, prepared);
-    const gxi_prepared *p = slot ? gxi_prepared_of(slot) : NULL;
-    return p ? gxi_argument_place(call, &p->launch, index, bytes) : NULL;
-}
-GPUEXEC_API void *gpuexec_prepared_argument_at(const char *where, gpuexec_prepared prepared, int index, size_t bytes) {
+GPUEXEC_API void *gpuexec_prepared_argument_at(const char *where, gpuexec_prepared prepared, int index,
+                                               size_t bytes) {
+    const gxi_slot *slot;
     GXI_CALL(gpuexec_prepared_argument, GXI_MAKES);
-    return gxi_prepared_place(call, prepared, index, bytes);
+    slot = gxi_find_prepared(call, prepared);
+    return slot ? gxi_argument_place(call, &gxi_prepared_of(slot)->launch, index, bytes) : NULL;
 }
 GPUEXEC_API gpuexec_result gpuexec_prepared_set_at(const char *where, gpuexec_prepared prepared, int index,
                                                    const void *value, size_t bytes) {
-    void *place;
+    const gxi_slot *slot;
     GXI_CALL(gpuexec_prepared_set, GXI_MAKES);
-    place = gxi_prepared_place(call, prepared, index, bytes);
-    if (!place) return gxi_failed_with();
-    if (!value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-                                "the address of the value of argument %d (counted from 0) is NULL", index);
-    memcpy(place, value, bytes);
-    return GPUEXEC_OK;
+    if (!(slot = gxi_find_prepared(call, prepared))) return gxi_failed_with();
+    return gxi_set_argument(call, &gxi_prepared_of(slot)->launch, index, value, bytes);
 }
 GPUEXEC_API gpuexec_result gpuexec_prepared_dims_at(const char *where, gpuexec_prepared prepared, gpuexec_dims dims) {
     gxi_slot *slot, *k;
+    gxi_kept_launch l;
     gxi_prepared *p;
     gpuexec_args args;
     GXI_CALL(gpuexec_prepared_dims, GXI_MAKES);
     if (!(slot = gxi_find_prepared(call, prepared)) || gxi_prepared_lives(call, slot)) return gxi_failed_with();
     p = gxi_prepared_of(slot);
     args = gxi_kept_args(&p->launch);
-    if (!(k = gxi_find_kernel(call, p->launch.kernel)) ||
-        gxi_check_kept(call, k, &dims, p->launch.desc, &args))
-        return gxi_failed_with();
-    p->launch.params.dims = p->form.config.dims = dims;
+    if (!(k = gxi_find_kernel(call, p->launch.kernel))) return gxi_failed_with();
+    gxi_kept_of(&l, k, &dims, p->launch.desc, &args);
+    if (gxi_check_kept(call, k, &l, &args)) return gxi_failed_with();
+    p->launch.params.dims = p->form.config.dims = l.params.dims;
     return GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_prepared_stream_at(const char *where, gpuexec_prepared prepared,
@@ -18784,7 +18783,7 @@ static gpuexec_node gxi_failed_node(void) {
 static GXI_COLD void gxi_fail_adding(gxi_call *call, gxi_adding *a) {
     if (a->kernel && !gxi_is_sticky(call->cu)) {
         gxi_set_subject(call, a->subject, a->index, a->kernel);
-        gxi_fail_launch(call, call->cu, a->kernel, &a->launch.params.dims, a->launch.count, a->launch.desc);
+        gxi_fail_launch(call, call->cu, a->kernel, &a->launch);
     } else gxi_fail_cu(call, a->type == GXI_GRAPH_NODE_TYPE_MEM_FREE && call->cu == GXI_INVALID_VALUE
                        ? "pass an address from gpuexec_graph_add_alloc" : NULL,
                        "cannot add node %llu (%s) to the graph %s at %s", (unsigned long long)a->index,
@@ -18830,7 +18829,7 @@ static int gxi_kernel_node_add(gxi_call *call, struct CUgraph_st *graph, struct 
     int cu;
     cu = GXI_TRY_MAKE(*node, cuGraphAddKernelNode, (node, graph, after, early ? 0 : n, &l->params));
     if (cu || !l->desc) return cu;
-    count = gxi_extend(&e, NULL, &l->params.dims, l->desc)->count;
+    count = gxi_extend(&e, NULL, l)->count;
     for (i = 0; i < count && cu == 0; i++)
         if (e.attributes[i].id != GXI_LAUNCH_PROGRAMMATIC_STREAM_SERIALIZATION)
             cu = GXI_TRY(cuGraphKernelNodeSetAttribute, (*node, e.attributes[i].id, &e.attributes[i].value));
@@ -18859,28 +18858,27 @@ static gpuexec_result gxi_check_early(gxi_call *call, const gxi_recorded *r, con
     return GPUEXEC_OK;
 }
 /* 0 after a failure, whose text then names the node. */
-static int gxi_check_node(gxi_call *call, gxi_adding *a, gxi_slot *k, gpuexec_dims *dims,
-                          const gpuexec_launch_desc *desc, const gpuexec_args *args) {
-    if (gxi_is_checked(k, dims, desc, args)) return 1;
+static int gxi_check_node(gxi_call *call, gxi_adding *a, gxi_slot *k, const gpuexec_args *args) {
+    if (gxi_is_checked(k, &a->launch, args)) return 1;
     gxi_set_subject(call, a->subject, a->index, k);
-    if (gxi_check_kept(call, k, dims, desc, args)) return 0;
+    if (gxi_check_kept(call, k, &a->launch, args)) return 0;
     call->subject = NULL;
     return 1;
 }
-static gpuexec_node gxi_add_kernel(gxi_call *call, gpuexec_graph graph, gpuexec_kernel kernel, gpuexec_dims *dims,
-                                   const gpuexec_launch_desc *desc, const gpuexec_args *args, gpuexec_after after) {
+static gpuexec_node gxi_add_kernel(gxi_call *call, gpuexec_graph graph, gpuexec_kernel kernel,
+                                   const gpuexec_dims *dims, const gpuexec_launch_desc *desc,
+                                   const gpuexec_args *args, gpuexec_after after) {
     gpuexec_launch_desc *kept = NULL;
     gxi_text stray = { 0, 0, 0, 0 };
     gxi_adding a;
     gxi_slot *k = NULL;
     int cu = 0;
     if (desc && gxi_launch_way(desc) == GXI_PLAIN) desc = NULL;
-    gxi_fill_dims(dims);
-    if (gxi_add_begin(call, &a, graph) && (k = gxi_find_kernel(call, kernel)) != NULL &&
-        gxi_check_node(call, &a, k, dims, desc, args) &&
+    if (gxi_add_begin(call, &a, graph) && (k = gxi_find_kernel(call, kernel)) != NULL)
+        gxi_kept_of(&a.launch, k, dims, desc, args);
+    if (k && gxi_check_node(call, &a, k, args) &&
         (!desc || !desc->programmatic || !gxi_check_early(call, a.r, &after))) {
         a.kernel = k;
-        gxi_kept_of(&a.launch, k, dims, desc, args);
         if (desc) kept = (gpuexec_launch_desc *)gxi_realloc(NULL, sizeof *kept);
         if (desc && !kept) gxi_fail_memory(call, "add a node");
         else if (gxi_adds(call, &a, after, GXI_GRAPH_NODE_TYPE_KERNEL, k->cu_context))
@@ -19324,7 +19322,7 @@ static gpuexec_result gxi_copy_launch(gxi_call *call, const gxi_setting *s, cons
     n->launch.sizes = known + 1;
     n->launch.kernel.id = k->id;
     n->launch.desc = (const gpuexec_launch_desc *)s->node->more;
-    n->launch.name = NULL;
+    n->launch.name = gxi_kernel_of(k)->title;
     n->launch.count = count;
     gxi_place_values(p->params, known, count, known + 1);
     if (packed) memcpy(p->params + count, *packed, bytes);
@@ -19356,31 +19354,21 @@ GPUEXEC_API gpuexec_result gpuexec_node_set_args_at(const char *where, gpuexec_n
 }
 GPUEXEC_API gpuexec_result gpuexec_node_set_argument_at(const char *where, gpuexec_node node, int index,
                                                         const void *value, size_t bytes) {
-    const unsigned short *known;
-    char indices[GXI_INDICES];
     gpuexec_result result;
     gxi_node_launch n;
     gxi_setting s;
     gxi_slot *k;
     GXI_CALL(gpuexec_node_set_argument, GXI_MAKES);
     if (!gxi_set_begin(call, &s, node, GXI_GRAPH_NODE_TYPE_KERNEL) ||
-        !(k = gxi_kernel_of_node(call, &s, &n.launch.params)))
+        !(k = gxi_kernel_of_node(call, &s, &n.launch.params)) || gxi_copy_launch(call, &s, k, &n))
         return gxi_failed_with();
-    known = k->is.kernel.sizes;
-    if (known && (index < 0 || (unsigned)index >= known[0] || !value || bytes != known[index + 1])) {
+    if (value && (unsigned)index < n.launch.count && bytes == n.launch.sizes[index]) {
+        memcpy(n.launch.params.params[index], value, bytes);
+        result = gxi_set_kernel(call, &s, k, &n.launch);
+    } else {
         gxi_set_subject(call, s.subject, node.index, k);
-        if (index < 0 || (unsigned)index >= known[0])
-            return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "there is no argument %d: the kernel has %u "
-                            "parameter%s%s", index, known[0], gxi_s(known[0]), gxi_indices(indices, known[0]));
-        if (!value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-                                    "the address of the value of argument %d (counted from 0) is NULL", index);
-        return gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "pass a variable of exactly the parameter's type, and its sizeof",
-                        "argument %d (counted from 0) has %u byte%s, but %llu were passed", index, known[index + 1],
-                        gxi_s(known[index + 1]), (unsigned long long)bytes);
+        result = gxi_set_argument(call, &n.launch, index, value, bytes);     /* fails */
     }
-    if (gxi_copy_launch(call, &s, k, &n) || !known) return gxi_failed_with();      /* it fails without the sizes */
-    memcpy(n.launch.params.params[index], value, bytes);
-    result = gxi_set_kernel(call, &s, k, &n.launch);
     gxi_free(n.more);
     return result;
 }
@@ -19397,10 +19385,11 @@ GPUEXEC_API gpuexec_result gpuexec_node_set_dims_at(const char *where, gpuexec_n
     gxi_set_subject(call, s.subject, node.index, k);
     if (gxi_copy_launch(call, &s, k, &n)) return gxi_failed_with();
     args = gxi_kept_args(&n.launch);
-    result = gxi_check_kept(call, k, &dims, n.launch.desc, &args);
+    n.launch.params.dims = dims;
+    gxi_fill_dims(&n.launch.params.dims);
+    result = gxi_check_kept(call, k, &n.launch, &args);
     if (!result) {
         call->subject = NULL;
-        n.launch.params.dims = dims;
         result = gxi_set_kernel(call, &s, k, &n.launch);
     }
     gxi_free(n.more);
@@ -19715,20 +19704,20 @@ static void gxi_batch_note(gxi_batch *b, gxi_batched *l, unsigned argument) {
         if (gxi_batch_is_memory(b, argument, word)) *words |= (unsigned short)(1u << i);
     }
 }
-static GXI_COLD gpuexec_result gxi_batch_check(gxi_call *call, const gxi_slot *slot, gpuexec_kernel kernel,
-                                               gpuexec_dims *dims, const gpuexec_launch_desc *desc,
-                                               const gpuexec_args *args) {
+/* The kernel, if the batch can launch it with that desc; NULL after a failure. */
+static GXI_COLD gxi_slot *gxi_batch_kernel(gxi_call *call, const gxi_slot *slot, gpuexec_kernel kernel,
+                                           const gpuexec_launch_desc *desc) {
     gxi_slot *k;
     if ((desc && gxi_check_desc(call, "gpuexec_launch_desc", desc->start_canary, desc->end_canary)) ||
-        !(k = gxi_find_kernel(call, kernel)))
-        return gxi_failed_with();
+        !(k = gxi_find_kernel(call, kernel))) return NULL;
     if (k->cu_context != slot->cu_context)
-        return gxi_fail_contexts(call, "use one batch for each context", gxi_kernel_of(k)->title, k, "the batch", slot);
-    if (desc && desc->programmatic && gxi_batch_of(slot)->order == GPUEXEC_BATCH_INDEPENDENT)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set desc.programmatic to 0, or create the batch with "
-                        "GPUEXEC_BATCH_IN_ORDER", "a programmatic launch of %s needs a launch before it, but those of "
-                        "an independent batch do not depend on each other", gxi_kernel_of(k)->title);
-    return gxi_check_kept(call, k, dims, desc, args);
+        gxi_fail_contexts(call, "use one batch for each context", gxi_kernel_of(k)->title, k, "the batch", slot);
+    else if (desc && desc->programmatic && gxi_batch_of(slot)->order == GPUEXEC_BATCH_INDEPENDENT)
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set desc.programmatic to 0, or create the batch with "
+                 "GPUEXEC_BATCH_IN_ORDER", "a programmatic launch of %s needs a launch before it, but those of "
+                 "an independent batch do not depend on each other", gxi_kernel_of(k)->title);
+    else return k;
+    return NULL;
 }
 /* Makes room for one more. 0: no memory. */
 static int gxi_batch_grow(gxi_batch *b) {
@@ -19757,51 +19746,52 @@ static void *gxi_batch_room(gxi_batch *b, size_t bytes) {
     b->piece_used += gxi_up(bytes, sizeof(void *));
     return room;
 }
-static gxi_batched *gxi_batched_new(gxi_call *call, gxi_batch *b, const gxi_slot *k, const gpuexec_dims *dims,
-                                    const gpuexec_launch_desc *desc, const gpuexec_args *args) {
+static gxi_batched *gxi_batched_new(gxi_call *call, gxi_batch *b, const gxi_slot *k, gxi_kept_launch *launch) {
     const int after_all = b->after_all || !b->count;
-    gpuexec_args sized = *args;
     gpuexec_launch_desc own;
-    const char *name = NULL;
     gxi_batched *l;
     unsigned i;
     int n;
-    if (!gxi_sizes_of_args(call, k, &sized)) return NULL;
-    if (desc || b->order == GPUEXEC_BATCH_PROGRAMMATIC) {
+    if (!gxi_kept_sizes(call, k, launch)) return NULL;
+    if (launch->desc || b->order == GPUEXEC_BATCH_PROGRAMMATIC) {
         memset(&own, 0, sizeof own);
-        if (desc) own = *desc;
+        if (launch->desc) own = *launch->desc;
         own.programmatic = (own.programmatic || b->order == GPUEXEC_BATCH_PROGRAMMATIC) && !after_all &&
             GXI_HAS(cuGraphAddDependencies);
-        desc = &own;
+        launch->desc = &own;
     }
-    for (n = b->count; !name && n > 0 && n > b->count - GXI_BATCH_NAMES; n--)
-        if (b->launches[n - 1]->launch.kernel.id == k->id) name = b->launches[n - 1]->launch.name;
-    l = gxi_batch_grow(b) ? (gxi_batched *)gxi_batch_room(b, sizeof *l + gxi_kept_bytes(k, desc, &sized, name)) : NULL;
+    for (n = b->count; !launch->name && n > 0 && n > b->count - GXI_BATCH_NAMES; n--)
+        if (b->launches[n - 1]->launch.kernel.id == k->id) launch->name = b->launches[n - 1]->launch.name;
+    l = gxi_batch_grow(b) ? (gxi_batched *)gxi_batch_room(b, sizeof *l + gxi_kept_bytes(k, launch)) : NULL;
     if (!l) {
         gxi_fail_memory(call, "add a launch to the batch");
         return NULL;
     }
-    gxi_kept_copy(&l->launch, l + 1, k, dims, desc, &sized, name);
+    gxi_kept_copy(&l->launch, l + 1, k, launch);
     l->node = NULL;
     l->changed = 0;
     l->after_all = after_all;
-    for (i = 0; i < args->count; i++) gxi_batch_note(b, l, i);
+    for (i = 0; i < launch->count; i++) gxi_batch_note(b, l, i);
     return l;
 }
-static int gxi_batch_add(gxi_call *call, gpuexec_batch batch, gpuexec_kernel kernel, gpuexec_dims dims,
-                         const gpuexec_launch_desc *desc, const gpuexec_args *args) {
-    gxi_slot *slot = gxi_begin_with(call, batch.id, GXI_BATCH, "the batch");
-    const gxi_slot *k = gxi_peek(kernel.id, GXI_KERNEL);
+static int gxi_batch_add(gxi_call *call, gpuexec_batch batch, gpuexec_kernel kernel, const gpuexec_dims *dims,
+                        const gpuexec_launch_desc *desc, const gpuexec_args *args) {
+    gxi_slot *slot = gxi_begin_with(call, batch.id, GXI_BATCH, "the batch"), *k = gxi_peek(kernel.id, GXI_KERNEL);
+    gxi_kept_launch launch;
     gxi_batched *l = NULL;
     gxi_batch *b;
     if (!slot) return -1;
     b = gxi_batch_of(slot);
-    if (GXI_UNLIKELY(!dims.grid_y || !dims.grid_z || !dims.block_y || !dims.block_z)) gxi_fill_dims(&dims);
-    if (!k || k->borrowed || desc || k->cu_context != slot->cu_context || !gxi_is_checked(k, &dims, NULL, args)) {
+    if (!k || k->borrowed || desc || k->cu_context != slot->cu_context) {
         gxi_name_batched(call, slot, b->count);
-        k = gxi_batch_check(call, slot, kernel, &dims, desc, args) ? NULL : gxi_peek(kernel.id, GXI_KERNEL);
+        if (!(k = gxi_batch_kernel(call, slot, kernel, desc))) return -1;
     }
-    if (k) l = gxi_batched_new(call, b, k, &dims, desc, args);
+    gxi_kept_of(&launch, k, dims, desc, args);
+    if (!gxi_is_checked(k, &launch, args)) {
+        gxi_name_batched(call, slot, b->count);
+        if (gxi_check_kept(call, k, &launch, args)) return -1;
+    }
+    l = gxi_batched_new(call, b, k, &launch);
     if (!l) return -1;
     if (b->graph && gxi_batch_unmake(call, slot, 0)) {
         gxi_fail_cu(call, NULL, "cannot destroy the graph of the batch created at %s", gxi_place(slot->where));
@@ -19814,12 +19804,12 @@ static int gxi_batch_add(gxi_call *call, gpuexec_batch batch, gpuexec_kernel ker
 GPUEXEC_API int gpuexec_batch_add_at(const char *where, gpuexec_batch batch, gpuexec_kernel kernel, gpuexec_dims dims,
                                      gpuexec_args args) {
     GXI_CALL(gpuexec_batch_add, GXI_MAKES);
-    return gxi_batch_add(call, batch, kernel, dims, NULL, &args);
+    return gxi_batch_add(call, batch, kernel, &dims, NULL, &args);
 }
 GPUEXEC_API int gpuexec_batch_add_with_at(const char *where, gpuexec_batch batch, gpuexec_kernel kernel,
                                           gpuexec_dims dims, const gpuexec_launch_desc *desc, gpuexec_args args) {
     GXI_CALL(gpuexec_batch_add_with, GXI_MAKES);
-    return gxi_batch_add(call, batch, kernel, dims, desc, &args);
+    return gxi_batch_add(call, batch, kernel, &dims, desc, &args);
 }
 GPUEXEC_API gpuexec_result gpuexec_batch_barrier_at(const char *where, gpuexec_batch batch) {
     GXI_CALL(gpuexec_batch_barrier, GXI_MAKES);
@@ -19838,10 +19828,7 @@ static GXI_COLD gpuexec_result gxi_batch_set_fails(const char *where, gpuexec_ba
                         "there is no launch %d: the batch created at %s has %d", launch, gxi_place(slot->where),
                         gxi_batch_of(slot)->count);
     gxi_name_batched(call, slot, launch);
-    if (gxi_argument_place(call, &gxi_batch_of(slot)->launches[launch]->launch, index, bytes))
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the address of the value of argument %d (counted from 0) is NULL",
-                 index);
-    return gxi_failed_with();
+    return gxi_set_argument(call, &gxi_batch_of(slot)->launches[launch]->launch, index, NULL, bytes);
 }
 /* Gives the graph the arguments that changed. */
 static gpuexec_result gxi_batch_change(gxi_call *call, gxi_slot *slot) {
@@ -20597,48 +20584,46 @@ GPUEXEC_API gpuexec_result gpuexec_barrier_destroy_at(const char *where, gpuexec
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-multi   A launch that passed all checks is kept in gxi_multi_launches, with the events that order its streams,
+   >>impl-multi   A launch that passed all checks is kept in gxi.multi.kept, with the events that order its streams,
    so that repeating it costs only the driver's calls. */
 
-typedef struct gxi_multi_part { uint64_t kernel, stream; gpuexec_dims dims; } gxi_multi_part;
+typedef struct gxi_multi_part {
+    gxi_kept_launch     launch;                  /* without its arguments, which each call passes */
+    uint64_t            stream, context;
+    struct CUevent_st  *event;
+} gxi_multi_part;
 typedef struct gxi_multi_launch {                /* a launch that passed all checks */
-    unsigned            count;                   /* 0: a free entry */
-    gxi_multi_part      parts[GXI_MULTI_MOST];
-    uint64_t            contexts[GXI_MULTI_MOST];
-    struct CUctx_st    *cu_contexts[GXI_MULTI_MOST];
-    struct CUevent_st  *events[GXI_MULTI_MOST];  /* one for each stream */
+    unsigned            count;
+    gxi_multi_part      parts[1];                /* count parts */
 } gxi_multi_launch;
-enum { GXI_MULTI_KEPT = 8 };
-static gxi_multi_launch gxi_multi_launches[GXI_MULTI_KEPT];
-static unsigned gxi_multi_next;
-/* one multi-device launch at a time: if two were interleaved, they would wait for each other */
+/* A device's part of the launch that is being made. */
+typedef struct gxi_multi_device {
+    gxi_slot           *kernel, *stream;         /* stream: in a graph, the kernel again, for its context */
+    gxi_kept_launch     launch;
+    int                 ordinal, device;
+} gxi_multi_device;
 
-static void gxi_multi_drop(const gxi_call *call, gxi_multi_launch *m) {
+static void gxi_multi_drop(const gxi_call *call, gxi_multi_launch **kept) {
+    gxi_multi_launch *const m = *kept;
     unsigned i;
-    for (i = 0; i < m->count; i++)
-        if (m->events[i] && gxi_multi_lives(call, m->contexts[i])) GXI_BESIDE(cuEventDestroy, (m->events[i]));
-    memset(m, 0, sizeof *m);
+    for (i = 0; m && i < m->count; i++)
+        if (m->parts[i].event && gxi_multi_lives(call, m->parts[i].context))
+            GXI_BESIDE(cuEventDestroy, (m->parts[i].event));
+    gxi_free(m);
+    *kept = NULL;
 }
 /* Before a context is closed: drops the launches that use it. */
 static gpuexec_result gxi_multi_forget(gxi_call *call, uint64_t context) {
     unsigned k, i;
     gxi_lock(&gxi_multi_mutex);
-    for (k = 0; k < GXI_MULTI_KEPT; k++)
-        for (i = 0; i < gxi_multi_launches[k].count; i++)
-            if (gxi_multi_launches[k].contexts[i] == context) {
-                gxi_multi_drop(call, &gxi_multi_launches[k]);
-                break;
-            }
+    for (k = 0; k < GXI_MULTI_KEPT; k++) {
+        const gxi_multi_launch *const m = gxi.multi.kept[k];
+        for (i = 0; m && i < m->count && m->parts[i].context != context; i++) { }
+        if (m && i < m->count) gxi_multi_drop(call, &gxi.multi.kept[k]);
+    }
     gxi_unlock(&gxi_multi_mutex);
     return GPUEXEC_OK;
 }
-
-/* dims: with y and z filled in */
-typedef struct gxi_multi_device {
-    gxi_slot    *kernel, *stream;                /* stream: in a graph, the kernel again, for its context */
-    gpuexec_dims dims;
-    int          ordinal, device;
-} gxi_multi_device;
 
 /* Formats the argument's name only on failure: four launches take 30 us, and formatting eight names would add one. */
 static gxi_slot *gxi_multi_get(gxi_call *call, uint64_t id, unsigned kind, const char *member, unsigned i) {
@@ -20707,8 +20692,8 @@ static GXI_COLD gpuexec_result gxi_multi_compare(gxi_call *call, const gxi_multi
                             "the kernels are not the same code: \"%s\" has %d %s on device %d, but %d on device %d",
                             a->name, v[0][k], same_names[k],
                             d[0].ordinal, v[1][k], d[i].ordinal);
-    memcpy(dims[0], &d[0].dims, sizeof dims[0]);
-    memcpy(dims[1], &d[i].dims, sizeof dims[1]);
+    memcpy(dims[0], &d[0].launch.params.dims, sizeof dims[0]);
+    memcpy(dims[1], &d[i].launch.params.dims, sizeof dims[1]);
     for (k = 0; k < GXI_DIMS; k++)
         if (dims[0][k] != dims[1][k])
             return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "use the same dims on each device",
@@ -20720,7 +20705,8 @@ static GXI_COLD gpuexec_result gxi_multi_compare(gxi_call *call, const gxi_multi
 }
 
 /* The rules for a single part. */
-static GXI_COLD gpuexec_result gxi_multi_part_check(gxi_call *call, const gxi_multi_device *d, unsigned i) {
+static GXI_COLD gpuexec_result gxi_multi_part_check(gxi_call *call, const gpuexec_device_launch *list,
+                                                    const gxi_multi_device *d, unsigned i) {
     const gxi_kernel *kernel = d[i].kernel->is.kernel.info;
     const gxi_slot *module = gxi_peek(kernel->module, GXI_MODULE);
     int cooperative;
@@ -20742,17 +20728,11 @@ static GXI_COLD gpuexec_result gxi_multi_part_check(gxi_call *call, const gxi_mu
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "put kernels that launch others into a separate image",
                         "%s on device %d is from an image with dynamic parallelism, "
                         "which a multi-device launch does not allow", kernel->title, d[i].ordinal);
-    return GPUEXEC_OK;
+    return gxi_check_kept(call, d[i].kernel, &d[i].launch, &list[i].args);
 }
-static GXI_COLD gpuexec_result gxi_multi_part_ready(gxi_call *call, const gpuexec_device_launch *list,
-                                                    gxi_multi_device *d, unsigned i) {
-    const gpuexec_result result = gxi_multi_part_check(call, d, i);
-    return result ? result : gxi_check_kept(call, d[i].kernel, &d[i].dims, &gxi_cooperative, &list[i].args);
-}
-
 /* Checks all rules. */
 static GXI_COLD gpuexec_result gxi_multi_check(gxi_call *call, const gpuexec_device_launch *list, unsigned count,
-                                               gxi_multi_device *d) {
+                                               const gxi_multi_device *d) {
     const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
     gpuexec_result result = GPUEXEC_OK;
     char subject[32];
@@ -20766,46 +20746,47 @@ static GXI_COLD gpuexec_result gxi_multi_check(gxi_call *call, const gpuexec_dev
     for (i = 0; i < count && !result; i++) {
         snprintf(subject, sizeof subject, "launches[%u]: ", i);
         call->subject = subject;
-        result = gxi_multi_part_ready(call, list, d, i);
+        result = gxi_multi_part_check(call, list, d, i);
     }
     call->subject = NULL;
     for (i = 1; i < count && !result; i++) result = gxi_multi_compare(call, d, i);
     return result;
 }
-/* Keeps a launch that passed the checks, with an event for each device. */
-static GXI_COLD gpuexec_result gxi_multi_keep(gxi_call *call, const gpuexec_device_launch *list, unsigned count,
-                                              const gxi_multi_device *d,
-                                              gxi_multi_launch *m) {
-    unsigned i;
-    gxi_multi_drop(call, m);
-    GXI_STORE(&gxi.hooks.context_ends[0], &gxi_multi_forget);
-    for (i = 0; i < count; i++) {
-        gxi_scope scope;
-        int cu;
-        m->parts[i].kernel = list[i].kernel.id;
-        m->parts[i].stream = list[i].stream.id;
-        m->parts[i].dims = d[i].dims;
-        m->contexts[i] = d[i].stream->context;
-        m->cu_contexts[i] = d[i].stream->cu_context;
-        if (gxi_enter(call, m->cu_contexts[i], &scope)) {
-            gxi_multi_drop(call, m);
-            return gxi_failed_with();
-        }
-        cu = GXI_TRY_MAKE(m->events[i], cuEventCreate, (&m->events[i], GXI_EVENT_DISABLE_TIMING));
-        gxi_leave(&scope);
-        if (cu) {
-            gxi_multi_drop(call, m);
-            return gxi_fail_cu(call, NULL, "cannot create an event on device %d for a multi-device launch",
-                               d[i].ordinal);
-        }
-        m->count = i + 1;
+/* Keeps a launch that passed the checks, with an event for each device. NULL after a failure. */
+static GXI_COLD gxi_multi_launch *gxi_multi_keep(gxi_call *call, unsigned count, const gxi_multi_device *d) {
+    gxi_multi_launch **const kept = &gxi.multi.kept[gxi.multi.next++ % GXI_MULTI_KEPT], *m;
+    const size_t bytes = sizeof *m + count * sizeof *m->parts;
+    gxi_multi_drop(call, kept);
+    if (!(m = *kept = (gxi_multi_launch *)gxi_realloc(NULL, bytes))) {
+        gxi_fail_memory(call, "launch on several devices");
+        return NULL;
     }
-    return GPUEXEC_OK;
+    memset(m, 0, bytes);
+    GXI_STORE(&gxi.hooks.context_ends[0], &gxi_multi_forget);
+    for (; m->count < count; m->count++, d++) {
+        gxi_multi_part *const part = &m->parts[m->count];
+        gxi_scope scope;
+        part->launch = d->launch;
+        part->launch.params.params = NULL;
+        part->launch.sizes = NULL;
+        part->stream = d->stream->id;
+        part->context = d->stream->context;
+        if (gxi_enter(call, d->stream->cu_context, &scope)) break;
+        GXI_TRY_MAKE(part->event, cuEventCreate, (&part->event, GXI_EVENT_DISABLE_TIMING));
+        gxi_leave(&scope);
+        if (!part->event) {
+            gxi_fail_cu(call, NULL, "cannot create an event on device %d for a multi-device launch", d->ordinal);
+            break;
+        }
+    }
+    if (m->count == count) return m;
+    gxi_multi_drop(call, kept);
+    return NULL;
 }
 
 static GXI_NOINLINE int gxi_multi_record(gxi_call *call, const gxi_multi_launch *m, const gxi_multi_device *d,
                                          unsigned i) {
-    return GXI_TRY(cuEventRecord, (m->events[i], d[i].stream->is.stream.native));
+    return GXI_TRY(cuEventRecord, (m->parts[i].event, d[i].stream->is.stream.native));
 }
 static GXI_NOINLINE int gxi_multi_wait(gxi_call *call, const gxi_multi_launch *m, const gxi_multi_device *d, unsigned i,
                                        unsigned other) {
@@ -20813,7 +20794,7 @@ static GXI_NOINLINE int gxi_multi_wait(gxi_call *call, const gxi_multi_launch *m
     const int captured = gxi_captures(d[other].stream) != 0;
     int cu;
     if (captured) gxi_joins(stream->id, 1);
-    cu = GXI_TRY(cuStreamWaitEvent, (stream->is.stream.native, m->events[other], 0));
+    cu = GXI_TRY(cuStreamWaitEvent, (stream->is.stream.native, m->parts[other].event, 0));
     if (captured) gxi_joins(stream->id, -1);
     return cu;
 }
@@ -20839,8 +20820,8 @@ typedef struct gxi_launch_params {               /* CUDA_LAUNCH_PARAMS */
     void              **params;
 } gxi_launch_params;
 
-static GXI_COLD gpuexec_result gxi_multi_by_driver(gxi_call *call, const gpuexec_device_launch *list, unsigned count,
-                                                   const gxi_multi_device *d, unsigned flags) {
+static GXI_COLD gpuexec_result gxi_multi_by_driver(gxi_call *call, unsigned count, const gxi_multi_device *d,
+                                                   unsigned flags) {
     gxi_launch_params params[GXI_MULTI_MOST];
     unsigned i;
     int can = 1;
@@ -20857,10 +20838,10 @@ static GXI_COLD gpuexec_result gxi_multi_by_driver(gxi_call *call, const gpuexec
                             "device %d does not support the driver's multi-device launch "
                             "(CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH is 0)",
                             d[i].ordinal);
-        params[i].function = d[i].kernel->is.kernel.native;
-        params[i].dims = d[i].dims;
+        params[i].function = d[i].launch.params.function;
+        params[i].dims = d[i].launch.params.dims;
         params[i].stream = d[i].stream->is.stream.native;
-        params[i].params = (void **)(uintptr_t)list[i].args.addresses;
+        params[i].params = d[i].launch.params.params;
     }
     if (GXI_TRY(cuLaunchCooperativeKernelMultiDevice, (params, count, flags)) == 0) return GPUEXEC_OK;
     return gxi_fail_cu(call, "set gpuexec_multi_desc.way to 0", "cannot launch %s on %u devices",
@@ -20929,19 +20910,6 @@ static int gxi_wrong_part(gxi_call *call, const gxi_barrier *b, const gpuexec_de
     return 0;
 }
 
-static gpuexec_result gxi_multi_check_desc(gxi_call *call, const gpuexec_device_launch *list, unsigned count,
-                                           const gpuexec_multi_desc *desc) {
-    if (gxi_check_desc(call, "gpuexec_multi_desc", desc->start_canary, desc->end_canary) || gxi_begin(call))
-        return gxi_failed_with();
-    if (!list || count < 1 || count > GXI_MULTI_MOST)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
-                        "%scount is %u; pass an array of 1 to %d launches, one for each device",
-                        list ? "" : "launches is NULL, but ", count, GXI_MULTI_MOST);
-    if ((unsigned)desc->way > GPUEXEC_MULTI_PER_DEVICE)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set it to 0",
-                        "gpuexec_multi_desc.way is %d, which is not a gpuexec_multi_way", (int)desc->way);
-    return GPUEXEC_OK;
-}
 /* Checked at each launch, even one that is kept: handles, arguments, the barrier's part. */
 static gpuexec_result gxi_multi_begin_part(gxi_call *call, const gpuexec_device_launch *one, unsigned i,
                                            const gxi_slot *barrier, int in_graph, gxi_multi_device *d) {
@@ -20971,19 +20939,20 @@ static gpuexec_result gxi_multi_begin_part(gxi_call *call, const gpuexec_device_
     context = gxi_peek(d->kernel->context, GXI_CONTEXT);
     d->ordinal = context ? gxi_context_of(context)->ordinal : -1;
     d->device = context ? gxi_context_of(context)->device : -1;
-    d->dims = one->dims;
-    gxi_fill_dims(&d->dims);
+    gxi_kept_of(&d->launch, d->kernel, &one->dims, &gxi_cooperative, &one->args);
     return GPUEXEC_OK;
 }
 /* The same launch, if it is kept; otherwise NULL. */
-static gxi_multi_launch *gxi_multi_find(const gpuexec_device_launch *list, unsigned count, const gxi_multi_device *d) {
+static gxi_multi_launch *gxi_multi_find(unsigned count, const gxi_multi_device *d) {
     unsigned i, k;
     for (k = 0; k < GXI_MULTI_KEPT; k++) {
-        gxi_multi_launch *m = &gxi_multi_launches[k];
-        if (m->count != count) continue;
-        for (i = 0; i < count; i++)
-            if (m->parts[i].kernel != list[i].kernel.id || m->parts[i].stream != list[i].stream.id ||
-                memcmp(&m->parts[i].dims, &d[i].dims, sizeof d[i].dims) != 0) break;
+        gxi_multi_launch *const m = gxi.multi.kept[k];
+        if (!m || m->count != count) continue;
+        for (i = 0; i < count; i++) {
+            const gxi_multi_part *const part = &m->parts[i];
+            if (part->launch.kernel.id != d[i].kernel->id || part->stream != d[i].stream->id ||
+                memcmp(&part->launch.params.dims, &d[i].launch.params.dims, sizeof(gpuexec_dims)) != 0) break;
+        }
         if (i == count) return m;
     }
     return NULL;
@@ -21003,9 +20972,9 @@ static int gxi_multi_join(gxi_call *call, unsigned count, const gxi_multi_launch
     return cu;
 }
 /* The capture's part of gxi_multi_per_device: nothing starts, so that nothing has to be aborted. */
-static GXI_COLD gpuexec_result gxi_multi_record_all(gxi_call *call, const gpuexec_device_launch *list, unsigned count,
-                                                    const gxi_multi_device *d, const gxi_multi_launch *m,
-                                                    const gpuexec_multi_desc *desc, unsigned center) {
+static GXI_COLD gpuexec_result gxi_multi_record_all(gxi_call *call, unsigned count, const gxi_multi_device *d,
+                                                    const gxi_multi_launch *m, const gpuexec_multi_desc *desc,
+                                                    unsigned center) {
     uint64_t id = 0, other = 0;
     unsigned i;
     int cu;
@@ -21027,8 +20996,7 @@ static GXI_COLD gpuexec_result gxi_multi_record_all(gxi_call *call, const gpuexe
                             center, i);
     cu = desc->no_pre_sync ? 0 : gxi_multi_join(call, count, m, d, center);
     for (i = 0; i < count && cu == 0; i++) {
-        cu = gxi_launch_cu(call, d[i].kernel, d[i].stream, &d[i].dims, &list[i].args, &gxi_cooperative);
-        if (cu)
+        if ((cu = gxi_launch_cu(call, &d[i].launch, d[i].stream)) != 0)
             return gxi_fail_cu(call, NULL, "cannot record the launch of %s on device %d",
                                gxi_kernel_of(d[i].kernel)->title, d[i].ordinal);
     }
@@ -21036,16 +21004,15 @@ static GXI_COLD gpuexec_result gxi_multi_record_all(gxi_call *call, const gpuexe
     return cu ? gxi_fail_cu(call, NULL, "cannot record that the streams of a multi-device launch wait for each other")
               : GPUEXEC_OK;
 }
-static gpuexec_result gxi_multi_per_device(gxi_call *call, const gpuexec_device_launch *list, unsigned count,
-                                           const gxi_multi_device *d, const gxi_multi_launch *m,
-                                           const gpuexec_multi_desc *desc, const gxi_slot *barrier) {
+static gpuexec_result gxi_multi_per_device(gxi_call *call, unsigned count, const gxi_multi_device *d,
+                                           const gxi_multi_launch *m, const gpuexec_multi_desc *desc,
+                                           const gxi_slot *barrier) {
     unsigned i;
     if (!desc->no_pre_sync && gxi_multi_meet(call, count, m, d))
         return gxi_fail_cu(call, NULL, "cannot make the streams of a multi-device launch wait for each other");
     for (i = 0; i < count; i++) {
-        gxi_note_launch(d[i].stream, list[i].kernel.id, call->where);
-        if (gxi_launch_cu(call, d[i].kernel, d[i].stream, &d[i].dims, &list[i].args, &gxi_cooperative))
-            return gxi_multi_half(call, d, i, desc, barrier);
+        gxi_note_launch(d[i].stream, d[i].launch.kernel.id, call->where);
+        if (gxi_launch_cu(call, &d[i].launch, d[i].stream)) return gxi_multi_half(call, d, i, desc, barrier);
     }
     if (!desc->no_post_sync && gxi_multi_meet(call, count, m, d))
         return gxi_fail_cu(call, NULL,
@@ -21053,20 +21020,17 @@ static gpuexec_result gxi_multi_per_device(gxi_call *call, const gpuexec_device_
     return GPUEXEC_OK;
 }
 static gpuexec_result gxi_multi_launch_all(gxi_call *call, const gpuexec_device_launch *list, unsigned count,
-                                           gxi_multi_device *d,
-                                           const gpuexec_multi_desc *desc, const gxi_slot *barrier) {
-    gxi_multi_launch *m = gxi_multi_find(list, count, d);
+                                           const gxi_multi_device *d, const gpuexec_multi_desc *desc,
+                                           const gxi_slot *barrier) {
+    gxi_multi_launch *m = gxi_multi_find(count, d);
     unsigned i = 0;
-    if (!m) {
-        m = &gxi_multi_launches[gxi_multi_next++ % GXI_MULTI_KEPT];
-        if (gxi_multi_check(call, list, count, d) || gxi_multi_keep(call, list, count, d, m)) return gxi_failed_with();
-    }
+    if (!m && (gxi_multi_check(call, list, count, d) || !(m = gxi_multi_keep(call, count, d))))
+        return gxi_failed_with();
     while (i < count && !gxi_captures(d[i].stream)) i++;
-    if (i < count) return gxi_multi_record_all(call, list, count, d, m, desc, i);
+    if (i < count) return gxi_multi_record_all(call, count, d, m, desc, i);
     if (desc->way == GPUEXEC_MULTI_DRIVER)
-        return gxi_multi_by_driver(call, list, count, d,
-                                   (desc->no_pre_sync ? 1u : 0u) | (desc->no_post_sync ? 2u : 0u));
-    return gxi_multi_per_device(call, list, count, d, m, desc, barrier);
+        return gxi_multi_by_driver(call, count, d, (desc->no_pre_sync ? 1u : 0u) | (desc->no_post_sync ? 2u : 0u));
+    return gxi_multi_per_device(call, count, d, m, desc, barrier);
 }
 static const gpuexec_multi_desc gxi_multi_defaults = { 0, GPUEXEC_MULTI_FASTEST, 0, 0, { 0 }, NULL, 0 };
 /* Checks and fills in what gxi_multi_begin_part does, for all parts. */
@@ -21075,7 +21039,15 @@ static gpuexec_result gxi_multi_begin(gxi_call *call, const gpuexec_device_launc
                                       gxi_multi_device *d) {
     unsigned i;
     *barrier = NULL;
-    if (gxi_multi_check_desc(call, list, count, desc)) return gxi_failed_with();
+    if (gxi_check_desc(call, "gpuexec_multi_desc", desc->start_canary, desc->end_canary) || gxi_begin(call))
+        return gxi_failed_with();
+    if (!list || count < 1 || count > GXI_MULTI_MOST)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
+                        "%scount is %u; pass an array of 1 to %d launches, one for each device",
+                        list ? "" : "launches is NULL, but ", count, GXI_MULTI_MOST);
+    if ((unsigned)desc->way > GPUEXEC_MULTI_PER_DEVICE)
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set it to 0",
+                        "gpuexec_multi_desc.way is %d, which is not a gpuexec_multi_way", (int)desc->way);
     memset(d, 0, count * sizeof *d);
     if (desc->barrier.id) {
         if (!(*barrier = gxi_find_barrier(call, desc->barrier)) ||
@@ -21135,13 +21107,13 @@ static GXI_COLD void gxi_remove_last(const gxi_call *call, gpuexec_graph graph, 
 }
 /* Adds the nodes; after a failure, removes those that it has added. */
 static gpuexec_node gxi_multi_add(gxi_call *call, gpuexec_graph graph, const gpuexec_device_launch *list,
-                                  unsigned count, gxi_multi_device *d, gpuexec_after after) {
+                                  unsigned count, gpuexec_after after) {
     gpuexec_node nodes[GXI_MULTI_MOST], last = { { 0 }, 0 };
     gpuexec_after all;
     unsigned made = 0;
     for (; made < count; made++) {
-        nodes[made] = gxi_add_kernel(call, graph, list[made].kernel, &d[made].dims, &gxi_cooperative, &list[made].args,
-                                     after);
+        nodes[made] = gxi_add_kernel(call, graph, list[made].kernel, &list[made].dims, &gxi_cooperative,
+                                     &list[made].args, after);
         if (!gxi_peek(nodes[made].graph.id, GXI_GRAPH)) break;
     }
     all.nodes = nodes;
@@ -21167,7 +21139,7 @@ GPUEXEC_API gpuexec_node gpuexec_graph_add_multi_device_at(const char *where, gp
         return gxi_failed_node();
     }
     if (gxi_multi_check(call, list, count, d)) return gxi_failed_node();
-    return gxi_multi_add(call, graph, list, count, d, after);
+    return gxi_multi_add(call, graph, list, count, after);
 }
 
 #endif /* GPUEXEC_NO_MULTI */
