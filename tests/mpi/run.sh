@@ -88,7 +88,8 @@ if [ -n "${gpus:-}" ]; then large=8000 longest=4 at_once=2; else large=600 longe
 # what happened; it begins with "ok" if mpirun ended the others, said why, and left none behind.
 kill_one() {
     mkdir -p "$1/pids"
-    limited 60 mpirun -n 4 sh -c "echo >$1/pids/\$\$; exec ./mpi_jacobi $large" >"$1/log" 2>&1 </dev/null &
+    # Two Open MPIs that create their folder in TMPDIR at once can fail: "File exists".
+    TMPDIR=$PWD/$1 limited 60 mpirun -n 4 sh -c "echo >$1/pids/\$\$; exec ./mpi_jacobi $large" >"$1/log" 2>&1 </dev/null &
     tries=0                                                  # not order: between two looks
     while [ "$(ls "$1/pids" | wc -l)" -lt 4 ] && [ $tries -lt 500 ]; do sleep 0.02; tries=$((tries + 1)); done
     random=$(od -An -N2 -tu2 /dev/urandom | tr -d ' ')
