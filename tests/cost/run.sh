@@ -43,7 +43,7 @@ include() { # LANGUAGE INSTRUCTIONS_PER_BYTE COMMAND...: the compiler reads all 
 }
 if [ -n "${COST_COMPILE:-}" ]; then
     if ! ${CC:-cc} --version | grep -q clang; then
-        for level in $COST_COMPILE; do implementation "$level" "$([ "$level" = -O0 ] && echo 8900 || echo 32500)"; done
+        for level in $COST_COMPILE; do implementation "$level" "$([ "$level" = -O0 ] && echo 8900 || echo 35400)"; done
     fi
     include c 101 ${CC:-cc} -std=c99
     ! ${CXX:-c++} --version >/dev/null 2>&1 || include cc 126 ${CXX:-c++} -std=c++11
