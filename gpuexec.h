@@ -16417,7 +16417,8 @@ static GXI_COLD void gxi_fill_dims(gpuexec_dims *d) {
     d->block_z += !d->block_z;
 }
 GXI_HOT void gxi_config(gxi_launch_config *c, gpuexec_dims *d, void *stream) {
-    if (GXI_UNLIKELY(!d->grid_y || !d->grid_z || !d->block_y || !d->block_z)) gxi_fill_dims(d);
+    /* One test instead of four; if the product overflows to 0, filling in changes nothing. */
+    if (GXI_UNLIKELY(d->grid_y * d->grid_z * d->block_y * d->block_z == 0)) gxi_fill_dims(d);
     c->dims = *d;
     c->stream = (struct CUstream_st *)stream;
     c->attributes = NULL;

@@ -102,14 +102,14 @@ static int a_condition(void) {
            + cu.cuGraphDestroy(g);
 }
 static int an_exported_allocation(void) {
-    char handle[64];
+    gxi_ipc_handle handle;
     address p = 0;
-    return cu.cuMemAlloc_v2(&p, 300) + cu.cuIpcGetMemHandle(handle, p) + cu.cuMemFree_v2(p);
+    return cu.cuMemAlloc_v2(&p, 300) + cu.cuIpcGetMemHandle(&handle, p) + cu.cuMemFree_v2(p);
 }
 static int an_exported_event(void) {
-    char handle[64];
+    gxi_ipc_handle handle;
     void *e = NULL;
-    return cu.cuEventCreate(&e, 6) + cu.cuIpcGetEventHandle(handle, e) + cu.cuEventRecord(e, stream)
+    return cu.cuEventCreate(&e, 6) + cu.cuIpcGetEventHandle(&handle, e) + cu.cuEventRecord(e, stream)
            + cu.cuStreamSynchronize(stream) + cu.cuEventDestroy_v2(e);
 }
 static int a_module(void) {
