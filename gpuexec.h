@@ -336,16 +336,21 @@
       Any other failure stays latched, including that of a request for 0 bytes.
 
     BOXES AND ARRAYS OF COPIES (>>copies)
-      gpuexec_copy_3d copies a box: `depth` slices of `height` rows of `width_bytes` bytes, between host and device
-      memory in any direction. Each side has a separate pitch, slice height and offset, so that parts of volumes and
-      images can be copied without a loop; with depth 1, it is a 2-D copy with offsets. A pitch or slice height of 0
-      means that there are no gaps:
-          gpuexec_copy_3d_desc c = { 0 };                            // a 16 x 16 x 16 part of a 64 x 64 x 64 volume
+      gpuexec_copy_with copies bytes or a box: `depth` slices of `height` rows of `width_bytes` bytes, between host and
+      device memory in any direction. Each side has a separate pitch, slice height and offset, so that parts of volumes
+      and images can be copied without a loop. A pitch or slice height of 0 means that there are no gaps:
+          gpuexec_copy_desc c = { 0 };                               // a 16 x 16 x 16 part of a 64 x 64 x 64 volume
           c.from.device = volume, c.from.pitch = 64, c.from.slice_height = 64;
           c.from.x = 8, c.from.y = 24, c.from.z = 40;
           c.to.host = part;                                          // rows of 16 bytes, slices of 16 rows
           c.width_bytes = c.height = c.depth = 16;
-          gpuexec_copy_3d(s, &c);
+          gpuexec_copy_with(s, &c);
+      A value as the source fills the rows of a pitch:
+          gpuexec_copy_desc f = { 0 };                               // 480 rows of 640 floats
+          f.to.device = image, f.to.pitch = pitch;
+          f.from.element_bytes = 4, f.from.value = 0;
+          f.width_bytes = 640 * 4, f.height = 480;
+          gpuexec_copy_with(s, &f);
       gpuexec_copy_many makes an array of copies with one call. On an H200, 1,000 copies of 4 bytes from pinned memory
       take a twentieth of the time of 1,000 calls, and between device addresses a thirtieth: a kernel copies. Larger
       copies to and from the host gain less: those of 64 KiB take two fifths of the time, with the driver's batches. All
@@ -526,7 +531,7 @@
           float *time = (float *)gpuexec_prepared_argument(step, 1, sizeof *time);
           if (!time) { fputs(gpuexec_error_text(), stderr); return 1; }
           for (...) { *time += dt; gpuexec_launch_prepared(step); }
-      gpuexec_prepare_with also takes launch attributes; gpuexec_prepared_stream moves the launch to another stream.
+      gpuexec_prepare_with also takes launch attributes; gpuexec_prepared_set_stream moves the launch to another stream.
 
     CAPTURES AND GRAPHS (>>capture, >>graph)
       Many short kernels can take the host longer to enqueue than the device to run. Capture the calls once: they then
@@ -1686,71 +1691,26 @@ GPUEXEC_API gpuexec_result gpuexec_copy_peer_at(const char *where, gpuexec_strea
                                                 gpuexec_context to_context, gpuexec_ptr from,
                                                gpuexec_context from_context, size_t bytes);
 
-/* Enqueue a copy of `height` rows of `width_bytes` bytes each on a stream. A pitch is the distance in bytes
-   between the starts of two rows: at least the width, at most the device's CU_DEVICE_ATTRIBUTE_MAX_PITCH. If width or
-   height is 0, the call does nothing. A partial overlap is only detected if both pitches are equal. To begin at column
-   x (bytes) of row y, add y * pitch + x to the address. Between devices, both sides must be memory of gpuexec.
-   cuMemcpy2DAsync; between devices cuMemcpy3DPeerAsync. */
-GPUEXEC_API gpuexec_result gpuexec_copy_in_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to,
-                                                 size_t to_pitch, const void *from, size_t from_pitch,
-                                                size_t width_bytes, size_t height);
-GPUEXEC_API gpuexec_result gpuexec_copy_out_2d_at(const char *where, gpuexec_stream stream, void *to, size_t to_pitch,
-                                                  gpuexec_ptr from, size_t from_pitch,
-                                                 size_t width_bytes, size_t height);
-GPUEXEC_API gpuexec_result gpuexec_copy_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, size_t to_pitch,
-                                              gpuexec_ptr from, size_t from_pitch,
-                                             size_t width_bytes, size_t height);
-/* Enqueue a fill on a stream: with `bytes` copies of a byte, or `count` copies of a 16-bit or 32-bit word (the address
-   must then be a multiple of 2 or 4). cuMemsetD8Async, cuMemsetD16Async, cuMemsetD32Async. */
-GPUEXEC_API gpuexec_result gpuexec_fill_at(const char *where, gpuexec_stream stream, gpuexec_ptr to,
-                                           unsigned char value, size_t bytes);
-GPUEXEC_API gpuexec_result gpuexec_fill16_at(const char *where, gpuexec_stream stream, gpuexec_ptr to,
-                                             unsigned short value, size_t count);
-GPUEXEC_API gpuexec_result gpuexec_fill32_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, unsigned value,
-                                             size_t count);
-
-/* The same for `height` rows of `width_bytes` bytes or `count` words. Address and pitch must be multiples of the word's
-   size. cuMemsetD2D8Async, cuMemsetD2D16Async, cuMemsetD2D32Async. */
-GPUEXEC_API gpuexec_result gpuexec_fill_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, size_t pitch,
-                                              unsigned char value, size_t width_bytes, size_t height);
-GPUEXEC_API gpuexec_result gpuexec_fill16_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, size_t pitch,
-                                                unsigned short value, size_t count, size_t height);
-GPUEXEC_API gpuexec_result gpuexec_fill32_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, size_t pitch,
-                                                unsigned value, size_t count, size_t height);
+/* Enqueues a fill on a stream: with `count` elements of `element_bytes` bytes (1, 2 or 4), each with that value; the
+   address must be a multiple of element_bytes. For rows and boxes of a pitch: gpuexec_copy_with (>>copies).
+   cuMemsetD8Async, cuMemsetD16Async, cuMemsetD32Async. */
+GPUEXEC_API gpuexec_result gpuexec_fill_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, unsigned value,
+                                           unsigned element_bytes, size_t count);
 
 /* The same without a stream: the copy or fill is ordered on the legacy default stream, and has finished when the call
    returns. The calls are refused while a failure is latched, and do not take that failure. cuMemcpyHtoD, cuMemcpyDtoH,
-   cuMemcpyDtoD, cuMemsetD8Async. */
+   cuMemcpyDtoD, cuMemcpyPeerAsync, cuMemsetD8Async. */
 GPUEXEC_API gpuexec_result gpuexec_copy_in_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
                                                   const void *from, size_t bytes);
 GPUEXEC_API gpuexec_result gpuexec_copy_out_now_at(const char *where, gpuexec_context context, void *to,
                                                    gpuexec_ptr from, size_t bytes);
 GPUEXEC_API gpuexec_result gpuexec_copy_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
                                                gpuexec_ptr from, size_t bytes);
-GPUEXEC_API gpuexec_result gpuexec_fill_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
-                                               unsigned char value, size_t bytes);
-GPUEXEC_API gpuexec_result gpuexec_fill16_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
-                                                 unsigned short value, size_t count);
-GPUEXEC_API gpuexec_result gpuexec_fill32_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
-                                                 unsigned value, size_t count);
 GPUEXEC_API gpuexec_result gpuexec_copy_peer_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
                                                     gpuexec_context to_context, gpuexec_ptr from,
                                                     gpuexec_context from_context, size_t bytes);
-GPUEXEC_API gpuexec_result gpuexec_copy_in_2d_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
-                                                     size_t to_pitch, const void *from, size_t from_pitch,
-                                                     size_t width_bytes, size_t height);
-GPUEXEC_API gpuexec_result gpuexec_copy_out_2d_now_at(const char *where, gpuexec_context context, void *to,
-                                                      size_t to_pitch, gpuexec_ptr from, size_t from_pitch,
-                                                      size_t width_bytes, size_t height);
-GPUEXEC_API gpuexec_result gpuexec_copy_2d_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
-                                                  size_t to_pitch, gpuexec_ptr from, size_t from_pitch,
-                                                  size_t width_bytes, size_t height);
-GPUEXEC_API gpuexec_result gpuexec_fill_2d_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
-                                                  size_t pitch, unsigned char value, size_t width_bytes, size_t height);
-GPUEXEC_API gpuexec_result gpuexec_fill16_2d_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
-                                                    size_t pitch, unsigned short value, size_t count, size_t height);
-GPUEXEC_API gpuexec_result gpuexec_fill32_2d_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
-                                                    size_t pitch, unsigned value, size_t count, size_t height);
+GPUEXEC_API gpuexec_result gpuexec_fill_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
+                                               unsigned value, unsigned element_bytes, size_t count);
 
 typedef struct gpuexec_pointer_info {
     gpuexec_memory_kind kind;
@@ -1790,33 +1750,37 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_p
                                                 gpuexec_copy_info *info);
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>copies   Copies of boxes and arrays of copies. The rules of gpuexec_copy and the _2d copies apply (>>memory). */
+   >>copies   Copies and fills of any shape, and arrays of copies. The rules of gpuexec_copy apply (>>memory). */
 
-/* One side of a 3-D copy: where its box begins in memory that consists of slices of rows. */
-typedef struct gpuexec_box {
+/* One side of a copy: device memory, host memory or, as the source, a value. Of device, host and element_bytes, one is
+   not 0. In memory that consists of rows and slices, x, y and z say where the box begins. */
+typedef struct gpuexec_side {
     gpuexec_ptr     device;                      /* a device address; or */
-    const void     *host;                        /* a host pointer. The other one is 0 */
-    size_t          pitch;                       /* bytes from the start of one row to the next; 0: width_bytes */
+    const void     *host;                        /* a host pointer; as the destination, to memory that can be written */
+    unsigned        value, element_bytes;        /* the source of a fill: a value of 1, 2 or 4 bytes */
+    size_t          pitch;                       /* bytes from the start of one row to the next; 0: the row's bytes. At
+                                                    most the device's CU_DEVICE_ATTRIBUTE_MAX_PITCH */
     size_t          slice_height;                /* rows from the start of one slice to the next; 0: height */
     size_t          x, y, z;                     /* offset: bytes in the row, rows in the slice, slices */
     gpuexec_context context;                     /* on both sides or on none ({0}): as for gpuexec_copy_peer */
-} gpuexec_box;
-typedef struct gpuexec_copy_3d_desc {
-    unsigned    start_canary;
-    gpuexec_box to, from;
-    size_t      width_bytes, height, depth;      /* bytes of a row, rows of a slice, slices; nothing is copied if one is
-                                                    0 */
-    unsigned    end_canary;
-} gpuexec_copy_3d_desc;
+} gpuexec_side;
+typedef struct gpuexec_copy_desc {
+    unsigned     start_canary;
+    gpuexec_side to, from;
+    size_t       bytes;                          /* of a copy in one piece; or */
+    size_t       width_bytes, height, depth;     /* bytes of a row, rows of a slice, slices; depth 0 means 1 */
+    unsigned     end_canary;
+} gpuexec_copy_desc;
 
-/* Enqueues the copy of a box on a stream, between host and device memory in any direction, also between devices, with
-   or without peer access. _now: the same without a stream, like gpuexec_copy_now. GPUEXEC_BAD_ARGUMENT if the box does
-   not fit into its rows and slices, or these into the allocation. cuMemcpy3DAsync; between devices
-   cuMemcpy3DPeerAsync; for one slice within a device cuMemcpy2DAsync. */
-GPUEXEC_API gpuexec_result gpuexec_copy_3d_at(const char *where, gpuexec_stream stream,
-                                              const gpuexec_copy_3d_desc *copy);
-GPUEXEC_API gpuexec_result gpuexec_copy_3d_now_at(const char *where, gpuexec_context context,
-                                                  const gpuexec_copy_3d_desc *copy);
+/* Enqueues a copy or fill of any shape on a stream: of `bytes` bytes, or of a box; between host and device memory in
+   any direction, also between devices, with or without peer access. Nothing is copied if bytes and width_bytes are 0,
+   or if width_bytes is not, but height is. GPUEXEC_BAD_ARGUMENT if the box does not fit into its rows and slices, or
+   these into the allocation. Source and destination must not partly overlap; with different pitches, that is not
+   checked. A fill has one slice. Between devices, both sides of a box must be memory of gpuexec. cuMemcpy3DAsync;
+   between devices cuMemcpy3DPeerAsync; for one slice within a device cuMemcpy2DAsync, cuMemsetD2D8Async,
+   cuMemsetD2D16Async, cuMemsetD2D32Async; for `bytes` the calls of gpuexec_copy. */
+GPUEXEC_API gpuexec_result gpuexec_copy_with_at(const char *where, gpuexec_stream stream,
+                                                const gpuexec_copy_desc *copy);
 
 /* One of an array of copies. Of `to` and `to_host`, one is 0; of `from` and `from_host` also. */
 typedef struct gpuexec_copy_part {
@@ -1829,8 +1793,7 @@ typedef struct gpuexec_copy_part {
 
 /* Enqueues `count` copies on a stream, in any mix of directions except host to host. They run after the stream's
    earlier work, in no particular order: none may write what another one reads or writes. All are checked before the
-   first is enqueued. _now: the same without a stream, like gpuexec_copy_now. For many small copies this is faster than
-   a call for each:
+   first is enqueued. For many small copies this is faster than a call for each:
    - up to 1 MiB within the stream's context, and up to 16 KiB between it and memory from gpuexec_alloc_pinned, all at
      addresses from gpuexec, if there are at least four: with a kernel, 170 copies a launch. The first such call in a
      context loads it (cuModuleLoadDataEx), which takes a few milliseconds;
@@ -1839,8 +1802,6 @@ typedef struct gpuexec_copy_part {
    - all others, and all copies in a capture, also of another library: as separate copies, which it records. */
 GPUEXEC_API gpuexec_result gpuexec_copy_many_at(const char *where, gpuexec_stream stream,
                                                 const gpuexec_copy_part *copies, size_t count);
-GPUEXEC_API gpuexec_result gpuexec_copy_many_now_at(const char *where, gpuexec_context context,
-                                                    const gpuexec_copy_part *copies, size_t count);
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>stream   Queues of work. */
@@ -2469,11 +2430,11 @@ GPUEXEC_API gpuexec_result gpuexec_prepared_set_at(const char *where, gpuexec_pr
 GPUEXEC_API void *gpuexec_prepared_argument_at(const char *where, gpuexec_prepared prepared, int index, size_t bytes);
 
 /* Changes grid, block and dynamic shared memory, with the checks of gpuexec_prepare; a failed call changes nothing. */
-GPUEXEC_API gpuexec_result gpuexec_prepared_dims_at(const char *where, gpuexec_prepared prepared, gpuexec_dims dims);
+GPUEXEC_API gpuexec_result gpuexec_prepared_set_dims_at(const char *where, gpuexec_prepared prepared, gpuexec_dims dims);
 
 /* Moves the prepared launch to another stream of the kernel's context, for all launches from now on. A failed call
    changes nothing. */
-GPUEXEC_API gpuexec_result gpuexec_prepared_stream_at(const char *where, gpuexec_prepared prepared,
+GPUEXEC_API gpuexec_result gpuexec_prepared_set_stream_at(const char *where, gpuexec_prepared prepared,
                                                       gpuexec_stream stream);
 
 /* Launches the kernel with the current arguments, dims and stream. cuLaunchKernelEx; before CUDA 11.8
@@ -2667,25 +2628,16 @@ GPUEXEC_API gpuexec_node gpuexec_graph_add_kernel_with_at(const char *where, gpu
                                                           gpuexec_dims dims, const gpuexec_launch_desc *desc,
                                                           gpuexec_args args, gpuexec_after after);
 
-/* Add a copy of at least one byte, with the checks of the functions for streams. It reads its source at each launch:
-   host memory must be valid until the last one has finished. cuGraphAddMemcpyNode. */
-GPUEXEC_API gpuexec_node gpuexec_graph_add_copy_at(const char *where, gpuexec_graph graph, gpuexec_ptr to,
-                                                   gpuexec_ptr from, size_t bytes, gpuexec_after after);
-GPUEXEC_API gpuexec_node gpuexec_graph_add_copy_in_at(const char *where, gpuexec_graph graph, gpuexec_ptr to,
-                                                      const void *from, size_t bytes, gpuexec_after after);
-GPUEXEC_API gpuexec_node gpuexec_graph_add_copy_out_at(const char *where, gpuexec_graph graph, void *to,
-                                                       gpuexec_ptr from, size_t bytes, gpuexec_after after);
-GPUEXEC_API gpuexec_node gpuexec_graph_add_copy_3d_at(const char *where, gpuexec_graph graph,
-                                                      const gpuexec_copy_3d_desc *copy, gpuexec_after after);
+/* Adds a copy of at least one byte, or a fill with the value of copy->from, of any shape, with the checks of
+   gpuexec_copy_with. A copy reads its source at each launch: host memory must be valid until the last one has finished.
+   cuGraphAddMemcpyNode, cuGraphAddMemsetNode. */
+GPUEXEC_API gpuexec_node gpuexec_graph_add_copy_at(const char *where, gpuexec_graph graph,
+                                                   const gpuexec_copy_desc *copy, gpuexec_after after);
 
-/* Add a fill of `count` elements of 1, 2 or 4 bytes with a value. _2d: in each of `height` rows, which are `pitch`
-   bytes apart. cuGraphAddMemsetNode. */
+/* Adds a fill of `count` elements of 1, 2 or 4 bytes with a value. cuGraphAddMemsetNode. */
 GPUEXEC_API gpuexec_node gpuexec_graph_add_fill_at(const char *where, gpuexec_graph graph, gpuexec_ptr to,
                                                    unsigned value, unsigned element_bytes, size_t count,
                                                    gpuexec_after after);
-GPUEXEC_API gpuexec_node gpuexec_graph_add_fill_2d_at(const char *where, gpuexec_graph graph, gpuexec_ptr to,
-                                                      size_t pitch, unsigned value, unsigned element_bytes,
-                                                      size_t count, size_t height, gpuexec_after after);
 
 /* Adds a call of function(user) on a thread of the driver; the rules of gpuexec_stream_host_function apply.
    cuGraphAddHostNode. */
@@ -2747,19 +2699,10 @@ GPUEXEC_API gpuexec_result gpuexec_node_set_dims_at(const char *where, gpuexec_n
    launched graph (another kind of memory, device, or number of rows), the next launch instantiates it again.
    cuGraphMemcpyNodeSetParams, cuGraphExecMemcpyNodeSetParams, cuGraphMemsetNodeSetParams,
    cuGraphExecMemsetNodeSetParams. */
-GPUEXEC_API gpuexec_result gpuexec_node_set_copy_at(const char *where, gpuexec_node node, gpuexec_ptr to,
-                                                    gpuexec_ptr from, size_t bytes);
-GPUEXEC_API gpuexec_result gpuexec_node_set_copy_in_at(const char *where, gpuexec_node node, gpuexec_ptr to,
-                                                       const void *from, size_t bytes);
-GPUEXEC_API gpuexec_result gpuexec_node_set_copy_out_at(const char *where, gpuexec_node node, void *to,
-                                                        gpuexec_ptr from, size_t bytes);
-GPUEXEC_API gpuexec_result gpuexec_node_set_copy_3d_at(const char *where, gpuexec_node node,
-                                                       const gpuexec_copy_3d_desc *copy);
+GPUEXEC_API gpuexec_result gpuexec_node_set_copy_at(const char *where, gpuexec_node node,
+                                                    const gpuexec_copy_desc *copy);
 GPUEXEC_API gpuexec_result gpuexec_node_set_fill_at(const char *where, gpuexec_node node, gpuexec_ptr to,
                                                     unsigned value, unsigned element_bytes, size_t count);
-GPUEXEC_API gpuexec_result gpuexec_node_set_fill_2d_at(const char *where, gpuexec_node node, gpuexec_ptr to,
-                                                       size_t pitch, unsigned value, unsigned element_bytes,
-                                                       size_t count, size_t height);
 
 /* Disables a kernel, copy or fill node (on 0): launches enqueued later treat it as an empty node; or enables it again
    (on 1). When a fill is disabled for the first time, the next launch instantiates the graph again, with edges from the
@@ -3425,32 +3368,14 @@ template <class T> GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::t
 #define gpuexec_copy_out(...)               gpuexec_copy_out_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_copy(...)                   gpuexec_copy_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_copy_peer(...)              gpuexec_copy_peer_at(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_copy_in_2d(...)             gpuexec_copy_in_2d_at(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_copy_out_2d(...)            gpuexec_copy_out_2d_at(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_copy_2d(...)                gpuexec_copy_2d_at(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_fill_2d(...)                gpuexec_fill_2d_at(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_fill16_2d(...)              gpuexec_fill16_2d_at(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_fill32_2d(...)              gpuexec_fill32_2d_at(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_copy_3d(...)                gpuexec_copy_3d_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_copy_with(...)              gpuexec_copy_with_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_copy_many(...)              gpuexec_copy_many_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_fill(...)                   gpuexec_fill_at(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_fill16(...)                 gpuexec_fill16_at(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_fill32(...)                 gpuexec_fill32_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_copy_in_now(...)            gpuexec_copy_in_now_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_copy_out_now(...)           gpuexec_copy_out_now_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_copy_now(...)               gpuexec_copy_now_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_fill_now(...)               gpuexec_fill_now_at(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_fill16_now(...)             gpuexec_fill16_now_at(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_fill32_now(...)             gpuexec_fill32_now_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_copy_peer_now(...)          gpuexec_copy_peer_now_at(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_copy_in_2d_now(...)         gpuexec_copy_in_2d_now_at(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_copy_out_2d_now(...)        gpuexec_copy_out_2d_now_at(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_copy_2d_now(...)            gpuexec_copy_2d_now_at(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_fill_2d_now(...)            gpuexec_fill_2d_now_at(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_fill16_2d_now(...)          gpuexec_fill16_2d_now_at(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_fill32_2d_now(...)          gpuexec_fill32_2d_now_at(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_copy_3d_now(...)            gpuexec_copy_3d_now_at(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_copy_many_now(...)          gpuexec_copy_many_now_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_pointer_get_info(...)       gpuexec_pointer_get_info_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_stream_create(...)          gpuexec_stream_create_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_stream_legacy(...)          gpuexec_stream_legacy_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -3488,8 +3413,8 @@ template <class T> GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::t
 #define gpuexec_prepare_with(...)           gpuexec_prepare_with_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_prepared_set(...)           gpuexec_prepared_set_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_prepared_argument(...)      gpuexec_prepared_argument_at(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_prepared_dims(...)          gpuexec_prepared_dims_at(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_prepared_stream(...)        gpuexec_prepared_stream_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_prepared_set_dims(...)          gpuexec_prepared_set_dims_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_prepared_set_stream(...)        gpuexec_prepared_set_stream_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_launch_prepared(...)        gpuexec_launch_prepared_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_prepared_destroy(...)       gpuexec_prepared_destroy_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_capture_begin(...)          gpuexec_capture_begin_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -3505,11 +3430,7 @@ template <class T> GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::t
 #define gpuexec_graph_add_kernel(...)       gpuexec_graph_add_kernel_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_graph_add_kernel_with(...)  gpuexec_graph_add_kernel_with_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_graph_add_copy(...)         gpuexec_graph_add_copy_at(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_graph_add_copy_in(...)      gpuexec_graph_add_copy_in_at(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_graph_add_copy_out(...)     gpuexec_graph_add_copy_out_at(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_graph_add_copy_3d(...)      gpuexec_graph_add_copy_3d_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_graph_add_fill(...)         gpuexec_graph_add_fill_at(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_graph_add_fill_2d(...)      gpuexec_graph_add_fill_2d_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_graph_add_host(...)         gpuexec_graph_add_host_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_graph_add_record(...)       gpuexec_graph_add_record_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_graph_add_wait(...)         gpuexec_graph_add_wait_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -3524,11 +3445,7 @@ template <class T> GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::t
 #define gpuexec_node_set_argument(...)      gpuexec_node_set_argument_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_node_set_dims(...)          gpuexec_node_set_dims_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_node_set_copy(...)          gpuexec_node_set_copy_at(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_node_set_copy_in(...)       gpuexec_node_set_copy_in_at(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_node_set_copy_out(...)      gpuexec_node_set_copy_out_at(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_node_set_copy_3d(...)       gpuexec_node_set_copy_3d_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_node_set_fill(...)          gpuexec_node_set_fill_at(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_node_set_fill_2d(...)       gpuexec_node_set_fill_2d_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_node_enable(...)            gpuexec_node_enable_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_batch_create(...)           gpuexec_batch_create_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_batch_add(...)              gpuexec_batch_add_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -15698,7 +15615,6 @@ static GXI_NOINLINE gpuexec_result gxi_transfer_call(const char *where, uint64_t
     gxi_call call;
     return gxi_transfer_on(gxi_call_on(&call, function, where, kind & GXI_NOW ? 0 : on), on, kind & GXI_NOW, &x);
 }
-static uint64_t gxi_times(uint64_t count, unsigned size) { return count > GXI_MOST_MEMORY ? UINT64_MAX : count * size; }
 GPUEXEC_API gpuexec_result gpuexec_copy_in_at(const char *where, gpuexec_stream stream, gpuexec_ptr to,
                                               const void *from, size_t bytes) {
     return gxi_transfer_call(where, stream.id, to, (uintptr_t)from, bytes, GXI_COPY_IN, "gpuexec_copy_in");
@@ -15710,18 +15626,6 @@ GPUEXEC_API gpuexec_result gpuexec_copy_out_at(const char *where, gpuexec_stream
 GPUEXEC_API gpuexec_result gpuexec_copy_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, gpuexec_ptr from,
                                            size_t bytes) {
     return gxi_transfer_call(where, stream.id, to, from, bytes, GXI_COPY, "gpuexec_copy");
-}
-GPUEXEC_API gpuexec_result gpuexec_fill_at(const char *where, gpuexec_stream stream, gpuexec_ptr to,
-                                           unsigned char value, size_t bytes) {
-    return gxi_transfer_call(where, stream.id, to, value, bytes, GXI_FILL, "gpuexec_fill");
-}
-GPUEXEC_API gpuexec_result gpuexec_fill16_at(const char *where, gpuexec_stream stream, gpuexec_ptr to,
-                                             unsigned short value, size_t count) {
-    return gxi_transfer_call(where, stream.id, to, value, gxi_times(count, 2), GXI_FILL16, "gpuexec_fill16");
-}
-GPUEXEC_API gpuexec_result gpuexec_fill32_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, unsigned value,
-                                             size_t count) {
-    return gxi_transfer_call(where, stream.id, to, value, gxi_times(count, 4), GXI_FILL32, "gpuexec_fill32");
 }
 GPUEXEC_API gpuexec_result gpuexec_copy_in_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
                                                   const void *from, size_t bytes) {
@@ -15737,19 +15641,38 @@ GPUEXEC_API gpuexec_result gpuexec_copy_now_at(const char *where, gpuexec_contex
                                                gpuexec_ptr from, size_t bytes) {
     return gxi_transfer_call(where, context.id, to, from, bytes, GXI_COPY | GXI_NOW, "gpuexec_copy_now");
 }
+static uint64_t gxi_times(uint64_t count, unsigned size) { return count > GXI_MOST_MEMORY ? UINT64_MAX : count * size; }
+/* Makes x a fill with that value. 0 after a failure. */
+static int gxi_set_value(gxi_call *call, gxi_transfer *x, unsigned value, unsigned element_bytes) {
+    const unsigned bits = 8 * element_bytes;
+    x->kind = element_bytes == 4 ? GXI_FILL32 : element_bytes == 2 ? GXI_FILL16 : GXI_FILL;
+    x->value = value;
+    if (element_bytes != 1 && element_bytes != 2 && element_bytes != 4)
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "an element has %u bytes; it must have 1, 2 or 4", element_bytes);
+    else if (bits < 32 && value >> bits)
+        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass larger elements, or only the value's lower bits",
+                 "the value 0x%x does not fit into %u byte%s", value, element_bytes, gxi_s(element_bytes));
+    else return 1;
+    return 0;
+}
+static int gxi_fill_of(gxi_call *call, gpuexec_ptr to, unsigned value, unsigned element_bytes, size_t count,
+                       gxi_transfer *x) {
+    *x = gxi_transfer_of(GXI_FILL, to, 0, gxi_times(count, element_bytes));
+    return gxi_set_value(call, x, value, element_bytes);
+}
+GPUEXEC_API gpuexec_result gpuexec_fill_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, unsigned value,
+                                           unsigned element_bytes, size_t count) {
+    gxi_transfer x;
+    GXI_CALL_ON(stream, gpuexec_fill);
+    return gxi_begin(call) || !gxi_fill_of(call, to, value, element_bytes, count, &x) ? gxi_failed_with()
+        : gxi_transfer_on(call, stream.id, 0, &x);
+}
 GPUEXEC_API gpuexec_result gpuexec_fill_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
-                                               unsigned char value, size_t bytes) {
-    return gxi_transfer_call(where, context.id, to, value, bytes, GXI_FILL | GXI_NOW, "gpuexec_fill_now");
-}
-GPUEXEC_API gpuexec_result gpuexec_fill16_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
-                                                 unsigned short value, size_t count) {
-    return gxi_transfer_call(where, context.id, to, value, gxi_times(count, 2), GXI_FILL16 | GXI_NOW,
-                             "gpuexec_fill16_now");
-}
-GPUEXEC_API gpuexec_result gpuexec_fill32_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
-                                                 unsigned value, size_t count) {
-    return gxi_transfer_call(where, context.id, to, value, gxi_times(count, 4), GXI_FILL32 | GXI_NOW,
-                             "gpuexec_fill32_now");
+                                               unsigned value, unsigned element_bytes, size_t count) {
+    gxi_transfer x;
+    GXI_CALL(gpuexec_fill_now, GXI_WORKS);
+    return gxi_begin(call) || !gxi_fill_of(call, to, value, element_bytes, count, &x) ? gxi_failed_with()
+        : gxi_transfer_on(call, context.id, 1, &x);
 }
 
 static GXI_NOINLINE gpuexec_result gxi_transfer_peer(gxi_call *call, uint64_t on, int now, uint64_t to,
@@ -15771,83 +15694,6 @@ GPUEXEC_API gpuexec_result gpuexec_copy_peer_now_at(const char *where, gpuexec_c
                                                     gpuexec_context from_context, size_t bytes) {
     GXI_CALL(gpuexec_copy_peer_now, GXI_WORKS);
     return gxi_transfer_peer(call, context.id, 1, to, to_context.id, from, from_context.id, bytes);
-}
-
-/* Like gxi_transfer_call. from_pitch: not used for a fill. */
-static GXI_NOINLINE gpuexec_result gxi_transfer_2d(const char *where, uint64_t on, uint64_t to, uint64_t to_pitch,
-                                                   uint64_t from, uint64_t from_pitch, uint64_t width, uint64_t height,
-                                                   int kind, const char *function) {
-    gxi_transfer x = gxi_transfer_of((gxi_transfer_kind)(kind & ~GXI_NOW), to, from, width);
-    gxi_call call;
-    x.sides[GXI_TO].pitch = to_pitch;
-    x.sides[GXI_FROM].pitch = from_pitch;
-    x.rows = height;
-    return gxi_transfer_on(gxi_call_on(&call, function, where, kind & GXI_NOW ? 0 : on), on, kind & GXI_NOW, &x);
-}
-GPUEXEC_API gpuexec_result gpuexec_copy_in_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to,
-                                                 size_t to_pitch, const void *from, size_t from_pitch,
-                                                 size_t width_bytes, size_t height) {
-    return gxi_transfer_2d(where, stream.id, to, to_pitch, (uintptr_t)from, from_pitch, width_bytes, height,
-                           GXI_COPY_IN, "gpuexec_copy_in_2d");
-}
-GPUEXEC_API gpuexec_result gpuexec_copy_in_2d_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
-                                                     size_t to_pitch, const void *from, size_t from_pitch,
-                                                     size_t width_bytes, size_t height) {
-    return gxi_transfer_2d(where, context.id, to, to_pitch, (uintptr_t)from, from_pitch, width_bytes, height,
-                           GXI_COPY_IN | GXI_NOW, "gpuexec_copy_in_2d_now");
-}
-GPUEXEC_API gpuexec_result gpuexec_copy_out_2d_at(const char *where, gpuexec_stream stream, void *to, size_t to_pitch,
-                                                  gpuexec_ptr from, size_t from_pitch, size_t width_bytes,
-                                                  size_t height) {
-    return gxi_transfer_2d(where, stream.id, (uintptr_t)to, to_pitch, from, from_pitch, width_bytes, height,
-                           GXI_COPY_OUT, "gpuexec_copy_out_2d");
-}
-GPUEXEC_API gpuexec_result gpuexec_copy_out_2d_now_at(const char *where, gpuexec_context context, void *to,
-                                                      size_t to_pitch, gpuexec_ptr from, size_t from_pitch,
-                                                      size_t width_bytes, size_t height) {
-    return gxi_transfer_2d(where, context.id, (uintptr_t)to, to_pitch, from, from_pitch, width_bytes, height,
-                           GXI_COPY_OUT | GXI_NOW, "gpuexec_copy_out_2d_now");
-}
-GPUEXEC_API gpuexec_result gpuexec_copy_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, size_t to_pitch,
-                                              gpuexec_ptr from, size_t from_pitch, size_t width_bytes, size_t height) {
-    return gxi_transfer_2d(where, stream.id, to, to_pitch, from, from_pitch, width_bytes, height, GXI_COPY,
-                           "gpuexec_copy_2d");
-}
-GPUEXEC_API gpuexec_result gpuexec_copy_2d_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
-                                                  size_t to_pitch, gpuexec_ptr from, size_t from_pitch,
-                                                  size_t width_bytes, size_t height) {
-    return gxi_transfer_2d(where, context.id, to, to_pitch, from, from_pitch, width_bytes, height, GXI_COPY | GXI_NOW,
-                           "gpuexec_copy_2d_now");
-}
-GPUEXEC_API gpuexec_result gpuexec_fill_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, size_t pitch,
-                                              unsigned char value, size_t width_bytes, size_t height) {
-    return gxi_transfer_2d(where, stream.id, to, pitch, value, 0, width_bytes, height, GXI_FILL, "gpuexec_fill_2d");
-}
-GPUEXEC_API gpuexec_result gpuexec_fill_2d_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
-                                                  size_t pitch, unsigned char value, size_t width_bytes,
-                                                  size_t height) {
-    return gxi_transfer_2d(where, context.id, to, pitch, value, 0, width_bytes, height, GXI_FILL | GXI_NOW,
-                           "gpuexec_fill_2d_now");
-}
-GPUEXEC_API gpuexec_result gpuexec_fill16_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, size_t pitch,
-                                                unsigned short value, size_t count, size_t height) {
-    return gxi_transfer_2d(where, stream.id, to, pitch, value, 0, gxi_times(count, 2), height, GXI_FILL16,
-                           "gpuexec_fill16_2d");
-}
-GPUEXEC_API gpuexec_result gpuexec_fill16_2d_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
-                                                    size_t pitch, unsigned short value, size_t count, size_t height) {
-    return gxi_transfer_2d(where, context.id, to, pitch, value, 0, gxi_times(count, 2), height, GXI_FILL16 | GXI_NOW,
-                           "gpuexec_fill16_2d_now");
-}
-GPUEXEC_API gpuexec_result gpuexec_fill32_2d_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, size_t pitch,
-                                                unsigned value, size_t count, size_t height) {
-    return gxi_transfer_2d(where, stream.id, to, pitch, value, 0, gxi_times(count, 4), height, GXI_FILL32,
-                           "gpuexec_fill32_2d");
-}
-GPUEXEC_API gpuexec_result gpuexec_fill32_2d_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
-                                                    size_t pitch, unsigned value, size_t count, size_t height) {
-    return gxi_transfer_2d(where, context.id, to, pitch, value, 0, gxi_times(count, 4), height, GXI_FILL32 | GXI_NOW,
-                           "gpuexec_fill32_2d_now");
 }
 
 /* --- whether a copy will be asynchronous -------------------------------------------------------------------------- */
@@ -15956,9 +15802,9 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_p
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-copies   Boxes, which >>impl-transfer copies, and arrays of copies. */
+   >>impl-copies   Copies of any shape, which >>impl-transfer makes, and arrays of copies. */
 
-/* --- boxes -------------------------------------------------------------------------------------------------------- */
+/* --- any shape ---------------------------------------------------------------------------------------------------- */
 
 /* Sets the address of a side; fails unless exactly one is given. */
 static gpuexec_result gxi_set_address(gxi_call *call, gxi_transfer *x, unsigned i, gpuexec_ptr device, const void *host,
@@ -15978,7 +15824,7 @@ static gxi_transfer_kind gxi_kind_of_copy(const gxi_transfer *x) {
         : to->context || from->context ? GXI_COPY_PEER : GXI_COPY;
 }
 /* Moves the address of a side to the first byte of its box. */
-static gpuexec_result gxi_set_box(gxi_call *call, gxi_transfer *x, unsigned i, const gpuexec_box *box) {
+static gpuexec_result gxi_set_box(gxi_call *call, gxi_transfer *x, unsigned i, const gpuexec_side *box) {
     const char *name = i == GXI_TO ? "to" : "from";
     const uint64_t pitch = box->pitch ? box->pitch : x->bytes;
     const int flat = x->slices == 1 && box->z == 0;                  /* no second slice: its distance means nothing */
@@ -16004,34 +15850,48 @@ static gpuexec_result gxi_set_box(gxi_call *call, gxi_transfer *x, unsigned i, c
     side->address += box->z * side->slice + box->y * pitch + box->x;
     return GPUEXEC_OK;
 }
-static gpuexec_result gxi_transfer_of_box(gxi_call *call, const gpuexec_copy_3d_desc *copy, gxi_transfer *x) {
+/* The source of a fill. */
+static gpuexec_result gxi_set_source_value(gxi_call *call, gxi_transfer *x, const gpuexec_side *from) {
+    if (!gxi_set_value(call, x, from->value, from->element_bytes)) return GPUEXEC_BAD_ARGUMENT;
+    if (from->device || from->host)
+        return gxi_fail_transfer(call, x, "set from.element_bytes to 0 for a copy", "%s is both memory and a value",
+                                 x->sides[GXI_FROM].is);
+    if (x->sides[GXI_TO].host)
+        return gxi_fail_transfer(call, x, "use memset; or pass the address of gpuexec_pinned_address as to.device",
+                                 "%s is host memory, which the device does not fill", x->sides[GXI_TO].is);
+    if (x->bytes % from->element_bytes)
+        return gxi_fail_transfer(call, x, NULL, "a row of %llu byte%s does not consist of elements of %u bytes",
+                                 (unsigned long long)x->bytes, gxi_s(x->bytes), from->element_bytes);
+    return x->slices == 1 ? GPUEXEC_OK
+        : gxi_fail_transfer(call, x, "fill each slice; or, if there are no rows between them, all rows as one slice",
+                            "a fill has one slice");
+}
+static gpuexec_result gxi_transfer_of_desc(gxi_call *call, const gpuexec_copy_desc *copy, gxi_transfer *x) {
     *x = gxi_transfer_of(GXI_COPY, 0, 0, 0);
     if (gxi_is_null(call, copy, "the copy") ||
-        gxi_check_desc(call, "gpuexec_copy_3d_desc", copy->start_canary, copy->end_canary))
+        gxi_check_desc(call, "gpuexec_copy_desc", copy->start_canary, copy->end_canary))
         return GPUEXEC_BAD_ARGUMENT;
-    x->bytes = copy->width_bytes;
-    x->rows = copy->height;
-    x->slices = copy->depth;
-    if (!gxi_is_empty(x) && (gxi_set_box(call, x, GXI_TO, &copy->to) || gxi_set_box(call, x, GXI_FROM, &copy->from)))
-        return GPUEXEC_BAD_ARGUMENT;
+    if (copy->bytes && (copy->width_bytes || copy->height || copy->depth))
+        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set `bytes` to copy in one piece, or the others to copy a box",
+                        "gpuexec_copy_desc has bytes (%llu) and also width_bytes (%llu), height (%llu) or depth (%llu)",
+                        (unsigned long long)copy->bytes, (unsigned long long)copy->width_bytes,
+                        (unsigned long long)copy->height, (unsigned long long)copy->depth);
+    x->bytes = copy->bytes ? copy->bytes : copy->width_bytes;
+    x->rows = copy->bytes ? 1 : copy->height;
+    x->slices = copy->depth ? copy->depth : 1;
+    if (gxi_is_empty(x)) return GPUEXEC_OK;
+    if (gxi_set_box(call, x, GXI_TO, &copy->to)) return GPUEXEC_BAD_ARGUMENT;
+    if (copy->from.element_bytes) return gxi_set_source_value(call, x, &copy->from);
+    if (gxi_set_box(call, x, GXI_FROM, &copy->from)) return GPUEXEC_BAD_ARGUMENT;
     x->kind = gxi_kind_of_copy(x);
     return GPUEXEC_OK;
 }
-/* on: a stream, or a context if `now` is set. */
-static gpuexec_result gxi_copy_box(gxi_call *call, uint64_t on, int now, const gpuexec_copy_3d_desc *copy) {
+GPUEXEC_API gpuexec_result gpuexec_copy_with_at(const char *where, gpuexec_stream stream,
+                                                const gpuexec_copy_desc *copy) {
     gxi_transfer x;
-    if (gxi_begin(call) || gxi_transfer_of_box(call, copy, &x)) return gxi_failed_with();
-    return gxi_transfer_on(call, on, now, &x);
-}
-GPUEXEC_API gpuexec_result gpuexec_copy_3d_at(const char *where, gpuexec_stream stream,
-                                              const gpuexec_copy_3d_desc *copy) {
-    GXI_CALL_ON(stream, gpuexec_copy_3d);
-    return gxi_copy_box(call, stream.id, 0, copy);
-}
-GPUEXEC_API gpuexec_result gpuexec_copy_3d_now_at(const char *where, gpuexec_context context,
-                                                  const gpuexec_copy_3d_desc *copy) {
-    GXI_CALL(gpuexec_copy_3d_now, GXI_WORKS);
-    return gxi_copy_box(call, context.id, 1, copy);
+    GXI_CALL_ON(stream, gpuexec_copy_with);
+    return gxi_begin(call) || gxi_transfer_of_desc(call, copy, &x) ? gxi_failed_with()
+        : gxi_transfer_on(call, stream.id, 0, &x);
 }
 
 /* --- arrays of copies: small ones by a kernel, others to and from the host by the driver's batches ---------------- */
@@ -16045,7 +15905,7 @@ enum { GXI_PARTS = 170,                          /* a kernel's parameters have a
 typedef struct gxi_part { uint64_t to, from, bytes; } gxi_part;
 typedef struct gxi_many {
     gxi_call            *call;
-    const gxi_slot      *slot;                   /* the stream, or the context without a stream */
+    const gxi_slot      *slot;                   /* of the stream */
     struct CUstream_st  *stream;
     struct CUfunc_st    *copier;                 /* NULL: no copies by a kernel */
     int                  batches;                /* 0: none of the driver */
@@ -16201,15 +16061,15 @@ static int gxi_enqueue_part(gxi_many *m, size_t i) {
     }
     return !gxi_transfer_queue(m->call, x, m->stream, no_peers) || gxi_fail_copy(m);
 }
-/* on: a stream, or a context if `now` is set. */
-static gpuexec_result gxi_copy_many(gxi_call *call, uint64_t on, int now, const gpuexec_copy_part *copies,
-                                    size_t count) {
+GPUEXEC_API gpuexec_result gpuexec_copy_many_at(const char *where, gpuexec_stream stream,
+                                                const gpuexec_copy_part *copies, size_t count) {
     gxi_many m;
     gxi_slot *slot;
     const gxi_slot *context;
     gxi_scope scope;
-    size_t i, out = 0, within = 0;
+    size_t i, within = 0;
     int ok = 1, captures;
+    GXI_CALL_ON(stream, gpuexec_copy_many);
     if (gxi_begin(call)) return gxi_failed_with();
     m.call = call;
     m.copies = copies;
@@ -16217,55 +16077,36 @@ static gpuexec_result gxi_copy_many(gxi_call *call, uint64_t on, int now, const 
     m.nparts = m.nbatch = 0;
     m.largest = 0;
     if (count && gxi_is_null(call, copies, "copies")) return GPUEXEC_BAD_ARGUMENT;
-    if (on == GXI_CURRENT && !now) {
+    if (stream.id == GXI_CURRENT) {
         for (i = 0; i < count && !copies[i].bytes; i++) {}
         if (i == count) return GPUEXEC_OK;       /* nothing to copy */
-        if (!gxi_select(&m, i) || !(call->stream = on = gxi_current_of_transfer(call, &m.x))) return gxi_failed_with();
+        if (!gxi_select(&m, i) || !(call->stream = stream.id = gxi_current_of_transfer(call, &m.x)))
+            return gxi_failed_with();
         call->subject = NULL;
     }
-    m.slot = slot = gxi_begin_with(call, on, now ? GXI_CONTEXT : GXI_STREAM, now ? "the context" : "the stream");
-    if (!slot) return gxi_failed_with();
+    if (!(m.slot = slot = gxi_begin_with(call, stream.id, GXI_STREAM, "the stream"))) return gxi_failed_with();
     for (i = 0; i < count; i++) {
         if (!gxi_select(&m, i) || (m.x.bytes && gxi_check_transfer(call, &m.x, slot))) return GPUEXEC_BAD_ARGUMENT;
-        out += m.x.bytes && m.x.kind == GXI_COPY_OUT;
         within += m.x.bytes && m.x.kind != GXI_COPY_PEER && gxi_is_near(&m, &m.x.sides[GXI_TO]) &&
             gxi_is_near(&m, &m.x.sides[GXI_FROM]);
     }
     call->subject = NULL;
-    context = now ? slot : gxi_peek(slot->context, GXI_CONTEXT);
+    context = gxi_peek(slot->context, GXI_CONTEXT);
     /* the driver's batches need a current context (measured) */
-    if (now || slot->legacy == 1 ? gxi_enter_legacy(call, slot->cu_context, &scope)
+    if (slot->legacy == 1 ? gxi_enter_legacy(call, slot->cu_context, &scope)
         : gxi_enter(call, slot->cu_context, &scope))
         return gxi_failed_with();
-    m.stream = now ? GXI_STREAM_LEGACY : slot->is.stream.native;
+    m.stream = slot->is.stream.native;
     m.copier = NULL;
     /* a capture records single copies: its graph knows their memory, and cuMemcpyBatchAsync would break it */
-    captures = !now && gxi_captures(slot);       /* another library's, too */
-    m.batches = !now && slot->legacy != 1 && GXI_HAS(cuMemcpyBatchAsync) && !captures;
+    captures = gxi_captures(slot);               /* another library's, too */
+    m.batches = slot->legacy != 1 && GXI_HAS(cuMemcpyBatchAsync) && !captures;
     if (within >= GXI_PARTS_LEAST && context && !captures)
         ok = gxi_copier(call, context, &m.copier) == GPUEXEC_OK;
     for (i = 0; i < count && ok; i++) ok = gxi_select(&m, i) && (m.x.bytes == 0 || gxi_enqueue_part(&m, i));
     ok = ok && gxi_launch_parts(&m) && gxi_enqueue_batch(&m);
-    if (!ok && now) GXI_BESIDE(cuStreamSynchronize, (GXI_STREAM_LEGACY));    /* the host memory of the others is free */
-    if (ok && now && count && GXI_TRY(cuStreamSynchronize, (GXI_STREAM_LEGACY))) {
-        call->subject = NULL;
-        gxi_fail_cu(call, NULL, "cannot finish %lu copies", (unsigned long)count);
-        ok = 0;
-    }
     gxi_leave(&scope);
-    if (ok && now && out && GXI_LOAD(&gxi.barriers.count))
-        return GXI_LOAD(&gxi.hooks.look_at_barriers)(call, slot->cu_context, NULL, 1);
     return ok ? GPUEXEC_OK : gxi_failed_with();
-}
-GPUEXEC_API gpuexec_result gpuexec_copy_many_at(const char *where, gpuexec_stream stream,
-                                                const gpuexec_copy_part *copies, size_t count) {
-    GXI_CALL_ON(stream, gpuexec_copy_many);
-    return gxi_copy_many(call, stream.id, 0, copies, count);
-}
-GPUEXEC_API gpuexec_result gpuexec_copy_many_now_at(const char *where, gpuexec_context context,
-                                                    const gpuexec_copy_part *copies, size_t count) {
-    GXI_CALL(gpuexec_copy_many_now, GXI_WORKS);
-    return gxi_copy_many(call, context.id, 1, copies, count);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -17500,12 +17341,12 @@ GPUEXEC_API gpuexec_result gpuexec_prepared_set_at(const char *where, gpuexec_pr
     if (!(slot = gxi_find_prepared(call, prepared))) return gxi_failed_with();
     return gxi_set_argument(call, &gxi_prepared_of(slot)->launch, index, value, bytes);
 }
-GPUEXEC_API gpuexec_result gpuexec_prepared_dims_at(const char *where, gpuexec_prepared prepared, gpuexec_dims dims) {
+GPUEXEC_API gpuexec_result gpuexec_prepared_set_dims_at(const char *where, gpuexec_prepared prepared, gpuexec_dims dims) {
     gxi_slot *slot, *k;
     gxi_kept_launch l;
     gxi_prepared *p;
     gpuexec_args args;
-    GXI_CALL(gpuexec_prepared_dims, GXI_MAKES);
+    GXI_CALL(gpuexec_prepared_set_dims, GXI_MAKES);
     if (!(slot = gxi_find_prepared(call, prepared)) || gxi_prepared_lives(call, slot)) return gxi_failed_with();
     p = gxi_prepared_of(slot);
     args = gxi_kept_args(&p->launch);
@@ -17515,11 +17356,11 @@ GPUEXEC_API gpuexec_result gpuexec_prepared_dims_at(const char *where, gpuexec_p
     p->launch.params.dims = p->form.config.dims = l.params.dims;
     return GPUEXEC_OK;
 }
-GPUEXEC_API gpuexec_result gpuexec_prepared_stream_at(const char *where, gpuexec_prepared prepared,
+GPUEXEC_API gpuexec_result gpuexec_prepared_set_stream_at(const char *where, gpuexec_prepared prepared,
                                                       gpuexec_stream stream) {
     gxi_slot *slot, *k, *s;
     gxi_prepared *p;
-    GXI_CALL(gpuexec_prepared_stream, GXI_MAKES);
+    GXI_CALL(gpuexec_prepared_set_stream, GXI_MAKES);
     if (!(slot = gxi_find_prepared(call, prepared))) return gxi_failed_with();
     p = gxi_prepared_of(slot);
     if (!(k = gxi_find_kernel(call, p->launch.kernel)) || !(s = gxi_find_stream(call, stream)))
@@ -18924,58 +18765,6 @@ static gxi_memcpy3d gxi_copy_of(const gxi_transfer *x) {
     static gxi_slot *const no_peers[2] = { NULL, NULL };
     return gxi_box_of(x, no_peers);
 }
-static gpuexec_node gxi_add_copy(gxi_call *call, gpuexec_graph graph, gxi_transfer *x, gpuexec_after after) {
-    gxi_adding a;
-    gxi_memcpy3d copy;
-    if (gxi_add_begin(call, &a, graph) && !gxi_check_kept_transfer(call, a.graph, x) &&
-        gxi_adds(call, &a, after, GXI_GRAPH_NODE_TYPE_MEMCPY, a.graph->cu_context)) {
-        copy = gxi_copy_of(x);
-        (void)GXI_TRY_MAKE(a.node, cuGraphAddMemcpyNode, (&a.node, a.native, a.after, a.n, &copy, a.graph->cu_context));
-    }
-    return gxi_added(call, &a, 0, NULL);
-}
-GPUEXEC_API gpuexec_node gpuexec_graph_add_copy_at(const char *where, gpuexec_graph graph, gpuexec_ptr to,
-                                                   gpuexec_ptr from, size_t bytes, gpuexec_after after) {
-    gxi_transfer x = gxi_transfer_of(GXI_COPY, to, from, bytes);
-    GXI_CALL(gpuexec_graph_add_copy, GXI_MAKES);
-    return gxi_add_copy(call, graph, &x, after);
-}
-GPUEXEC_API gpuexec_node gpuexec_graph_add_copy_in_at(const char *where, gpuexec_graph graph, gpuexec_ptr to,
-                                                      const void *from, size_t bytes, gpuexec_after after) {
-    gxi_transfer x = gxi_transfer_of(GXI_COPY_IN, to, (uintptr_t)from, bytes);
-    GXI_CALL(gpuexec_graph_add_copy_in, GXI_MAKES);
-    return gxi_add_copy(call, graph, &x, after);
-}
-GPUEXEC_API gpuexec_node gpuexec_graph_add_copy_out_at(const char *where, gpuexec_graph graph, void *to,
-                                                       gpuexec_ptr from, size_t bytes, gpuexec_after after) {
-    gxi_transfer x = gxi_transfer_of(GXI_COPY_OUT, (uintptr_t)to, from, bytes);
-    GXI_CALL(gpuexec_graph_add_copy_out, GXI_MAKES);
-    return gxi_add_copy(call, graph, &x, after);
-}
-GPUEXEC_API gpuexec_node gpuexec_graph_add_copy_3d_at(const char *where, gpuexec_graph graph,
-                                                      const gpuexec_copy_3d_desc *copy, gpuexec_after after) {
-    gxi_transfer x;
-    GXI_CALL(gpuexec_graph_add_copy_3d, GXI_MAKES);
-    return gxi_begin(call) || gxi_transfer_of_box(call, copy, &x) ? gxi_failed_node()
-        : gxi_add_copy(call, graph, &x, after);
-}
-
-/* A fill of `count` elements in each row. 0 after a failure. */
-static int gxi_fill_of(gxi_call *call, gpuexec_ptr to, size_t pitch, unsigned value, unsigned element_bytes,
-                       size_t count, size_t height, gxi_transfer *x) {
-    const unsigned bits = 8 * element_bytes;
-    *x = gxi_transfer_of(element_bytes == 4 ? GXI_FILL32 : element_bytes == 2 ? GXI_FILL16 : GXI_FILL, to, value,
-                         gxi_times(count, element_bytes));
-    x->sides[GXI_TO].pitch = pitch ? pitch : x->bytes;
-    x->rows = height;
-    if (element_bytes != 1 && element_bytes != 2 && element_bytes != 4)
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "an element has %u bytes; it must have 1, 2 or 4", element_bytes);
-    else if (bits < 32 && value >> bits)
-        gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass larger elements, or only the value's lower bits",
-                 "the value 0x%x does not fit into %u byte%s", value, element_bytes, gxi_s(element_bytes));
-    else return 1;
-    return 0;
-}
 static gxi_fill_node gxi_fill_node_of(const gxi_transfer *x) {
     gxi_fill_node fill;
     fill.element = x->kind == GXI_FILL32 ? 4 : x->kind == GXI_FILL16 ? 2 : 1;
@@ -18992,31 +18781,38 @@ static struct CUctx_st *gxi_context_of_fill(const gxi_slot *graph, const gxi_tra
     const gxi_slot *context = found->bytes ? gxi_peek(found->context, GXI_CONTEXT) : NULL;
     return context ? context->cu_context : graph->cu_context;
 }
-static gpuexec_node gxi_add_fill(gxi_call *call, gpuexec_graph graph, gxi_transfer *x, gpuexec_after after) {
+static gpuexec_node gxi_add_transfer(gxi_call *call, gpuexec_graph graph, gxi_transfer *x, gpuexec_after after) {
+    const int fills = gxi_sides(x) == 1;
     struct CUctx_st *context;
     gxi_adding a;
+    gxi_memcpy3d copy;
     gxi_fill_node fill;
-    if (gxi_add_begin(call, &a, graph) && !gxi_check_kept_transfer(call, a.graph, x) &&
-        gxi_adds(call, &a, after, GXI_GRAPH_NODE_TYPE_MEMSET, context = gxi_context_of_fill(a.graph, x))) {
-        fill = gxi_fill_node_of(x);
-        (void)GXI_TRY_MAKE(a.node, cuGraphAddMemsetNode, (&a.node, a.native, a.after, a.n, &fill, context));
+    if (gxi_add_begin(call, &a, graph) && !gxi_check_kept_transfer(call, a.graph, x)) {
+        context = fills ? gxi_context_of_fill(a.graph, x) : a.graph->cu_context;
+        if (!gxi_adds(call, &a, after, fills ? GXI_GRAPH_NODE_TYPE_MEMSET : GXI_GRAPH_NODE_TYPE_MEMCPY, context)) {}
+        else if (fills) {
+            fill = gxi_fill_node_of(x);
+            (void)GXI_TRY_MAKE(a.node, cuGraphAddMemsetNode, (&a.node, a.native, a.after, a.n, &fill, context));
+        } else {
+            copy = gxi_copy_of(x);
+            (void)GXI_TRY_MAKE(a.node, cuGraphAddMemcpyNode, (&a.node, a.native, a.after, a.n, &copy, context));
+        }
     }
     return gxi_added(call, &a, 0, NULL);
+}
+GPUEXEC_API gpuexec_node gpuexec_graph_add_copy_at(const char *where, gpuexec_graph graph,
+                                                   const gpuexec_copy_desc *copy, gpuexec_after after) {
+    gxi_transfer x;
+    GXI_CALL(gpuexec_graph_add_copy, GXI_MAKES);
+    return gxi_begin(call) || gxi_transfer_of_desc(call, copy, &x) ? gxi_failed_node()
+        : gxi_add_transfer(call, graph, &x, after);
 }
 GPUEXEC_API gpuexec_node gpuexec_graph_add_fill_at(const char *where, gpuexec_graph graph, gpuexec_ptr to,
                                                    unsigned value, unsigned element_bytes, size_t count,
                                                    gpuexec_after after) {
     gxi_transfer x;
     GXI_CALL(gpuexec_graph_add_fill, GXI_MAKES);
-    return gxi_fill_of(call, to, 0, value, element_bytes, count, 1, &x) ? gxi_add_fill(call, graph, &x, after)
-        : gxi_failed_node();
-}
-GPUEXEC_API gpuexec_node gpuexec_graph_add_fill_2d_at(const char *where, gpuexec_graph graph, gpuexec_ptr to,
-                                                      size_t pitch, unsigned value, unsigned element_bytes,
-                                                      size_t count, size_t height, gpuexec_after after) {
-    gxi_transfer x;
-    GXI_CALL(gpuexec_graph_add_fill_2d, GXI_MAKES);
-    return gxi_fill_of(call, to, pitch, value, element_bytes, count, height, &x) ? gxi_add_fill(call, graph, &x, after)
+    return gxi_fill_of(call, to, value, element_bytes, count, &x) ? gxi_add_transfer(call, graph, &x, after)
         : gxi_failed_node();
 }
 
@@ -19396,73 +19192,45 @@ GPUEXEC_API gpuexec_result gpuexec_node_set_dims_at(const char *where, gpuexec_n
     gxi_free(n.more);
     return result;
 }
-static gpuexec_result gxi_set_copy(gxi_call *call, gpuexec_node node, gxi_transfer *x) {
-    gxi_memcpy3d copy;
-    gxi_setting s;
-    int cu, exec_cu;
-    if (!gxi_set_begin(call, &s, node, GXI_GRAPH_NODE_TYPE_MEMCPY)) return gxi_failed_with();
-    gxi_set_subject(call, s.subject, node.index, NULL);
-    if (gxi_check_kept_transfer(call, s.graph, x) || !gxi_sets(call, &s, s.graph->cu_context)) return gxi_failed_with();
-    call->subject = NULL;
-    copy = gxi_copy_of(x);
-    cu = GXI_TRY(cuGraphMemcpyNodeSetParams, (s.node->native, &copy));
-    exec_cu = !cu && s.exec
-        ? GXI_TRY(cuGraphExecMemcpyNodeSetParams, (s.exec, s.node->native, &copy, s.graph->cu_context)) : 0;
-    return gxi_set(call, &s, cu, exec_cu);
-}
-GPUEXEC_API gpuexec_result gpuexec_node_set_copy_at(const char *where, gpuexec_node node, gpuexec_ptr to,
-                                                    gpuexec_ptr from, size_t bytes) {
-    gxi_transfer x = gxi_transfer_of(GXI_COPY, to, from, bytes);
-    GXI_CALL(gpuexec_node_set_copy, GXI_MAKES);
-    return gxi_set_copy(call, node, &x);
-}
-GPUEXEC_API gpuexec_result gpuexec_node_set_copy_in_at(const char *where, gpuexec_node node, gpuexec_ptr to,
-                                                       const void *from, size_t bytes) {
-    gxi_transfer x = gxi_transfer_of(GXI_COPY_IN, to, (uintptr_t)from, bytes);
-    GXI_CALL(gpuexec_node_set_copy_in, GXI_MAKES);
-    return gxi_set_copy(call, node, &x);
-}
-GPUEXEC_API gpuexec_result gpuexec_node_set_copy_out_at(const char *where, gpuexec_node node, void *to,
-                                                        gpuexec_ptr from, size_t bytes) {
-    gxi_transfer x = gxi_transfer_of(GXI_COPY_OUT, (uintptr_t)to, from, bytes);
-    GXI_CALL(gpuexec_node_set_copy_out, GXI_MAKES);
-    return gxi_set_copy(call, node, &x);
-}
-GPUEXEC_API gpuexec_result gpuexec_node_set_copy_3d_at(const char *where, gpuexec_node node,
-                                                       const gpuexec_copy_3d_desc *copy) {
-    gxi_transfer x;
-    GXI_CALL(gpuexec_node_set_copy_3d, GXI_MAKES);
-    return gxi_begin(call) || gxi_transfer_of_box(call, copy, &x) ? gxi_failed_with() : gxi_set_copy(call, node, &x);
-}
-static gpuexec_result gxi_set_fill(gxi_call *call, gpuexec_node node, gxi_transfer *x) {
+static gpuexec_result gxi_set_transfer(gxi_call *call, gpuexec_node node, gxi_transfer *x) {
+    const int fills = gxi_sides(x) == 1;
     struct CUctx_st *context;
+    gxi_memcpy3d copy;
     gxi_fill_node fill;
     gxi_setting s;
-    int cu, exec_cu;
-    if (!gxi_set_begin(call, &s, node, GXI_GRAPH_NODE_TYPE_MEMSET)) return gxi_failed_with();
+    int cu, exec_cu = 0;
+    if (!gxi_set_begin(call, &s, node, fills ? GXI_GRAPH_NODE_TYPE_MEMSET : GXI_GRAPH_NODE_TYPE_MEMCPY))
+        return gxi_failed_with();
     gxi_set_subject(call, s.subject, node.index, NULL);
     if (gxi_check_kept_transfer(call, s.graph, x)) return gxi_failed_with();
-    context = gxi_context_of_fill(s.graph, x);
+    context = fills ? gxi_context_of_fill(s.graph, x) : s.graph->cu_context;
     if (!gxi_sets(call, &s, context)) return gxi_failed_with();
     call->subject = NULL;
-    fill = gxi_fill_node_of(x);
-    cu = GXI_TRY(cuGraphMemsetNodeSetParams, (s.node->native, &fill));
-    exec_cu = !cu && s.exec ? GXI_TRY(cuGraphExecMemsetNodeSetParams, (s.exec, s.node->native, &fill, context)) : 0;
+    if (fills) {
+        fill = gxi_fill_node_of(x);
+        cu = GXI_TRY(cuGraphMemsetNodeSetParams, (s.node->native, &fill));
+        if (!cu && s.exec)
+            exec_cu = GXI_TRY(cuGraphExecMemsetNodeSetParams, (s.exec, s.node->native, &fill, context));
+    } else {
+        copy = gxi_copy_of(x);
+        cu = GXI_TRY(cuGraphMemcpyNodeSetParams, (s.node->native, &copy));
+        if (!cu && s.exec)
+            exec_cu = GXI_TRY(cuGraphExecMemcpyNodeSetParams, (s.exec, s.node->native, &copy, context));
+    }
     return gxi_set(call, &s, cu, exec_cu);
+}
+GPUEXEC_API gpuexec_result gpuexec_node_set_copy_at(const char *where, gpuexec_node node,
+                                                    const gpuexec_copy_desc *copy) {
+    gxi_transfer x;
+    GXI_CALL(gpuexec_node_set_copy, GXI_MAKES);
+    return gxi_begin(call) || gxi_transfer_of_desc(call, copy, &x) ? gxi_failed_with()
+        : gxi_set_transfer(call, node, &x);
 }
 GPUEXEC_API gpuexec_result gpuexec_node_set_fill_at(const char *where, gpuexec_node node, gpuexec_ptr to,
                                                     unsigned value, unsigned element_bytes, size_t count) {
     gxi_transfer x;
     GXI_CALL(gpuexec_node_set_fill, GXI_MAKES);
-    return gxi_fill_of(call, to, 0, value, element_bytes, count, 1, &x) ? gxi_set_fill(call, node, &x)
-        : gxi_failed_with();
-}
-GPUEXEC_API gpuexec_result gpuexec_node_set_fill_2d_at(const char *where, gpuexec_node node, gpuexec_ptr to,
-                                                       size_t pitch, unsigned value, unsigned element_bytes,
-                                                       size_t count, size_t height) {
-    gxi_transfer x;
-    GXI_CALL(gpuexec_node_set_fill_2d, GXI_MAKES);
-    return gxi_fill_of(call, to, pitch, value, element_bytes, count, height, &x) ? gxi_set_fill(call, node, &x)
+    return gxi_fill_of(call, to, value, element_bytes, count, &x) ? gxi_set_transfer(call, node, &x)
         : gxi_failed_with();
 }
 GPUEXEC_API gpuexec_result gpuexec_node_enable_at(const char *where, gpuexec_node node, int on) {
