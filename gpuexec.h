@@ -211,9 +211,9 @@
       of them to gpuexec_module_load_best:
           gpuexec_image images[2] = { { cubin, cubin_bytes, "k.cubin" }, { ptx, 0, "k.ptx" } };
           gpuexec_module mod = gpuexec_module_load_best(ctx, images, 2, NULL);
-      Each module has its own copy of its variables (__device__, __constant__). gpuexec_module_set_global and
+      Each module has its own copy of its variables (__device__, __constant__). gpuexec_module_write_global and
       _get_global copy synchronously. To change a variable between two launches on a stream, enqueue the copy there:
-          gpuexec_copy_in(s, gpuexec_module_global(mod, "table", NULL), table, sizeof table);
+          gpuexec_copy_in(s, gpuexec_module_global_address(mod, "table", NULL), table, sizeof table);
 
     LIBRARIES (>>library)
       A module belongs to one context. A library holds one image for all contexts and devices:
@@ -319,8 +319,8 @@
       copy_out, read it). Pageable memory also works, but the driver stages it, and the call may wait for that. The _now
       variants have finished when they return. gpuexec_copy_explain reports whether a copy between two addresses would
       be asynchronous, and if not, why. gpuexec_pointer_get_info reports what an address is. Pointers can be exchanged
-      with the CUDA runtime in both directions. For matrices with padded rows, use gpuexec_alloc_pitched and the _2d
-      copies. Memory that the host only writes, such as input for a kernel that reads it once, can be write-combined:
+      with the CUDA runtime in both directions. For matrices with padded rows, use gpuexec_alloc_pitched and
+      gpuexec_copy_with. Memory that the host only writes, such as input for a kernel that reads it once, can be write-combined:
       gpuexec_alloc_write_combined.
       gpuexec_copy always works between devices. With gpuexec_peer_enable the copy does not go through host memory, and
       kernels can access the other device's memory directly. Pinned and registered memory counts as pinned on every
@@ -1330,15 +1330,15 @@ GPUEXEC_API const char *gpuexec_module_kernel_name(gpuexec_module module, int in
 
 /* Returns the address of a __device__ or __constant__ variable, and in *bytes its size unless `bytes` is NULL; 0 if it
    fails, e.g. with GPUEXEC_NOT_FOUND. cuModuleGetGlobal. */
-GPUEXEC_API gpuexec_ptr gpuexec_module_global_at(const char *where, gpuexec_module module, const char *name,
+GPUEXEC_API gpuexec_ptr gpuexec_module_global_address_at(const char *where, gpuexec_module module, const char *name,
                                                  size_t *bytes);
 
 /* Copy a whole variable from the host, or back; `bytes` must be its size. To copy a part of it, use
-   gpuexec_module_global and a copy. The copy is ordered on the legacy default stream, and has finished when the call
+   gpuexec_module_global_address and a copy. The copy is ordered on the legacy default stream, and has finished when the call
    returns. The call is refused while a failure is latched. cuMemcpyHtoD, cuMemcpyDtoH. */
-GPUEXEC_API gpuexec_result gpuexec_module_set_global_at(const char *where, gpuexec_module module, const char *name,
+GPUEXEC_API gpuexec_result gpuexec_module_write_global_at(const char *where, gpuexec_module module, const char *name,
                                                         const void *from, size_t bytes);
-GPUEXEC_API gpuexec_result gpuexec_module_get_global_at(const char *where, gpuexec_module module, const char *name,
+GPUEXEC_API gpuexec_result gpuexec_module_read_global_at(const char *where, gpuexec_module module, const char *name,
                                                         void *to, size_t bytes);
 
 /* Unloads the module and closes the handles of its kernels; an adopted module is not unloaded, and one of a library is
@@ -1568,7 +1568,7 @@ typedef struct gpuexec_compile_desc {
     unsigned                   folder_count;
     const char *const         *expressions;      /* C++ names of kernels ("scale<float>") and variables ("&table") that
                                                     are not extern "C", for gpuexec_kernel_get and
-                                                    gpuexec_module_global */
+                                                    gpuexec_module_global_address */
     unsigned                   expression_count;
     const char                *architecture;     /* "sm_90a": a cubin; "compute_75": PTX. NULL: as the device needs */
     const gpuexec_module_desc *module;           /* how the driver loads the result; its name is ignored */
@@ -3307,9 +3307,9 @@ template <class T> GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::t
 #define gpuexec_module_load_file(...)       gpuexec_module_load_file_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_module_load_best(...)       gpuexec_module_load_best_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_module_from_native(...)     gpuexec_module_from_native_at(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_module_global(...)          gpuexec_module_global_at(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_module_set_global(...)      gpuexec_module_set_global_at(GPUEXEC_HERE, __VA_ARGS__)
-#define gpuexec_module_get_global(...)      gpuexec_module_get_global_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_module_global_address(...)          gpuexec_module_global_address_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_module_write_global(...)      gpuexec_module_write_global_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_module_read_global(...)      gpuexec_module_read_global_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_module_unload(...)          gpuexec_module_unload_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_kernel_get(...)             gpuexec_kernel_get_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_kernel_from_native(...)     gpuexec_kernel_from_native_at(GPUEXEC_HERE, __VA_ARGS__)
@@ -10584,11 +10584,11 @@ static gpuexec_ptr gxi_variable(gxi_call *call, gxi_slot *slot, const char *name
     *bytes = 0;
     return 0;
 }
-GPUEXEC_API gpuexec_ptr gpuexec_module_global_at(const char *where, gpuexec_module module, const char *name,
+GPUEXEC_API gpuexec_ptr gpuexec_module_global_address_at(const char *where, gpuexec_module module, const char *name,
                                                  size_t *bytes) {
     size_t unused;
     gxi_slot *slot;
-    GXI_CALL(gpuexec_module_global, GXI_MAKES);
+    GXI_CALL(gpuexec_module_global_address, GXI_MAKES);
     if (!bytes) bytes = &unused;
     *bytes = 0;
     return (slot = gxi_begin_with_module(call, module)) != NULL ? gxi_variable(call, slot, name, bytes) : 0;
@@ -10613,7 +10613,7 @@ static gpuexec_result gxi_copy_variable(gxi_call *call, gpuexec_module module, c
     if (bytes != has)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                         "pass the size of the whole variable in bytes, as declared in device code; to copy a part, "
-                        "use gpuexec_module_global and a copy",
+                        "use gpuexec_module_global_address and a copy",
                         "variable \"%s\" of %s has %lu bytes, but the copy has %lu", name,
                         slot->is.module.info->name, (unsigned long)has, (unsigned long)bytes);
     if (gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
@@ -10623,14 +10623,14 @@ static gpuexec_result gxi_copy_variable(gxi_call *call, gpuexec_module module, c
     return cu ? gxi_fail_cu(call, NULL, "cannot copy variable \"%s\" of %s", name, slot->is.module.info->name)
         : GPUEXEC_OK;
 }
-GPUEXEC_API gpuexec_result gpuexec_module_set_global_at(const char *where, gpuexec_module module, const char *name,
+GPUEXEC_API gpuexec_result gpuexec_module_write_global_at(const char *where, gpuexec_module module, const char *name,
                                                         const void *from, size_t bytes) {
-    GXI_CALL(gpuexec_module_set_global, GXI_WORKS);
+    GXI_CALL(gpuexec_module_write_global, GXI_WORKS);
     return gxi_copy_variable(call, module, name, from, NULL, bytes);
 }
-GPUEXEC_API gpuexec_result gpuexec_module_get_global_at(const char *where, gpuexec_module module, const char *name,
+GPUEXEC_API gpuexec_result gpuexec_module_read_global_at(const char *where, gpuexec_module module, const char *name,
                                                         void *to, size_t bytes) {
-    GXI_CALL(gpuexec_module_get_global, GXI_WORKS);
+    GXI_CALL(gpuexec_module_read_global, GXI_WORKS);
     return gxi_copy_variable(call, module, name, NULL, to, bytes);
 }
 GPUEXEC_API gpuexec_result gpuexec_module_unload_at(const char *where, gpuexec_module module) {
@@ -15832,7 +15832,7 @@ static gpuexec_result gxi_set_box(gxi_call *call, gxi_transfer *x, unsigned i, c
     gxi_side *side = &x->sides[i];
     if (gxi_set_address(call, x, i, box->device, box->host, "set either its member `device` or its member `host`"))
         return GPUEXEC_BAD_ARGUMENT;
-    if (x->bytes > pitch || box->x > pitch - x->bytes)
+    if (box->x && (x->bytes > pitch || box->x > pitch - x->bytes))
         return gxi_fail_transfer(call, x, "set the pitch to the distance in bytes between the starts of two rows; "
                                  "0 means width_bytes", "%s.x (%llu) and width_bytes (%llu) exceed %s.pitch (%llu)",
                                  name, (unsigned long long)box->x, (unsigned long long)x->bytes, name,
@@ -19221,10 +19221,14 @@ static gpuexec_result gxi_set_transfer(gxi_call *call, gpuexec_node node, gxi_tr
 }
 GPUEXEC_API gpuexec_result gpuexec_node_set_copy_at(const char *where, gpuexec_node node,
                                                     const gpuexec_copy_desc *copy) {
+    char subject[GXI_SUBJECT];
     gxi_transfer x;
     GXI_CALL(gpuexec_node_set_copy, GXI_MAKES);
-    return gxi_begin(call) || gxi_transfer_of_desc(call, copy, &x) ? gxi_failed_with()
-        : gxi_set_transfer(call, node, &x);
+    if (gxi_begin(call)) return gxi_failed_with();
+    gxi_set_subject(call, subject, node.index, NULL);
+    if (gxi_transfer_of_desc(call, copy, &x)) return gxi_failed_with();
+    call->subject = NULL;
+    return gxi_set_transfer(call, node, &x);
 }
 GPUEXEC_API gpuexec_result gpuexec_node_set_fill_at(const char *where, gpuexec_node node, gpuexec_ptr to,
                                                     unsigned value, unsigned element_bytes, size_t count) {

@@ -81,7 +81,7 @@ int main(void) {
     y = gpuexec_alloc(ctx, sizeof result);
     for (i = 0; i < rows * columns; i++) result[i] = 1;
     must(gpuexec_copy_in_now(ctx, x, result, sizeof result));
-    must(gpuexec_fill_now(ctx, y, 0, sizeof result));
+    must(gpuexec_fill_now(ctx, y, 0, 1, sizeof result));
     batches[1] = make(ctx, GPUEXEC_BATCH_IN_ORDER);
     batches[2] = batches[3] = make(ctx, GPUEXEC_BATCH_INDEPENDENT);
 

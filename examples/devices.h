@@ -22,7 +22,7 @@ static inline gpuexec_ptr shared_memory(gpuexec_context ctx, int direct, size_t 
 static inline gpuexec_ptr shared_zeros(gpuexec_context ctx, int direct, size_t bytes) {
     const gpuexec_ptr p = direct ? gpuexec_alloc(ctx, bytes) : 0;
     void *const       host = direct ? NULL : gpuexec_alloc_pinned(ctx, bytes);
-    if (direct) gpuexec_fill_now(ctx, p, 0, bytes);
+    if (direct) gpuexec_fill_now(ctx, p, 0, 1, bytes);
     else if (host) memset(host, 0, bytes);
     return direct ? p : gpuexec_pinned_address(host);
 }

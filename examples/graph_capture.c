@@ -61,7 +61,7 @@ int main(void) {
     y = gpuexec_alloc(ctx, sizeof host);
     for (i = 0; i < n; i++) host[i] = (float)(i % 100);
     gpuexec_copy_in(stream, x, host, sizeof host);
-    gpuexec_fill(stream, y, 0, sizeof host);
+    gpuexec_fill(stream, y, 0, 1, sizeof host);
     frame();                                                        /* a first launch can take longer */
     must(gpuexec_stream_sync(stream));
 

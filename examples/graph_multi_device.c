@@ -78,7 +78,7 @@ static void prepare(void) {
 static void step(void) {
     int i;
     for (i = 1; i < count; i++) gpuexec_stream_wait_stream(device_of[i].stream, device_of[0].stream);
-    for (i = 0; i < count; i++) gpuexec_fill(device_of[i].stream, device_of[i].wrong, 0, 2 * sizeof(unsigned));
+    for (i = 0; i < count; i++) gpuexec_fill(device_of[i].stream, device_of[i].wrong, 0, 1, 2 * sizeof(unsigned));
     gpuexec_launch_multi_device(launch, (unsigned)count, &desc);
     for (i = 0; i < count; i++)
         gpuexec_copy_out(device_of[i].stream, device_of[i].counted, device_of[i].wrong, 2 * sizeof(unsigned));

@@ -46,7 +46,7 @@ int main(void) {
         x[k] = gpuexec_alloc(ctx[k], sizeof ones);
         y[k] = gpuexec_alloc(ctx[k], sizeof ones);
         must(gpuexec_copy_in_now(ctx[k], x[k], ones, sizeof ones));
-        must(gpuexec_fill_now(ctx[k], y[k], 0, sizeof ones));
+        must(gpuexec_fill_now(ctx[k], y[k], 0, 1, sizeof ones));
     }
     all = gpuexec_alloc(ctx[0], sizeof host);
 

@@ -62,6 +62,7 @@ int main(void) {
     gpuexec_ptr     v = gpuexec_alloc(ctx, groups * n * sizeof(float));
     float          *result = (float *)gpuexec_alloc_pinned(ctx, groups * n * sizeof *result);
     gpuexec_graph   graph = gpuexec_graph_create(ctx);
+    gpuexec_copy_desc out = { 0 };
     gpuexec_node    start[2], kick[groups][steps], drift[groups][steps], last;
     double          change = 0, launch = 0;
     int             count = n, frame, group, i, off, wrong;
@@ -82,8 +83,8 @@ int main(void) {
                                                        GPUEXEC_AFTER(kick[group][i]));
         }
     }
-    last = gpuexec_graph_add_copy_out(graph, result, x, groups * n * sizeof *result,
-                                      GPUEXEC_AFTER(drift[1][steps - 1], drift[0][steps - 1]));
+    out.to.host = result, out.from.device = x, out.bytes = groups * n * sizeof *result;
+    last = gpuexec_graph_add_copy(graph, &out, GPUEXEC_AFTER(drift[1][steps - 1], drift[0][steps - 1]));
     must(gpuexec_take_error());                                  /* the first failure of all these calls, if any */
     printf("%u nodes; the first and the last ones:\n", last.index + 1);
     print(graph);

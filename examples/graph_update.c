@@ -68,7 +68,7 @@ static void run(const char *name, void (*one)(int frame), float *result) {
     int    frame, i;
     for (i = 0; i < n; i++) result[i] = 1;
     must(gpuexec_copy_in_now(ctx, x, result, n * sizeof *result));
-    must(gpuexec_fill_now(ctx, v, 0, n * sizeof *result));
+    must(gpuexec_fill_now(ctx, v, 0, 1, n * sizeof *result));
     for (frame = 0; frame < frames; frame++) {
         double begin = example_milliseconds();
         one(frame);

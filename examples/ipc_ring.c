@@ -63,7 +63,7 @@ static int produce(void) {
         memcpy(&bits, &value, sizeof bits);
         if (i >= slots) receive();                                  /* "empty" has been recorded for this slot */
         if (i >= slots) must(gpuexec_ipc_wait(other, empty[i % slots], forever));
-        gpuexec_fill32(stream, slot[i % slots], bits, n);
+        gpuexec_fill(stream, slot[i % slots], bits, 4, n);
         must(gpuexec_event_record(full[i % slots], stream));
         must(gpuexec_ipc_send(other, "full", (unsigned long long)i, NULL, -1));
     }
@@ -81,7 +81,7 @@ static int consume(void) {
     gpuexec_ptr    sums = gpuexec_alloc(ctx, n * sizeof(float));
     float          one = 1, expected = 0;
     int            i, count = n, wrong = 0;
-    gpuexec_fill(stream, sums, 0, n * sizeof(float));
+    gpuexec_fill(stream, sums, 0, 1, n * sizeof(float));
     for (i = 0; i < slots; i++) {
         slot[i]  = gpuexec_ipc_import(ctx, &receive()->object);
         full[i]  = gpuexec_ipc_import_event(ctx, &receive()->object);

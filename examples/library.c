@@ -62,7 +62,7 @@ static int use(gpuexec_library library, int device, unsigned calls, unsigned *co
     gpuexec_copy_in(s, dx, x, sizeof x);
     for (k = 0; k < calls; k++, wanted *= by) gpuexec_launch(scale, s, gpuexec_grid_for(N, 256), GPUEXEC_ARGS(dx, by));
     gpuexec_copy_out(s, x, dx, sizeof x);
-    if (gpuexec_stream_sync(s) != GPUEXEC_OK || gpuexec_module_get_global(mod, "calls", counted, sizeof *counted)) {
+    if (gpuexec_stream_sync(s) != GPUEXEC_OK || gpuexec_module_read_global(mod, "calls", counted, sizeof *counted)) {
         fputs(gpuexec_error_text(), stderr);
         return 0;
     }

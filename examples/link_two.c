@@ -61,7 +61,7 @@ int main(void) {
            gpuexec_linker_ms(linker));
     gpuexec_linker_destroy(linker);                     /* the module stays valid */
     wrong = draw_and_compare(ctx, mod, first);
-    gpuexec_module_set_global(mod, "coefficients", second, sizeof second);
+    gpuexec_module_write_global(mod, "coefficients", second, sizeof second);
     printf("with coefficients 4 0 0 0: ");
     wrong += draw_and_compare(ctx, mod, second);
 

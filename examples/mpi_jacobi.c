@@ -97,7 +97,7 @@ int main(int argc, char **argv) {
     void *edge[4];
     float *const cells = jacobi_plate(n, first, rows + 2);
     for (i = 0; i < 2; i++) gpuexec_copy_in(outer, grid[i], cells, slab);
-    gpuexec_fill(outer, changes, 0, sizeof change);
+    gpuexec_fill(outer, changes, 0, 1, sizeof change);
     char *const host = (char *)gpuexec_alloc_pinned(ctx, 4 * row);
     must(gpuexec_stream_sync(outer));
     for (i = 0; i < 4; i++) memcpy(host + (size_t)i * row, (char *)cells + at[i], row);

@@ -80,7 +80,7 @@ int main(int argc, char **argv) {
         if (i > 0) part[i].to_above = part[i - 1].below, part[i - 1].to_below = part[i].above;
         for (k = 0; k < 2; k++) gpuexec_copy_in(stream[i], cells + (size_t)(k * rows) * row,
                                                 plate + (first + 1) * width, (size_t)rows * row);
-        gpuexec_fill(stream[i], part[i].change, 0, sizeof change);
+        gpuexec_fill(stream[i], part[i].change, 0, 1, sizeof change);
         argument[i] = &part[i];
         launch[i].args.addresses = &argument[i], launch[i].args.sizes = &size, launch[i].args.count = 1;
         launch[i].dims = gpuexec_grid((unsigned)(blocks < most ? blocks : most), THREADS, 0);

@@ -100,7 +100,7 @@ int main(int argc, char **argv) {
     for (n = 1; n <= largest; n *= 4) {
         const int rounds = n <= 1 << 18 ? 100 : 20;
         double    us, rate;
-        for (i = 0; i < count; i++) gpuexec_fill(stream[i], to[i], 0, n * sizeof *host);
+        for (i = 0; i < count; i++) gpuexec_fill(stream[i], to[i], 0, 1, n * sizeof *host);
         all_reduce(n);                                               /* the first one connects the devices */
         sync_all();
         us = example_milliseconds();

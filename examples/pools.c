@@ -25,13 +25,13 @@ static float frame(gpuexec_pool pool, int count) {
     gpuexec_ptr  y = gpuexec_pool_alloc(pool, stream, bytes);
     float        one = 1.0f, result = 0.0f;
     int          i;
-    gpuexec_fill(stream, y, 0, bytes);
+    gpuexec_fill(stream, y, 0, 1, bytes);
     for (i = 1; i < buffers; i++) {
         const float number = (float)i;
         gpuexec_ptr x = gpuexec_pool_alloc(pool, stream, bytes);
         unsigned    bits;
         memcpy(&bits, &number, sizeof bits);
-        gpuexec_fill32(stream, x, bits, (size_t)count);
+        gpuexec_fill(stream, x, bits, 4, (size_t)count);
         gpuexec_launch(saxpy, stream, gpuexec_grid_for((size_t)count, 256), GPUEXEC_ARGS(one, x, y, count));
         gpuexec_free_on(stream, x);                                 /* after the kernel, in the order of the stream */
     }

@@ -82,7 +82,7 @@ int main(void) {
     while (4 * piece > free_bytes / 16) piece /= 2;
     for (k = 0; k < 2; k++) {
         numbers[k] = gpuexec_alloc(ctx, sizeof data), large[k] = gpuexec_alloc(ctx, 2 * piece);
-        gpuexec_fill(GPUEXEC_CURRENT, large[k], 0, 2 * piece);
+        gpuexec_fill(GPUEXEC_CURRENT, large[k], 0, 1, 2 * piece);
     }
     compute(GPUEXEC_CURRENT, numbers[0], 0);                        /* a first launch can take longer */
     for (;; rounds *= 2) {                                          /* until a launch takes a tenth of a millisecond */

@@ -23,7 +23,7 @@ static int compare(const void *a, const void *b) {
 /* A variable of the module: kernels count in it. */
 static unsigned variable(gpuexec_module mod, const char *name) {
     unsigned value = 0;
-    gpuexec_module_get_global(mod, name, &value, sizeof value);
+    gpuexec_module_read_global(mod, name, &value, sizeof value);
     return value;
 }
 
@@ -39,8 +39,8 @@ static int sort(gpuexec_context ctx, gpuexec_module mod, const char *name, const
     unsigned       depth = 0;
     double         start;
     int            ok;
-    gpuexec_module_set_global(mod, "launches", &zero, sizeof zero);
-    gpuexec_module_set_global(mod, "deepest", &zero, sizeof zero);
+    gpuexec_module_write_global(mod, "launches", &zero, sizeof zero);
+    gpuexec_module_write_global(mod, "deepest", &zero, sizeof zero);
     gpuexec_copy_in(s, dkeys, keys, bytes);
     ok = gpuexec_stream_sync(s) == GPUEXEC_OK;
     start = example_milliseconds();
@@ -84,7 +84,7 @@ int main(int argc, char **argv) {
         return strstr(gpuexec_error_text(), "GPUEXEC_CUDADEVRT") ? 77 : 1;
     }
     gpuexec_linker_destroy(linker);
-    gpuexec_module_set_global(mod, "leaf", &leaf, sizeof leaf);
+    gpuexec_module_write_global(mod, "leaf", &leaf, sizeof leaf);
     ok = sort(ctx, mod, "quicksort", keys, got, wanted, n);
     ok &= sort(ctx, mod, "merge_sort", keys, got, wanted, n);
     free(keys);

@@ -36,7 +36,7 @@ static void add(gpuexec_ptr to, float a, gpuexec_ptr from, int times) {
 
 static void upload(gpuexec_ptr to, const float *from) { gpuexec_copy_in(GPUEXEC_CURRENT, to, from, n * sizeof *from); }
 
-static void clear(gpuexec_ptr p) { gpuexec_fill(GPUEXEC_CURRENT, p, 0, n * sizeof(float)); }
+static void clear(gpuexec_ptr p) { gpuexec_fill(GPUEXEC_CURRENT, p, 0, 1, n * sizeof(float)); }
 
 /* Everything on the current stream, in order. */
 static void in_order(void) {

@@ -1,7 +1,7 @@
 /*  cc examples/volume.c -o volume && ./volume
 
     Copies a solid of 96 x 96 x 96 bytes to the device, moves its eight parts apart there, into a larger volume with
-    padded rows, and copies that back: with gpuexec_copy_3d. Compares every byte, and draws both as volume.png.
+    padded rows, and copies that back: with gpuexec_copy_with. Compares every byte, and draws both as volume.png.
 
     Prints:
         8 boxes of 48 x 48 x 48 bytes moved apart; all 2097152 bytes are as expected
@@ -72,7 +72,7 @@ int main(void) {
     size_t          pitch, from_pitch;
     gpuexec_ptr     outer = gpuexec_alloc_pitched(ctx, LARGE, (size_t)LARGE * LARGE, 4, &pitch);
     gpuexec_ptr     inner = gpuexec_alloc_pitched(ctx, SMALL, (size_t)SMALL * SMALL, 4, &from_pitch);
-    gpuexec_copy_3d_desc whole = { 0 }, part = { 0 }, back = { 0 };
+    gpuexec_copy_desc whole = { 0 }, clear = { 0 }, part = { 0 }, back = { 0 };
     size_t i, wrong = 0, x, y, z;
     make_solid();
 
@@ -80,9 +80,12 @@ int main(void) {
     whole.to.device = inner;
     whole.to.pitch  = from_pitch;
     whole.width_bytes = whole.height = whole.depth = SMALL;
-    gpuexec_copy_3d(s, &whole);
+    gpuexec_copy_with(s, &whole);
 
-    gpuexec_fill_2d(s, outer, pitch, 0, LARGE, (size_t)LARGE * LARGE);
+    clear.to.device = outer, clear.to.pitch = pitch;
+    clear.from.element_bytes = 1;                                    /* a value, 0, instead of memory */
+    clear.width_bytes = LARGE, clear.height = (size_t)LARGE * LARGE;
+    gpuexec_copy_with(s, &clear);
     part.from.device = inner;
     part.from.pitch  = from_pitch;
     part.from.slice_height = SMALL;
@@ -94,14 +97,14 @@ int main(void) {
         x = i & 1, y = i >> 1 & 1, z = i >> 2;
         part.from.x = x * HALF, part.from.y = y * HALF, part.from.z = z * HALF;
         part.to.x = x * LARGE / 2 + GAP / 4, part.to.y = y * LARGE / 2 + GAP / 4, part.to.z = z * LARGE / 2 + GAP / 4;
-        gpuexec_copy_3d(s, &part);
+        gpuexec_copy_with(s, &part);
     }
 
     back.from.device = outer;
     back.from.pitch  = pitch;
     back.to.host = apart;
     back.width_bytes = back.height = back.depth = LARGE;
-    gpuexec_copy_3d(s, &back);
+    gpuexec_copy_with(s, &back);
     if (gpuexec_stream_sync(s) != GPUEXEC_OK) return fputs(gpuexec_error_text(), stderr), 1;
 
     for (z = 0; z < LARGE; z++) for (y = 0; y < LARGE; y++) for (x = 0; x < LARGE; x++)

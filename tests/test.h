@@ -48,6 +48,14 @@
 #include "calls.h"
 #include "doors.h"
 
+/* Descs of copies and fills: LINE(ON_DEVICE(p, 0), ON_HOST(memory, 0), bytes), ROWS(ON_DEVICE(p, pitch), ...). */
+#define ON_DEVICE(address, row)  (gpuexec_side){ .device = (address), .pitch = (row) }
+#define ON_HOST(pointer, row)    (gpuexec_side){ .host = (pointer), .pitch = (row) }
+#define OF_VALUE(number, size)   (gpuexec_side){ .value = (number), .element_bytes = (size) }
+#define LINE(of_to, of_from, n)  (&(gpuexec_copy_desc){ .to = of_to, .from = of_from, .bytes = (n) })
+#define ROWS(of_to, of_from, width, rows)                                                                    \
+    (&(gpuexec_copy_desc){ .to = of_to, .from = of_from, .width_bytes = (width), .height = (rows) })
+
 /* ---------------------------------------------------------------------------------------------------------------------
    Declaring tests. Constructors register them in the order of the file. */
 
@@ -372,7 +380,7 @@ static inline setting set_up_on(int device, const char *ptx, const char *kernel,
     }
     if (bytes) {
         s.data = gpuexec_alloc(s.ctx, bytes);
-        CHECK_OK(gpuexec_fill_now(s.ctx, s.data, 0, bytes));
+        CHECK_OK(gpuexec_fill_now(s.ctx, s.data, 0, 1, bytes));
     }
     return s;
 }

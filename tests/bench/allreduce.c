@@ -75,7 +75,7 @@ int main(int argc, char **argv) {
         launch[i].stream = stream[i];
         data[0].in[i] = gpuexec_alloc(context[i], most);
         data[0].out[i] = gpuexec_alloc(context[i], most);
-        check(gpuexec_fill_now(context[i], data[0].in[i], 0, most));
+        check(gpuexec_fill_now(context[i], data[0].in[i], 0, 1, most));
     }
     desc.barrier = gpuexec_barrier_create(context, (unsigned)count, NULL);
     desc.no_pre_sync = desc.no_post_sync = 1;    /* the kernel has a barrier at its begin, and one at its end */

@@ -113,7 +113,7 @@ PAIR(stream,  raw_make_stream(),                             our_make_stream())
 PAIR(in,      cu.cuMemcpyHtoDAsync_v2(memory, pinned, 4, queue), gpuexec_copy_in(stream, memory, pinned, 4))
 PAIR(out,     cu.cuMemcpyDtoHAsync_v2(pinned, memory, 4, queue), gpuexec_copy_out(stream, pinned, memory, 4))
 PAIR(copy,    cu.cuMemcpyDtoDAsync_v2(memory, more, 4, queue),  gpuexec_copy(stream, memory, more, 4))
-PAIR(fill,    cu.cuMemsetD8Async(memory, 0, 4, queue),       gpuexec_fill(stream, memory, 0, 4))
+PAIR(fill,    cu.cuMemsetD8Async(memory, 0, 4, queue),       gpuexec_fill(stream, memory, 0, 1, 4))
 PAIR(now,     cu.cuMemcpyDtoH_v2(pinned, memory, 4),            gpuexec_copy_out_now(context, pinned, memory, 4))
 PAIR(memory,  raw_memory(),                                  our_memory())
 PAIR(push,    raw_push(),                                    our_push())
@@ -140,8 +140,8 @@ int main(void) {
     memory  = gpuexec_alloc(context, 4);
     more    = gpuexec_alloc(context, 4);
     pinned  = (int *)gpuexec_alloc_pinned(context, sizeof *pinned);
-    gpuexec_fill(stream, memory, 0, 4);
-    gpuexec_fill(stream, more, 0, 4);
+    gpuexec_fill(stream, memory, 0, 1, 4);
+    gpuexec_fill(stream, more, 0, 1, 4);
     check(gpuexec_stream_sync(stream));
     *pinned = 0;
     native       = gpuexec_context_native(context);

@@ -192,7 +192,7 @@ static void queries(void) {
     gpuexec_pointer_info info;
     gpuexec_ptr foreign;
     NEED_OK(gpuexec_pointer_get_info((uintptr_t)memory, &info));
-    NEED(foreign = gpuexec_module_global(mod, "counter", NULL));
+    NEED(foreign = gpuexec_module_global_address(mod, "counter", NULL));
     NEED_OK(gpuexec_pointer_get_info(foreign, &info));
 }
 static void failed_handles(void) {
@@ -226,7 +226,7 @@ static void contexts(void) {
     gpuexec_context c = gpuexec_context_open(0, NULL);
     gpuexec_stream  s = gpuexec_stream_create(c, NULL);
     gpuexec_ptr     p = gpuexec_alloc(c, BYTES);
-    NEED_OK(gpuexec_fill(s, p, 1, BYTES));
+    NEED_OK(gpuexec_fill(s, p, 1, 1, BYTES));
     NEED(gpuexec_ok(gpuexec_context_stream(c)));
     NEED_OK(gpuexec_context_close(c));
 }

@@ -769,14 +769,14 @@ FLOW(module) {
     READ(name, gpuexec_module_kernel_name(mod, 0), name != NULL || fault.fired || gpuexec_driver_version() < 12040);
     READ(n, gpuexec_module_kernel_count(adopted), n > 0 || fault.fired || gpuexec_driver_version() < 12040);
     READ(name, gpuexec_module_kernel_name(adopted, 0), name != NULL || fault.fired || gpuexec_driver_version() < 12040);
-    GET(p, gpuexec_module_global(file, "counter", &bytes));
-    WORK(gpuexec_module_set_global(file, "counter", &value, sizeof value));
+    GET(p, gpuexec_module_global_address(file, "counter", &bytes));
+    WORK(gpuexec_module_write_global(file, "counter", &value, sizeof value));
     MAKE(add, gpuexec_kernel_get(mod, "add"));
     MAKE(bump, gpuexec_kernel_get(file, "bump"));
     MAKE(same, gpuexec_kernel_from_native(ctx, gpuexec_kernel_native(bump)));
     WORK(gpuexec_launch(same, gpuexec_stream_legacy(ctx), gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
     value = 0;
-    WORK(gpuexec_module_get_global(file, "counter", &value, sizeof value));
+    WORK(gpuexec_module_read_global(file, "counter", &value, sizeof value));
     EQUAL(value, 7 + 9);
     QUERY(gpuexec_kernel_get_info(add, &info));
     if (!fault.fired) CHECK_EQ(info.parameters, 3);
@@ -820,9 +820,9 @@ FLOW(library) {
     MAKE(s, gpuexec_stream_create(ctx, NULL));
     WORK(gpuexec_launch(same, s, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
     WAIT(gpuexec_stream_sync(s));
-    WORK(gpuexec_module_get_global(mod, "counter", &value, sizeof value));
+    WORK(gpuexec_module_read_global(mod, "counter", &value, sizeof value));
     EQUAL(value, 49);
-    WORK(gpuexec_module_get_global(second, "counter", &value, sizeof value));
+    WORK(gpuexec_module_read_global(second, "counter", &value, sizeof value));
     EQUAL(value, 40);
     if (gpuexec_library_native(library)) {
         MAKE(adopted, gpuexec_library_from_native(gpuexec_library_native(library)));
@@ -894,7 +894,7 @@ FLOW(compile) {
         MAKE(nested, gpuexec_module_compile(ctx, fault_nested, "nested.cu", &desc));
         MAKE(kernel, gpuexec_kernel_get(nested, "parent"));
         WORK(gpuexec_launch(kernel, gpuexec_stream_legacy(ctx), gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
-        WORK(gpuexec_module_get_global(nested, "ran", &ran, sizeof ran));
+        WORK(gpuexec_module_read_global(nested, "ran", &ran, sizeof ran));
         EQUAL(ran, 1);
     }
     WAIT(gpuexec_context_sync(ctx));
@@ -1053,7 +1053,7 @@ FLOW(cached_links) {
         if (!fault.fired) CHECK_EQ(gpuexec_module_is_cached(mod), round);
         MAKE(kernel, gpuexec_kernel_get(mod, "parent"));
         WORK(gpuexec_launch(kernel, gpuexec_stream_legacy(ctx), gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
-        WORK(gpuexec_module_get_global(mod, "ran", &ran, sizeof ran));
+        WORK(gpuexec_module_read_global(mod, "ran", &ran, sizeof ran));
         EQUAL(ran, 1);
     }
     QUERY(gpuexec_cache_get_info(&info));
@@ -1114,7 +1114,7 @@ FLOW(nested) {
     fault_devrt_end();
     MAKE(parent, gpuexec_kernel_get(mod, "parent"));
     WORK(gpuexec_launch(parent, gpuexec_stream_legacy(ctx), gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS));
-    WORK(gpuexec_module_get_global(mod, "ran", &ran, sizeof ran));
+    WORK(gpuexec_module_read_global(mod, "ran", &ran, sizeof ran));
     EQUAL(ran, 1);
     CLEAN(gpuexec_linker_destroy(linker));
     CLEAN(gpuexec_context_close(ctx));
@@ -1139,16 +1139,16 @@ FLOW(memory) {
     DO(gpuexec_register(ctx, registered, sizeof registered));
     GET(address, gpuexec_pinned_address(pinned));
     GET(address, gpuexec_pinned_address(registered));
-    WORK(gpuexec_fill(s, a, 1, sizeof host));
-    WORK(gpuexec_fill16(s, a, 0x0202, 2));
-    WORK(gpuexec_fill32(s, a + 4, 0x03030303, 1));
+    WORK(gpuexec_fill(s, a, 1, 1, sizeof host));
+    WORK(gpuexec_fill(s, a, 0x0202, 2, 2));
+    WORK(gpuexec_fill(s, a + 4, 0x03030303, 4, 1));
     WORK(gpuexec_copy(s, b, a, sizeof host));
     WORK(gpuexec_copy_out(s, registered, b, sizeof registered));
     WORK(gpuexec_copy_in(s, b + 8, registered, 4));
-    WORK(gpuexec_fill_2d(s, rows, pitch, 9, 16, 4));
-    WORK(gpuexec_copy_in_2d(s, rows, pitch, registered, 8, 8, 2));
-    WORK(gpuexec_copy_2d(s, rows + 2 * pitch, pitch, rows, pitch, 8, 2));
-    WORK(gpuexec_copy_out_2d(s, registered, 16, rows, pitch, 16, 4));
+    WORK(gpuexec_copy_with(s, ROWS(ON_DEVICE(rows, pitch), OF_VALUE(9, 1), 16, 4)));
+    WORK(gpuexec_copy_with(s, ROWS(ON_DEVICE(rows, pitch), ON_HOST(registered, 8), 8, 2)));
+    WORK(gpuexec_copy_with(s, ROWS(ON_DEVICE(rows + 2 * pitch, pitch), ON_DEVICE(rows, pitch), 8, 2)));
+    WORK(gpuexec_copy_with(s, ROWS(ON_HOST(registered, 16), ON_DEVICE(rows, pitch), 16, 4)));
     WAIT(gpuexec_stream_sync(s));
     WORK(gpuexec_copy_out_now(ctx, host, b, sizeof host));
     EQUAL(host[0], 0x02020202);
@@ -1158,7 +1158,7 @@ FLOW(memory) {
     EQUAL(registered[9], 0x02020202 + 0x01010101);
     WORK(gpuexec_copy_in_now(ctx, a, host, sizeof host));
     WORK(gpuexec_copy_now(ctx, b, a, sizeof host));
-    WORK(gpuexec_fill_now(ctx, a, 0, sizeof host));
+    WORK(gpuexec_fill_now(ctx, a, 0, 1, sizeof host));
     QUERY(gpuexec_pointer_get_info(b + 4, &info));
     EQUAL(info.base, b);
     QUERY(gpuexec_pointer_get_info((uintptr_t)pinned, &info));
@@ -1179,9 +1179,9 @@ FLOW(memory) {
 FLOW(copies) {
     static uint32_t host[64], got[64];
     gpuexec_context ctx;
-    gpuexec_stream s;
+    gpuexec_stream s, legacy;
     gpuexec_ptr a, b, c = 0;
-    gpuexec_copy_3d_desc box;
+    gpuexec_copy_desc box;
     gpuexec_copy_part parts[5];
     uint32_t *pinned;
     unsigned i;
@@ -1200,10 +1200,10 @@ FLOW(copies) {
     box.width_bytes = 8;
     box.height = 2;
     box.depth = 2;
-    WORK(gpuexec_fill16_2d(s, a, 128, 0x0101, 64, 2));
-    WORK(gpuexec_fill32_2d(s, b, 128, 0x02020202, 32, 2));
-    WORK(gpuexec_copy_3d(s, &box));
-    WORK(gpuexec_copy_3d_now(ctx, &box));
+    WORK(gpuexec_copy_with(s, ROWS(ON_DEVICE(a, 128), OF_VALUE(0x0101, 2), 2 * 64, 2)));
+    WORK(gpuexec_copy_with(s, ROWS(ON_DEVICE(b, 128), OF_VALUE(0x02020202, 4), 4 * 32, 2)));
+    WORK(gpuexec_copy_with(s, &box));
+    WAIT(gpuexec_stream_sync(s));
     memset(parts, 0, sizeof parts);
     parts[0].to = b;
     parts[0].from = a + 16;
@@ -1226,21 +1226,23 @@ FLOW(copies) {
     EQUAL(got[31], 0x02020202);
     EQUAL(got[32], 0x03030303);
     EQUAL(got[49], 1);
-    WORK(gpuexec_copy_many_now(ctx, parts, 5));
-    WORK(gpuexec_fill_2d_now(ctx, a, 16, 1, 4, 2));
-    WORK(gpuexec_fill16_2d_now(ctx, a, 16, 1, 4, 2));
-    WORK(gpuexec_fill32_2d_now(ctx, a, 16, 1, 4, 2));
-    WORK(gpuexec_fill16_now(ctx, a, 1, 4));
-    WORK(gpuexec_fill32_now(ctx, a, 1, 4));
-    WORK(gpuexec_copy_in_2d_now(ctx, a, 16, host, 8, 8, 2));
-    WORK(gpuexec_copy_2d_now(ctx, b, 16, a, 16, 8, 2));
-    WORK(gpuexec_copy_out_2d_now(ctx, got, 8, b, 16, 8, 2));
+    GET(legacy, gpuexec_stream_legacy(ctx));
+    WORK(gpuexec_copy_many(legacy, parts, 5));
+    WORK(gpuexec_copy_with(legacy, ROWS(ON_DEVICE(a, 16), OF_VALUE(1, 1), 4, 2)));
+    WORK(gpuexec_copy_with(legacy, &box));
+    WAIT(gpuexec_stream_sync(legacy));
+    WORK(gpuexec_fill_now(ctx, a, 1, 2, 4));
+    WORK(gpuexec_fill_now(ctx, a, 1, 4, 4));
+    WORK(gpuexec_copy_with(s, ROWS(ON_DEVICE(a, 16), ON_HOST(host, 8), 8, 2)));
+    WORK(gpuexec_copy_with(s, ROWS(ON_DEVICE(b, 16), ON_DEVICE(a, 16), 8, 2)));
+    WORK(gpuexec_copy_with(s, ROWS(ON_HOST(got, 8), ON_DEVICE(b, 16), 8, 2)));
+    WAIT(gpuexec_stream_sync(s));
     EQUAL(got[2], 2);
     WORK(gpuexec_copy_peer_now(ctx, b, ctx, a, ctx, 16));
     box.from.host = NULL;
     box.from.device = b;
     box.to.context = box.from.context = ctx;
-    WORK(gpuexec_copy_3d(s, &box));
+    WORK(gpuexec_copy_with(s, &box));
     GET(c, gpuexec_alloc(ctx, 4));
     CLEAN(gpuexec_free(c));
     CLEAN(gpuexec_context_close(ctx));
@@ -1261,12 +1263,12 @@ FLOW(pool) {
     MAKE(legacy, gpuexec_stream_legacy(ctx));
     TAKE(b, gpuexec_alloc_on(legacy, 64));
     TAKE(left, gpuexec_alloc_on(t, 64));                 /* freed with its context */
-    WORK(gpuexec_fill(s, a, 1, 64));
+    WORK(gpuexec_fill(s, a, 1, 1, 64));
     WORK(gpuexec_copy_out(s, got, a, 4));
     WAIT(gpuexec_stream_sync(s));
     CLEAN(gpuexec_free_on(s, a));
     TAKE(c, gpuexec_alloc_on(s, 64));
-    WORK(gpuexec_fill(s, c, 2, 64));
+    WORK(gpuexec_fill(s, c, 2, 1, 64));
     WORK(gpuexec_copy_out(s, got + 1, c, 4));
     WAIT(gpuexec_stream_sync(s));
     EQUAL(got[0], 0x01010101);
@@ -1386,7 +1388,7 @@ static void flow_ipc(void) {
     MAKE(theirs, gpuexec_ipc_import_event(ctx, &fault_given.event));
     MAKE(pool, gpuexec_ipc_import_pool(ctx, fault_pool_fd));
     GET(piece, gpuexec_ipc_import_from(pool, &fault_given.piece));
-    WORK(gpuexec_fill32(s, q, 5, 16));
+    WORK(gpuexec_fill(s, q, 5, 4, 16));
     WORK(gpuexec_copy(s, piece, q, 64));
     WORK(gpuexec_event_record(theirs, s));
     WORK(gpuexec_copy_out(s, &got, piece, 4));
@@ -1426,7 +1428,7 @@ FLOW(pools) {
     MAKE(shared, gpuexec_pool_create(ctx, &usual));
     TAKE(a, gpuexec_pool_alloc(pool, s, 64));
     TAKE(b, gpuexec_pool_alloc(shared, s, 64));
-    WORK(gpuexec_fill(s, a, 1, 64));
+    WORK(gpuexec_fill(s, a, 1, 1, 64));
     WORK(gpuexec_copy(s, b, a, 64));
     WORK(gpuexec_copy_out(s, &got, b, 4));
     WAIT(gpuexec_stream_sync(s));
@@ -1460,7 +1462,7 @@ FLOW(managed) {
     WORK(gpuexec_managed_attach(s, a, GPUEXEC_ATTACH_ALL));
     WORK(gpuexec_managed_prefetch(s, a, 8192, 0));
     DO(gpuexec_managed_advise(a, 8192, GPUEXEC_PREFERRED, GPUEXEC_HOST));
-    WORK(gpuexec_fill(s, a + 4, 1, 4));
+    WORK(gpuexec_fill(s, a + 4, 1, 1, 4));
     WAIT(gpuexec_stream_sync(s));
     EQUAL(host[0], 5);
     EQUAL(host[1], 0x01010101);
@@ -1515,7 +1517,7 @@ static gpuexec_graph fault_capture(gpuexec_kernel add, gpuexec_stream s, gpuexec
     uint32_t by = 1;
     gpuexec_graph graph = { 0 };
     GPUEXEC_CAPTURE(s, &graph) {
-        (void)gpuexec_fill32(s, p, value, N);
+        (void)gpuexec_fill(s, p, value, 4, N);
         (void)gpuexec_copy(s, p, p + N * 2, N * 2);
         (void)gpuexec_launch(add, s, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(p, by, by));
     }
@@ -1569,7 +1571,7 @@ FLOW(nodes) {
     uint32_t by = 1, one = 1, got = 0;
     uintptr_t called = 0;
     gpuexec_launch_desc desc = { 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0 };
-    gpuexec_copy_3d_desc box;
+    gpuexec_copy_desc box;
     gpuexec_context ctx;
     gpuexec_stream s;
     gpuexec_module mod;
@@ -1613,7 +1615,7 @@ FLOW(nodes) {
         NODE(n[8], gpuexec_graph_add_fill(body, p, 5, 4, 1, GPUEXEC_FIRST));
         DO(gpuexec_node_set_fill(n[8], p, 6, 4, 1));
     } else n[7] = n[6];
-    NODE(m[2], gpuexec_graph_add_copy_3d(graph, &box, GPUEXEC_AFTER(n[7])));
+    NODE(m[2], gpuexec_graph_add_copy(graph, &box, GPUEXEC_AFTER(n[7])));
     WORK(gpuexec_graph_launch(graph, s));
     WORK(gpuexec_copy_out(s, &got, p + 32, 4));
     WAIT(gpuexec_stream_sync(s));
@@ -1645,7 +1647,7 @@ FLOW(changes) {
     NODE(fill, gpuexec_graph_add_fill(graph, p, 5, 4, N, GPUEXEC_AFTER(first)));
     NODE(kernel, gpuexec_graph_add_kernel(graph, add, gpuexec_grid(1, N, 0), GPUEXEC_ARGS(p, by, count),
                                           GPUEXEC_AFTER(fill)));
-    NODE(copy, gpuexec_graph_add_copy_out(graph, got, p, sizeof got, GPUEXEC_AFTER(kernel)));
+    NODE(copy, gpuexec_graph_add_copy(graph, LINE(ON_HOST(got, 0), ON_DEVICE(p, 0), sizeof got), GPUEXEC_AFTER(kernel)));
     MAKE(clone, gpuexec_graph_clone(graph));
     WORK(gpuexec_graph_prepare(graph, s));
     by = 20;
@@ -1655,7 +1657,7 @@ FLOW(changes) {
         DO(gpuexec_node_set_dims(kernel, gpuexec_grid(2, N / 2, 0)));
     } else DO(gpuexec_node_set_args(kernel, GPUEXEC_ARGS(p, by, count)));
     DO(gpuexec_node_set_fill(fill, p, 7, 4, N));
-    DO(gpuexec_node_set_copy_out(copy, got, p, sizeof got));
+    DO(gpuexec_node_set_copy(copy, LINE(ON_HOST(got, 0), ON_DEVICE(p, 0), sizeof got)));
     WORK(gpuexec_graph_launch(graph, s));
     WAIT(gpuexec_stream_sync(s));
     EQUAL(got[N - 1], 27);
@@ -1753,7 +1755,7 @@ FLOW(params) {
     MAKE(mod, gpuexec_module_load(ctx, fault_ptx, 0, NULL));
     MAKE(add, gpuexec_kernel_get(mod, "add"));
     GET(p, gpuexec_alloc(ctx, 4));
-    WORK(gpuexec_fill_now(ctx, p, 0, 4));
+    WORK(gpuexec_fill_now(ctx, p, 0, 1, 4));
     DO(gpuexec_params_add(block, GPUEXEC_POINTER, &p));
     DO(gpuexec_params_add(block, GPUEXEC_UINT, &by));
     DO(gpuexec_params_add_struct(block, &n, sizeof n, 4));
@@ -1767,11 +1769,11 @@ FLOW(params) {
     WORK(gpuexec_launch_prepared(ready));
     GET(where, (uint32_t *)gpuexec_prepared_argument(ready, 1, sizeof *where));
     if (where) *where = 10;
-    DO(gpuexec_prepared_dims(ready, gpuexec_grid(2, 1, 0)));
+    DO(gpuexec_prepared_set_dims(ready, gpuexec_grid(2, 1, 0)));
     WORK(gpuexec_launch_prepared(ready));
     MAKE(t, gpuexec_stream_create(ctx, NULL));
     MAKE(with, gpuexec_prepare_with(add, t, gpuexec_grid(1, 1, 0), &attributes, gpuexec_params_args(block)));
-    DO(gpuexec_prepared_stream(with, s));
+    DO(gpuexec_prepared_set_stream(with, s));
     WORK(gpuexec_launch_prepared(with));
     WORK(gpuexec_copy_out(s, &got, p, 4));
     WAIT(gpuexec_stream_sync(s));
@@ -1826,7 +1828,7 @@ FLOW_OF(TEST_ALONE_MULTI, peer) {
     MAKE(s, gpuexec_stream_create(ctx[0], NULL));
     GET(a, gpuexec_alloc(ctx[0], 64));
     GET(b, gpuexec_alloc(ctx[1], 64));
-    WORK(gpuexec_fill_now(ctx[1], b, 6, 64));
+    WORK(gpuexec_fill_now(ctx[1], b, 6, 1, 64));
     WORK(gpuexec_copy(s, a, b, 32));
     QUERY(gpuexec_copy_explain(s, a, b, 32, &copy));
     if (fault_reach(1)) DO(gpuexec_peer_enable(ctx[0], ctx[1]));
@@ -1877,7 +1879,7 @@ static void fault_multi(gpuexec_multi_way way, int host_memory) {
         MAKE(kernel[i], gpuexec_kernel_get(mod[i], "barrier_rounds"));
         MAKE(s[i], gpuexec_stream_create(ctx[i], NULL));
         GET(counts[i], gpuexec_alloc(ctx[i], 64));
-        WORK(gpuexec_fill_now(ctx[i], counts[i], 0, 64));
+        WORK(gpuexec_fill_now(ctx[i], counts[i], 0, 1, 64));
     }
     MAKE(barrier, gpuexec_barrier_create(ctx, 2, &kind));
     desc.barrier = barrier;

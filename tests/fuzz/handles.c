@@ -12,7 +12,7 @@
 
 #define ROW(KIND, ...) KIND = GXI_##KIND,
 enum { GXI_KIND_ROWS(ROW) KINDS = GXI_KINDS };
-enum { KEPT = 8, HOST = 1 << 16, USES = 139, ENDS = 67 };
+enum { KEPT = 8, HOST = 1 << 16, USES = 133, ENDS = 67 };
 
 static uint64_t   pool[KINDS][KEPT];                     /* handles, some of them stale;
                                                             the same for the arrays below */
@@ -200,6 +200,38 @@ static void foreign(struct fuzz_source *s) {
 static struct CUctx_st *context_native(struct fuzz_source *s) {
     return (struct CUctx_st *)native_of(s, fuzz_byte(s) % 2 ? 0 : CONTEXT);
 }
+/* Any copy or fill. What is in host memory stays within `host`: 40 slices of 40 rows of 40 bytes. */
+static const gpuexec_copy_desc *copy_of(struct fuzz_source *s, gpuexec_copy_desc *copy) {
+    int i;
+    memset(copy, 0, sizeof *copy);
+    copy->start_canary = N(50) == 1;
+    for (i = 0; i < 2; i++) {
+        gpuexec_side *const side = i ? &copy->from : &copy->to;
+        const int in_host = N(3) == 1;
+        side->pitch = in_host ? (size_t)N(21) + 20 : fuzz_number(s);
+        side->slice_height = in_host ? (size_t)N(21) + 20 : fuzz_number(s);
+        side->x = in_host ? (size_t)N(20) : fuzz_number(s);
+        side->y = in_host ? (size_t)N(20) : fuzz_number(s);
+        side->z = in_host ? (size_t)N(20) : fuzz_number(s);
+        if (N(3)) side->pitch = side->slice_height = side->x = side->y = side->z = 0;
+        if (in_host) side->host = host;
+        if (!in_host || N(20) == 1) side->device = address_of(s);
+        if (N(5) == 1) side->context = C;
+    }
+    if (N(4) == 0) {
+        copy->from.element_bytes = (unsigned)N(6);
+        copy->from.value = (unsigned)N(400);
+        if (N(8)) copy->from.device = 0;
+        if (N(8)) copy->from.host = NULL;
+    }
+    if (N(3) == 0) copy->bytes = (size_t)N(21);
+    if (copy->bytes == 0 || N(20) == 1) {
+        copy->width_bytes = (size_t)N(21);
+        copy->height = (size_t)N(21);
+        copy->depth = (size_t)N(21);
+    }
+    return copy;
+}
 
 /* Calls that may run concurrently with others. */
 static void use(struct fuzz_source *s) {
@@ -223,7 +255,7 @@ static void use(struct fuzz_source *s) {
     gpuexec_graph_info graph;
     gpuexec_ipc_object object;
     gpuexec_ipc_info exported;
-    gpuexec_copy_3d_desc box = { .start_canary = 0 };
+    gpuexec_copy_desc shape;
     gpuexec_copy_part parts[5];
     gpuexec_pool_desc pooled = { .start_canary = 0 };
     gpuexec_pool_info numbers;
@@ -294,9 +326,9 @@ static void use(struct fuzz_source *s) {
           RESULT(gpuexec_kernel_load(K));
           FAILS(< 0, gpuexec_kernel_is_loaded(K));
           break;
-    CALL: ADDRESS(gpuexec_module_global(M, names[N(7)], &n)); break;
-    CALL: RESULT(gpuexec_module_set_global(M, names[N(7)], host, (size_t)N(80))); break;
-    CALL: RESULT(gpuexec_module_get_global(M, names[N(7)], host, (size_t)N(80))); break;
+    CALL: ADDRESS(gpuexec_module_global_address(M, names[N(7)], &n)); break;
+    CALL: RESULT(gpuexec_module_write_global(M, names[N(7)], host, (size_t)N(80))); break;
+    CALL: RESULT(gpuexec_module_read_global(M, names[N(7)], host, (size_t)N(80))); break;
     CALL: CALL: CALL: MAKE(KERNEL, gpuexec_kernel_get(M, names[N(7)])); break;
     CALL: MAKE(KERNEL, gpuexec_kernel_from_native(C, (struct CUfunc_st *)native_of(s, KERNEL))); break;
     CALL: NATIVE(KERNEL, gpuexec_kernel_native(K)); break;
@@ -354,68 +386,13 @@ static void use(struct fuzz_source *s) {
     CALL: memory = memory_of(s, &n); RESULT(gpuexec_copy_out(S, memory, address_of(s), n)); break;
     CALL: n = fuzz_number(s); RESULT(gpuexec_copy(S, address_of(s), address_of(s), n)); break;
     CALL: n = fuzz_number(s); RESULT(gpuexec_copy_peer(S, address_of(s), C, address_of(s), C, n)); break;
-    CALL: n = 1 + (size_t)N(255);
-          RESULT(gpuexec_copy_in_2d(S, address_of(s), fuzz_number(s), host, n, (size_t)N(300) % (n + 1),
-                                    (size_t)N(250)));
-          break;
-    CALL: n = 1 + (size_t)N(255);
-          RESULT(gpuexec_copy_out_2d(S, host, n, address_of(s), fuzz_number(s), (size_t)N(300) % (n + 1),
-                                     (size_t)N(250)));
-          break;
-    CALL: n = fuzz_number(s);
-          m = fuzz_number(s);
-          RESULT(gpuexec_copy_2d(S, address_of(s), fuzz_number(s), address_of(s), fuzz_number(s), n, m));
-          break;
-    CALL: n = fuzz_number(s);
-          m = fuzz_number(s);
-          RESULT(gpuexec_fill_2d(S, address_of(s), fuzz_number(s), 1, n, m));
-          break;
-    CALL: RESULT(gpuexec_fill(S, address_of(s), 2, fuzz_number(s))); break;
-    CALL: RESULT(gpuexec_fill16(S, address_of(s), 3, fuzz_number(s))); break;
-    CALL: RESULT(gpuexec_fill32(S, address_of(s), 4, fuzz_number(s))); break;
+    CALL: RESULT(gpuexec_fill(S, address_of(s), fuzz_byte(s), (unsigned)N(6), fuzz_number(s))); break;
     CALL: memory = memory_of(s, &n); RESULT(gpuexec_copy_in_now(C, address_of(s), memory, n)); break;
     CALL: memory = memory_of(s, &n); RESULT(gpuexec_copy_out_now(C, memory, address_of(s), n)); break;
     CALL: n = fuzz_number(s); RESULT(gpuexec_copy_now(C, address_of(s), address_of(s), n)); break;
-    CALL: RESULT(gpuexec_fill_now(C, address_of(s), 5, fuzz_number(s))); break;
-    CALL: n = fuzz_number(s);
-          m = fuzz_number(s);
-          x = N(5);
-          RESULT(x == 0 ? gpuexec_fill16_2d(S, address_of(s), fuzz_number(s), 6, n, m)
-                 : x == 1 ? gpuexec_fill32_2d(S, address_of(s), fuzz_number(s), 7, n, m)
-                 : x == 2 ? gpuexec_fill_2d_now(C, address_of(s), fuzz_number(s), 8, n, m)
-                 : x == 3 ? gpuexec_fill16_2d_now(C, address_of(s), fuzz_number(s), 9, n, m)
-                 : gpuexec_fill32_2d_now(C, address_of(s), fuzz_number(s), 10, n, m));
-          break;
-    CALL: n = fuzz_number(s);
-          RESULT(N(2) ? gpuexec_fill16_now(C, address_of(s), 11, n) : gpuexec_fill32_now(C, address_of(s), 12, n));
-          break;
-    CALL: n = 1 + (size_t)N(255);
-          m = (size_t)N(300) % (n + 1);
-          x = N(4);
-          RESULT(x == 0 ? gpuexec_copy_in_2d_now(C, address_of(s), fuzz_number(s), host, n, m, (size_t)N(250))
-                 : x == 1 ? gpuexec_copy_out_2d_now(C, host, n, address_of(s), fuzz_number(s), m, (size_t)N(250))
-                 : x == 2 ? gpuexec_copy_2d_now(C, address_of(s), n, address_of(s), fuzz_number(s), m, fuzz_number(s))
-                 : gpuexec_copy_peer_now(C, address_of(s), C, address_of(s), C, n));
-          break;
-    /* the part of a box that may be in host memory stays within it: 40 slices of 40 rows of 40 bytes */
-    CALL: box.start_canary = N(50) == 1;
-          for (x = 0; x < 2; x++) {
-              gpuexec_box *side = x ? &box.from : &box.to;
-              const int in_host = N(3) == 1;
-              side->pitch = in_host ? (size_t)N(21) + 20 : fuzz_number(s);
-              side->slice_height = in_host ? (size_t)N(21) + 20 : fuzz_number(s);
-              side->x = in_host ? (size_t)N(20) : fuzz_number(s);
-              side->y = in_host ? (size_t)N(20) : fuzz_number(s);
-              side->z = in_host ? (size_t)N(20) : fuzz_number(s);
-              if (in_host) side->host = host;
-              if (!in_host || N(20) == 1) side->device = address_of(s);
-              if (N(5) == 1) side->context = C;
-          }
-          box.width_bytes = (size_t)N(21);
-          box.height = (size_t)N(21);
-          box.depth = (size_t)N(21);
-          RESULT(N(2) ? gpuexec_copy_3d(S, &box) : gpuexec_copy_3d_now(C, &box));
-          break;
+    CALL: RESULT(gpuexec_fill_now(C, address_of(s), fuzz_byte(s), (unsigned)N(6), fuzz_number(s))); break;
+    CALL: n = fuzz_number(s); RESULT(gpuexec_copy_peer_now(C, address_of(s), C, address_of(s), C, n)); break;
+    CALL: CALL: CALL: RESULT(gpuexec_copy_with(N(4) ? S : gpuexec_stream_legacy(C), copy_of(s, &shape))); break;
     CALL: memset(parts, 0, sizeof parts);
           for (x = 0; x < 5; x++) {
               memory = memory_of(s, &n);
@@ -426,7 +403,7 @@ static void use(struct fuzz_source *s) {
               else parts[x].from = address_of(s);
           }
           n = (size_t)N(6);
-          RESULT(N(2) ? gpuexec_copy_many(N(4) ? S : GPUEXEC_CURRENT, parts, n) : gpuexec_copy_many_now(C, parts, n));
+          RESULT(N(2) ? gpuexec_copy_many(S, parts, n) : gpuexec_copy_many(GPUEXEC_CURRENT, parts, n));
           break;
     CALL: memory = gpuexec_alloc_write_combined(C, fuzz_number(s) % 100000);
           if (memory) put(pinned, &next_pinned, (uint64_t)(uintptr_t)memory);
@@ -543,15 +520,13 @@ static void change_graph(struct fuzz_source *s) {
     const gpuexec_node near[3] = { { g, (unsigned)N(6) }, { g, (unsigned)N(6) }, node_of(s) };
     const gpuexec_after after = { N(40) ? near : NULL, (unsigned)(N(8) ? N(3) : N(5)) % 4 };
     gpuexec_launch_desc attributes = { .start_canary = 0 };
-    gpuexec_copy_3d_desc box;
+    gpuexec_copy_desc copy;
     gpuexec_graph body = { 0 };
     gpuexec_ptr p = 0;
     struct arguments a;
-    void *memory;
-    size_t n;
     uint32_t word = fuzz_byte(s);
     unsigned long long condition;
-    enum { FIRST = __COUNTER__, CHANGES = 27 };
+    enum { FIRST = __COUNTER__, CHANGES = 26 };
 #define NODE(call) MAKE(GRAPH, (call).graph)
     switch (fuzz_byte(s) % CHANGES) {
     CALL: MAKE(GRAPH, gpuexec_graph_create(C)); break;
@@ -563,23 +538,8 @@ static void change_graph(struct fuzz_source *s) {
           attributes.has_priority = N(2);
           NODE(gpuexec_graph_add_kernel_with(g, K, dims_of(s), &attributes, args_of(s, &a), after));
           break;
-    CALL: NODE(gpuexec_graph_add_copy(g, address_of(s), address_of(s), fuzz_number(s), after)); break;
-    CALL: memory = memory_of(s, &n); NODE(gpuexec_graph_add_copy_in(g, address_of(s), memory, n, after)); break;
-    CALL: memory = memory_of(s, &n); NODE(gpuexec_graph_add_copy_out(g, memory, address_of(s), n, after)); break;
-    CALL: CALL:
-          memset(&box, 0, sizeof box);
-          box.to.device = address_of(s);
-          box.from.device = address_of(s);
-          box.from.pitch = box.to.pitch = (size_t)N(80);
-          box.width_bytes = (size_t)N(80);
-          box.height = (size_t)N(9);
-          box.depth = (size_t)N(3);
-          if (N(2)) NODE(gpuexec_graph_add_copy_3d(g, &box, after));
-          else RESULT(gpuexec_node_set_copy_3d(node_of(s), &box));
-          break;
+    CALL: CALL: CALL: CALL: CALL: NODE(gpuexec_graph_add_copy(g, copy_of(s, &copy), after)); break;
     CALL: NODE(gpuexec_graph_add_fill(g, address_of(s), (unsigned)N(400), (unsigned)N(5), fuzz_number(s), after));
-          break;
-    CALL: NODE(gpuexec_graph_add_fill_2d(g, address_of(s), (size_t)N(99), 7, 1, (size_t)N(99), (size_t)N(99), after));
           break;
     CALL: NODE(gpuexec_graph_add_host(g, N(8) ? nothing : NULL, NULL, after)); break;
     CALL: NODE(N(2) ? gpuexec_graph_add_record(g, E, after) : gpuexec_graph_add_wait(g, E, after)); break;
@@ -599,13 +559,8 @@ static void change_graph(struct fuzz_source *s) {
     CALL: RESULT(gpuexec_node_set_args(node_of(s), args_of(s, &a))); break;
     CALL: RESULT(gpuexec_node_set_argument(node_of(s), N(5) - 1, N(9) ? &word : NULL, N(4) ? 4 : fuzz_byte(s))); break;
     CALL: RESULT(gpuexec_node_set_dims(node_of(s), dims_of(s))); break;
-    CALL: memory = memory_of(s, &n);
-          RESULT(N(2) ? gpuexec_node_set_copy_in(node_of(s), address_of(s), memory, n)
-                      : gpuexec_node_set_copy_out(node_of(s), memory, address_of(s), n));
-          break;
-    CALL: RESULT(gpuexec_node_set_copy(node_of(s), address_of(s), address_of(s), fuzz_number(s))); break;
+    CALL: CALL: RESULT(gpuexec_node_set_copy(node_of(s), copy_of(s, &copy))); break;
     CALL: RESULT(gpuexec_node_set_fill(node_of(s), address_of(s), (unsigned)N(400), (unsigned)N(5), fuzz_number(s)));
-          RESULT(gpuexec_node_set_fill_2d(node_of(s), address_of(s), (size_t)N(99), 7, 1, (size_t)N(99), (size_t)N(9)));
           break;
     CALL: RESULT(gpuexec_node_enable(node_of(s), N(2))); break;
     }
@@ -671,13 +626,13 @@ static void alone(struct fuzz_source *s) {
     CALL: RESULT(gpuexec_prepared_set(prepared_of(s), N(6) - 1, value, fuzz_byte(s) % 64)); break;
     CALL: memory = gpuexec_prepared_argument(prepared_of(s), 1, 4);
           if (memory) memset(memory, 0, 4);
-          RESULT(gpuexec_prepared_dims(prepared_of(s), dims_of(s)));
+          RESULT(gpuexec_prepared_set_dims(prepared_of(s), dims_of(s)));
           break;
     CALL: attributes.cooperative = N(2);
           attributes.cluster_x = (unsigned)N(3) - 1;
           MAKE(PREPARED, gpuexec_prepare_with(K, S, dims_of(s), &attributes, args_of(s, &a)));
           break;
-    CALL: RESULT(gpuexec_prepared_stream(prepared_of(s), S)); break;
+    CALL: RESULT(gpuexec_prepared_set_stream(prepared_of(s), S)); break;
     CALL: RESULT(gpuexec_launch_prepared(prepared_of(s))); break;
     CALL: RESULT(gpuexec_graph_update(G, G)); break;
     CALL: CALL: CALL: CALL: change_graph(s); break;

@@ -213,7 +213,7 @@ static void came(const struct parameter *p, unsigned n, const unsigned char *con
     static unsigned char got[BYTES];
     size_t from = 0;
     gpuexec_copy_out(stream, got, out, sizeof got);
-    gpuexec_fill(stream, out, 0xEE, BYTES);
+    gpuexec_fill(stream, out, 0xEE, 1, BYTES);
     FUZZ_CHECK(gpuexec_stream_sync(stream) == GPUEXEC_OK, "%s: %s\n%s", how, gpuexec_error_text(), text);
     for (unsigned i = 0; i < n; from += p[i++].bytes)
         FUZZ_CHECK(memcmp(got + from, values[i], p[i].bytes) == 0, "%s: argument %u has another value\n%s", how,

@@ -559,7 +559,7 @@ static void pinned_copies(int round) {
     RUNTIME(cudaMemcpyAsync(ours_pinned.host, (void *)ours.device, BYTES, cudaMemcpyDefault, on.theirs));
     RUNTIME(cudaMemcpyAsync((void *)theirs.device, ours_pinned.host, BYTES, cudaMemcpyDefault, on.theirs));
     do_step(false, on, theirs.device, e, SLOW);
-    OK(gpuexec_fill(on.ours, ours.device, 0xAB, BYTES));
+    OK(gpuexec_fill(on.ours, ours.device, 0xAB, 1, BYTES));
     OK(gpuexec_copy(on.ours, ours.device, theirs.device, BYTES));
     do_step(true, on, ours.device, e, QUICK);
     OK(gpuexec_copy_out(on.ours, theirs_pinned.host, ours.device, BYTES));
@@ -569,7 +569,7 @@ static void pinned_copies(int round) {
     RUNTIME(cudaMemset((void *)ours.device, 0x5A, BYTES));           // all on the legacy stream
     OK(gpuexec_copy_out_now(w.ctx, result, ours.device, BYTES));
     CHECK(result[0] == 0x5A5A5A5Au && result[N - 1] == 0x5A5A5A5Au);
-    OK(gpuexec_fill_now(w.ctx, theirs.device, 0xA5, BYTES));
+    OK(gpuexec_fill_now(w.ctx, theirs.device, 0xA5, 1, BYTES));
     RUNTIME(cudaMemcpy(result, (void *)theirs.device, BYTES, cudaMemcpyDeviceToHost));
     CHECK(result[0] == 0xA5A5A5A5u && result[N - 1] == 0xA5A5A5A5u);
     free_memory(GPUEXEC_ALLOC_PINNED, ours_pinned, 0);
@@ -882,7 +882,7 @@ static void variables(int round) {
     }
     COMPARE(e, result);
 
-    gpuexec_ptr ours = MADE(gpuexec_module_global(w.globals_module, "counter", &bytes));
+    gpuexec_ptr ours = MADE(gpuexec_module_global_address(w.globals_module, "counter", &bytes));
     CHECK(bytes == sizeof counter);
     counter = (unsigned)round * 1000;
     RUNTIME(cudaMemcpyAsync((void *)ours, &counter, sizeof counter, cudaMemcpyHostToDevice, on.theirs));

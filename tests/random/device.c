@@ -38,7 +38,7 @@ bool rnd_run(const struct rnd_program *p, const void *input, void *output) {
     gpuexec_module module = gpuexec_module_load(context, p->text, p->length + 1, NULL);
     gpuexec_kernel kernel = gpuexec_kernel_get(module, "k");
     gpuexec_copy_in(stream, in, input, p->in_bytes);
-    gpuexec_fill(stream, out, 0xa5, p->out_bytes);
+    gpuexec_fill(stream, out, 0xa5, 1, p->out_bytes);
     gpuexec_launch(kernel, stream, gpuexec_grid(p->grid, p->block, 0), GPUEXEC_ARGS(out, in, block));
     gpuexec_copy_out(stream, output, out, p->out_bytes);
     const bool done = gpuexec_stream_sync(stream) == GPUEXEC_OK;

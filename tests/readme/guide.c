@@ -41,7 +41,7 @@ static gpuexec_ptr filled(float value) {
     gpuexec_ptr p = gpuexec_alloc(ctx, bytes);
     unsigned    bits;
     memcpy(&bits, &value, sizeof bits);
-    gpuexec_fill32(compute, p, bits, N);
+    gpuexec_fill(compute, p, bits, 4, N);
     return p;
 }
 

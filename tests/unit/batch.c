@@ -107,7 +107,7 @@ TEST(independent_launches_and_barriers) {
     for (round = 0; round < 4; round++) {
         const uint32_t *got;
         const uint32_t first = (uint32_t)round * 1000;
-        CHECK_OK(gpuexec_fill32_now(s.ctx, s.data, first, LONGEST));
+        CHECK_OK(gpuexec_fill_now(s.ctx, s.data, first, 4, LONGEST));
         for (i = 0; i < LONGEST; i++) expected[0][i] = first;
         for (r = 0; r < ROWS; r++)
             for (i = 0; i < rows[r]; i++)
@@ -194,7 +194,7 @@ TEST(arguments_change_between_launches) {
     for (o = 0; o < 2; o++) {
         gpuexec_batch batch = batch_of(&s, orders[o]);
         memset(expected, 0, sizeof expected);
-        CHECK_OK(gpuexec_fill_now(s.ctx, s.data, 0, BYTES));
+        CHECK_OK(gpuexec_fill_now(s.ctx, s.data, 0, 1, BYTES));
         for (i = 0; i < N; i++) step(&s, batch, (uint32_t)i, (uint32_t)i, 7, plus[i] = (uint32_t)i);
         gate_close(gate, s.stream);
         for (round = 0; round < 6; round++) {

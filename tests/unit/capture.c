@@ -85,7 +85,7 @@ TEST(other_code_captures_on_a_stream_of_gpuexec) {
         if (mode == 0) CHECK_OK(gpuexec_free(of_pool));              /* its free waits for the context: later */
         CHECK_OK(gpuexec_stream_sync(other));
         CHECK_OK(gpuexec_event_sync(outside));
-        CHECK_OK(gpuexec_fill_now(s.ctx, s.data, 0, BYTES));
+        CHECK_OK(gpuexec_fill_now(s.ctx, s.data, 0, 1, BYTES));
         ends(native);
         CHECK(!gpuexec_stream_is_capturing(t));
         CHECK_OK(gpuexec_stream_sync(t));

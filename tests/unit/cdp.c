@@ -32,7 +32,7 @@ static int open_with(device *d, int ordinal, const char *file) {
 
 /* Runs a kernel on zeroed words. */
 static void run(device *d, const char *name, unsigned blocks, unsigned threads, gpuexec_args args) {
-    CHECK_OK(gpuexec_fill(d->stream, d->out, 0, sizeof words));
+    CHECK_OK(gpuexec_fill(d->stream, d->out, 0, 1, sizeof words));
     CHECK_OK(gpuexec_launch(gpuexec_kernel_get(d->mod, name), d->stream, gpuexec_grid(blocks, threads, 0), args));
     CHECK_OK(gpuexec_copy_out(d->stream, words, d->out, sizeof words));
     CHECK_OK(gpuexec_stream_sync(d->stream));
@@ -52,7 +52,7 @@ static void sort_both(device *d, uint32_t n, int kind, uint32_t leaf) {
     const size_t bytes = n * sizeof(uint32_t);
     uint32_t    *keys = (uint32_t *)malloc(bytes), *got = (uint32_t *)malloc(bytes), i, depth = 0, seed = n, which;
     gpuexec_ptr  at = gpuexec_alloc(d->ctx, bytes), spare = gpuexec_alloc(d->ctx, bytes), first = at;
-    CHECK_OK(gpuexec_module_set_global(d->mod, "leaf", &leaf, sizeof leaf));
+    CHECK_OK(gpuexec_module_write_global(d->mod, "leaf", &leaf, sizeof leaf));
     for (which = 0; which < 2; which++) {
         for (i = 0; i < n; i++)
             keys[i] = kind == 0 ? test_random(&seed) : kind == 1 ? 7 : kind == 2 ? test_random(&seed) % 5
@@ -69,7 +69,7 @@ static void sort_both(device *d, uint32_t n, int kind, uint32_t leaf) {
         CHECK_OK(gpuexec_stream_sync(d->stream));
         if (!CHECK(memcmp(got, keys, bytes) == 0)) printf("%s, %u keys, kind %d\n", which ? "merge" : "quick", n, kind);
     }
-    CHECK_OK(gpuexec_module_get_global(d->mod, "failed", &i, sizeof i));
+    CHECK_OK(gpuexec_module_read_global(d->mod, "failed", &i, sizeof i));
     CHECK_EQ(i, 0);
     CHECK_OK(gpuexec_free(at));
     CHECK_OK(gpuexec_free(spare));
@@ -115,14 +115,14 @@ TEST(pending_launches_have_a_limit) {
     OPEN(&d, CDP);
     open = gpuexec_alloc(d.ctx, 4);
     CHECK_OK(gpuexec_context_set_limit(d.ctx, GPUEXEC_LIMIT_PENDING_LAUNCHES, 2048));
-    CHECK_OK(gpuexec_fill(d.stream, open, 0, 4));
+    CHECK_OK(gpuexec_fill(d.stream, open, 0, 1, 4));
     RUN(&d, "flood", 1, 1, n, open);
     CHECK_EQ(words[0] + words[2], n);             /* the others ran */
     CHECK(words[0] >= 2040 && words[0] <= 2050);  /* an H200: 2047 */
     CHECK(words[1] == 69 || (!on_cpu_device() && words[1] == 701));  /* cudaErrorLaunchPendingCountExceeded,
                                                                         cudaErrorLaunchOutOfResources */
     CHECK_OK(gpuexec_context_set_limit(d.ctx, GPUEXEC_LIMIT_PENDING_LAUNCHES, 8192));
-    CHECK_OK(gpuexec_fill(d.stream, open, 0, 4));
+    CHECK_OK(gpuexec_fill(d.stream, open, 0, 1, 4));
     RUN(&d, "flood", 1, 1, n, open);
     CHECK_EQ(words[0], n);
     CHECK_EQ(words[2], 0);
@@ -247,7 +247,7 @@ TEST(children_of_a_graph) {
     uint32_t      depth = 0, most = 5;
     if (!on_cpu_device()) SKIP("on an H200, the end of a graph does not wait for them");
     OPEN(&d, CDP);
-    CHECK_OK(gpuexec_fill(d.stream, d.out, 0, sizeof words));
+    CHECK_OK(gpuexec_fill(d.stream, d.out, 0, 1, sizeof words));
     CHECK_OK(gpuexec_capture_begin(d.stream, NULL));
     CHECK_OK(gpuexec_launch(gpuexec_kernel_get(d.mod, "nest"), d.stream, gpuexec_grid(1, 1, 0),
                             GPUEXEC_ARGS(d.out, depth, most)));
@@ -273,7 +273,7 @@ TEST(copies_and_fills_in_device_streams) {
     if (!on_cpu_device()) SKIP("on an H200, cudaMemsetAsync in a kernel has no effect");
     OPEN(&d, CDP);
     from = gpuexec_alloc(d.ctx, 4 * N);
-    CHECK_OK(gpuexec_fill(d.stream, d.out, 0, sizeof words));
+    CHECK_OK(gpuexec_fill(d.stream, d.out, 0, 1, sizeof words));
     CHECK_OK(gpuexec_launch(gpuexec_kernel_get(d.mod, "move"), d.stream, gpuexec_grid(1, 1, 0),
                             GPUEXEC_ARGS(from, d.out, n)));
     CHECK_OK(gpuexec_copy_out(d.stream, words, d.out, sizeof words));
@@ -314,7 +314,7 @@ static void pass_private(const char *name, const char *space) {
     if (!open_with(&d, 0, CDP)) return;
     snprintf(text, sizeof text, "parameter 1 of kernel two_words, launched here, is an address in the parent's %s "
              "memory, which a child cannot access at line", space);
-    CHECK_OK(gpuexec_fill(d.stream, d.out, 0, sizeof words));
+    CHECK_OK(gpuexec_fill(d.stream, d.out, 0, 1, sizeof words));
     CHECK_OK(gpuexec_launch(gpuexec_kernel_get(d.mod, name), d.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(d.out)));
     CHECK_RESULT(gpuexec_stream_sync(d.stream), GPUEXEC_KERNEL_FAILED);
     CHECK_TEXT(gpuexec_error_text(), text, name);

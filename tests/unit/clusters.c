@@ -34,7 +34,7 @@ static gpuexec_ptr in(const void *host, size_t bytes) {
 }
 static gpuexec_ptr filled(unsigned char value, size_t bytes) {
     gpuexec_ptr p = gpuexec_alloc(gpu.ctx, bytes);
-    gpuexec_fill(gpu.s, p, value, bytes);
+    gpuexec_fill(gpu.s, p, value, 1, bytes);
     return p;
 }
 static void out(void *host, gpuexec_ptr p, size_t bytes) {

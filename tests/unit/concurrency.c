@@ -25,7 +25,7 @@ static gpu open_gpu(int device) {
     g.host_a = (uint32_t *)gpuexec_alloc_pinned(s.ctx, BYTES);
     g.host_b = (uint32_t *)gpuexec_alloc_pinned(s.ctx, BYTES);
     g.gate = gate_make(s.ctx, s.mod);
-    CHECK_OK(gpuexec_fill_now(s.ctx, g.b, 0, BYTES));
+    CHECK_OK(gpuexec_fill_now(s.ctx, g.b, 0, 1, BYTES));
     return g;
 }
 
@@ -97,9 +97,9 @@ TEST_MULTI(arrays_are_filled_on_two_devices) {
     if (gpuexec_device_count() < 2) SKIP("needs 2 devices");
     g = open_gpu(0), h = open_gpu(1);
     gate_close(g.gate, g.own);
-    CHECK_OK(gpuexec_fill32(GPUEXEC_CURRENT, g.a, 1, WORDS));
-    CHECK_OK(gpuexec_fill32(GPUEXEC_CURRENT, g.b, 2, WORDS));
-    CHECK_OK(gpuexec_fill32(GPUEXEC_CURRENT, h.b, 42, WORDS));
+    CHECK_OK(gpuexec_fill(GPUEXEC_CURRENT, g.a, 1, 4, WORDS));
+    CHECK_OK(gpuexec_fill(GPUEXEC_CURRENT, g.b, 2, 4, WORDS));
+    CHECK_OK(gpuexec_fill(GPUEXEC_CURRENT, h.b, 42, 4, WORDS));
     CHECK_OK(gpuexec_stream_sync(h.own));
     CHECK_RESULT(gpuexec_stream_query(g.own), GPUEXEC_NOT_READY);
     gate_open(g.gate);
@@ -119,14 +119,14 @@ TEST_MULTI(copies_between_devices_are_ordered_by_streams) {
     gpu g, h;
     if (gpuexec_device_count() < 2) SKIP("needs 2 devices");
     g = open_gpu(0), h = open_gpu(1);
-    CHECK_OK(gpuexec_fill32(GPUEXEC_CURRENT, g.a, 8, WORDS));
+    CHECK_OK(gpuexec_fill(GPUEXEC_CURRENT, g.a, 8, 4, WORDS));
     CHECK_OK(gpuexec_stream_wait_stream(h.own, g.own));
     CHECK_OK(gpuexec_copy(GPUEXEC_CURRENT, h.a, g.a, BYTES));
     CHECK_OK(add_to(&h, GPUEXEC_CURRENT, h.a, 1));
     CHECK_OK(gpuexec_copy_out(GPUEXEC_CURRENT, h.host_a, h.a, BYTES));
     CHECK_OK(gpuexec_stream_sync(h.own));
     expect(h.host_a, 9);
-    CHECK_OK(gpuexec_fill32(h.own, h.b, 3, WORDS));                  /* like the sample's allocation */
+    CHECK_OK(gpuexec_fill(h.own, h.b, 3, 4, WORDS));                  /* like the sample's allocation */
     CHECK_OK(gpuexec_stream_wait_stream(g.own, h.own));
     CHECK_OK(gpuexec_copy(g.own, h.b, g.a, BYTES));
     CHECK_OK(gpuexec_stream_wait_stream(h.own, g.own));
@@ -140,7 +140,7 @@ TEST(a_scope_with_all_kinds_of_work) {
     gpu g = open_gpu(0);
     gate_close(g.gate, g.s1);
     GPUEXEC_STREAM_SCOPE(g.s1) {
-        CHECK_OK(gpuexec_fill32(GPUEXEC_CURRENT, g.a, 0, WORDS));
+        CHECK_OK(gpuexec_fill(GPUEXEC_CURRENT, g.a, 0, 4, WORDS));
         CHECK_OK(add_to(&g, GPUEXEC_CURRENT, g.a, 4));
         CHECK_OK(gpuexec_copy(GPUEXEC_CURRENT, g.b, g.a, BYTES));
         CHECK_OK(gpuexec_copy_out(GPUEXEC_CURRENT, g.host_b, g.b, BYTES));
@@ -165,7 +165,7 @@ TEST(a_producer_and_a_consumer) {
         gate_close(g.gate, GPUEXEC_CURRENT);                         /* unrelated work */
     }
     GPUEXEC_STREAM_SCOPE(g.s2) {
-        CHECK_OK(gpuexec_fill32(GPUEXEC_CURRENT, g.b, 1, WORDS));    /* unrelated work */
+        CHECK_OK(gpuexec_fill(GPUEXEC_CURRENT, g.b, 1, 4, WORDS));    /* unrelated work */
         CHECK_OK(gpuexec_stream_wait_event(gpuexec_context_stream(g.ctx), copied));
         CHECK_OK(add_to(&g, GPUEXEC_CURRENT, g.a, 7));
         CHECK_OK(gpuexec_copy_out(GPUEXEC_CURRENT, g.host_b, g.a, BYTES));
@@ -181,11 +181,11 @@ TEST(a_producer_and_a_consumer) {
 TEST(results_are_read_as_they_arrive) {
     gpu           g = open_gpu(0);
     gpuexec_event a, b;
-    CHECK_OK(gpuexec_fill32(GPUEXEC_CURRENT, g.a, 17, WORDS));
+    CHECK_OK(gpuexec_fill(GPUEXEC_CURRENT, g.a, 17, 4, WORDS));
     CHECK_OK(gpuexec_copy_out(GPUEXEC_CURRENT, g.host_a, g.a, BYTES));
     a = gpuexec_stream_record(g.own, NULL);
     gate_close(g.gate, GPUEXEC_CURRENT);
-    CHECK_OK(gpuexec_fill32(GPUEXEC_CURRENT, g.b, 42, WORDS));
+    CHECK_OK(gpuexec_fill(GPUEXEC_CURRENT, g.b, 42, 4, WORDS));
     CHECK_OK(gpuexec_copy_out(GPUEXEC_CURRENT, g.host_b, g.b, BYTES));
     b = gpuexec_stream_record(g.own, NULL);
     CHECK_OK(gpuexec_event_sync(a));
@@ -200,8 +200,8 @@ TEST(results_are_read_as_they_arrive) {
 TEST(copies_that_need_no_wait) {
     gpu            g = open_gpu(0);
     gpuexec_stream s1 = gpuexec_stream_create(g.ctx, NULL), s2 = gpuexec_stream_create(g.ctx, NULL);
-    GPUEXEC_STREAM_SCOPE(s1) CHECK_OK(gpuexec_fill32(GPUEXEC_CURRENT, g.a, 10, WORDS));
-    GPUEXEC_STREAM_SCOPE(s2) CHECK_OK(gpuexec_fill32(GPUEXEC_CURRENT, g.b, 11, WORDS));
+    GPUEXEC_STREAM_SCOPE(s1) CHECK_OK(gpuexec_fill(GPUEXEC_CURRENT, g.a, 10, 4, WORDS));
+    GPUEXEC_STREAM_SCOPE(s2) CHECK_OK(gpuexec_fill(GPUEXEC_CURRENT, g.b, 11, 4, WORDS));
     CHECK_OK(gpuexec_copy_out_now(g.ctx, g.host_a, g.a, BYTES));
     CHECK_OK(gpuexec_copy_out_now(g.ctx, g.host_b, g.b, BYTES));
     expect(g.host_a, 10);
@@ -214,7 +214,7 @@ TEST(waits_of_the_current_stream) {
     gpuexec_event e = gpuexec_event_create(g.ctx, NULL);
     int           k;
     for (k = 0; k < 2; k++) {
-        CHECK_OK(gpuexec_fill_now(g.ctx, g.a, 0, BYTES));
+        CHECK_OK(gpuexec_fill_now(g.ctx, g.a, 0, 1, BYTES));
         gate_close(g.gate, g.s1);
         GPUEXEC_STREAM_SCOPE(g.s1) {
             CHECK_OK(add_to(&g, GPUEXEC_CURRENT, g.a, 6));
@@ -237,9 +237,9 @@ TEST(a_kernel_waits_for_its_array) {
     gpu g = open_gpu(0);
     int k;
     for (k = 0; k < 2; k++) {
-        CHECK_OK(gpuexec_fill_now(g.ctx, g.a, 0, BYTES));
+        CHECK_OK(gpuexec_fill_now(g.ctx, g.a, 0, 1, BYTES));
         gate_close(g.gate, GPUEXEC_CURRENT);
-        CHECK_OK(gpuexec_fill32(GPUEXEC_CURRENT, g.a, 20, WORDS));
+        CHECK_OK(gpuexec_fill(GPUEXEC_CURRENT, g.a, 20, 4, WORDS));
         if (k) {
             GPUEXEC_STREAM_SCOPE(g.s1) CHECK_OK(add_to(&g, GPUEXEC_CURRENT, g.a, 2));
         } else {

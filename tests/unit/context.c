@@ -38,7 +38,7 @@ TEST(two_handles_of_one_primary_context) {
     CHECK_OK(gpuexec_context_close(a));
     CHECK(!gpuexec_ok(of_a));
     CHECK(gpuexec_ok(b) && gpuexec_ok(of_b));
-    CHECK_OK(gpuexec_fill(of_b, p, 0x11, 64));
+    CHECK_OK(gpuexec_fill(of_b, p, 0x11, 1, 64));
     CHECK_OK(gpuexec_copy_out(of_b, &word, p, 4));
     CHECK_OK(gpuexec_stream_sync(of_b));
     CHECK_EQ(word, 0x11111111);
@@ -50,7 +50,7 @@ TEST(objects_of_two_handles_of_one_context_work_together) {
     gpuexec_stream  s = gpuexec_stream_create(b, NULL);
     gpuexec_ptr     p = gpuexec_alloc(b, 4);
     uint32_t        word = 0;
-    gpuexec_fill(s, p, 0, 4);
+    gpuexec_fill(s, p, 0, 1, 4);
     CHECK_OK(gpuexec_launch(fn, s, gpuexec_grid(2, 33, 0), GPUEXEC_ARGS(p)));
     gpuexec_copy_out(s, &word, p, 4);
     CHECK_OK(gpuexec_stream_sync(s));
@@ -110,7 +110,7 @@ TEST(adopting_a_native_context) {
     CHECK(adopted.id != own.id);
     CHECK_EQ(gpuexec_context_device(adopted), 0);
     CHECK(gpuexec_context_native(adopted) == gpuexec_context_native(own));
-    CHECK_OK(gpuexec_fill(s, p, 77, 64));
+    CHECK_OK(gpuexec_fill(s, p, 77, 1, 64));
     CHECK_OK(gpuexec_copy_out(s, &byte, p, 1));
     CHECK_OK(gpuexec_stream_sync(s));
     CHECK_EQ(byte, 77);
@@ -146,9 +146,9 @@ static void use_everything(gpuexec_context ctx, const void *current) {
     CHECK(get_current() == current);
     CHECK(gpuexec_kernel_occupancy(fn, 64, 0) > 0);
     CHECK(gpuexec_pinned_address(h) != 0);
-    CHECK(gpuexec_module_global(mod, "counter", NULL) != 0);
+    CHECK(gpuexec_module_global_address(mod, "counter", NULL) != 0);
     CHECK_OK(gpuexec_context_get_memory(ctx, NULL, NULL));
-    CHECK_OK(gpuexec_fill_now(ctx, p, 0, 64));
+    CHECK_OK(gpuexec_fill_now(ctx, p, 0, 1, 64));
     CHECK_OK(gpuexec_copy_in_now(ctx, p, &word, sizeof word));
     CHECK_OK(gpuexec_event_record(a, s));
     CHECK_OK(gpuexec_launch(fn, s, gpuexec_grid(1, 9, 0), GPUEXEC_ARGS(p)));
@@ -210,7 +210,7 @@ TEST_ALONE_MULTI(two_devices) {
         fn[i] = gpuexec_kernel_get(gpuexec_module_load_file(c[i], UNIT_PTX, NULL), "add");
         s[i]  = gpuexec_stream_create(c[i], NULL);
         p[i]  = gpuexec_alloc(c[i], n * 4);
-        gpuexec_fill(s[i], p[i], 0, n * 4);
+        gpuexec_fill(s[i], p[i], 0, 1, n * 4);
         CHECK_OK(gpuexec_launch(fn[i], s[i], gpuexec_grid_for(n, 128), GPUEXEC_ARGS(p[i], by[i], n)));
     }
     done = gpuexec_event_create(c[0], NULL);
@@ -234,7 +234,7 @@ TEST(a_created_context_is_apart_from_the_primary_one) {
     CHECK(gpuexec_context_native(own) != gpuexec_context_native(primary));
     CHECK(!gpuexec_context_is_current(own));                       /* creating it does not change the current context */
     CHECK_EQ(gpuexec_context_device(own), 0);
-    CHECK_OK(gpuexec_fill32(s, p, 77, 64));
+    CHECK_OK(gpuexec_fill(s, p, 77, 4, 64));
     CHECK_OK(gpuexec_copy_out(s, &got, p + 252, 4));
     CHECK_OK(gpuexec_stream_sync(s));
     CHECK_EQ(got, 77);
@@ -358,7 +358,7 @@ static gpuexec_result lost_elapsed(lost *l) {
     return gpuexec_event_elapsed_ms(l->e, l->e2) < 0 ? gpuexec_error_detail()->result : GPUEXEC_OK;
 }
 
-static gpuexec_result lost_fill(lost *l)    { return gpuexec_fill(l->s, l->p, 0, 64); }
+static gpuexec_result lost_fill(lost *l)    { return gpuexec_fill(l->s, l->p, 0, 1, 64); }
 
 static gpuexec_result lost_alloc(lost *l) {
     return gpuexec_alloc(l->ctx, 64) ? GPUEXEC_OK : gpuexec_error_detail()->result;
@@ -472,7 +472,7 @@ TEST(a_count_of_the_primary_context) {
     CHECK_OK(gpuexec_context_close(owner));
     p = gpuexec_alloc(user, 64);
     CHECK(p != 0);
-    CHECK_OK(gpuexec_fill_now(user, p, 1, 64));
+    CHECK_OK(gpuexec_fill_now(user, p, 1, 1, 64));
     CHECK_OK(gpuexec_context_close(user));
     CHECK_EQ(set_current(NULL), 0);
     CHECK(!gpuexec_ok(gpuexec_context_attach(NULL)));

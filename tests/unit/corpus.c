@@ -45,7 +45,7 @@ static gpuexec_ptr in_bytes(const void *host, size_t bytes) {
 }
 static gpuexec_ptr filled(unsigned char value, size_t bytes) {
     gpuexec_ptr p = gpuexec_alloc(run.ctx, bytes);
-    gpuexec_fill(run.stream, p, value, bytes);
+    gpuexec_fill(run.stream, p, value, 1, bytes);
     return p;
 }
 static void *back_bytes(gpuexec_ptr p, size_t bytes) {
@@ -879,12 +879,12 @@ CORPUS(constants) {
             for (j = -2; j <= 2; j++) if (i + j >= 0 && i + j < n) s = fmaf(w[j + 2], x[i + j], s);
             SAME(i, y[i], s * 0.25f);
         }
-        symbol = gpuexec_module_global(run.mod, "weights", &size);
+        symbol = gpuexec_module_global_address(run.mod, "weights", &size);
         CHECK_EQ(size, sizeof w);
         for (i = 0; i < 33; i++) w[i] = between(-1, 1);
         gpuexec_copy_in(run.stream, symbol, w, sizeof w);
     }
-    symbol = gpuexec_module_global(run.mod, "table", &size);
+    symbol = gpuexec_module_global_address(run.mod, "table", &size);
     CHECK_EQ(size, 16);
     gpuexec_copy_in(run.stream, symbol, table, sizeof table);
     LAUNCH("lookup", GRID(1, 64), dv, db, dout);

@@ -60,14 +60,14 @@ TEST(what_goes_to_the_current_stream) {
         if (i) CHECK_OK(gpuexec_context_set_stream(s.ctx, now));
         CHECK(gpuexec_same(gpuexec_context_stream(s.ctx), now));
         gate_close(s.gate, now);
-        CHECK_OK(gpuexec_fill32(GPUEXEC_CURRENT, s.data, 100, WORDS));
+        CHECK_OK(gpuexec_fill(GPUEXEC_CURRENT, s.data, 100, 4, WORDS));
         CHECK_OK(add_to(&s, GPUEXEC_CURRENT, 1));
         CHECK_OK(gpuexec_launch_with(s.kernel, GPUEXEC_CURRENT, gpuexec_grid_for(n, 128), &desc,
                                      GPUEXEC_ARGS(s.data, one, n)));
         CHECK_OK(gpuexec_launch_cooperative(s.kernel, GPUEXEC_CURRENT, gpuexec_grid(1, 128, 0),
                                             GPUEXEC_ARGS(s.data, one, n)));
         CHECK_OK(gpuexec_copy(GPUEXEC_CURRENT, other, s.data, BYTES));
-        CHECK_OK(gpuexec_fill_2d(GPUEXEC_CURRENT, other, 64, 0, 4, 2));
+        CHECK_OK(gpuexec_copy_with(GPUEXEC_CURRENT, ROWS(ON_DEVICE(other, 64), OF_VALUE(0, 1), 4, 2)));
         CHECK_OK(gpuexec_copy_out(GPUEXEC_CURRENT, s.host, other, BYTES));
         CHECK_OK(gpuexec_event_record(e, GPUEXEC_CURRENT));
         CHECK_RESULT(gpuexec_stream_query(now), GPUEXEC_NOT_READY);
@@ -92,7 +92,7 @@ TEST(a_scope_waits_for_the_stream_before) {
     gpuexec_stream own = gpuexec_context_stream(s.ctx), stream = make_stream(s.ctx);
     int            join;
     for (join = 0; join < 2; join++) {
-        CHECK_OK(gpuexec_fill_now(s.ctx, s.data, 0, BYTES));
+        CHECK_OK(gpuexec_fill_now(s.ctx, s.data, 0, 1, BYTES));
         gate_close(s.gate, GPUEXEC_CURRENT);
         CHECK_OK(add_to(&s, GPUEXEC_CURRENT, 10));
         if (join) {
@@ -197,7 +197,7 @@ TEST(contexts_have_separate_current_streams) {
     CHECK(gpuexec_same(gpuexec_context_stream(s.ctx), mine));
     CHECK(gpuexec_same(gpuexec_context_stream(other), its));
     gate_close(s.gate, mine);
-    CHECK_OK(gpuexec_fill(GPUEXEC_CURRENT, p, 1, BYTES));                           /* the memory decides */
+    CHECK_OK(gpuexec_fill(GPUEXEC_CURRENT, p, 1, 1, BYTES));                           /* the memory decides */
     CHECK_OK(gpuexec_stream_sync(its));
     CHECK_OK(gpuexec_copy_peer(GPUEXEC_CURRENT, s.data, s.ctx, p, other, BYTES));
     CHECK_OK(gpuexec_stream_query(its));
@@ -216,17 +216,17 @@ TEST(the_driver_says_whose_memory_it_is) {
     gpuexec_module globals = gpuexec_module_load_file(s.ctx, "kernels/globals.ptx", NULL);
     gpuexec_stream stream = make_stream(s.ctx);
     size_t         bytes = 0;
-    gpuexec_ptr    scale = gpuexec_module_global(globals, "initial", &bytes);
+    gpuexec_ptr    scale = gpuexec_module_global_address(globals, "initial", &bytes);
     uint32_t       here[4] = { 0 };
     CHECK(scale != 0 && bytes >= 4);
     CHECK_OK(gpuexec_context_set_stream(s.ctx, stream));
     gate_close(s.gate, stream);
-    CHECK_OK(gpuexec_fill(GPUEXEC_CURRENT, scale, 0, 4));
+    CHECK_OK(gpuexec_fill(GPUEXEC_CURRENT, scale, 0, 1, 4));
     CHECK_RESULT(gpuexec_stream_query(stream), GPUEXEC_NOT_READY);
     gate_open(s.gate);
     CHECK_OK(gpuexec_stream_sync(stream));
-    CHECK_OK(gpuexec_fill(GPUEXEC_CURRENT, 0, 0, 0));
-    CHECK_REFUSED(gpuexec_fill(GPUEXEC_CURRENT, 0, 0, 4), GPUEXEC_BAD_ARGUMENT,
+    CHECK_OK(gpuexec_fill(GPUEXEC_CURRENT, 0, 0, 1, 0));
+    CHECK_REFUSED(gpuexec_fill(GPUEXEC_CURRENT, 0, 0, 1, 4), GPUEXEC_BAD_ARGUMENT,
                   "the destination is the device address 0");
     CHECK_REFUSED(gpuexec_copy(GPUEXEC_CURRENT, (uintptr_t)here, s.data, 4), GPUEXEC_BAD_ARGUMENT,
                   "the destination 0x", "is not in memory of a context", "pass a stream instead of GPUEXEC_CURRENT");
@@ -272,7 +272,7 @@ TEST(a_current_stream_that_was_destroyed) {
 TEST(failures_mark_the_current_stream) {
     setting        s = begin();
     gpuexec_stream own = gpuexec_context_stream(s.ctx);
-    CHECK_RESULT(gpuexec_fill(GPUEXEC_CURRENT, s.data, 0, BYTES + 1), GPUEXEC_BAD_ARGUMENT);
+    CHECK_RESULT(gpuexec_fill(GPUEXEC_CURRENT, s.data, 0, 1, BYTES + 1), GPUEXEC_BAD_ARGUMENT);
     CHECK_RESULT(add_to(&s, GPUEXEC_CURRENT, 1), GPUEXEC_BAD_ARGUMENT);             /* refused: the latch */
     CHECK_RESULT(gpuexec_stream_sync(own), GPUEXEC_BAD_ARGUMENT);
     CHECK_OK(add_to(&s, GPUEXEC_CURRENT, 1));

@@ -135,16 +135,16 @@ static void topology(const char *peers, const char *matrix) {
     if ((end = strstr(text, "\nRows: ")) != NULL) *end = 0;
     CHECK_STRING(text, matrix);
 }
-#define ROWS(a, b, c) "              0          1          2\n   0" a "\n   1" b "\n   2" c
+#define OF_ROWS(a, b, c) "              0          1          2\n   0" a "\n   1" b "\n   2" c
 #define SELF "          -"
 #define NO   "         no"
 #define PCIE "     PCIe 1"
 #define NVL  "   NVLink 0"
-TEST_ALONE_MULTI(topology_all) { topology("all", ROWS(SELF NVL NVL, NVL SELF NVL, NVL NVL SELF)); }
-TEST_ALONE_MULTI(topology_none) { topology("none", ROWS(SELF NO NO, NO SELF NO, NO NO SELF)); }
-TEST_ALONE_MULTI(topology_pairs) { topology("pairs", ROWS(SELF NVL NO, NVL SELF NO, NO NO SELF)); }
-TEST_ALONE_MULTI(topology_pcie) { topology("pcie", ROWS(SELF PCIE PCIE, PCIE SELF PCIE, PCIE PCIE SELF)); }
-TEST_ALONE_MULTI(topology_mixed) { topology("mixed", ROWS(SELF NVL PCIE, NVL SELF PCIE, PCIE PCIE SELF)); }
+TEST_ALONE_MULTI(topology_all) { topology("all", OF_ROWS(SELF NVL NVL, NVL SELF NVL, NVL NVL SELF)); }
+TEST_ALONE_MULTI(topology_none) { topology("none", OF_ROWS(SELF NO NO, NO SELF NO, NO NO SELF)); }
+TEST_ALONE_MULTI(topology_pairs) { topology("pairs", OF_ROWS(SELF NVL NO, NVL SELF NO, NO NO SELF)); }
+TEST_ALONE_MULTI(topology_pcie) { topology("pcie", OF_ROWS(SELF PCIE PCIE, PCIE SELF PCIE, PCIE PCIE SELF)); }
+TEST_ALONE_MULTI(topology_mixed) { topology("mixed", OF_ROWS(SELF NVL PCIE, NVL SELF PCIE, PCIE PCIE SELF)); }
 
 /* Links that no available machine has: some atomics, CUDA arrays; a driver that knows no attribute 5; failures. */
 static int link_values[6], link_fails;               /* by attribute; -1: not known */

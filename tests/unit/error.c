@@ -187,14 +187,14 @@ TEST(the_first_failure_is_latched_and_refuses_work) {
     CHECK_RESULT(gpuexec_copy_in(s.stream, s.data, ones, BYTES), GPUEXEC_FILE_ERROR);
     CHECK_RESULT(gpuexec_copy_out(s.stream, zeros, s.data, BYTES), GPUEXEC_FILE_ERROR);
     CHECK_RESULT(gpuexec_copy(s.stream, s.data, s.data + 128, 64), GPUEXEC_FILE_ERROR);
-    CHECK_RESULT(gpuexec_fill(s.stream, s.data, 1, BYTES), GPUEXEC_FILE_ERROR);
-    CHECK_RESULT(gpuexec_fill32(s.stream, s.data, 1, WORDS), GPUEXEC_FILE_ERROR);
+    CHECK_RESULT(gpuexec_fill(s.stream, s.data, 1, 1, BYTES), GPUEXEC_FILE_ERROR);
+    CHECK_RESULT(gpuexec_fill(s.stream, s.data, 1, 4, WORDS), GPUEXEC_FILE_ERROR);
     CHECK_RESULT(gpuexec_event_record(s.a, s.stream), GPUEXEC_FILE_ERROR);
     CHECK_RESULT(gpuexec_stream_wait_event(s.stream, s.a), GPUEXEC_FILE_ERROR);
     CHECK_RESULT(gpuexec_copy_in_now(s.ctx, s.data, ones, BYTES), GPUEXEC_FILE_ERROR);
     CHECK_RESULT(gpuexec_copy_out_now(s.ctx, zeros, s.data, BYTES), GPUEXEC_FILE_ERROR);
     CHECK_RESULT(gpuexec_copy_now(s.ctx, s.data, s.data + 128, 64), GPUEXEC_FILE_ERROR);
-    CHECK_RESULT(gpuexec_fill_now(s.ctx, s.data, 1, BYTES), GPUEXEC_FILE_ERROR);
+    CHECK_RESULT(gpuexec_fill_now(s.ctx, s.data, 1, 1, BYTES), GPUEXEC_FILE_ERROR);
     CHECK_RESULT(gpuexec_stream_sync(s.stream), GPUEXEC_FILE_ERROR);               /* returns it and clears the latch */
     CHECK_TEXT(gpuexec_error_text(), "no/such/file.ptx");
     CHECK_EQ(first_word(&s), 0);
@@ -251,7 +251,7 @@ TEST(makers_are_not_blocked) {
     again  = gpuexec_context_open(0, NULL);
     CHECK(gpuexec_ok(stream) && gpuexec_ok(event) && gpuexec_ok(again) && p != 0 && h != NULL);
     CHECK(gpuexec_ok(gpuexec_stream_legacy(s.ctx)));
-    CHECK(gpuexec_module_global(mod, "counter", NULL) != 0);
+    CHECK(gpuexec_module_global_address(mod, "counter", NULL) != 0);
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_FILE_ERROR);
 }
 

@@ -234,7 +234,7 @@ TEST(a_record_that_was_refused) {
     int            recorded;
     CHECK_OK(gpuexec_event_record(s.a, s.stream));
     for (recorded = 0; recorded < 2; recorded++) {               /* before its first record, and after it */
-        CHECK_RESULT(gpuexec_fill(s.stream, 0, 0, 4), GPUEXEC_BAD_ARGUMENT);
+        CHECK_RESULT(gpuexec_fill(s.stream, 0, 0, 1, 4), GPUEXEC_BAD_ARGUMENT);
         CHECK_RESULT(gpuexec_event_record(s.b, s.stream), GPUEXEC_BAD_ARGUMENT);              /* refused by the latch */
         CHECK_RESULT(gpuexec_stream_sync(s.stream), GPUEXEC_BAD_ARGUMENT);                  /* which this call clears */
         check_refused(s, GPUEXEC_BAD_ARGUMENT);

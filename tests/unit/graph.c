@@ -26,7 +26,7 @@ static uint32_t value(const setting *s) {
 static gpuexec_graph captured(const setting *s, unsigned fill, unsigned adds, uint32_t by) {
     gpuexec_graph graph = { 0 };
     GPUEXEC_CAPTURE(s->stream, &graph) {
-        CHECK_OK(gpuexec_fill32(s->stream, s->data, fill, WORDS));
+        CHECK_OK(gpuexec_fill(s->stream, s->data, fill, 4, WORDS));
         for (; adds; adds--) CHECK_OK(add_to(s, s->stream, by));
         CHECK_OK(gpuexec_copy_out(s->stream, s->host, s->data, BYTES));
     }
@@ -87,7 +87,7 @@ TEST(forks_and_joins) {
     for (with_events = 0; with_events < 2; with_events++) {
         CHECK(!gpuexec_stream_is_capturing(other));
         GPUEXEC_CAPTURE(s.stream, &graph) {
-            CHECK_OK(gpuexec_fill32(s.stream, s.data, 1, WORDS));
+            CHECK_OK(gpuexec_fill(s.stream, s.data, 1, 4, WORDS));
             if (with_events) {
                 CHECK_OK(gpuexec_event_record(e, s.stream));
                 CHECK_OK(gpuexec_stream_wait_event(other, e));
@@ -216,7 +216,7 @@ TEST(a_graph_can_be_updated) {
                   "they do not have the same nodes", "; it has 6 nodes, not 5", "launch the other graph instead");
     GPUEXEC_CAPTURE(s.stream, &kind) {
         CHECK_OK(add_to(&s, s.stream, 1));
-        CHECK_OK(gpuexec_fill32(s.stream, s.data, 9, WORDS));
+        CHECK_OK(gpuexec_fill(s.stream, s.data, 9, 4, WORDS));
         CHECK_OK(add_to(&s, s.stream, 1));
         CHECK_OK(add_to(&s, s.stream, 1));
         CHECK_OK(gpuexec_copy_out(s.stream, s.host, s.data, BYTES));
@@ -253,7 +253,7 @@ TEST(what_a_capture_refuses) {
         CHECK_REFUSED(gpuexec_capture_begin(s.stream, NULL), GPUEXEC_CAPTURING, "captures already, since", "graph.c:");
         CHECK_REFUSED(add_to(&s, legacy, 1), GPUEXEC_CAPTURING, "a blocking stream of the context captures",
                       "gpuexec_stream_desc.non_blocking");
-        CHECK_REFUSED(gpuexec_fill_now(s.ctx, s.data, 0, BYTES), GPUEXEC_CAPTURING, "a blocking stream of the context");
+        CHECK_REFUSED(gpuexec_fill_now(s.ctx, s.data, 0, 1, BYTES), GPUEXEC_CAPTURING, "a blocking stream of the context");
         CHECK(!gpuexec_stream_is_capturing(legacy));
         CHECK_REFUSED(gpuexec_stream_wait_event(legacy, e), GPUEXEC_CAPTURING, "the legacy default stream cannot");
         CHECK_REFUSED(gpuexec_stream_wait_stream(legacy, s.stream), GPUEXEC_CAPTURING, "the other stream is in a capt");
@@ -432,7 +432,7 @@ TEST(captures_and_threads) {
         each[i] = s;
         each[i].stream = gpuexec_stream_create(s.ctx, NULL);
         each[i].data = gpuexec_alloc(s.ctx, BYTES);
-        CHECK_OK(gpuexec_fill_now(s.ctx, each[i].data, 0, BYTES));
+        CHECK_OK(gpuexec_fill_now(s.ctx, each[i].data, 0, 1, BYTES));
     }
     for (i = 0; i < 4; i++)
         CHECK_EQ(pthread_create(&threads[i], NULL, capture_and_replay, &each[i]), 0);
@@ -493,10 +493,10 @@ TEST(what_a_graph_uses_is_gone) {
                                              "node 1 uses the 2048", "node 2 uses the 2048", "node 3 uses the 2048",
                                              "node 4 uses the 2048 bytes of pinned memory at 0x" };
         int i;
-        for (i = 0; i < 5; i++) CHECK_OK(gpuexec_fill_now(s.ctx, p[i] = gpuexec_alloc(s.ctx, BYTES), 0, BYTES));
+        for (i = 0; i < 5; i++) CHECK_OK(gpuexec_fill_now(s.ctx, p[i] = gpuexec_alloc(s.ctx, BYTES), 0, 1, BYTES));
         GPUEXEC_CAPTURE(s.stream, &graph) {
             CHECK_OK(gpuexec_copy(s.stream, p[0], p[1], BYTES));                         /* node 0 */
-            CHECK_OK(gpuexec_fill32(s.stream, p[2] + 4, 1, 4));                          /* 1 */
+            CHECK_OK(gpuexec_fill(s.stream, p[2] + 4, 1, 4, 4));                          /* 1 */
             CHECK_OK(gpuexec_launch(s.kernel, s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(p[3], one, one)));
             CHECK_OK(gpuexec_launch(saxpy, s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(a, p[4], p[0], n)));
             CHECK_OK(gpuexec_copy_in(s.stream, p[0], pinned, BYTES));
@@ -515,7 +515,7 @@ TEST(what_a_graph_uses_is_gone) {
         else pinned = (uint32_t *)gpuexec_alloc_pinned(s.ctx, BYTES);
         GPUEXEC_CAPTURE(s.stream, &fresh) {
             CHECK_OK(gpuexec_copy(s.stream, p[0], p[1], BYTES));
-            CHECK_OK(gpuexec_fill32(s.stream, p[2] + 4, 1, 4));
+            CHECK_OK(gpuexec_fill(s.stream, p[2] + 4, 1, 4, 4));
             CHECK_OK(gpuexec_launch(s.kernel, s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(p[3], one, one)));
             CHECK_OK(gpuexec_launch(saxpy, s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(a, p[4], p[0], n)));
             CHECK_OK(gpuexec_copy_in(s.stream, p[0], pinned, BYTES));
@@ -542,7 +542,7 @@ TEST(what_a_graph_uses_is_gone) {
     CHECK_REFUSED(gpuexec_graph_launch(fresh, s.stream), GPUEXEC_STALE_HANDLE,
                   "node 0 launches kernel \"saxpy\", which was unloaded at", "graph.c:");
     GPUEXEC_CAPTURE(s.stream, &fresh) {
-        CHECK_OK(gpuexec_fill(s.stream, p[0], 1, BYTES));
+        CHECK_OK(gpuexec_fill(s.stream, p[0], 1, 1, BYTES));
         CHECK_OK(gpuexec_free(p[0]));
     }
     CHECK_REFUSED(gpuexec_graph_launch(fresh, s.stream), GPUEXEC_STALE_HANDLE, "which were freed at");
@@ -557,7 +557,7 @@ TEST(a_graph_as_text) {
     char           text[2000], part[20];
     size_t         length;
     GPUEXEC_CAPTURE(s.stream, &graph) {
-        CHECK_OK(gpuexec_fill32(s.stream, s.data, 0x2a, WORDS));
+        CHECK_OK(gpuexec_fill(s.stream, s.data, 0x2a, 4, WORDS));
         CHECK_OK(gpuexec_stream_wait_stream(other, s.stream));
         CHECK_OK(add_to(&s, s.stream, 1));
         CHECK_OK(gpuexec_copy_out(other, s.host, s.data, 64));
@@ -636,7 +636,7 @@ TEST(records_of_graph_memory_end_with_the_graph) {
         for (i = 0; i < launches; i++) {
             if (i) CHECK_OK(gpuexec_free_on(s.stream, p));
             CHECK_OK(gpuexec_graph_launch(graph, s.stream));
-            CHECK_OK(gpuexec_fill(s.stream, p, 1, 4096));
+            CHECK_OK(gpuexec_fill(s.stream, p, 1, 1, 4096));
         }
         if (launches == 1) CHECK_OK(gpuexec_free_on(s.stream, p));   /* after the last launch; else, after the graph */
         CHECK_OK(gpuexec_stream_sync(s.stream));

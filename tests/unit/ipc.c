@@ -241,7 +241,7 @@ static void other_killed(void) {
     CHECK_OK(gpuexec_event_destroy(t.mine));
     CHECK_OK(gpuexec_free(t.data));
     t.data = gpuexec_alloc(t.s.ctx, BYTES);        /* and what this process uses alone */
-    CHECK_OK(gpuexec_fill32(t.s.stream, t.data, 41, WORDS));
+    CHECK_OK(gpuexec_fill(t.s.stream, t.data, 41, 4, WORDS));
     add(&t.s, t.s.stream, t.data, 1);
     CHECK_OK(gpuexec_copy_out(t.s.stream, &word, t.data, 4));
     CHECK_OK(gpuexec_stream_sync(t.s.stream));
@@ -392,7 +392,7 @@ static void other_objects(void) {
     gpuexec_ipc c = gpuexec_ipc_from_fd(given_fd());
     setting s = set_up(UNIT_PTX, NULL, BYTES);
     gpuexec_ipc_object o = exported(s.data);
-    CHECK_OK(gpuexec_fill32(s.stream, s.data, 7, WORDS));
+    CHECK_OK(gpuexec_fill(s.stream, s.data, 7, 4, WORDS));
     CHECK_OK(gpuexec_stream_sync(s.stream));
     CHECK_OK(gpuexec_ipc_send(c, "memory", BYTES, &o, -1));
     send_event(c, "event", shared_event(s.ctx));
@@ -1115,7 +1115,7 @@ static void other_pool(void) {
     desc.exportable = 1;
     pool = gpuexec_pool_create(s.ctx, &desc);
     s.data = gpuexec_pool_alloc(pool, s.stream, BYTES);
-    CHECK_OK(gpuexec_fill32(s.stream, s.data, 9, WORDS));
+    CHECK_OK(gpuexec_fill(s.stream, s.data, 9, 4, WORDS));
     CHECK_OK(gpuexec_stream_sync(s.stream));
     CHECK_OK(gpuexec_ipc_send_pool(c, "pool", 1, pool, -1));
     o = exported(s.data);

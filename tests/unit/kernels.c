@@ -18,7 +18,7 @@ static gpuexec_ptr to_device(const setting *s, const void *host, size_t bytes) {
 /* Memory filled with 0xee, to detect elements that a kernel does not write. */
 static gpuexec_ptr unwritten(const setting *s, size_t bytes) {
     gpuexec_ptr p = gpuexec_alloc(s->ctx, bytes);
-    gpuexec_fill(s->stream, p, 0xee, bytes);
+    gpuexec_fill(s->stream, p, 0xee, 1, bytes);
     return p;
 }
 
@@ -279,7 +279,7 @@ TEST(histogram) {
             }
             ddata = to_device(&s, data, count);
             dbins = gpuexec_alloc(s.ctx, sizeof bins);
-            gpuexec_fill(s.stream, dbins, 0, sizeof bins);
+            gpuexec_fill(s.stream, dbins, 0, 1, sizeof bins);
             CHECK_OK(gpuexec_launch(fn, s.stream, gpuexec_grid(6, skewed ? 96 : 256, 0),
                                     GPUEXEC_ARGS(ddata, count, dbins)));
             CHECK_DEVICE(&s, dbins, bins, 256, 4);
@@ -529,8 +529,8 @@ TEST(globals) {
     setting s = set_up("kernels/globals.ptx", NULL, 0);
     gpuexec_kernel fn = gpuexec_kernel_get(s.mod, "use_globals");
     size_t bytes = 0;
-    gpuexec_ptr table = gpuexec_module_global(s.mod, "table", &bytes),
-                counter = gpuexec_module_global(s.mod, "counter", NULL), out;
+    gpuexec_ptr table = gpuexec_module_global_address(s.mod, "table", &bytes),
+                counter = gpuexec_module_global_address(s.mod, "counter", NULL), out;
     static const int initial[4] = { 10, -20, 30, -40 };
     float host[1000], values[16];
     uint32_t counted;
@@ -661,7 +661,7 @@ TEST(jacobi) {
             gpuexec_copy_in(s.stream, a.above + (size_t)k * sizeof grid[0][0], grid[k][0], sizeof grid[0][0]);
             gpuexec_copy_in(s.stream, a.below + (size_t)k * sizeof grid[0][0], grid[k][rows + 1], sizeof grid[0][0]);
         }
-        gpuexec_fill(s.stream, a.change, 0, sizeof change);
+        gpuexec_fill(s.stream, a.change, 0, 1, sizeof change);
         CHECK_OK(gpuexec_launch_multi_device(&launch, 1, NULL));
         gpuexec_copy_out(s.stream, got, a.cells, sizeof got);
         gpuexec_copy_out(s.stream, got_change, a.change, sizeof change);
@@ -696,8 +696,8 @@ TEST(jacobi_step) {
         for (y = 0; y < rows; y++) for (x = 0; x < width; x++) from[y][x] = random_float(&seed);
         memset(to, 0, sizeof to);
         gpuexec_copy_in(s.stream, a, from, sizeof from);
-        gpuexec_fill(s.stream, b, 0, sizeof to);
-        gpuexec_fill(s.stream, most, 0, sizeof(float));
+        gpuexec_fill(s.stream, b, 0, 1, sizeof to);
+        gpuexec_fill(s.stream, most, 0, 1, sizeof(float));
         CHECK_OK(gpuexec_launch(fn, s.stream, gpuexec_grid(rows / 2, 96, 0),
                                 GPUEXEC_ARGS(a, b, change, w, first, step)));
         gpuexec_copy_out(s.stream, got, b, sizeof got);
@@ -750,10 +750,10 @@ TEST(conjugate_gradient) {
         a.curve = gpuexec_alloc(s.ctx, sizeof curve);
         a.done = gpuexec_alloc(s.ctx, sizeof done);
         a.width = width, a.rows = rows, a.iterations = iterations, a.enough = enough;
-        gpuexec_fill(s.stream, a.x, 0, bytes);
-        gpuexec_fill(s.stream, a.p, 0, 2 * sizeof b);
-        gpuexec_fill(s.stream, a.above, 0, width * sizeof(double));
-        gpuexec_fill(s.stream, a.below, 0, width * sizeof(double));
+        gpuexec_fill(s.stream, a.x, 0, 1, bytes);
+        gpuexec_fill(s.stream, a.p, 0, 1, 2 * sizeof b);
+        gpuexec_fill(s.stream, a.above, 0, 1, width * sizeof(double));
+        gpuexec_fill(s.stream, a.below, 0, 1, width * sizeof(double));
         gpuexec_copy_in(s.stream, a.r, b + width, bytes);
         argument[0] = &a;
         launch.args.addresses = argument;

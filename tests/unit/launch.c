@@ -86,7 +86,7 @@ TEST(grids_of_all_shapes) {
         unsigned gy = d.grid_y ? d.grid_y : 1, gz = d.grid_z ? d.grid_z : 1, by = d.block_y ? d.block_y : 1,
                  bz = d.block_z ? d.block_z : 1;
         size_t threads = (size_t)d.grid_x * gy * gz * d.block_x * by * bz;
-        gpuexec_fill(s, out, 0, bytes);
+        gpuexec_fill(s, out, 0, 1, bytes);
         CHECK_OK(gpuexec_launch(fn, s, d, GPUEXEC_ARGS(out)));
         gpuexec_copy_out(s, host, out, bytes);
         CHECK_OK(gpuexec_stream_sync(s));
@@ -125,7 +125,7 @@ TEST(arguments_of_all_kinds) {
     mixed           m   = { 1e300, { 1, -2, 3 }, 4.5f };
     float4          v   = { 1, 2, 3, 4 };
     unsigned char   got[96];
-    CHECK_OK(gpuexec_fill(s, out, 0, sizeof got));
+    CHECK_OK(gpuexec_fill(s, out, 0, 1, sizeof got));
     CHECK_OK(gpuexec_launch(fn, s, gpuexec_grid(1, 1, 0),
                             GPUEXEC_ARGS(out, u8, f64, s8, u16, s32, s16, u64, f32, m, u32, v, s64)));
     CHECK_OK(gpuexec_copy_out(s, got, out, sizeof got));
@@ -154,7 +154,7 @@ TEST(values_are_copied_at_the_call) {
     gpuexec_ptr     data = gpuexec_alloc(ctx, 400), p = data;
     uint32_t       *host = (uint32_t *)gpuexec_alloc_pinned(ctx, 400);
     uint32_t        by, n = 1;
-    gpuexec_fill(s, data, 0, 400);
+    gpuexec_fill(s, data, 0, 1, 400);
     gate_close(gate, s);
     for (by = 1; by <= 100; by++) {
         CHECK_OK(gpuexec_launch(add, s, gpuexec_grid(1, 32, 0), GPUEXEC_ARGS(p, by, n)));
@@ -216,7 +216,7 @@ TEST(arguments_made_by_hand) {
     addresses[0] = &p;
     addresses[1] = &by;
     addresses[2] = &n;
-    gpuexec_fill(s, p, 0, 400);
+    gpuexec_fill(s, p, 0, 1, 400);
     CHECK_OK(gpuexec_launch(add, s, gpuexec_grid_for(n, 64), args));
     args.sizes = NULL;                                           /* sizes are not checked */
     CHECK_OK(gpuexec_launch(add, s, gpuexec_grid_for(n, 64), args));
@@ -242,7 +242,7 @@ TEST(a_kernel_without_parameters) {
     gpuexec_stream  s    = gpuexec_stream_create(ctx, NULL);
     uint32_t        value = 0;
     CHECK_OK(gpuexec_launch(bump, s, gpuexec_grid(2, 2, 0), GPUEXEC_NO_ARGS));
-    CHECK_OK(gpuexec_copy_out(s, &value, gpuexec_module_global(mod, "counter", NULL), 4));
+    CHECK_OK(gpuexec_copy_out(s, &value, gpuexec_module_global_address(mod, "counter", NULL), 4));
     CHECK_OK(gpuexec_stream_sync(s));
     CHECK_EQ(value, 40 + 4 * 9);
 }
@@ -280,7 +280,7 @@ TEST(kernels_with_limits) {
     gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
     gpuexec_ptr     p   = gpuexec_alloc(ctx, 4);
     uint32_t        got = 0;
-    gpuexec_fill(s, p, 0, 4);
+    gpuexec_fill(s, p, 0, 1, 4);
     CHECK_OK(gpuexec_launch(at_most, s, gpuexec_grid(3, 64, 0), GPUEXEC_ARGS(p)));
     CHECK_OK(gpuexec_launch(at_most, s, gpuexec_grid(3, 10, 0), GPUEXEC_ARGS(p)));
     CHECK_OK(gpuexec_launch(exactly, s, gpuexec_grid(2, 64, 0), GPUEXEC_ARGS(p)));
@@ -297,7 +297,7 @@ TEST(many_launches) {
     gpuexec_ptr     p   = gpuexec_alloc(ctx, 4);
     uint32_t        got = 0;
     int i;
-    gpuexec_fill(s, p, 0, 4);
+    gpuexec_fill(s, p, 0, 1, 4);
     for (i = 0; i < 3000; i++) CHECK_OK(gpuexec_launch(fn, s, gpuexec_grid(1, 32, 0), GPUEXEC_ARGS(p)));
     CHECK_OK(gpuexec_launch(fn, s, gpuexec_grid(70000, 32, 0), GPUEXEC_ARGS(p)));
     gpuexec_copy_out(s, &got, p, 4);
@@ -314,7 +314,7 @@ TEST(launching_past_the_macro) {
     uint32_t        got = 0;
     gpuexec_result (*launch)(const char *, gpuexec_kernel, gpuexec_stream, gpuexec_dims,
                              gpuexec_args) = (gpuexec_launch_at);
-    gpuexec_fill(s, p, 0, 4);
+    gpuexec_fill(s, p, 0, 1, 4);
     CHECK_OK(launch("script.lua:7", fn, s, gpuexec_grid(1, 5, 0), GPUEXEC_ARGS(p)));
     gpuexec_copy_out(s, &got, p, 4);
     CHECK_OK(gpuexec_stream_sync(s));

@@ -42,12 +42,12 @@ static void open_places(gpuexec_library library) {
         p->bump = gpuexec_kernel_get(p->mod, "bump");
         p->stream = gpuexec_stream_create(p->ctx, NULL);
         p->data = gpuexec_alloc(p->ctx, N * sizeof(uint32_t));
-        CHECK_OK(gpuexec_fill_now(p->ctx, p->data, 0, N * sizeof(uint32_t)));
+        CHECK_OK(gpuexec_fill_now(p->ctx, p->data, 0, 1, N * sizeof(uint32_t)));
     }
 }
 static uint32_t counter(gpuexec_module mod) {
     uint32_t value = 0;
-    CHECK_OK(gpuexec_module_get_global(mod, "counter", &value, sizeof value));
+    CHECK_OK(gpuexec_module_read_global(mod, "counter", &value, sizeof value));
     return value;
 }
 static int holds(const place *p, uint32_t wanted) {
@@ -102,7 +102,7 @@ TEST_BOTH(one_image_in_each_context) {
     CHECK_EQ(counter(places[0].mod), 49);
     CHECK_EQ(counter(places[1].mod), 40);                /* each context has its variables */
     by = 1;
-    CHECK_OK(gpuexec_module_set_global(places[1].mod, "counter", &by, sizeof by));
+    CHECK_OK(gpuexec_module_write_global(places[1].mod, "counter", &by, sizeof by));
     CHECK_EQ(counter(places[0].mod), 49);
     CHECK_OK(gpuexec_library_unload(library));
     CHECK_FAILED(gpuexec_kernel_get_info(places[1].add, &(gpuexec_kernel_info){ 0 }), GPUEXEC_STALE_HANDLE,
@@ -212,7 +212,7 @@ TEST_BOTH(two_handles_of_a_context) {
     GPUEXEC_CAPTURE(s, &graph)
         gpuexec_launch(gpuexec_kernel_get(of_b, "bump"), s, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS);
     CHECK((gpuexec_module_native(of_a) == gpuexec_module_native(of_b)) == has_libraries());
-    CHECK_OK(gpuexec_module_set_global(of_a, "counter", &value, sizeof value));
+    CHECK_OK(gpuexec_module_write_global(of_a, "counter", &value, sizeof value));
     CHECK_EQ(counter(of_b), has_libraries() ? 7 : 40);
     CHECK_OK(gpuexec_context_close(a));
     CHECK_EQ(counter(of_b), has_libraries() ? 7 : 40);
@@ -250,13 +250,13 @@ TEST_BOTH(variables_of_each_kind) {
     gpuexec_ptr     to = gpuexec_alloc(ctx, 4);
     uint32_t        c = 60, m = 0, sum = 0;
     size_t          bytes = 0;
-    CHECK(gpuexec_module_global(mod, "m", &bytes) != 0 && bytes == 4);
-    CHECK_OK(gpuexec_copy_in(s, gpuexec_module_global(mod, "c", NULL), &c, sizeof c));
+    CHECK(gpuexec_module_global_address(mod, "m", &bytes) != 0 && bytes == 4);
+    CHECK_OK(gpuexec_copy_in(s, gpuexec_module_global_address(mod, "c", NULL), &c, sizeof c));
     CHECK_OK(gpuexec_launch(gpuexec_kernel_get(mod, "k"), s, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(to)));
     CHECK_OK(gpuexec_copy_out(s, &sum, to, sizeof sum));
     CHECK_OK(gpuexec_stream_sync(s));
     CHECK_EQ(sum, 65);
-    CHECK_OK(gpuexec_module_get_global(mod, "m", &m, sizeof m));
+    CHECK_OK(gpuexec_module_read_global(mod, "m", &m, sizeof m));
     CHECK_EQ(m, 5);
     CHECK_OK(gpuexec_library_unload(library));
 }

@@ -507,7 +507,7 @@ TEST(library_links_and_loads) {
     CHECK_EQ(run_kernel(ctx, mod, "run"), 1035);
     CHECK_EQ(run_kernel(ctx, mod, "peek"), 6);
     CHECK_EQ(run_kernel(ctx, again, "peek"), 5);                 /* each module has separate variables */
-    CHECK_OK(gpuexec_copy_out_now(ctx, &word, gpuexec_module_global(mod, "shared_word", NULL), 4));
+    CHECK_OK(gpuexec_copy_out_now(ctx, &word, gpuexec_module_global_address(mod, "shared_word", NULL), 4));
     CHECK_EQ(word, 6);
     CHECK_RESULT(gpuexec_linker_destroy(l), GPUEXEC_STALE_HANDLE);
     CHECK_OK(gpuexec_take_error());
@@ -539,14 +539,14 @@ TEST(variables_across_inputs) {
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, data, 0, "data"));
     mod = gpuexec_linker_load(l);
     step = gpuexec_kernel_get(mod, "step");
-    in_points = gpuexec_module_global(mod, "points", &bytes);
+    in_points = gpuexec_module_global_address(mod, "points", &bytes);
     CHECK_EQ(bytes, sizeof points);
-    in_move = gpuexec_module_global(mod, "move", &bytes);
+    in_move = gpuexec_module_global_address(mod, "move", &bytes);
     CHECK_EQ(bytes, sizeof move);
-    CHECK_OK(gpuexec_module_get_global(mod, "points", points, sizeof points));
+    CHECK_OK(gpuexec_module_read_global(mod, "points", points, sizeof points));
     CHECK(points[0].steps == 7 && points[2].steps == 0);
     for (i = 0; i < 3; i++) points[i].steps = 10 * i, points[i].x = i;
-    CHECK_OK(gpuexec_module_set_global(mod, "points", points, sizeof points));
+    CHECK_OK(gpuexec_module_write_global(mod, "points", points, sizeof points));
     gpuexec_copy_in(s, in_move, &move, sizeof move);
     gpuexec_launch(step, s, gpuexec_grid(1, 3, 0), GPUEXEC_NO_ARGS);
     gpuexec_copy_out(s, &one, in_points + 2 * sizeof one, sizeof one);           /* one element */
@@ -558,10 +558,10 @@ TEST(variables_across_inputs) {
     gpuexec_copy_in(s, in_points + sizeof one, &one, sizeof one);
     gpuexec_launch(step, s, gpuexec_grid(1, 3, 0), GPUEXEC_NO_ARGS);
     CHECK_OK(gpuexec_stream_sync(s));
-    CHECK_OK(gpuexec_module_get_global(mod, "points", points, sizeof points));
+    CHECK_OK(gpuexec_module_read_global(mod, "points", points, sizeof points));
     CHECK(points[0].steps == 6 && points[1].steps == 105 && points[2].steps == 26);
     CHECK(points[0].x == 0.75 && points[1].x == 9.25 && points[2].x == 2.75);
-    CHECK_REFUSED(gpuexec_module_set_global(mod, "points", points, sizeof one), GPUEXEC_BAD_ARGUMENT,
+    CHECK_REFUSED(gpuexec_module_write_global(mod, "points", points, sizeof one), GPUEXEC_BAD_ARGUMENT,
                   "variable \"points\" of the image has 48 bytes, but the copy has 16");
 }
 
@@ -1088,7 +1088,7 @@ static void check_drawing(gpuexec_context ctx, gpuexec_module mod) {
     gpuexec_kernel draw = gpuexec_kernel_get(mod, "draw");
     uint32_t random = 7;
     int i, count = n, right = 0;
-    CHECK_OK(gpuexec_module_get_global(mod, "coefficients", c, sizeof c));
+    CHECK_OK(gpuexec_module_read_global(mod, "coefficients", c, sizeof c));
     for (i = 0; i < n; i++) x[i] = (float)(int32_t)test_random(&random) * 1e-6f;
     gpuexec_copy_in(s, dx, x, sizeof x);
     gpuexec_launch(draw, s, gpuexec_grid_for(n, 128), GPUEXEC_ARGS(dx, dy, count));
@@ -1145,7 +1145,7 @@ TEST(a_grid_synchronized_by_the_device_runtime) {
         if (!found && on_cpu_device())
             CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_LIBRARY, archive, sizeof archive - 1, "library"));
         else if (!found) CHECK_OK(gpuexec_linker_add_file(l, GPUEXEC_INPUT_AUTO, file));
-        CHECK_OK(gpuexec_fill(stream, words, 0, sizeof got));
+        CHECK_OK(gpuexec_fill(stream, words, 0, 1, sizeof got));
         CHECK_OK(gpuexec_launch_cooperative(gpuexec_kernel_get(gpuexec_linker_load(l), "rows"), stream,
                                             gpuexec_grid(BLOCKS, THREADS, 0), GPUEXEC_ARGS(words, rounds)));
         CHECK_OK(gpuexec_copy_out(stream, got, words, sizeof got));

@@ -33,7 +33,7 @@ TEST(host_and_device_share_an_address) {
     CHECK_OK(gpuexec_copy(s.stream, s.data, p, BYTES));
     CHECK_OK(add_to(&s, s.data, 1));
     CHECK_OK(gpuexec_copy(s.stream, p, s.data, BYTES));
-    CHECK_OK(gpuexec_fill32(s.stream, p, 77, 1));
+    CHECK_OK(gpuexec_fill(s.stream, p, 77, 4, 1));
     CHECK_OK(gpuexec_stream_sync(s.stream));
     CHECK_EQ(words[0], 77);
     CHECK_EQ(words[WORDS - 1], WORDS - 1 + 6);
@@ -309,7 +309,7 @@ TEST(a_managed_variable) {
     gpuexec_stream  s = gpuexec_stream_create(ctx, NULL);
     gpuexec_module  mod = gpuexec_module_load(ctx, text, 0, NULL);
     size_t          bytes = 0;
-    gpuexec_ptr     p = gpuexec_module_global(mod, "count", &bytes);
+    gpuexec_ptr     p = gpuexec_module_global_address(mod, "count", &bytes);
     uint32_t       *count = (uint32_t *)gpuexec_managed_host(p);
     if (!CHECK(count != NULL && bytes == 4)) return;
     *count = 5;

@@ -48,7 +48,7 @@ TEST(round_trips_of_many_sizes) {
         CHECK(memcmp(from, to, n) == 0);
         CHECK_EQ(to[n], 0xee);                                   /* and not one byte more */
         memset(to, 0, n);
-        CHECK_OK(gpuexec_fill_now(ctx, a, 0, longest));
+        CHECK_OK(gpuexec_fill_now(ctx, a, 0, 1, longest));
         CHECK_OK(gpuexec_copy_in_now(ctx, a + off, from, n));
         CHECK_OK(gpuexec_copy_now(ctx, b + off * 3, a + off, n));
         CHECK_OK(gpuexec_copy_out_now(ctx, to, b + off * 3, n));
@@ -81,10 +81,10 @@ TEST(fills) {
     unsigned char   host[1024];
     uint32_t        word;
     size_t i;
-    gpuexec_fill(s, p, 0x5a, 1024);
-    gpuexec_fill(s, p + 3, 0x01, 10);                            /* bytes 3 .. 12 */
-    gpuexec_fill32(s, p + 512, 0xdeadbeef, 100);                 /* bytes 512 .. 911 */
-    gpuexec_fill16(s, p + 914, 0x1234, 5);                       /* bytes 914 .. 923 */
+    gpuexec_fill(s, p, 0x5a, 1, 1024);
+    gpuexec_fill(s, p + 3, 0x01, 1, 10);                            /* bytes 3 .. 12 */
+    gpuexec_fill(s, p + 512, 0xdeadbeef, 4, 100);                 /* bytes 512 .. 911 */
+    gpuexec_fill(s, p + 914, 0x1234, 2, 5);                       /* bytes 914 .. 923 */
     gpuexec_copy_out(s, host, p, sizeof host);
     CHECK_OK(gpuexec_stream_sync(s));
     for (i = 0; i < 512; i++) CHECK_EQ(host[i], i >= 3 && i < 13 ? 0x01 : 0x5a);
@@ -93,7 +93,7 @@ TEST(fills) {
         CHECK_EQ(word, 0xdeadbeef);
     }
     for (i = 912; i < 1024; i++) CHECK_EQ(host[i], i < 914 || i >= 924 ? 0x5a : i % 2 ? 0x12 : 0x34);
-    CHECK_OK(gpuexec_fill_now(ctx, p + 1, 0xff, 2));
+    CHECK_OK(gpuexec_fill_now(ctx, p + 1, 0xff, 1, 2));
     CHECK_OK(gpuexec_copy_out_now(ctx, host, p, 4));
     CHECK_EQ(host[0], 0x5a);
     CHECK_EQ(host[1], 0xff);
@@ -105,8 +105,8 @@ TEST(misaligned_fill32) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
     gpuexec_ptr     p   = gpuexec_alloc(ctx, 64);
-    CHECK_REFUSED(gpuexec_fill32(s, p + 2, 1, 4), GPUEXEC_BAD_ARGUMENT, "gpuexec_fill32", "not a multiple of 4");
-    CHECK_REFUSED(gpuexec_fill16(s, p + 1, 1, 4), GPUEXEC_BAD_ARGUMENT, "gpuexec_fill16", "not a multiple of 2");
+    CHECK_REFUSED(gpuexec_fill(s, p + 2, 1, 4, 4), GPUEXEC_BAD_ARGUMENT, "gpuexec_fill", "not a multiple of 4");
+    CHECK_REFUSED(gpuexec_fill(s, p + 1, 1, 2, 4), GPUEXEC_BAD_ARGUMENT, "gpuexec_fill", "not a multiple of 2");
 }
 
 TEST(zero_bytes_do_nothing) {
@@ -119,18 +119,18 @@ TEST(zero_bytes_do_nothing) {
     CHECK_OK(gpuexec_copy_in(s, p, &host, 0));
     CHECK_OK(gpuexec_copy_out(s, &host, p, 0));
     CHECK_OK(gpuexec_copy(s, p, p, 0));
-    CHECK_OK(gpuexec_fill(s, p, 9, 0));
-    CHECK_OK(gpuexec_fill32(s, p, 9, 0));
+    CHECK_OK(gpuexec_fill(s, p, 9, 1, 0));
+    CHECK_OK(gpuexec_fill(s, p, 9, 4, 0));
     CHECK_OK(gpuexec_copy_in_now(ctx, p, NULL, 0));
     CHECK_OK(gpuexec_copy_out_now(ctx, NULL, p, 0));
     CHECK_OK(gpuexec_copy_now(ctx, p, p, 0));
-    CHECK_OK(gpuexec_fill_now(ctx, p, 9, 0));
-    CHECK_OK(gpuexec_fill16(s, p, 9, 0));
+    CHECK_OK(gpuexec_fill_now(ctx, p, 9, 1, 0));
+    CHECK_OK(gpuexec_fill(s, p, 9, 2, 0));
     CHECK_OK(gpuexec_copy_peer(s, p, ctx, p, ctx, 0));
-    CHECK_OK(gpuexec_copy_in_2d(s, p, 0, &host, 0, 0, 5));
-    CHECK_OK(gpuexec_copy_out_2d(s, &host, 4, p, 4, 4, 0));
-    CHECK_OK(gpuexec_copy_2d(s, p, 4, p, 4, 0, 1));
-    CHECK_OK(gpuexec_fill_2d(s, p, 4, 9, 4, 0));
+    CHECK_OK(gpuexec_copy_with(s, ROWS(ON_DEVICE(p, 0), ON_HOST(&host, 0), 0, 5)));
+    CHECK_OK(gpuexec_copy_with(s, ROWS(ON_HOST(&host, 4), ON_DEVICE(p, 4), 4, 0)));
+    CHECK_OK(gpuexec_copy_with(s, ROWS(ON_DEVICE(p, 4), ON_DEVICE(p, 4), 0, 1)));
+    CHECK_OK(gpuexec_copy_with(s, ROWS(ON_DEVICE(p, 4), OF_VALUE(9, 1), 4, 0)));
     CHECK_OK(gpuexec_stream_sync(s));
     CHECK_EQ(host, 6);
     CHECK_OK(gpuexec_copy_out_now(ctx, &host, p, 4));
@@ -195,7 +195,7 @@ TEST(queued_copies_keep_their_order) {
     uint32_t       *h   = (uint32_t *)gpuexec_alloc_pinned(ctx, rounds * words * 4), by = 3, n = words;
     size_t r, i;
     if (!CHECK(h != NULL)) return;
-    gpuexec_fill(s, p, 0, words * 4);
+    gpuexec_fill(s, p, 0, 1, words * 4);
     for (r = 0; r < rounds; r++) {
         gpuexec_launch(add, s, gpuexec_grid_for(n, 64), GPUEXEC_ARGS(p, by, n));
         gpuexec_copy_out(s, h + r * words, p, words * 4);
@@ -211,7 +211,7 @@ TEST(freeing_memory_in_use) {
     gpuexec_kernel  count = gpuexec_kernel_get(gpuexec_module_load_file(ctx, UNIT_PTX, NULL), "count");
     gpuexec_stream  s     = gpuexec_stream_create(ctx, NULL);
     gpuexec_ptr     p     = gpuexec_alloc(ctx, 4);
-    gpuexec_fill(s, p, 0, 4);
+    gpuexec_fill(s, p, 0, 1, 4);
     CHECK_OK(gpuexec_launch(count, s, gpuexec_grid(2000, 128, 0), GPUEXEC_ARGS(p)));
     CHECK_OK(gpuexec_free(p));
     CHECK_OK(gpuexec_stream_sync(s));
@@ -230,7 +230,7 @@ TEST(registered_memory) {
     CHECK(gpuexec_pinned_address(h + 5) != 0);
     CHECK_REFUSED(gpuexec_register(ctx, h, bytes), GPUEXEC_BAD_ARGUMENT, "already registered (at ", "memory.c:");
     CHECK_OK(gpuexec_copy_in(s, d, h, bytes));
-    CHECK_OK(gpuexec_fill(s, d + 10, 9, 10));
+    CHECK_OK(gpuexec_fill(s, d + 10, 9, 1, 10));
     CHECK_OK(gpuexec_copy_out(s, h, d, bytes));
     CHECK_OK(gpuexec_stream_sync(s));
     CHECK(h[9] == 7 && h[10] == 9 && h[19] == 9 && h[20] == 7 && h[bytes - 1] == 7);
@@ -253,7 +253,7 @@ TEST_MULTI(memory_of_a_peer) {
     a = gpuexec_context_open(0, NULL), b = gpuexec_context_open(1, NULL);
     s = gpuexec_stream_create(a, NULL);
     p = gpuexec_alloc(a, 4096), q = gpuexec_alloc(b, 4096);
-    gpuexec_fill_now(b, q, 0x5A, 4096);
+    gpuexec_fill_now(b, q, 0x5A, 1, 4096);
     CHECK_OK(gpuexec_copy(s, p, q, 4096));                           /* works with and without peer access */
     CHECK_OK(gpuexec_copy_out(s, &got, p + 4092, 4));
     CHECK_OK(gpuexec_stream_sync(s));
@@ -319,8 +319,8 @@ TEST(pitched_allocations) {
             CHECK(pitch >= widths[i]);
             CHECK_EQ(pitch % element, 0);
             CHECK_EQ(p % element, 0);
-            CHECK_OK(gpuexec_fill_now(ctx, p, 1, pitch * 7));        /* all rows are there ... */
-            REFUSED(gpuexec_fill_now(ctx, p, 1, pitch * 7 + 1), number(pitch * 7), number(pitch * 7 + 1), "memory.c:");
+            CHECK_OK(gpuexec_fill_now(ctx, p, 1, 1, pitch * 7));        /* all rows are there ... */
+            REFUSED(gpuexec_fill_now(ctx, p, 1, 1, pitch * 7 + 1), number(pitch * 7), number(pitch * 7 + 1), "memory.c:");
             CHECK_OK(gpuexec_free(p));
         }
 }
@@ -357,10 +357,10 @@ static void rows_round_trip(gpuexec_context ctx, unsigned char *from, unsigned c
     gpuexec_ptr    a = gpuexec_alloc_pitched(ctx, width, height, 4, &pitch), b = gpuexec_alloc(ctx, odd * height + 1);
     fill_random(from, width * height, (uint32_t)width);
     memset(to, 0xee, gapped * height);
-    gpuexec_fill(s, b, 0x77, odd * height + 1);
-    gpuexec_copy_in_2d(s, a, pitch, from, width, width, height);
-    gpuexec_copy_2d(s, b + 1, odd, a, pitch, width, height);
-    gpuexec_copy_out_2d(s, to, gapped, b + 1, odd, width, height);
+    gpuexec_fill(s, b, 0x77, 1, odd * height + 1);
+    gpuexec_copy_with(s, ROWS(ON_DEVICE(a, pitch), ON_HOST(from, width), width, height));
+    gpuexec_copy_with(s, ROWS(ON_DEVICE(b + 1, odd), ON_DEVICE(a, pitch), width, height));
+    gpuexec_copy_with(s, ROWS(ON_HOST(to, gapped), ON_DEVICE(b + 1, odd), width, height));
     CHECK_OK(gpuexec_stream_sync(s));
     for (y = 0; y < height; y++) {
         wrong += memcmp(to + y * gapped, from + y * width, width) != 0;
@@ -400,11 +400,11 @@ TEST(fill_of_rows) {
     gpuexec_ptr     p   = gpuexec_alloc(ctx, pitch * height);
     unsigned char   host[pitch * height];
     size_t i;
-    gpuexec_fill(s, p, 1, sizeof host);
-    gpuexec_fill_2d(s, p + 3, pitch, 0x5a, 7, 4);                    /* columns 3 .. 9 of rows 0 .. 3 */
-    gpuexec_fill_2d(s, p + 5 * pitch, pitch, 9, pitch, 1);           /* the last row, to its end */
+    gpuexec_fill(s, p, 1, 1, sizeof host);
+    gpuexec_copy_with(s, ROWS(ON_DEVICE(p + 3, pitch), OF_VALUE(0x5a, 1), 7, 4));                    /* columns 3 .. 9 of rows 0 .. 3 */
+    gpuexec_copy_with(s, ROWS(ON_DEVICE(p + 5 * pitch, pitch), OF_VALUE(9, 1), pitch, 1));           /* the last row, to its end */
     CHECK_OK(gpuexec_stream_sync(s));
-    gpuexec_fill_2d(legacy, p + 4 * pitch, pitch, 8, 2, 1);
+    gpuexec_copy_with(legacy, ROWS(ON_DEVICE(p + 4 * pitch, pitch), OF_VALUE(8, 1), 2, 1));
     gpuexec_copy_out(legacy, host, p, sizeof host);
     CHECK_OK(gpuexec_stream_sync(legacy));
     for (i = 0; i < sizeof host; i++) {
@@ -420,28 +420,28 @@ TEST(rows_that_are_refused) {
     unsigned char   host[1000], *pinned = (unsigned char *)gpuexec_alloc_pinned(ctx, 500);
     int             max_pitch = 0;
     memset(host, 0, sizeof host);
-    REFUSED(gpuexec_copy_in_2d(s, a, 32, host, 40, 33, 2), "2 rows of 33 bytes", "pitch of the destination is 32",
+    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(a, 32), ON_HOST(host, 40), 33, 2)), "2 rows of 33 bytes", "pitch of the destination is 32",
             "less than the 33 of a row", "cure:");
-    REFUSED(gpuexec_copy_in_2d(s, a, 40, host, 32, 33, 2), "pitch of the source is 32", "less than the 33 of a row");
-    REFUSED(gpuexec_copy_out_2d(s, host, 0, a, 40, 33, 2), "pitch of the destination is 0");
-    REFUSED(gpuexec_fill_2d(s, a, 7, 0, 8, 2), "cannot fill", "pitch of the destination is 7",
+    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(a, 40), ON_HOST(host, 32), 33, 2)), "pitch of the source is 32", "less than the 33 of a row");
+    REFUSED(gpuexec_copy_with(s, ROWS(ON_HOST(host, 1), ON_DEVICE(a, 40), 33, 2)), "pitch of the destination is 1");
+    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(a, 7), OF_VALUE(0, 1), 8, 2)), "cannot fill", "pitch of the destination is 7",
             "less than the 8 of a row");
-    REFUSED(gpuexec_copy_in_2d(s, a, 100, host, 50, 50, 11), "the copy needs 1050", "only 1000 bytes remain",
+    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(a, 100), ON_HOST(host, 50), 50, 11)), "the copy needs 1050", "only 1000 bytes remain",
             "its allocation (1000 bytes of device memory, allocated at ", "memory.c:");
-    CHECK_OK(gpuexec_copy_in_2d(s, a, 100, host, 50, 100 - 50, 10)); /* the last row needs no gap after it */
-    CHECK_OK(gpuexec_fill_2d(s, a + 50, 100, 0, 50, 10));
-    REFUSED(gpuexec_fill_2d(s, a + 51, 100, 0, 50, 10), "the fill needs 950", "only 949 bytes remain");
-    REFUSED(gpuexec_copy_2d(s, b, 100, a + 600, 100, 100, 5), "the source", "the copy needs 500",
+    CHECK_OK(gpuexec_copy_with(s, ROWS(ON_DEVICE(a, 100), ON_HOST(host, 50), 100 - 50, 10))); /* the last row needs no gap after it */
+    CHECK_OK(gpuexec_copy_with(s, ROWS(ON_DEVICE(a + 50, 100), OF_VALUE(0, 1), 50, 10)));
+    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(a + 51, 100), OF_VALUE(0, 1), 50, 10)), "the fill needs 950", "only 949 bytes remain");
+    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(b, 100), ON_DEVICE(a + 600, 100), 100, 5)), "the source", "the copy needs 500",
             "only 400 bytes remain");
-    REFUSED(gpuexec_copy_out_2d(s, pinned, 60, a, 50, 50, 9), "the destination", "the copy needs 530",
+    REFUSED(gpuexec_copy_with(s, ROWS(ON_HOST(pinned, 60), ON_DEVICE(a, 50), 50, 9)), "the destination", "the copy needs 530",
             "only 500 bytes remain",
             "bytes of pinned memory");
     CHECK_OK(gpuexec_device_get_attribute(0, 11, &max_pitch));
-    REFUSED(gpuexec_copy_2d(s, a, (size_t)max_pitch + 1, b, 50, 50, 2), "pitch of the destination",
+    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(a, (size_t)max_pitch + 1), ON_DEVICE(b, 50), 50, 2)), "pitch of the destination",
             number((unsigned)max_pitch), number((unsigned)max_pitch + 1u), "MAX_PITCH");
-    REFUSED(gpuexec_copy_2d(s, a, 50, b, 50, 50, SIZE_MAX), "no memory is that large");
-    REFUSED(gpuexec_copy_in_2d(s, a, 50, NULL, 50, 50, 2), "source is NULL");
-    REFUSED(gpuexec_copy_in_2d(s, 0, 50, host, 50, 50, 2), "device address 0");
+    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(a, 50), ON_DEVICE(b, 50), 50, SIZE_MAX)), "no memory is that large");
+    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(a, 50), ON_HOST(NULL, 50), 50, 2)), "the source has neither a device address nor a host pointer");
+    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(0, 50), ON_HOST(host, 50), 50, 2)), "the destination has neither a device address nor a host pointer");
     CHECK_OK(gpuexec_stream_sync(s));
 }
 
@@ -450,7 +450,7 @@ TEST(rows_past_the_end_of_foreign_memory) {
     gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
     gpuexec_ptr     p   = foreign_alloc(ctx, 2 << 20);
     static char     host[8192];
-    REFUSED(gpuexec_copy_in_2d(s, p + (2 << 20) - 4096, 4096, host, 4096, 4096, 2), "2 rows",
+    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(p + (2 << 20) - 4096, 4096), ON_HOST(host, 4096), 4096, 2)), "2 rows",
             "only 4096 bytes remain", "its allocation (2097152 bytes of device memory", "another library",
             "cuMemcpy2DAsync");
     foreign_free(p);
@@ -482,21 +482,21 @@ TEST(copies_that_overlap) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
     gpuexec_ptr     p   = gpuexec_alloc(ctx, 1000);
-    gpuexec_fill(s, p, 0, 1000);
+    gpuexec_fill(s, p, 0, 1, 1000);
     REFUSED(gpuexec_copy(s, p + 99, p, 100), "overlap", "third buffer");
     REFUSED(gpuexec_copy(s, p, p + 99, 100), "overlap");
     REFUSED(gpuexec_copy_now(ctx, p, p + 99, 100), "overlap");
     REFUSED(gpuexec_copy_peer(s, p, ctx, p + 99, ctx, 100), "overlap");
     CHECK_OK(gpuexec_copy(s, p + 100, p, 100));
     CHECK_OK(gpuexec_copy(s, p, p + 100, 100));
-    CHECK_OK(gpuexec_copy_2d(s, p + 50, 100, p, 100, 50, 10));       /* the left half of a picture to its right half */
-    CHECK_OK(gpuexec_copy_2d(s, p, 100, p + 50, 100, 50, 10));
-    REFUSED(gpuexec_copy_2d(s, p + 49, 100, p, 100, 50, 10), "overlap");
-    REFUSED(gpuexec_copy_2d(s, p, 100, p + 51, 100, 50, 9), "overlap");     /* overlaps the beginning of the next row */
-    CHECK_OK(gpuexec_copy_2d(s, p, 100, p + 500, 100, 50, 5));
-    REFUSED(gpuexec_copy_2d(s, p, 100, p + 400, 100, 50, 5), "overlap");
-    REFUSED(gpuexec_copy_2d(s, p, 100, p + 49, 200, 50, 1), "overlap");     /* one row: the pitches mean nothing */
-    CHECK_OK(gpuexec_copy_2d(s, p, 100, p + 50, 200, 50, 1));
+    CHECK_OK(gpuexec_copy_with(s, ROWS(ON_DEVICE(p + 50, 100), ON_DEVICE(p, 100), 50, 10)));       /* the left half of a picture to its right half */
+    CHECK_OK(gpuexec_copy_with(s, ROWS(ON_DEVICE(p, 100), ON_DEVICE(p + 50, 100), 50, 10)));
+    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(p + 49, 100), ON_DEVICE(p, 100), 50, 10)), "overlap");
+    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(p, 100), ON_DEVICE(p + 51, 100), 50, 9)), "overlap");     /* overlaps the beginning of the next row */
+    CHECK_OK(gpuexec_copy_with(s, ROWS(ON_DEVICE(p, 100), ON_DEVICE(p + 500, 100), 50, 5)));
+    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(p, 100), ON_DEVICE(p + 400, 100), 50, 5)), "overlap");
+    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(p, 100), ON_DEVICE(p + 49, 200), 50, 1)), "overlap");     /* one row: the pitches mean nothing */
+    CHECK_OK(gpuexec_copy_with(s, ROWS(ON_DEVICE(p, 100), ON_DEVICE(p + 50, 200), 50, 1)));
     CHECK_OK(gpuexec_stream_sync(s));
 }
 /* Source and destination are the same: the driver accepts it, and nothing changes. */
@@ -511,7 +511,7 @@ TEST(copies_onto_themselves) {
     CHECK_OK(gpuexec_copy(s, p, p, 1000));
     CHECK_OK(gpuexec_copy(s, p + 3, p + 3, 1));
     CHECK_OK(gpuexec_copy_peer(s, p, ctx, p, ctx, 1000));
-    CHECK_OK(gpuexec_copy_2d(s, p, 100, p, 100, 50, 10));
+    CHECK_OK(gpuexec_copy_with(s, ROWS(ON_DEVICE(p, 100), ON_DEVICE(p, 100), 50, 10)));
     CHECK_OK(gpuexec_copy_now(ctx, p, p, 1000));
     CHECK_OK(gpuexec_copy_out(s, got, p, 1000));
     CHECK_OK(gpuexec_stream_sync(s));
@@ -526,12 +526,12 @@ TEST(counts_over_4_GiB) {
     gpuexec_ptr     p   = gpuexec_alloc(ctx, 4096), q = gpuexec_alloc(ctx, 4096);
     const size_t    five_gib = (size_t)5 << 30;
     REFUSED(gpuexec_copy(s, p, q, five_gib), "5.0 GiB (5368709120 bytes)", "only 4096 bytes remain");
-    REFUSED(gpuexec_fill(s, p, 0, five_gib), "5368709120 bytes", "only 4096 bytes remain");
-    REFUSED(gpuexec_fill16(s, p, 0, five_gib), "10737418240 bytes");
-    REFUSED(gpuexec_fill32(s, p, 0, five_gib), "21474836480 bytes");
-    REFUSED(gpuexec_fill32(s, p, 0, (size_t)1 << 30), "4294967296 bytes");        /* 0 in 32 bits */
-    REFUSED(gpuexec_fill16(s, p, 0, SIZE_MAX / 2 + 2), "no memory is that large");
-    REFUSED(gpuexec_fill_2d(s, p, 1 << 20, 0, 1, 4097), "the fill needs 4294967297");
+    REFUSED(gpuexec_fill(s, p, 0, 1, five_gib), "5368709120 bytes", "only 4096 bytes remain");
+    REFUSED(gpuexec_fill(s, p, 0, 2, five_gib), "10737418240 bytes");
+    REFUSED(gpuexec_fill(s, p, 0, 4, five_gib), "21474836480 bytes");
+    REFUSED(gpuexec_fill(s, p, 0, 4, (size_t)1 << 30), "4294967296 bytes");        /* 0 in 32 bits */
+    REFUSED(gpuexec_fill(s, p, 0, 2, SIZE_MAX / 2 + 2), "no memory is that large");
+    REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(p, 1 << 20), OF_VALUE(0, 1), 1, 4097)), "the fill needs 4294967297");
     CHECK_OK(gpuexec_stream_sync(s));
 }
 
@@ -553,10 +553,10 @@ static void copies_between(gpuexec_context a, gpuexec_context b) {
         fill_random(from, bytes, (uint32_t)(i * 3 + k + 1));
         memset(to, 0, bytes);
         CHECK_OK(gpuexec_copy_in_now(a, p, from, bytes));
-        CHECK_OK(gpuexec_fill_now(b, q, 0, bytes));
+        CHECK_OK(gpuexec_fill_now(b, q, 0, 1, bytes));
         if (k == 0) CHECK_OK(gpuexec_copy_peer(s, q, b, p, a, bytes));
         if (k == 1) CHECK_OK(gpuexec_copy(s, q, p, bytes));
-        if (k == 2) CHECK_OK(gpuexec_copy_2d(s, q, 1000, p, 1000, 1000, bytes / 1000));
+        if (k == 2) CHECK_OK(gpuexec_copy_with(s, ROWS(ON_DEVICE(q, 1000), ON_DEVICE(p, 1000), 1000, bytes / 1000)));
         CHECK_OK(gpuexec_stream_sync(s));
         CHECK_OK(gpuexec_copy_out_now(b, to, q, bytes));
         CHECK(memcmp(from, to, bytes) == 0);
@@ -804,7 +804,7 @@ TEST(memory_of_another_library) {
     CHECK_OK(gpuexec_copy_out(s, h + 1, p, 4));
     CHECK_OK(gpuexec_stream_sync(s));
     CHECK_EQ(h[1], 7);
-    REFUSED(gpuexec_fill(s, p + bytes - 10, 0, 11), "only 10 bytes remain",
+    REFUSED(gpuexec_fill(s, p + bytes - 10, 0, 1, 11), "only 10 bytes remain",
             "another library", "cuMemsetD8Async");
     CHECK_RESULT(gpuexec_free(p), GPUEXEC_BAD_ARGUMENT);
     CHECK_TEXT(gpuexec_error_text(), "not from gpuexec_alloc");
@@ -968,7 +968,7 @@ TEST(explained_as_it_happens) {
     pthread_t thread;
     size_t i;
     CHECK_OK(gpuexec_register(ctx, registered, bytes));
-    CHECK_OK(gpuexec_fill_now(ctx, q, 0, bytes));
+    CHECK_OK(gpuexec_fill_now(ctx, q, 0, 1, bytes));
     for (i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         static int gate;
         const uint64_t to = pairs[i][0], from = pairs[i][1];
@@ -1013,7 +1013,7 @@ TEST(managed_memory) {
     CHECK_EQ(copy.overlaps, 0);
     CHECK_TEXT(copy.why, "managed memory");
     CHECK_OK(gpuexec_copy(s, p, m, 4096));
-    CHECK_OK(gpuexec_fill(s, m, 0, 4096));
+    CHECK_OK(gpuexec_fill(s, m, 0, 1, 4096));
     CHECK_OK(gpuexec_copy_out(s, (char *)(uintptr_t)m + 1, p, 1));
     CHECK_OK(gpuexec_stream_sync(s));
     CHECK_EQ(*(unsigned char *)(uintptr_t)m, 0);
@@ -1052,7 +1052,7 @@ TEST_ALONE(a_driver_that_fails) {
     CHECK(gpuexec_register(ctx, h, 8192) != GPUEXEC_OK);
     CHECK_TEXT(gpuexec_error_text(), "cannot page-lock", "8192 bytes at", "cuMemHostRegister");
     gpuexec_take_error();
-    CHECK_REFUSED(gpuexec_copy_2d(s, p, 64, q, 64, 64, 2), GPUEXEC_DRIVER_ERROR, "cannot copy 2 rows of 64 bytes",
+    CHECK_REFUSED(gpuexec_copy_with(s, ROWS(ON_DEVICE(p, 64), ON_DEVICE(q, 64), 64, 2)), GPUEXEC_DRIVER_ERROR, "cannot copy 2 rows of 64 bytes",
                   "cuMemcpy2DAsync");
     CHECK_REFUSED(gpuexec_copy_peer(s, p, ctx, q, ctx, 64), GPUEXEC_DRIVER_ERROR, "cannot copy 64 bytes",
                   "cuMemcpyPeerAsync");
@@ -1062,7 +1062,7 @@ TEST_ALONE(a_driver_that_fails) {
     CHECK_OK(gpuexec_pointer_get_info(q, &info));
     CHECK_EQ(info.base, q);
     CHECK((p = gpuexec_alloc_pitched(ctx, 100, 10, 4, &pitch)) != 0);
-    CHECK_OK(gpuexec_copy_2d(s, p, pitch, q, 64, 64, 2));
+    CHECK_OK(gpuexec_copy_with(s, ROWS(ON_DEVICE(p, pitch), ON_DEVICE(q, 64), 64, 2)));
     CHECK_OK(gpuexec_stream_sync(s));
     free(h);
 }

@@ -190,7 +190,7 @@ TEST(an_update_that_does_not_fit) {
     gpuexec_graph graph = captured(&s, 1), longer = { 0 };
     GPUEXEC_CAPTURE(s.stream, &longer) {
         CHECK_OK(add_to(&s, s.stream, 1));
-        CHECK_OK(gpuexec_fill(s.stream, s.data, 0, BYTES));
+        CHECK_OK(gpuexec_fill(s.stream, s.data, 0, 1, BYTES));
     }
     if (gpuexec_driver_version() < 12000) SKIP("updates need a driver for CUDA 12.0");
     CHECK_REFUSED(gpuexec_graph_update(graph, longer), GPUEXEC_GRAPH_DIFFERS, "gpuexec_graph_update", "cannot take",
@@ -223,7 +223,7 @@ TEST(memory_freed_before_a_launch) {
                   "node 0 uses the 256 bytes of device memory", "which were freed at",
                   "keep memory, modules, events and contexts until");
     s.data = gpuexec_alloc(s.ctx, BYTES);
-    CHECK_OK(gpuexec_fill_now(s.ctx, s.data, 0, BYTES));
+    CHECK_OK(gpuexec_fill_now(s.ctx, s.data, 0, 1, BYTES));
     graph = captured(&s, 1);
     adds(&s, graph, 1);
     CHECK_OK(gpuexec_graph_destroy(graph));

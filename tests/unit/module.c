@@ -18,7 +18,7 @@ static void check_that_it_runs(gpuexec_context ctx, gpuexec_module mod) {
     gpuexec_stream s  = gpuexec_stream_create(ctx, NULL);
     gpuexec_ptr    p  = gpuexec_alloc(ctx, 4);
     uint32_t       word = 0;
-    gpuexec_fill(s, p, 0, 4);
+    gpuexec_fill(s, p, 0, 1, 4);
     gpuexec_launch(fn, s, gpuexec_grid(3, 50, 0), GPUEXEC_ARGS(p));
     gpuexec_copy_out(s, &word, p, 4);
     CHECK_OK(gpuexec_stream_sync(s));
@@ -191,9 +191,9 @@ TEST(variables_of_a_module) {
     gpuexec_kernel  bump = gpuexec_kernel_get(mod, "bump");
     gpuexec_stream  s    = gpuexec_stream_create(ctx, NULL);
     size_t          counter_bytes = 0, table_bytes = 0;
-    gpuexec_ptr     counter = gpuexec_module_global(mod, "counter", &counter_bytes);
-    gpuexec_ptr     table   = gpuexec_module_global(mod, "table", &table_bytes);
-    gpuexec_ptr     others  = gpuexec_module_global(other, "counter", NULL);
+    gpuexec_ptr     counter = gpuexec_module_global_address(mod, "counter", &counter_bytes);
+    gpuexec_ptr     table   = gpuexec_module_global_address(mod, "table", &table_bytes);
+    gpuexec_ptr     others  = gpuexec_module_global_address(other, "counter", NULL);
     uint32_t        words[4] = { 0 }, seven = 70, value = 0;
     CHECK(counter != 0 && table != 0 && others != 0 && others != counter);
     CHECK_EQ(counter_bytes, 4);
@@ -211,7 +211,7 @@ TEST(variables_of_a_module) {
     CHECK_EQ(value, 67 + 72);
     CHECK_OK(gpuexec_copy_out_now(ctx, &value, others, 4));               /* the other module has a separate variable */
     CHECK_EQ(value, 40);
-    CHECK_EQ(gpuexec_module_global(mod, "no_such_variable", NULL), 0);
+    CHECK_EQ(gpuexec_module_global_address(mod, "no_such_variable", NULL), 0);
     CHECK_TEXT(gpuexec_error_text(), "no_such_variable", "GPUEXEC_NOT_FOUND");
     CHECK_RESULT(gpuexec_take_error(), GPUEXEC_NOT_FOUND);
 }
@@ -287,7 +287,7 @@ TEST(adopting_modules_and_kernels) {
     CHECK_MADE(mod);
     CHECK_MADE(fn);
     check_that_it_runs(ctx, mod);
-    gpuexec_fill(s, p, 0, 4);
+    gpuexec_fill(s, p, 0, 1, 4);
     CHECK_OK(gpuexec_launch(fn, s, gpuexec_grid(1, 5, 0), GPUEXEC_ARGS(p)));
     gpuexec_copy_out(s, &word, p, 4);
     CHECK_OK(gpuexec_stream_sync(s));
@@ -368,22 +368,22 @@ TEST(variables_of_two_modules_side_by_side) {
                     b = gpuexec_module_load_file(ctx, UNIT_PTX, NULL);
     gpuexec_stream  s = gpuexec_stream_create(ctx, NULL);
     uint32_t        table[4] = { 20, 30, 50, 70 }, seen[4] = { 0 }, word = 1000, more = 0;
-    CHECK_OK(gpuexec_module_set_global(a, "table", table, sizeof table));           /* a constant */
-    CHECK_OK(gpuexec_module_set_global(a, "counter", &word, sizeof word));
-    CHECK_OK(gpuexec_module_get_global(a, "table", seen, sizeof seen));
+    CHECK_OK(gpuexec_module_write_global(a, "table", table, sizeof table));           /* a constant */
+    CHECK_OK(gpuexec_module_write_global(a, "counter", &word, sizeof word));
+    CHECK_OK(gpuexec_module_read_global(a, "table", seen, sizeof seen));
     CHECK(memcmp(seen, table, sizeof seen) == 0);
-    CHECK_OK(gpuexec_module_get_global(b, "table", seen, sizeof seen));            /* the other module's is unchanged */
+    CHECK_OK(gpuexec_module_read_global(b, "table", seen, sizeof seen));            /* the other module's is unchanged */
     CHECK(seen[0] == 2 && seen[3] == 7);
     gpuexec_launch(gpuexec_kernel_get(a, "bump"), s, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS);
     gpuexec_launch(gpuexec_kernel_get(b, "bump"), s, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS);
     CHECK_OK(gpuexec_stream_sync(s));
-    CHECK_OK(gpuexec_module_get_global(a, "counter", &word, sizeof word));
-    CHECK_OK(gpuexec_module_get_global(b, "counter", &more, sizeof more));
+    CHECK_OK(gpuexec_module_read_global(a, "counter", &word, sizeof word));
+    CHECK_OK(gpuexec_module_read_global(b, "counter", &more, sizeof more));
     CHECK_EQ(word, 1000 + 20 + 70);
     CHECK_EQ(more, 40 + 2 + 7);
     word = 5;                                                    /* a part of a variable: by its address */
-    CHECK_OK(gpuexec_copy_in_now(ctx, gpuexec_module_global(b, "table", NULL), &word, 4));
-    CHECK_OK(gpuexec_module_get_global(b, "table", seen, sizeof seen));
+    CHECK_OK(gpuexec_copy_in_now(ctx, gpuexec_module_global_address(b, "table", NULL), &word, 4));
+    CHECK_OK(gpuexec_module_read_global(b, "table", seen, sizeof seen));
     CHECK(seen[0] == 5 && seen[1] == 3);
 }
 
@@ -391,27 +391,27 @@ TEST(variables_that_do_not_fit) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_module  mod = gpuexec_module_load_file(ctx, UNIT_PTX, NULL), none = { 0 };
     uint32_t        words[8] = { 0 };
-    CHECK_REFUSED(gpuexec_module_set_global(mod, "table", words, sizeof words), GPUEXEC_BAD_ARGUMENT,
+    CHECK_REFUSED(gpuexec_module_write_global(mod, "table", words, sizeof words), GPUEXEC_BAD_ARGUMENT,
                   "variable \"table\"", "unit.ptx", "has 16 bytes", "but the copy has 32");
-    CHECK_REFUSED(gpuexec_module_set_global(mod, "table", words, 12), GPUEXEC_BAD_ARGUMENT, "has 16 bytes",
+    CHECK_REFUSED(gpuexec_module_write_global(mod, "table", words, 12), GPUEXEC_BAD_ARGUMENT, "has 16 bytes",
                   "but the copy has 12");
     CHECK_CURE();
-    CHECK_REFUSED(gpuexec_module_set_global(mod, "table", words, 0), GPUEXEC_BAD_ARGUMENT, "but the copy has 0");
-    CHECK_REFUSED(gpuexec_module_get_global(mod, "table", words, 17), GPUEXEC_BAD_ARGUMENT, "has 16 bytes",
+    CHECK_REFUSED(gpuexec_module_write_global(mod, "table", words, 0), GPUEXEC_BAD_ARGUMENT, "but the copy has 0");
+    CHECK_REFUSED(gpuexec_module_read_global(mod, "table", words, 17), GPUEXEC_BAD_ARGUMENT, "has 16 bytes",
                   "but the copy has 17");
-    CHECK_REFUSED(gpuexec_module_set_global(mod, "tabel", words, 4), GPUEXEC_NOT_FOUND, "no variable \"tabel\"");
-    CHECK_REFUSED(gpuexec_module_set_global(mod, "table", NULL, 4), GPUEXEC_BAD_ARGUMENT,
+    CHECK_REFUSED(gpuexec_module_write_global(mod, "tabel", words, 4), GPUEXEC_NOT_FOUND, "no variable \"tabel\"");
+    CHECK_REFUSED(gpuexec_module_write_global(mod, "table", NULL, 4), GPUEXEC_BAD_ARGUMENT,
                   "host memory for variable \"table\" is NULL");
-    CHECK_REFUSED(gpuexec_module_get_global(mod, "table", NULL, 4), GPUEXEC_BAD_ARGUMENT,
+    CHECK_REFUSED(gpuexec_module_read_global(mod, "table", NULL, 4), GPUEXEC_BAD_ARGUMENT,
                   "host memory for variable \"table\" is NULL");
-    CHECK_REFUSED(gpuexec_module_get_global(mod, NULL, words, 4), GPUEXEC_BAD_ARGUMENT, "name is NULL");
-    CHECK_REFUSED(gpuexec_module_set_global(none, "table", words, 4), GPUEXEC_BAD_HANDLE,
+    CHECK_REFUSED(gpuexec_module_read_global(mod, NULL, words, 4), GPUEXEC_BAD_ARGUMENT, "name is NULL");
+    CHECK_REFUSED(gpuexec_module_write_global(none, "table", words, 4), GPUEXEC_BAD_HANDLE,
                   "the module was never created");
     gpuexec_kernel_get(mod, "no_such_kernel");
     /* work is refused while a failure is latched */
-    CHECK_REFUSED(gpuexec_module_set_global(mod, "table", words, 4), GPUEXEC_NOT_FOUND, "no_such_kernel",
-                  "because of this failure, gpuexec_module_set_global");
-    CHECK_OK(gpuexec_module_get_global(mod, "table", words, 16));
+    CHECK_REFUSED(gpuexec_module_write_global(mod, "table", words, 4), GPUEXEC_NOT_FOUND, "no_such_kernel",
+                  "because of this failure, gpuexec_module_write_global");
+    CHECK_OK(gpuexec_module_read_global(mod, "table", words, 16));
     CHECK_EQ(words[0], 2);
 }
 

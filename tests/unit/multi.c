@@ -39,7 +39,7 @@ static int gather(party *p, unsigned n, const gpuexec_barrier_desc *desc) {
         p->stream[i] = gpuexec_stream_create(p->context[i], i % 2 ? &non_blocking : NULL);
         p->places[i] = gpuexec_alloc(p->context[i], BLOCKS * sizeof(uint32_t));
         p->counts[i] = gpuexec_alloc(p->context[i], 2 * sizeof(uint32_t));
-        gpuexec_fill_now(p->context[i], p->counts[i], 0, 2 * sizeof(uint32_t));
+        gpuexec_fill_now(p->context[i], p->counts[i], 0, 1, 2 * sizeof(uint32_t));
         p->dims[i] = gpuexec_grid(BLOCKS, THREADS, 0);
     }
     p->barrier = gpuexec_barrier_create(p->context, n, desc);
@@ -200,9 +200,9 @@ TEST_ALONE_MULTI(graph_around_a_launch) {
     if (!gather(&p, 2, NULL)) return;
     desc.barrier = p.barrier;
     GPUEXEC_CAPTURE(p.stream[1], &graph) {
-        gpuexec_fill(p.stream[1], p.counts[1], 0, 8);
+        gpuexec_fill(p.stream[1], p.counts[1], 0, 1, 8);
         gpuexec_stream_wait_stream(p.stream[0], p.stream[1]);
-        gpuexec_fill(p.stream[0], p.counts[0], 0, 8);
+        gpuexec_fill(p.stream[0], p.counts[0], 0, 1, 8);
         launch(&p, &desc);
         for (i = 0; i < 2; i++) gpuexec_copy_out(p.stream[i], got[i], p.counts[i], 8);
         gpuexec_stream_wait_stream(p.stream[1], p.stream[0]);
@@ -240,7 +240,7 @@ TEST_ALONE_MULTI(graph_without_one_device) {
     CHECK_REFUSED(gpuexec_graph_launch(whole, p.stream[0]), GPUEXEC_BARRIER_BROKEN, "device 0 waited",
                   "gpuexec_barrier_reset");
     CHECK_OK(gpuexec_barrier_reset(p.barrier));
-    for (i = 0; i < 2; i++) CHECK_OK(gpuexec_fill_now(p.context[i], p.counts[i], 0, 8));
+    for (i = 0; i < 2; i++) CHECK_OK(gpuexec_fill_now(p.context[i], p.counts[i], 0, 1, 8));
     CHECK_OK(gpuexec_graph_launch(whole, p.stream[0]));
     all_done(&p, 1);
     CHECK_OK(gpuexec_barrier_destroy(p.barrier));
@@ -270,7 +270,7 @@ TEST_ALONE_MULTI(nodes_on_all_devices) {
     for (i = 0; i < p.n; i++) memset(&list[i].stream, 0, sizeof list[i].stream);
     all = gpuexec_graph_add_multi_device(graph, list, p.n, &desc, GPUEXEC_AFTER(fill));
     CHECK_EQ(all.index, p.n + 1);
-    CHECK_MADE(gpuexec_graph_add_copy_out(graph, got, p.counts[0], sizeof got, GPUEXEC_AFTER(all)).graph);
+    CHECK_MADE(gpuexec_graph_add_copy(graph, LINE(ON_HOST(got, 0), ON_DEVICE(p.counts[0], 0), sizeof got), GPUEXEC_AFTER(all)).graph);
     for (i = 0; i < 100; i++) CHECK_OK(gpuexec_graph_launch(graph, p.stream[1]));
     CHECK_OK(gpuexec_stream_sync(p.stream[1]));
     CHECK(got[0] == 0 && got[1] == BLOCKS);
@@ -450,7 +450,7 @@ static gpuexec_ptr words_of(party *p, unsigned i) {
     void *host = gpuexec_barrier_is_direct(p->barrier) ? NULL : gpuexec_alloc_pinned(p->context[i], bytes);
     gpuexec_ptr d = host ? gpuexec_pinned_address(host) : gpuexec_alloc(p->context[i], bytes);
     if (host) memset(host, 0xff, bytes);
-    else CHECK_OK(gpuexec_fill_now(p->context[i], d, 0xff, bytes));
+    else CHECK_OK(gpuexec_fill_now(p->context[i], d, 0xff, 1, bytes));
     return d;
 }
 static void launch_exchange(party *p, const char *name, void *data, size_t size, unsigned blocks) {
@@ -566,7 +566,7 @@ static void broken(party *p, const char *rule, const gpuexec_device_launch *list
         if (answer != NOT_QUERIED && !CHECK_EQ(answer, cu)) printf("  with the rule: %s\n", rule);
         for (i = 0; i < p->n; i++) {                 /* a launch that the driver accepted has run */
             CHECK_OK(gpuexec_stream_sync(p->stream[i]));
-            gpuexec_fill_now(p->context[i], p->counts[i], 0, 8);
+            gpuexec_fill_now(p->context[i], p->counts[i], 0, 1, 8);
         }
     }
 }
@@ -929,7 +929,7 @@ TEST_MULTI(synchronisations) {
         memset(seen, 0, 64);
         gate_close(gate, p.stream[0]);
         CHECK_OK(launch(&p, NULL));
-        if (k == 2) gpuexec_fill(p.stream[1], after[1], 0, 4);
+        if (k == 2) gpuexec_fill(p.stream[1], after[1], 0, 1, 4);
         if (k > 0) CHECK_OK(launch(&p, NULL));
         /* how much device 1 has done when its stream continues: all or nothing */
         gpuexec_copy_out(p.stream[1], seen, p.counts[1] + 4, 4);
@@ -1255,7 +1255,7 @@ static void planted(void) {
         CHECK_OK(gpuexec_barrier_reset(p.barrier));
     }
     p.fault[bad] = 0;
-    for (i = 0; i < n; i++) gpuexec_fill_now(p.context[i], p.counts[i], 0, 8);
+    for (i = 0; i < n; i++) gpuexec_fill_now(p.context[i], p.counts[i], 0, 1, 8);
     CHECK_OK(launch(&p, &desc));
     all_done(&p, 1);
     CHECK_OK(gpuexec_shutdown());

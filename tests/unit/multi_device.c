@@ -229,8 +229,8 @@ static const char *meet(int most, uint32_t rounds) {
         area[i] = gpuexec_alloc(devices[i].context, 2048);
         table[i] = gpuexec_alloc(devices[i].context, sizeof area);
         wrong[i] = gpuexec_alloc(devices[i].context, sizeof bad);
-        gpuexec_fill(devices[i].stream, area[i], 0, 2048);
-        gpuexec_fill(devices[i].stream, wrong[i], 0xff, sizeof bad);
+        gpuexec_fill(devices[i].stream, area[i], 0, 1, 2048);
+        gpuexec_fill(devices[i].stream, wrong[i], 0xff, 1, sizeof bad);
     }
     n = (uint32_t)used;
     for (i = 0; i < used; i++) {

@@ -24,7 +24,7 @@ static gpuexec_graph built(const setting *s, unsigned value, uint32_t by, gpuexe
     CHECK_MADE(graph);
     nodes[0] = gpuexec_graph_add_fill(graph, s->data, value, 4, WORDS, GPUEXEC_FIRST);
     nodes[1] = add(s, graph, by, GPUEXEC_AFTER(nodes[0]));
-    nodes[2] = gpuexec_graph_add_copy_out(graph, s->host, s->data, BYTES, GPUEXEC_AFTER(nodes[1]));
+    nodes[2] = gpuexec_graph_add_copy(graph, LINE(ON_HOST(s->host, 0), ON_DEVICE(s->data, 0), BYTES), GPUEXEC_AFTER(nodes[1]));
     CHECK_MADE(nodes[2].graph);
     CHECK_EQ(nodes[2].index, 2);
     return graph;
@@ -66,7 +66,7 @@ TEST(values_set_before_and_after_the_first_launch) {
     gpuexec_ptr   other = gpuexec_alloc(s.ctx, BYTES), data = s.data;
     uint32_t      by = 20, half = WORDS / 2;
     int           after;
-    CHECK_OK(gpuexec_fill_now(s.ctx, other, 0, BYTES));
+    CHECK_OK(gpuexec_fill_now(s.ctx, other, 0, 1, BYTES));
     for (after = 0; after < 2; after++) {
         by = 20 + (uint32_t)after;
         CHECK_OK(gpuexec_node_set_argument(n[1], 1, &by, sizeof by));
@@ -82,16 +82,16 @@ TEST(values_set_before_and_after_the_first_launch) {
         CHECK_OK(gpuexec_node_set_fill(n[0], s.data, 0x0102, 2, BYTES / 2));
         CHECK_EQ(launched(&s, graph), 0x01020102 + by);
         CHECK_OK(gpuexec_node_set_fill(n[0], s.data, 6, 4, WORDS));
-        CHECK_OK(gpuexec_node_set_copy_out(n[2], s.host, other, BYTES));
+        CHECK_OK(gpuexec_node_set_copy(n[2], LINE(ON_HOST(s.host, 0), ON_DEVICE(other, 0), BYTES)));
         CHECK_EQ(launched(&s, graph), 0);
-        CHECK_OK(gpuexec_node_set_copy_in(n[2], other, s.host, BYTES));
+        CHECK_OK(gpuexec_node_set_copy(n[2], LINE(ON_DEVICE(other, 0), ON_HOST(s.host, 0), BYTES)));
         CHECK_EQ(launched(&s, graph), 0);
-        CHECK_OK(gpuexec_node_set_copy(n[2], other, s.data, BYTES));         /* not to the host any more */
+        CHECK_OK(gpuexec_node_set_copy(n[2], LINE(ON_DEVICE(other, 0), ON_DEVICE(s.data, 0), BYTES)));         /* not to the host any more */
         CHECK_EQ(launched(&s, graph), 0);
         CHECK_OK(gpuexec_copy_out_now(s.ctx, s.host, other, BYTES));
         CHECK_EQ(s.host[WORDS - 1], 6 + by);
-        CHECK_OK(gpuexec_fill_now(s.ctx, other, 0, BYTES));
-        CHECK_OK(gpuexec_node_set_copy_out(n[2], s.host, s.data, BYTES));
+        CHECK_OK(gpuexec_fill_now(s.ctx, other, 0, 1, BYTES));
+        CHECK_OK(gpuexec_node_set_copy(n[2], LINE(ON_HOST(s.host, 0), ON_DEVICE(s.data, 0), BYTES)));
         CHECK_OK(gpuexec_node_set_fill(n[0], s.data, 5, 4, WORDS));
     }
 }
@@ -121,7 +121,7 @@ TEST(nodes_added_after_a_launch) {
     CHECK_EQ(launched(&s, graph), 12);
     more = add(&s, graph, 100, GPUEXEC_AFTER(n[2], n[0], n[2]));             /* a node may be named twice */
     CHECK_EQ(more.index, 3);
-    gpuexec_graph_add_copy_out(graph, s.host, s.data, BYTES, GPUEXEC_AFTER(more, n[2]));
+    gpuexec_graph_add_copy(graph, LINE(ON_HOST(s.host, 0), ON_DEVICE(s.data, 0), BYTES), GPUEXEC_AFTER(more, n[2]));
     CHECK_EQ(launched(&s, graph), 112);
     CHECK(gpuexec_take_error() == GPUEXEC_OK);
 }
@@ -132,7 +132,7 @@ TEST(nodes_of_a_capture) {
     gpuexec_node  kernel = { { 0 }, 1 };
     uint32_t      by = 3;
     GPUEXEC_CAPTURE(s.stream, &graph) {
-        CHECK_OK(gpuexec_fill32(s.stream, s.data, 4, WORDS));
+        CHECK_OK(gpuexec_fill(s.stream, s.data, 4, 4, WORDS));
         CHECK_OK(gpuexec_launch(s.kernel, s.stream, gpuexec_grid_for(WORDS, 128), GPUEXEC_ARGS(s.data, by, words)));
         CHECK_OK(gpuexec_copy_out(s.stream, s.host, s.data, BYTES));
     }
@@ -143,7 +143,7 @@ TEST(nodes_of_a_capture) {
     CHECK_EQ(launched(&s, graph), 34);
     kernel = add(&s, graph, 100, GPUEXEC_AFTER(kernel, (gpuexec_node){ graph, 2 }));
     CHECK_EQ(kernel.index, 3);
-    gpuexec_graph_add_copy_out(graph, s.host, s.data, BYTES, GPUEXEC_AFTER(kernel));
+    gpuexec_graph_add_copy(graph, LINE(ON_HOST(s.host, 0), ON_DEVICE(s.data, 0), BYTES), GPUEXEC_AFTER(kernel));
     CHECK_EQ(launched(&s, graph), 134);
 }
 
@@ -184,7 +184,7 @@ TEST(a_large_argument) {
     memset(&large, 0, sizeof large);
     large.w[999] = 11;
     n = gpuexec_graph_add_kernel(graph, last, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(large, s.data), GPUEXEC_FIRST);
-    gpuexec_graph_add_copy_out(graph, s.host, s.data, BYTES, GPUEXEC_AFTER(n));
+    gpuexec_graph_add_copy(graph, LINE(ON_HOST(s.host, 0), ON_DEVICE(s.data, 0), BYTES), GPUEXEC_AFTER(n));
     CHECK_EQ(launched(&s, graph), 0);
     CHECK_OK(gpuexec_node_set_argument(n, 1, &out, sizeof out));
     CHECK_EQ(launched(&s, graph), 11);
@@ -203,7 +203,7 @@ TEST(a_node_after_many) {
         fills[i] = gpuexec_graph_add_fill(graph, s.data + 4 * (i % 20 + WORDS - 20), 7, 4, 1,
                                           i < 20 ? GPUEXEC_FIRST : GPUEXEC_AFTER(fills[i - 20]));
     n = add(&s, graph, 1, all);
-    gpuexec_graph_add_copy_out(graph, s.host, s.data, BYTES, GPUEXEC_AFTER(n));
+    gpuexec_graph_add_copy(graph, LINE(ON_HOST(s.host, 0), ON_DEVICE(s.data, 0), BYTES), GPUEXEC_AFTER(n));
     CHECK_EQ(launched(&s, graph), 8);
     CHECK_EQ(s.host[WORDS - 20], 8);
 }
@@ -217,14 +217,14 @@ TEST(every_kind_of_node) {
     gpuexec_node  fill, host, record, empty, in, part, box, inner, sum;
     gpuexec_ptr   pitched = gpuexec_alloc(s.ctx, 16 * 64);
     uint32_t     *source = (uint32_t *)gpuexec_alloc_pinned(s.ctx, BYTES);
-    gpuexec_copy_3d_desc copy = { 0 };
+    gpuexec_copy_desc copy = { 0 };
     int           calls = 0, i;
     for (i = 0; i < WORDS; i++) source[i] = (uint32_t)i;
     inner = add(&s, child, 1000, GPUEXEC_FIRST);
     CHECK_MADE(inner.graph);
-    fill = gpuexec_graph_add_fill_2d(graph, pitched, 64, 0xab, 1, 48, 16, GPUEXEC_FIRST);
+    fill = gpuexec_graph_add_copy(graph, ROWS(ON_DEVICE(pitched, 64), OF_VALUE(0xab, 1), 1 * 48, 16), GPUEXEC_FIRST);
     host = gpuexec_graph_add_host(graph, count_up, &calls, GPUEXEC_FIRST);
-    in = gpuexec_graph_add_copy_in(graph, s.data, source, BYTES, GPUEXEC_FIRST);
+    in = gpuexec_graph_add_copy(graph, LINE(ON_DEVICE(s.data, 0), ON_HOST(source, 0), BYTES), GPUEXEC_FIRST);
     empty = gpuexec_graph_add_empty(graph, GPUEXEC_AFTER(fill, host, in));
     part = gpuexec_graph_add_child(graph, child, GPUEXEC_AFTER(empty));
     CHECK_OK(gpuexec_node_set_dims(inner, gpuexec_grid(1, 1, 0)));           /* the clone is not affected */
@@ -235,10 +235,10 @@ TEST(every_kind_of_node) {
     copy.width_bytes = 48;
     copy.height = 16;
     copy.depth = 1;
-    box = gpuexec_graph_add_copy_3d(graph, &copy, GPUEXEC_AFTER(part));
+    box = gpuexec_graph_add_copy(graph, &copy, GPUEXEC_AFTER(part));
     record = gpuexec_graph_add_record(graph, event, GPUEXEC_AFTER(box));
     sum = gpuexec_graph_add_wait(graph, event, GPUEXEC_AFTER(record));
-    sum = gpuexec_graph_add_copy(graph, pitched, s.data + BYTES - 4, 4, GPUEXEC_AFTER(sum));
+    sum = gpuexec_graph_add_copy(graph, LINE(ON_DEVICE(pitched, 0), ON_DEVICE(s.data + BYTES - 4, 0), 4), GPUEXEC_AFTER(sum));
     CHECK_MADE(sum.graph);
     for (i = 1; i <= 2; i++) {
         CHECK_OK(gpuexec_graph_launch(graph, s.stream));
@@ -251,8 +251,8 @@ TEST(every_kind_of_node) {
         CHECK_EQ(s.host[200], WORDS - 1 + 1000);
     }
     copy.height = 8;
-    CHECK_OK(gpuexec_node_set_copy_3d(box, &copy));
-    CHECK_OK(gpuexec_node_set_fill_2d(fill, pitched, 64, 0xcd, 1, 48, 16));
+    CHECK_OK(gpuexec_node_set_copy(box, &copy));
+    CHECK_OK(gpuexec_node_set_copy(fill, ROWS(ON_DEVICE(pitched, 64), OF_VALUE(0xcd, 1), 1 * 48, 16)));
     memset(s.host, 0, BYTES);
     CHECK_OK(gpuexec_graph_launch(graph, s.stream));
     CHECK_OK(gpuexec_stream_sync(s.stream));
@@ -270,7 +270,7 @@ TEST(memory_that_a_graph_allocates) {
     n = gpuexec_graph_add_fill(graph, p, 9, 4, WORDS, GPUEXEC_AFTER(alloc));
     CHECK_NOT_MADE(gpuexec_graph_add_fill(graph, p, 9, 4, WORDS + 1, GPUEXEC_AFTER(alloc)).graph, GPUEXEC_BAD_ARGUMENT,
                    "only 2048 bytes remain");
-    n = gpuexec_graph_add_copy_out(graph, s.host, p, BYTES, GPUEXEC_AFTER(n));
+    n = gpuexec_graph_add_copy(graph, LINE(ON_HOST(s.host, 0), ON_DEVICE(p, 0), BYTES), GPUEXEC_AFTER(n));
     CHECK_NOT_MADE(gpuexec_graph_add_free(graph, s.data, GPUEXEC_AFTER(n)).graph, GPUEXEC_BAD_ARGUMENT,
                    "was not allocated by a graph", "gpuexec_free");
     CHECK_NOT_MADE(gpuexec_graph_add_free(graph, 12345, GPUEXEC_AFTER(n)).graph, GPUEXEC_BAD_ARGUMENT,
@@ -335,8 +335,8 @@ TEST(a_disabled_fill_keeps_the_order) {
     wait = gpuexec_graph_add_kernel(graph, gate.kernel, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(word), GPUEXEC_FIRST);
     kernel = add(&s, graph, 1, GPUEXEC_AFTER(wait));
     fill = gpuexec_graph_add_fill(graph, aside, 0, 4, WORDS, GPUEXEC_AFTER(kernel));
-    CHECK_OK(gpuexec_fill_now(s.ctx, s.data, 0, BYTES));
-    CHECK_MADE(gpuexec_graph_add_copy_out(graph, s.host, s.data, BYTES, GPUEXEC_AFTER(fill)).graph);
+    CHECK_OK(gpuexec_fill_now(s.ctx, s.data, 0, 1, BYTES));
+    CHECK_MADE(gpuexec_graph_add_copy(graph, LINE(ON_HOST(s.host, 0), ON_DEVICE(s.data, 0), BYTES), GPUEXEC_AFTER(fill)).graph);
     for (i = 1; i <= 4; i++) {
         *gate.word = 0;
         if (i == 3) CHECK_OK(gpuexec_node_enable(fill, 1));
@@ -393,7 +393,7 @@ TEST(attributes_of_kernel_nodes) {
                                           GPUEXEC_ARGS(s.data, by, (uint32_t){ 0 }), GPUEXEC_AFTER(n));
         CHECK_MADE(n.graph);
     }
-    gpuexec_graph_add_copy_out(graph, s.host, s.data, BYTES, GPUEXEC_AFTER(n));
+    gpuexec_graph_add_copy(graph, LINE(ON_HOST(s.host, 0), ON_DEVICE(s.data, 0), BYTES), GPUEXEC_AFTER(n));
     CHECK_EQ(launched(&s, graph), 3);
     graph = gpuexec_graph_clone(graph);                                      /* with the attributes */
     CHECK_EQ(launched(&s, graph), 3);
@@ -451,8 +451,9 @@ TEST(errors_of_nodes_name_them) {
     CHECK_REFUSED(gpuexec_node_set_fill(n[0], s.data, 256, 1, 1), GPUEXEC_BAD_ARGUMENT, "0x100 does not fit into 1");
     CHECK_REFUSED(gpuexec_node_set_fill(n[0], s.data, 1, 4, WORDS + 1), GPUEXEC_BAD_ARGUMENT, "node 0: cannot fill",
                   "only 2048 bytes remain");
-    CHECK_REFUSED(gpuexec_node_set_copy_out(n[2], NULL, s.data, 4), GPUEXEC_BAD_ARGUMENT, "node 2: ", "is NULL");
-    CHECK_REFUSED(gpuexec_node_set_copy_out(n[2], s.host, s.data, 0), GPUEXEC_BAD_ARGUMENT, "a node cannot be empty");
+    CHECK_REFUSED(gpuexec_node_set_copy(n[2], LINE(ON_HOST(NULL, 0), ON_DEVICE(s.data, 0), 4)), GPUEXEC_BAD_ARGUMENT, "node 2: ",
+                  "the destination has neither a device address nor a host pointer");
+    CHECK_REFUSED(gpuexec_node_set_copy(n[2], LINE(ON_HOST(s.host, 0), ON_DEVICE(s.data, 0), 0)), GPUEXEC_BAD_ARGUMENT, "a node cannot be empty");
     CHECK_REFUSED(gpuexec_node_enable((gpuexec_node){ graph, 3 }, 1), GPUEXEC_BAD_ARGUMENT,
                   "there is no node 3: the graph created at", "has 3 nodes");
     CHECK_NOT_MADE(gpuexec_graph_add_host(graph, NULL, NULL, GPUEXEC_FIRST).graph, GPUEXEC_BAD_ARGUMENT, "is NULL");
@@ -574,7 +575,7 @@ TEST(a_loop_in_a_graph) {
     CHECK_MADE(body);
     n = add(&s, body, 1, GPUEXEC_FIRST);
     gpuexec_graph_add_kernel(body, kernel, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(more, counter), GPUEXEC_AFTER(n));
-    gpuexec_graph_add_copy_out(graph, s.host, s.data, BYTES, GPUEXEC_AFTER(loop));
+    gpuexec_graph_add_copy(graph, LINE(ON_HOST(s.host, 0), ON_DEVICE(s.data, 0), BYTES), GPUEXEC_AFTER(loop));
     CHECK_EQ(launched(&s, graph), 10);
     CHECK_EQ(launched(&s, graph), 10);
     CHECK_OK(gpuexec_node_set_argument(n, 1, &by, 4));                       /* in the body: it is instantiated again */
@@ -607,7 +608,7 @@ TEST(branches_in_a_graph) {
     often = gpuexec_graph_condition(graph, 0);
     n = gpuexec_graph_add_kernel(graph, kernel, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(often, counter), GPUEXEC_FIRST);
     n = gpuexec_graph_add_if(graph, often, &outer, GPUEXEC_AFTER(n));        /* in the first three launches */
-    gpuexec_graph_add_copy_out(graph, s.host, s.data, BYTES, GPUEXEC_AFTER(n));
+    gpuexec_graph_add_copy(graph, LINE(ON_HOST(s.host, 0), ON_DEVICE(s.data, 0), BYTES), GPUEXEC_AFTER(n));
     twice = gpuexec_graph_condition(outer, 0);
     n = gpuexec_graph_add_kernel(outer, kernel, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(twice, counter), GPUEXEC_FIRST);
     gpuexec_graph_add_if(outer, twice, &inner, GPUEXEC_AFTER(n));
@@ -665,7 +666,7 @@ TEST(a_graph_built_while_another_thread_frees) {
         CHECK_OK(gpuexec_node_set_argument(last, 1, &by, 4));
     }
     pthread_join(thread, NULL);
-    gpuexec_graph_add_copy_out(graph, s.host, s.data, BYTES, GPUEXEC_AFTER(last));
+    gpuexec_graph_add_copy(graph, LINE(ON_HOST(s.host, 0), ON_DEVICE(s.data, 0), BYTES), GPUEXEC_AFTER(last));
     CHECK_EQ(launched(&s, graph), 600);
 }
 
@@ -679,9 +680,9 @@ TEST_MULTI(one_graph_over_two_devices) {
     graph = gpuexec_graph_create(s.ctx);
     a = gpuexec_graph_add_fill(graph, t.data, 3, 4, WORDS, GPUEXEC_FIRST);
     b = add(&t, graph, 4, GPUEXEC_AFTER(a));
-    c = gpuexec_graph_add_copy(graph, s.data, t.data, BYTES, GPUEXEC_AFTER(b));
+    c = gpuexec_graph_add_copy(graph, LINE(ON_DEVICE(s.data, 0), ON_DEVICE(t.data, 0), BYTES), GPUEXEC_AFTER(b));
     c = add(&s, graph, 5, GPUEXEC_AFTER(c));
-    gpuexec_graph_add_copy_out(graph, s.host, s.data, BYTES, GPUEXEC_AFTER(c));
+    gpuexec_graph_add_copy(graph, LINE(ON_HOST(s.host, 0), ON_DEVICE(s.data, 0), BYTES), GPUEXEC_AFTER(c));
     CHECK_EQ(launched(&s, graph), 12);
     CHECK_OK(gpuexec_graph_launch(graph, t.stream));
     CHECK_OK(gpuexec_stream_sync(t.stream));

@@ -84,7 +84,7 @@ TEST(links_lto_ir) {
     l = linker_of(ctx, NULL);
     mod = gpuexec_linker_load(l);
     check_that_it_runs(ctx, mod, 7, 2);
-    CHECK(gpuexec_module_global(mod, "bias", &bytes) != 0 && bytes == 4);
+    CHECK(gpuexec_module_global_address(mod, "bias", &bytes) != 0 && bytes == 4);
     CHECK_EQ(gpuexec_kernel_parameter_size(gpuexec_kernel_get(mod, "k"), 0), 8);
     CHECK_RESULT(gpuexec_linker_add(l, GPUEXEC_INPUT_LTO, c.twice, c.twice_bytes, NULL), GPUEXEC_TOO_LATE);
     gpuexec_take_error();

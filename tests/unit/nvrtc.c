@@ -117,7 +117,7 @@ TEST(compiles) {
                                  "{ int y; x[threadIdx.x] *= by + table[0] + BY - 5; }\n", "t.cu", &d);
     CHECK_MADE(mod);
     CHECK(runs(ctx, gpuexec_kernel_get(mod, "twice<int>"), 2));
-    CHECK(gpuexec_module_global(mod, "&table", &bytes) != 0);
+    CHECK(gpuexec_module_global_address(mod, "&table", &bytes) != 0);
     CHECK_EQ(bytes, 16);
     CHECK_TEXT(gpuexec_module_log(mod), "t.cu(5): warning", "\"y\"");
 }

@@ -176,7 +176,7 @@ static void check_received(setting t, const values *v) {
     n = put(wanted, n, v->u4, 4);
     n = put(wanted, n, &v->l, 8);
     CHECK_OK(gpuexec_copy_out(t.stream, got, t.data, n));
-    CHECK_OK(gpuexec_fill(t.stream, t.data, 0, 4096));
+    CHECK_OK(gpuexec_fill(t.stream, t.data, 0, 1, 4096));
     CHECK_OK(gpuexec_stream_sync(t.stream));
     CHECK(memcmp(got, wanted, n) == 0);
 }
@@ -799,7 +799,7 @@ TEST(prepared_launches_run_with_what_they_hold) {
     CHECK_OK(gpuexec_prepared_set(p, 0, &other, sizeof other));
     n = 100000;
     CHECK_OK(gpuexec_prepared_set(p, 2, &n, sizeof n));
-    CHECK_OK(gpuexec_prepared_dims(p, gpuexec_grid(2, 32, 16)));
+    CHECK_OK(gpuexec_prepared_set_dims(p, gpuexec_grid(2, 32, 16)));
     *place = 3;
     CHECK_OK(gpuexec_launch_prepared(p));
     CHECK_EQ(word(t, 256 + 63), 3);
@@ -822,7 +822,7 @@ TEST(prepared_without_parameters_and_on_the_legacy_stream) {
     CHECK_TEXT(gpuexec_error_text(), "no argument 0", "\"bump\" has no arguments, so there is no argument 0");
     gpuexec_take_error();
     CHECK_OK(gpuexec_context_sync(ctx));
-    CHECK_OK(gpuexec_copy_out_now(ctx, &value, gpuexec_module_global(mod, "counter", NULL), 4));
+    CHECK_OK(gpuexec_copy_out_now(ctx, &value, gpuexec_module_global_address(mod, "counter", NULL), 4));
     CHECK_EQ(value, 40 + 4 * 9);
 }
 
@@ -845,9 +845,9 @@ TEST(prepared_with_attributes) {
     CHECK_OK(gpuexec_copy_out(t.stream, &value, t.data, 4));
     CHECK_OK(gpuexec_stream_sync(t.stream));
     CHECK_EQ(value, 32);
-    CHECK_REFUSED(gpuexec_prepared_dims(p, gpuexec_grid(1 << 20, 1024, 0)), GPUEXEC_BAD_LAUNCH,
-                  "gpuexec_prepared_dims", "1048576 blocks", "1024 threads");
-    CHECK_OK(gpuexec_prepared_dims(p, gpuexec_grid(1, 4, 0)));
+    CHECK_REFUSED(gpuexec_prepared_set_dims(p, gpuexec_grid(1 << 20, 1024, 0)), GPUEXEC_BAD_LAUNCH,
+                  "gpuexec_prepared_set_dims", "1048576 blocks", "1024 threads");
+    CHECK_OK(gpuexec_prepared_set_dims(p, gpuexec_grid(1, 4, 0)));
     CHECK_OK(gpuexec_launch_prepared(p));
     desc.cooperative = 1;
     CHECK_NOT_MADE(gpuexec_prepare_with(t.kernel, t.stream, gpuexec_grid(1 << 20, 1024, 0), &desc,
@@ -890,7 +890,7 @@ TEST(prepared_with_clusters) {
     CHECK_OK(gpuexec_copy_out(t.stream, &value, t.data, 4));
     CHECK_OK(gpuexec_stream_sync(t.stream));
     CHECK_EQ(value, 64);
-    CHECK_REFUSED(gpuexec_prepared_dims(p, gpuexec_grid(5, 8, 0)), GPUEXEC_BAD_LAUNCH, "grid_x is 5", "2 blocks");
+    CHECK_REFUSED(gpuexec_prepared_set_dims(p, gpuexec_grid(5, 8, 0)), GPUEXEC_BAD_LAUNCH, "grid_x is 5", "2 blocks");
     desc.cluster_x = 16;
     desc.non_portable_cluster = 1;
     p = gpuexec_prepare_with(t.kernel, t.stream, gpuexec_grid(16, 8, 0), &desc, GPUEXEC_ARGS(t.data));
@@ -912,7 +912,7 @@ TEST(a_prepared_launch_on_another_stream) {
     CHECK_OK(gpuexec_stream_sync(t.stream));
     gate_close(g, t.stream);
     CHECK_OK(gpuexec_launch_prepared(p));
-    CHECK_OK(gpuexec_prepared_stream(p, other));
+    CHECK_OK(gpuexec_prepared_set_stream(p, other));
     CHECK_OK(gpuexec_launch_prepared(p));
     CHECK_OK(gpuexec_launch_prepared(p));
     CHECK_OK(gpuexec_copy_out(other, &value, t.data, 4));
@@ -920,14 +920,14 @@ TEST(a_prepared_launch_on_another_stream) {
     CHECK_EQ(value, 3);
     gate_open(g);
     CHECK_OK(gpuexec_stream_sync(t.stream));
-    CHECK_OK(gpuexec_prepared_stream(p, gpuexec_stream_legacy(t.ctx)));
+    CHECK_OK(gpuexec_prepared_set_stream(p, gpuexec_stream_legacy(t.ctx)));
     CHECK_OK(gpuexec_launch_prepared(p));
     CHECK_OK(gpuexec_context_sync(t.ctx));
     CHECK_OK(gpuexec_stream_destroy(gone));
-    CHECK_REFUSED(gpuexec_prepared_stream(p, gone), GPUEXEC_STALE_HANDLE, "gpuexec_prepared_stream");
-    CHECK_REFUSED(gpuexec_prepared_stream(p, none), GPUEXEC_BAD_HANDLE, "the stream");
-    CHECK_REFUSED(gpuexec_prepared_stream(p, gpuexec_stream_create(second, NULL)), GPUEXEC_WRONG_CONTEXT, "count");
-    CHECK_OK(gpuexec_prepared_stream(p, other));                     /* a failed call has changed nothing */
+    CHECK_REFUSED(gpuexec_prepared_set_stream(p, gone), GPUEXEC_STALE_HANDLE, "gpuexec_prepared_set_stream");
+    CHECK_REFUSED(gpuexec_prepared_set_stream(p, none), GPUEXEC_BAD_HANDLE, "the stream");
+    CHECK_REFUSED(gpuexec_prepared_set_stream(p, gpuexec_stream_create(second, NULL)), GPUEXEC_WRONG_CONTEXT, "count");
+    CHECK_OK(gpuexec_prepared_set_stream(p, other));                     /* a failed call has changed nothing */
     CHECK_OK(gpuexec_stream_destroy(t.stream));                      /* it no longer needs that one */
     CHECK_OK(gpuexec_launch_prepared(p));
     CHECK_OK(gpuexec_copy_out(other, &value, t.data, 4));
@@ -936,7 +936,7 @@ TEST(a_prepared_launch_on_another_stream) {
     CHECK_OK(gpuexec_stream_destroy(other));
     CHECK_REFUSED(gpuexec_launch_prepared(p), GPUEXEC_STALE_HANDLE, "is stale: it was destroyed by "
                   "gpuexec_stream_destroy");
-    CHECK_OK(gpuexec_prepared_stream(p, gpuexec_stream_legacy(t.ctx)));      /* and a new stream revives it */
+    CHECK_OK(gpuexec_prepared_set_stream(p, gpuexec_stream_legacy(t.ctx)));      /* and a new stream revives it */
     CHECK_OK(gpuexec_launch_prepared(p));
     CHECK_OK(gpuexec_context_sync(t.ctx));
 }
@@ -983,7 +983,7 @@ TEST(what_cannot_be_prepared) {
 #undef REFUSED
     p = gpuexec_prepare(t.kernel, t.stream, gpuexec_grid(1, 1, 0), GPUEXEC_ARGS(out, by, n));
     CHECK_MADE(p);
-    CHECK_REFUSED(gpuexec_prepared_dims(p, gpuexec_grid(1, 5000, 0)), GPUEXEC_BAD_LAUNCH, "gpuexec_prepared_dims",
+    CHECK_REFUSED(gpuexec_prepared_set_dims(p, gpuexec_grid(1, 5000, 0)), GPUEXEC_BAD_LAUNCH, "gpuexec_prepared_set_dims",
                   "block_x is 5000");
     CHECK_REFUSED(gpuexec_prepared_set(p, 3, &by, 4), GPUEXEC_BAD_ARGUMENT, "no argument 3", "\"add\" has 3");
     CHECK_REFUSED(gpuexec_prepared_set(p, -1, &by, 4), GPUEXEC_BAD_ARGUMENT, "no argument -1");
@@ -1071,8 +1071,8 @@ TEST(prepared_when_something_ends) {
                   "prepared at tests/unit/params.c:", "is stale: it was closed by gpuexec_module_unload at tests/unit/",
                   "cure: prepare it again with gpuexec_prepare, with the kernel");
     CHECK_REFUSED(gpuexec_launch_prepared(unsent), GPUEXEC_STALE_HANDLE, "closed by gpuexec_module_unload");
-    CHECK_REFUSED(gpuexec_prepared_dims(by_module, gpuexec_grid(1, 1, 0)), GPUEXEC_STALE_HANDLE,
-                  "gpuexec_prepared_dims", "closed by gpuexec_module_unload");
+    CHECK_REFUSED(gpuexec_prepared_set_dims(by_module, gpuexec_grid(1, 1, 0)), GPUEXEC_STALE_HANDLE,
+                  "gpuexec_prepared_set_dims", "closed by gpuexec_module_unload");
     CHECK_REFUSED(gpuexec_prepared_set(by_module, 0, &t.data, 4), GPUEXEC_BAD_PARAMETERS,
                   "argument 0 (counted from 0) of kernel \"count\" has 8 bytes");
     CHECK_OK(gpuexec_prepared_set(by_module, 0, &t.data, 8));             /* it has its own memory */

@@ -121,7 +121,7 @@ TEST(shared_memory_that_is_not_given) {
     gxi.cu.cuFuncSetAttribute = no_attribute;
     CHECK_REFUSED(gpuexec_launch(shared, t.stream, large, GPUEXEC_ARGS(t.data, words)), GPUEXEC_BAD_LAUNCH,
                   "cannot launch kernel \"fill_dynamic_shared\"", "60000 bytes", "cuFuncSetAttribute");
-    CHECK_REFUSED(gpuexec_prepared_dims(p, large), GPUEXEC_BAD_ARGUMENT,
+    CHECK_REFUSED(gpuexec_prepared_set_dims(p, large), GPUEXEC_BAD_ARGUMENT,
                   "cannot set 60000 bytes of dynamic shared memory");
     CHECK_NOT_MADE(gpuexec_prepare_at(NULL, shared, t.stream, large, GPUEXEC_ARGS(t.data, words)), GPUEXEC_BAD_ARGUMENT,
                    "gpuexec_prepare: cannot set 60000 bytes", "\"fill_dynamic_shared\"");
@@ -451,9 +451,9 @@ TEST(success_that_gives_nothing) {
             "cannot load the image");
     NOTHING(cuModuleGetFunction, no_function, CHECK(!gpuexec_ok(gpuexec_kernel_get(t.mod, "add"))), "kernel \"add\" of",
             "cannot load");
-    NOTHING(cuModuleGetGlobal, no_variable, CHECK_EQ(gpuexec_module_global(t.mod, "v", NULL), 0),
+    NOTHING(cuModuleGetGlobal, no_variable, CHECK_EQ(gpuexec_module_global_address(t.mod, "v", NULL), 0),
             "has no variable \"v\"");
-    NOTHING(cuModuleGetGlobal, no_variable, CHECK_RESULT(gpuexec_module_set_global(t.mod, "v", &value, 4),
+    NOTHING(cuModuleGetGlobal, no_variable, CHECK_RESULT(gpuexec_module_write_global(t.mod, "v", &value, 4),
                                                          GPUEXEC_DRIVER_ERROR), "has no variable \"v\"");
     NOTHING(cuStreamCreateWithPriority, no_stream, CHECK(!gpuexec_ok(gpuexec_stream_create(t.ctx, NULL))),
             "cannot create a stream");

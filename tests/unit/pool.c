@@ -41,7 +41,7 @@ TEST(memory_between_two_points_of_a_stream) {
     for (i = 0; i < ROUNDS; i++) {
         gpuexec_ptr p = gpuexec_alloc_on(s.stream, BYTES), q = gpuexec_alloc_on(s.stream, BYTES + 4 * i);
         CHECK(p && q && p != q && p % 256 == 0);
-        CHECK_OK(gpuexec_fill32(s.stream, p, i, WORDS));
+        CHECK_OK(gpuexec_fill(s.stream, p, i, 4, WORDS));
         CHECK_OK(gpuexec_copy(s.stream, q, p, BYTES));
         CHECK_OK(gpuexec_free_on(s.stream, p));
         CHECK_OK(add_to(&s, s.stream, q, 100));
@@ -61,7 +61,7 @@ TEST(streams_share_memory) {
     uint32_t       i;
     for (i = 0; i < ROUNDS; i++) {
         gpuexec_ptr p = gpuexec_alloc_on(s.stream, BYTES);
-        CHECK_OK(gpuexec_fill32(s.stream, p, i, WORDS));
+        CHECK_OK(gpuexec_fill(s.stream, p, i, 4, WORDS));
         CHECK_OK(gpuexec_stream_wait_stream(other, s.stream));
         CHECK_OK(add_to(&s, other, p, 1));
         CHECK_OK(gpuexec_copy_out(other, s.host + i, p, 4));
@@ -81,7 +81,7 @@ TEST(all_kinds_of_streams) {
     int i;
     for (i = 0; i < 4; i++) {
         gpuexec_ptr p = gpuexec_alloc_on(streams[i], BYTES);
-        CHECK_OK(gpuexec_fill32(streams[i], p, 5, WORDS));
+        CHECK_OK(gpuexec_fill(streams[i], p, 5, 4, WORDS));
         CHECK_OK(add_to(&s, streams[i], p, 2));
         CHECK_OK(gpuexec_copy_out(streams[i], s.host, p, BYTES));
         CHECK_OK(gpuexec_free_on(streams[i], p));
@@ -107,7 +107,7 @@ TEST(in_a_capture) {
         CHECK_FAILED(gpuexec_free(p), GPUEXEC_BAD_ARGUMENT, "was allocated in a capture, at ", "pool.c:",
                      "belongs to the graph", "gpuexec_free_on");
         CHECK_OK(gpuexec_free_on(other, gpuexec_alloc_on(other, BYTES)));        /* does not break the capture */
-        CHECK_OK(gpuexec_fill32(s.stream, p, 1, WORDS));
+        CHECK_OK(gpuexec_fill(s.stream, p, 1, 4, WORDS));
         CHECK_OK(add_to(&s, s.stream, p, 2));
         CHECK_OK(gpuexec_copy(s.stream, before, p, BYTES));
         CHECK_OK(gpuexec_free_on(s.stream, p));
@@ -132,7 +132,7 @@ TEST(a_graph_that_leaves_memory_to_the_program) {
     int           i;
     GPUEXEC_CAPTURE(s.stream, &g) {
         p = gpuexec_alloc_on(s.stream, BYTES);
-        CHECK_OK(gpuexec_fill32(s.stream, p, 7, WORDS));
+        CHECK_OK(gpuexec_fill(s.stream, p, 7, 4, WORDS));
         CHECK_OK(gpuexec_free(q));                                   /* after the capture */
     }
     for (i = 0; i < 3; i++) {
@@ -155,7 +155,7 @@ TEST(a_graph_whose_memory_is_freed_on_a_stream) {
     p[1] = gpuexec_alloc(s.ctx, BYTES);
     for (i = 0; i < 2; i++) {
         gpuexec_graph g = { 0 };
-        GPUEXEC_CAPTURE(s.stream, &g) CHECK_OK(gpuexec_fill32(s.stream, p[i], 7, WORDS));
+        GPUEXEC_CAPTURE(s.stream, &g) CHECK_OK(gpuexec_fill(s.stream, p[i], 7, 4, WORDS));
         CHECK_OK(gpuexec_graph_launch(g, s.stream));
         CHECK_OK(gpuexec_free_on(s.stream, p[i]));
         CHECK_REFUSED(gpuexec_graph_launch(g, s.stream), GPUEXEC_STALE_HANDLE, "node 0 uses the 2048 bytes",
@@ -174,7 +174,7 @@ TEST(the_allocation_is_known) {
     CHECK_EQ(i.device_address, p + 99);
     CHECK_EQ(i.ours, 1);
     CHECK_TEXT(i.where, "pool.c:");
-    CHECK_REFUSED(gpuexec_fill(s.stream, p, 0, 101), GPUEXEC_BAD_ARGUMENT, "only 100 bytes remain", "pool.c:");
+    CHECK_REFUSED(gpuexec_fill(s.stream, p, 0, 1, 101), GPUEXEC_BAD_ARGUMENT, "only 100 bytes remain", "pool.c:");
     CHECK_REFUSED(gpuexec_copy_in(s.stream, p + 4, s.host, 100), GPUEXEC_BAD_ARGUMENT, "only 96 bytes remain");
     CHECK_OK(gpuexec_free_on(s.stream, p));
     CHECK_OK(gpuexec_stream_sync(s.stream));
@@ -196,7 +196,7 @@ TEST(both_ways_to_free) {
     CHECK_OK(gpuexec_stream_host_function(other, open_later, s.gate.word));
     CHECK_OK(gpuexec_free(p));                                   /* waits */
     CHECK_OK(gpuexec_stream_query(s.stream));
-    CHECK_OK(gpuexec_fill(s.stream, q, 1, BYTES));
+    CHECK_OK(gpuexec_fill(s.stream, q, 1, 1, BYTES));
     CHECK_OK(gpuexec_free_on(s.stream, q));
     CHECK_OK(gpuexec_stream_sync(s.stream));
     CHECK_FAILED(gpuexec_free(q), GPUEXEC_BAD_ARGUMENT, "was already freed: ", "(allocated at tests/unit/pool.c:",
@@ -220,7 +220,7 @@ TEST(wrong_frees) {
     CHECK_FAILED(gpuexec_free_on(s.stream, p), GPUEXEC_BAD_ARGUMENT, "was already freed");
     CHECK_FAILED(gpuexec_free_on(GPUEXEC_CURRENT, p), GPUEXEC_BAD_ARGUMENT, "was already freed");
     /* by gpuexec, if another allocation begins in these bytes; otherwise by the driver */
-    CHECK_REFUSED(gpuexec_fill(s.stream, p, 0, 0x7FFFFFFF), GPUEXEC_BAD_ARGUMENT, "gpuexec_fill");
+    CHECK_REFUSED(gpuexec_fill(s.stream, p, 0, 1, 0x7FFFFFFF), GPUEXEC_BAD_ARGUMENT, "gpuexec_fill");
     CHECK_OK(gpuexec_stream_sync(s.stream));
 }
 
@@ -233,7 +233,7 @@ TEST(memory_freed_in_stream_order_is_not_used) {
         again;
     uint32_t          word = 0;
     int               turn;
-    CHECK_OK(gpuexec_fill(s.stream, p, 1, BYTES));
+    CHECK_OK(gpuexec_fill(s.stream, p, 1, 1, BYTES));
     CHECK_OK(gpuexec_free_on_at("gone.c:2", s.stream, p));
 #define FREED(call) \
     CHECK_REFUSED(call, GPUEXEC_BAD_ARGUMENT, " was freed: ", " bytes of device memory at 0x", \
@@ -245,10 +245,10 @@ TEST(memory_freed_in_stream_order_is_not_used) {
         FREED(gpuexec_copy_in(s.stream, p, &word, 4));
         FREED(gpuexec_copy(s.stream, q, p, 4));
         FREED(gpuexec_copy(s.stream, p, q, 4));
-        FREED(gpuexec_fill(s.stream, p, 0, BYTES));
-        FREED(gpuexec_fill32(s.stream, p, 0, 1));
-        FREED(gpuexec_copy_2d(s.stream, q, 8, p, 8, 8, 2));
-        FREED(gpuexec_fill(GPUEXEC_CURRENT, p, 0, BYTES));
+        FREED(gpuexec_fill(s.stream, p, 0, 1, BYTES));
+        FREED(gpuexec_fill(s.stream, p, 0, 4, 1));
+        FREED(gpuexec_copy_with(s.stream, ROWS(ON_DEVICE(q, 8), ON_DEVICE(p, 8), 8, 2)));
+        FREED(gpuexec_fill(GPUEXEC_CURRENT, p, 0, 1, BYTES));
         if (turn == 0) CHECK_OK(gpuexec_stream_sync(s.stream));      /* the driver knows now that it is free */
         if (turn == 1) CHECK_OK(gpuexec_pool_trim(gpuexec_context_pool(s.ctx), 0));
     }
@@ -256,7 +256,7 @@ TEST(memory_freed_in_stream_order_is_not_used) {
     CHECK_OK(gpuexec_stream_sync(s.stream));
     for (turn = 0; turn < 3; turn++) {
         again = turn ? gpuexec_alloc_on(s.stream, BYTES) : gpuexec_alloc(s.ctx, BYTES);
-        CHECK_OK(gpuexec_fill(s.stream, again, 5, BYTES));
+        CHECK_OK(gpuexec_fill(s.stream, again, 5, 1, BYTES));
         CHECK_OK(gpuexec_copy_out(s.stream, &word, again, 4));
         CHECK_OK(gpuexec_stream_sync(s.stream));
         CHECK_EQ(word, 0x05050505);
@@ -275,7 +275,7 @@ TEST(others_allocate_where_gpuexec_freed) {
     CHECK_OK(gpuexec_free_on(s.stream, p));
     CHECK_EQ(cu.cuMemAllocFromPoolAsync(&q, BYTES, gpuexec_pool_native(pool), gpuexec_stream_native(s.stream)), 0);
     CHECK_EQ(q, p);                                              /* otherwise this tests nothing */
-    CHECK_OK(gpuexec_fill(s.stream, q, 3, BYTES));
+    CHECK_OK(gpuexec_fill(s.stream, q, 3, 1, BYTES));
     CHECK_OK(gpuexec_copy_out(s.stream, &word, q, 4));
     CHECK_OK(gpuexec_stream_sync(s.stream));
     CHECK_EQ(word, 0x03030303);
@@ -346,7 +346,7 @@ TEST(on_the_current_stream) {
     GPUEXEC_CONTEXT_SCOPE(s.ctx) {
         gate_close(s.gate, mine);
         p = gpuexec_alloc_on(GPUEXEC_CURRENT, BYTES);
-        CHECK_OK(gpuexec_fill(GPUEXEC_CURRENT, p, 7, BYTES));
+        CHECK_OK(gpuexec_fill(GPUEXEC_CURRENT, p, 7, 1, BYTES));
         CHECK_OK(gpuexec_stream_query(own));
         CHECK_RESULT(gpuexec_stream_query(mine), GPUEXEC_NOT_READY);
         gate_open(s.gate);
@@ -355,7 +355,7 @@ TEST(on_the_current_stream) {
     CHECK_OK(gpuexec_stream_sync(mine));
     GPUEXEC_CONTEXT_SCOPE(made) p = gpuexec_alloc_on(GPUEXEC_CURRENT, BYTES);
     CHECK_OK(gpuexec_context_close(s.ctx));
-    CHECK_OK(gpuexec_fill(GPUEXEC_CURRENT, p, 1, BYTES));        /* it is in the other context */
+    CHECK_OK(gpuexec_fill(GPUEXEC_CURRENT, p, 1, 1, BYTES));        /* it is in the other context */
     CHECK_OK(gpuexec_stream_sync(gpuexec_context_stream(made)));
     CHECK_OK(gpuexec_free_on(gpuexec_context_stream(made), p));
 }
@@ -374,7 +374,7 @@ TEST(a_pool_for_each_device) {
     CHECK(attribute(pool, USED) >= 2 * BYTES);
     CHECK(attribute(pool, RESERVED) >= attribute(pool, USED));
     CHECK_OK(gpuexec_context_close(s.ctx));                      /* frees p; the pool remains */
-    CHECK_OK(gpuexec_fill(t, q, 1, BYTES));
+    CHECK_OK(gpuexec_fill(t, q, 1, 1, BYTES));
     CHECK_OK(gpuexec_stream_sync(t));
     CHECK(pool_of(q) == pool && pool_of(gpuexec_alloc_on(t, BYTES)) == pool);
     CHECK_OK(gpuexec_context_close(made));
@@ -445,7 +445,7 @@ TEST(a_pool_of_the_program) {
     CHECK(gpuexec_same(own, gpuexec_context_pool(s.ctx)) && !gpuexec_same(own, pool));
     CHECK(i.device == 0 && !i.plain && i.threshold == SIZE_MAX && i.max_bytes == 0);
     CHECK(i.used == 2 * LARGE && i.used_high == i.used && i.reserved >= i.used && i.reserved_high == i.reserved);
-    CHECK_OK(gpuexec_fill32(s.stream, p, 5, WORDS));
+    CHECK_OK(gpuexec_fill(s.stream, p, 5, 4, WORDS));
     CHECK_OK(add_to(&s, s.stream, p, 2));
     CHECK_OK(gpuexec_copy_out(s.stream, s.host, p, BYTES));
     CHECK_OK(gpuexec_free_on(s.stream, p));
@@ -464,7 +464,7 @@ TEST(a_pool_of_the_program) {
     CHECK_EQ(i.reserved_high, 0);
     p = gpuexec_pool_alloc(pool, s.stream, LARGE);
     CHECK_OK(gpuexec_pool_destroy(pool));                        /* what is allocated remains */
-    CHECK_OK(gpuexec_fill(s.stream, p, 1, LARGE));
+    CHECK_OK(gpuexec_fill(s.stream, p, 1, 1, LARGE));
     CHECK_OK(gpuexec_free_on(s.stream, p));
     CHECK_OK(gpuexec_stream_sync(s.stream));
     CHECK_NO_MEMORY(gpuexec_pool_alloc(pool, s.stream, 4), GPUEXEC_STALE_HANDLE,
@@ -618,7 +618,7 @@ TEST(pools_in_a_capture) {
         CHECK_EQ(info_of(pool).threshold, 0);
         CHECK_OK(gpuexec_pool_trim(gpuexec_context_pool(s.ctx), 0));
         p = gpuexec_pool_alloc(pool, s.stream, BYTES);
-        CHECK_OK(gpuexec_fill32(s.stream, p, 3, WORDS));
+        CHECK_OK(gpuexec_fill(s.stream, p, 3, 4, WORDS));
         CHECK_OK(gpuexec_copy(s.stream, s.data, p, BYTES));
         CHECK_OK(gpuexec_free_on(s.stream, p));
         CHECK_OK(gpuexec_pool_destroy(before));
@@ -647,7 +647,7 @@ TEST_MULTI(pools_and_other_devices) {
                     "the pool is on device 0, but the stream is on device 1");
     if (!gpuexec_device_can_access_peer(1, 0)) SKIP("no access between these devices");
     p = gpuexec_pool_alloc(pool, s[0], BYTES);
-    CHECK_OK(gpuexec_fill32(s[0], p, 4, WORDS));
+    CHECK_OK(gpuexec_fill(s[0], p, 4, 4, WORDS));
     CHECK_OK(gpuexec_pool_peer_query(pool, ctx[1], &can));
     CHECK_EQ(can, 0);
     CHECK_OK(gpuexec_pool_peer_enable(pool, ctx[1]));
@@ -716,7 +716,7 @@ static void *run_frames(void *user) {
             me->refused++;
             continue;
         }
-        CHECK_OK(gpuexec_fill32(stream, p, frame, WORDS));
+        CHECK_OK(gpuexec_fill(stream, p, frame, 4, WORDS));
         CHECK_OK(add_to(me->s, stream, p, me->number));
         CHECK_OK(gpuexec_copy_out(stream, &host, p, 4));
         CHECK_OK(gpuexec_free_on(stream, p));
@@ -795,7 +795,7 @@ TEST_ALONE(a_device_without_pools) {
     desc.or_plain = 1;
     plain = gpuexec_pool_create(ctx, &desc);
     p = gpuexec_pool_alloc(plain, s, 100);
-    CHECK_OK(gpuexec_fill(s, p, 1, 100));
+    CHECK_OK(gpuexec_fill(s, p, 1, 1, 100));
     CHECK_OK(gpuexec_free_on(s, p));
     CHECK_OK(gpuexec_free(gpuexec_pool_alloc(plain, s, 100)));
     info = info_of(plain);
@@ -846,7 +846,7 @@ TEST(freed_memory_is_used_again) {
     CHECK_OK(gpuexec_context_sync(s.ctx));
     CHECK(take(pool, BYTES, b) == p);
     gate_close(s.gate, s.stream);
-    CHECK_OK(gpuexec_fill32(s.stream, p, 7, WORDS));
+    CHECK_OK(gpuexec_fill(s.stream, p, 7, 4, WORDS));
     CHECK_OK(gpuexec_copy_out(s.stream, s.host, p, 4));
     CHECK_EQ(cu.cuMemFreeAsync(p, a), 0);
     CHECK(cu.cuMemFreeAsync(p, a) == 1);
@@ -854,7 +854,7 @@ TEST(freed_memory_is_used_again) {
     CHECK(q != p);
     CHECK(take(pool, BYTES, a) == p);
     CHECK_EQ(attribute(pool, USED), 2 * BYTES);
-    CHECK_OK(gpuexec_fill32(s.stream, p, 8, 1));
+    CHECK_OK(gpuexec_fill(s.stream, p, 8, 4, 1));
     CHECK_OK(gpuexec_copy_out(s.stream, s.host + 1, p, 8));
     gate_open(s.gate);
     CHECK_OK(gpuexec_stream_sync(s.stream));
@@ -911,7 +911,7 @@ TEST(accounts_of_a_pool) {
     CHECK_EQ(cu.cuMemPoolDestroy(pool), 0);                      /* at once; the memory remains */
     CHECK_EQ(cu.cuMemPoolDestroy(pool), 1);
     CHECK_EQ(cu.cuMemAllocFromPoolAsync(&r, 8, pool, a), 1);
-    CHECK_OK(gpuexec_fill(s.stream, p, 1, 4096));
+    CHECK_OK(gpuexec_fill(s.stream, p, 1, 1, 4096));
     CHECK_EQ(cu.cuMemFreeAsync(p, a), 0);
     CHECK_OK(gpuexec_stream_sync(s.stream));
     CHECK_OK(gpuexec_context_get_memory(s.ctx, &before, NULL));

@@ -172,7 +172,7 @@ static host open_host(void) {
     h.b = gpuexec_stream_create(h.w.ctx, &non_blocking);
     h.d = gpuexec_alloc(h.w.ctx, 4);
     h.p = h.w.out;
-    CHECK_OK(gpuexec_fill_now(h.w.ctx, h.d, 0, 4));
+    CHECK_OK(gpuexec_fill_now(h.w.ctx, h.d, 0, 1, 4));
     *h.p = 0;
     return h;
 }
@@ -180,7 +180,7 @@ static host open_host(void) {
 /* The host reads the destination of a copy without waiting for it. */
 static int read_too_early(host h, int right) {
     int got;
-    gpuexec_fill32(h.a, h.d, 7, 1);
+    gpuexec_fill(h.a, h.d, 7, 4, 1);
     gpuexec_copy_out(h.a, h.w.out, h.d, 4);
     if (right) CHECK_OK(gpuexec_stream_sync(h.a));
     got = *h.p;
@@ -202,7 +202,7 @@ static int reused_too_early(host h, int right) {
 
 /* A stream reads data that another stream writes, and does not wait for it. */
 static int streams_apart(host h, int right) {
-    gpuexec_fill32(h.a, h.d, 7, 1);
+    gpuexec_fill(h.a, h.d, 7, 4, 1);
     if (right) gpuexec_stream_wait_stream(h.b, h.a);
     gpuexec_copy_out(h.b, h.w.out, h.d, 4);
     CHECK_OK(gpuexec_stream_sync(h.b));
@@ -211,7 +211,7 @@ static int streams_apart(host h, int right) {
 
 /* The same, but finally the host waits for everything. */
 static int streams_apart_then_all(host h, int right) {
-    gpuexec_fill32(h.a, h.d, 7, 1);
+    gpuexec_fill(h.a, h.d, 7, 4, 1);
     if (right) gpuexec_stream_wait_stream(h.b, h.a);
     gpuexec_copy_out(h.b, h.w.out, h.d, 4);
     CHECK_OK(gpuexec_context_sync(h.w.ctx));
@@ -220,7 +220,7 @@ static int streams_apart_then_all(host h, int right) {
 
 /* A stream that does not synchronise with the legacy stream reads data that the legacy stream writes. */
 static int apart_from_legacy(host h, int right) {
-    gpuexec_fill32(gpuexec_stream_legacy(h.w.ctx), h.d, 7, 1);
+    gpuexec_fill(gpuexec_stream_legacy(h.w.ctx), h.d, 7, 4, 1);
     gpuexec_copy_out(right ? h.w.s : h.a, h.w.out, h.d, 4);
     CHECK_OK(gpuexec_stream_sync(right ? h.w.s : h.a));
     return *h.p == 7;
@@ -259,7 +259,7 @@ static int freed_too_early(host h, int right) {
     gpuexec_ptr d = 0;
     cu = calls_find();
     CHECK_EQ(cu.cuMemAllocAsync(&d, 4, gpuexec_stream_native(h.a)), 0);
-    gpuexec_fill32(h.a, d, 7, 1);
+    gpuexec_fill(h.a, d, 7, 4, 1);
     if (right) gpuexec_stream_wait_stream(h.b, h.a);
     CHECK_EQ(cu.cuMemFreeAsync(d, gpuexec_stream_native(h.b)), 0);
     return gpuexec_stream_sync(h.b) == GPUEXEC_OK && gpuexec_stream_sync(h.a) == GPUEXEC_OK;
@@ -351,9 +351,9 @@ static void wait_by_queries(void) {
     host h = open_host();
     gpuexec_event e;
     int said = 0;
-    gpuexec_fill32(h.a, h.d, 7, 1);
+    gpuexec_fill(h.a, h.d, 7, 4, 1);
     while (gpuexec_stream_query(h.a) == GPUEXEC_NOT_READY) { }
-    gpuexec_fill32(h.a, h.d, 8, 1);
+    gpuexec_fill(h.a, h.d, 8, 4, 1);
     e = gpuexec_stream_record(h.a, NULL);
     while (gpuexec_event_query(e) == GPUEXEC_NOT_READY) { }
     gpuexec_copy_out(h.b, h.w.out, h.d, 4);

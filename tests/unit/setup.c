@@ -12,7 +12,7 @@ static int use_everything(void) {
     gpuexec_ptr     p   = gpuexec_alloc(ctx, 256);
     uint32_t       *h   = (uint32_t *)gpuexec_alloc_pinned(ctx, 256);
     uint32_t by = 7, n = 64;
-    gpuexec_fill(s, p, 0, 256);
+    gpuexec_fill(s, p, 0, 1, 256);
     gpuexec_launch(fn, s, gpuexec_grid_for(n, 32), GPUEXEC_ARGS(p, by, n));
     gpuexec_event_record(e, s);
     if (h) gpuexec_copy_out(s, h, p, 256);
@@ -162,7 +162,7 @@ TEST(shutdown_waits_for_work) {
     gpuexec_stream  s   = gpuexec_stream_create(ctx, NULL);
     uint32_t        *h  = (uint32_t *)calloc(1, sizeof *h);
     gpuexec_ptr     p   = gpuexec_alloc(ctx, sizeof *h);
-    gpuexec_fill(s, p, 0, sizeof *h);
+    gpuexec_fill(s, p, 0, 1, sizeof *h);
     CHECK_OK(gpuexec_launch(fn, s, gpuexec_grid(500, 128, 0), GPUEXEC_ARGS(p)));
     CHECK_OK(gpuexec_copy_out(s, h, p, sizeof *h));
     gpuexec_shutdown();
@@ -242,7 +242,7 @@ TEST(the_trace_shows_arguments) {
     fn = gpuexec_kernel_get(mod, "count");
     s = gpuexec_stream_create(ctx, &first);
     p = gpuexec_alloc(ctx, 1234);
-    CHECK_OK(gpuexec_fill(s, p, 7, 1234));
+    CHECK_OK(gpuexec_fill(s, p, 7, 1, 1234));
     CHECK_OK(gpuexec_launch(fn, s, gpuexec_grid(5, 32, 16), GPUEXEC_ARGS(p)));
     CHECK_OK(gpuexec_context_sync(ctx));
     CHECK_TEXT(lines, ", 1, -1) = CUDA_SUCCESS (0)  in gpuexec_stream_create at ", "cuCtxSynchronize () = CUDA_SUCCESS",

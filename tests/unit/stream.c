@@ -222,8 +222,8 @@ TEST(a_stream_waits_for_another) {
     int             i;
     own.non_blocking = 1;
     a = gpuexec_stream_create(ctx, &own), b = gpuexec_stream_create(ctx, &own);
-    gpuexec_fill_now(ctx, q, 0, 8 << 20);
-    for (i = 0; i < 20; i++) gpuexec_fill32(a, p, (uint32_t)i, 2 << 20);
+    gpuexec_fill_now(ctx, q, 0, 1, 8 << 20);
+    for (i = 0; i < 20; i++) gpuexec_fill(a, p, (uint32_t)i, 4, 2 << 20);
     CHECK_OK(gpuexec_stream_wait_stream(b, a));
     CHECK_OK(gpuexec_copy(b, q, p, 8 << 20));                       /* sees the last fill, without a wait on the host */
     CHECK_OK(gpuexec_copy_out(b, &got, q + (8 << 20) - 4, 4));
@@ -407,7 +407,7 @@ TEST(work_on_the_per_thread_stream) {
     gpuexec_stream stream = gpuexec_stream_per_thread(s.ctx), other = make_stream(s.ctx, 1, 0);
     gpuexec_event e;
     note n = { s.host, 0, 0 };
-    CHECK_OK(gpuexec_fill(stream, s.data, 0, BYTES));
+    CHECK_OK(gpuexec_fill(stream, s.data, 0, 1, BYTES));
     CHECK_OK(add_to(&s, stream, 6));
     e = gpuexec_stream_record(stream, NULL);
     CHECK_OK(gpuexec_stream_wait_event(other, e));
@@ -473,7 +473,7 @@ TEST_ALONE_MULTI(streams_of_two_devices_wait_for_each_other) {
         memset(h, 0, BYTES);
         gate.word[0] = 0;
         gate_close(gate, s[0]);
-        CHECK_OK(gpuexec_fill(s[0], p[0], 0, BYTES));
+        CHECK_OK(gpuexec_fill(s[0], p[0], 0, 1, BYTES));
         CHECK_OK(gpuexec_launch(fn[0], s[0], gpuexec_grid_for(n, 128), GPUEXEC_ARGS(p[0], by[0], n)));
         CHECK_OK(gpuexec_copy_out(s[0], h, p[0], BYTES));
         if (k) CHECK_OK(gpuexec_stream_wait_stream(s[1], s[0]));

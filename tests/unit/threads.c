@@ -217,7 +217,7 @@ typedef struct one { const crowd *all; uint32_t number, done; } one;
 static void add_up(gpuexec_context ctx, gpuexec_kernel add, gpuexec_stream s, uint32_t by) {
     uint32_t out[64] = { 0 }, n = 64, i;
     gpuexec_ptr p = gpuexec_alloc(ctx, sizeof out);
-    CHECK_OK(gpuexec_fill(s, p, 0, sizeof out));
+    CHECK_OK(gpuexec_fill(s, p, 0, 1, sizeof out));
     for (i = 0; i < 3; i++) CHECK_OK(gpuexec_launch(add, s, gpuexec_grid_for(n, 32), GPUEXEC_ARGS(p, by, n)));
     CHECK_OK(gpuexec_copy_out(s, out, p, sizeof out));
     CHECK_OK(gpuexec_stream_sync(s));
@@ -295,7 +295,7 @@ static void prepared(one *me) {
     CHECK_OK(gpuexec_params_add(b, GPUEXEC_UINT, &n));
     launch = gpuexec_prepare(gpuexec_kernel_get(me->all->mod, "add"), me->all->stream, gpuexec_grid(1, 32, 0),
                              gpuexec_params_args(b));
-    CHECK_OK(gpuexec_fill(me->all->stream, p, 0, 4 * n));
+    CHECK_OK(gpuexec_fill(me->all->stream, p, 0, 1, 4 * n));
     for (i = 0; i < 5; i++) CHECK_OK(gpuexec_launch_prepared(launch));
     CHECK_OK(gpuexec_copy_out(me->all->stream, &out, p, 4));
     CHECK_OK(gpuexec_stream_sync(me->all->stream));
@@ -334,8 +334,8 @@ static void in_stream_order(one *me) {           /* closing the contexts races f
     gpuexec_ptr p = gpuexec_alloc_on(own, 4096), q = gpuexec_alloc_on(me->all->stream, 4096);
     uint32_t out = 0;
     CHECK(p && q && p != q);
-    CHECK_OK(gpuexec_fill32(own, p, me->number, 1024));
-    CHECK_OK(gpuexec_fill(me->all->stream, q, 1, 4096));
+    CHECK_OK(gpuexec_fill(own, p, me->number, 4, 1024));
+    CHECK_OK(gpuexec_fill(me->all->stream, q, 1, 1, 4096));
     CHECK_OK(gpuexec_copy_out(own, &out, p, 4));
     CHECK_OK(gpuexec_free_on(me->all->stream, q));
     CHECK_OK(gpuexec_stream_sync(own));
@@ -444,8 +444,8 @@ static gpuexec_result refused(const failing *f) {
         gpuexec_kernel_get(f->mod, "no_such_kernel");      /* latched; the launch itself is right, but refused */
         return gpuexec_launch(kernel, f->stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS);
     case BY_COPY_IN:       return gpuexec_copy_in(f->stream, 0, bytes, sizeof bytes);
-    case BY_COPY_OUT_2D:   return gpuexec_copy_out_2d(f->stream, bytes, 8, 0, 8, 8, 1);
-    case BY_FILL:          return gpuexec_fill32(f->stream, 0, 1, 2);
+    case BY_COPY_OUT_2D:   return gpuexec_copy_with(f->stream, ROWS(ON_HOST(bytes, 8), ON_DEVICE(0, 8), 8, 1));
+    case BY_FILL:          return gpuexec_fill(f->stream, 0, 1, 4, 2);
     case BY_RECORD:        return gpuexec_event_record(no_event, f->stream);
     case BY_STREAM_RECORD:
         gpuexec_kernel_get(f->mod, "no_such_kernel");

@@ -17,7 +17,7 @@ static const char *number(unsigned long long n) {
 /* Refused calls have no effect: a launch still works. */
 static void check_that_it_still_works(const setting *s) {
     uint32_t by = 3, n = 1024, word = 0;
-    gpuexec_fill(s->stream, s->data, 0, 4096);
+    gpuexec_fill(s->stream, s->data, 0, 1, 4096);
     gpuexec_launch(s->kernel, s->stream, gpuexec_grid_for(n, 256), GPUEXEC_ARGS(s->data, by, n));
     gpuexec_copy_out(s->stream, &word, s->data + 4092, 4);
     CHECK_OK(gpuexec_stream_sync(s->stream));
@@ -436,7 +436,7 @@ TEST(stale_handles) {
     CHECK_OK(gpuexec_context_close(ctx));
     CHECK_FAILED(gpuexec_stream_sync(stream), GPUEXEC_STALE_HANDLE, "stream", "destroyed");
     CHECK_FAILED(gpuexec_stream_destroy(stream), GPUEXEC_STALE_HANDLE, "stream", "destroyed");
-    CHECK_REFUSED(gpuexec_fill(stream, s.data, 0, 4), GPUEXEC_STALE_HANDLE, "stream");
+    CHECK_REFUSED(gpuexec_fill(stream, s.data, 0, 1, 4), GPUEXEC_STALE_HANDLE, "stream");
     CHECK_REFUSED(gpuexec_launch(s.kernel, stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS), GPUEXEC_STALE_HANDLE,
                   "stream");
     CHECK_REFUSED(gpuexec_event_record(event, s.stream), GPUEXEC_STALE_HANDLE, "event");
@@ -579,7 +579,7 @@ TEST(handles_of_the_wrong_kind) {
     module_as_kernel.id  = s.mod.id;
     CHECK_FAILED(gpuexec_stream_sync(event_as_stream), GPUEXEC_WRONG_KIND, "event", "stream");
     CHECK_FAILED(gpuexec_stream_destroy(event_as_stream), GPUEXEC_WRONG_KIND, "event", "stream");
-    CHECK_REFUSED(gpuexec_fill(context_as_stream, s.data, 0, 4), GPUEXEC_WRONG_KIND, "context", "stream");
+    CHECK_REFUSED(gpuexec_fill(context_as_stream, s.data, 0, 1, 4), GPUEXEC_WRONG_KIND, "context", "stream");
     CHECK_REFUSED(gpuexec_launch(s.kernel, event_as_stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS), GPUEXEC_WRONG_KIND,
                   "event", "stream");
     CHECK_REFUSED(gpuexec_launch(module_as_kernel, s.stream, gpuexec_grid(1, 1, 0), GPUEXEC_NO_ARGS),
@@ -657,7 +657,7 @@ TEST(objects_of_two_contexts) {
         "opened at "
         "a.c:1, but the stream is on device 0, in the context opened at b.c:2", "or load the module");
     TWO(gpuexec_launch(kernel, of_c, one, GPUEXEC_NO_ARGS), "opened at a.c:1", "in the context adopted at c.c:3");
-    TWO(gpuexec_prepared_stream(prepared, of_c), "kernel \"nothing\" is", "in the context adopted at c.c:3");
+    TWO(gpuexec_prepared_set_stream(prepared, of_c), "kernel \"nothing\" is", "in the context adopted at c.c:3");
     TWO(gpuexec_event_record(event, of_b), "the event is on device 0, in the context opened at a.c:1", "b.c:2");
     TWO(gpuexec_context_set_stream(a, of_c), "the context is on device 0, the context opened at a.c:1",
         "in the context adopted at c.c:3");
@@ -865,17 +865,17 @@ TEST(copies_past_the_end) {
     CHECK_REFUSED(gpuexec_copy_in(s.stream, p, host, 4100), GPUEXEC_BAD_ARGUMENT, "4100", "4096");
     CHECK_REFUSED(gpuexec_copy_out(s.stream, host, p, 4100), GPUEXEC_BAD_ARGUMENT, "4100", "4096");
     CHECK_REFUSED(gpuexec_copy_in(s.stream, p + 4000, host, 101), GPUEXEC_BAD_ARGUMENT, "101", "4096");
-    CHECK_REFUSED(gpuexec_fill(s.stream, p, 0, 4100), GPUEXEC_BAD_ARGUMENT, "4100", "4096");
-    CHECK_REFUSED(gpuexec_fill32(s.stream, p, 0, 1025), GPUEXEC_BAD_ARGUMENT, "4100", "4096");
+    CHECK_REFUSED(gpuexec_fill(s.stream, p, 0, 1, 4100), GPUEXEC_BAD_ARGUMENT, "4100", "4096");
+    CHECK_REFUSED(gpuexec_fill(s.stream, p, 0, 4, 1025), GPUEXEC_BAD_ARGUMENT, "4100", "4096");
     /* times 4 overflows */
-    CHECK_REFUSED(gpuexec_fill32(s.stream, p, 0, ((size_t)1 << 62) + 1), GPUEXEC_BAD_ARGUMENT, "bytes");
+    CHECK_REFUSED(gpuexec_fill(s.stream, p, 0, 4, ((size_t)1 << 62) + 1), GPUEXEC_BAD_ARGUMENT, "bytes");
     CHECK_REFUSED(gpuexec_copy(s.stream, p, s.data, 4100), GPUEXEC_BAD_ARGUMENT, "4100", "4096");
     CHECK_REFUSED(gpuexec_copy(s.stream, s.data, p, 4100), GPUEXEC_BAD_ARGUMENT, "4100", "4096");
     CHECK_REFUSED(gpuexec_copy_in(s.stream, p, host, SIZE_MAX), GPUEXEC_BAD_ARGUMENT, "bytes");
     CHECK_REFUSED(gpuexec_copy_in_now(s.ctx, p, host, 4100), GPUEXEC_BAD_ARGUMENT, "4100", "4096");
     CHECK_REFUSED(gpuexec_copy_out_now(s.ctx, host, p + 8, 4096), GPUEXEC_BAD_ARGUMENT, "4096");
-    CHECK_REFUSED(gpuexec_fill_now(s.ctx, p, 0, 4100), GPUEXEC_BAD_ARGUMENT, "4100", "4096");
-    CHECK_OK(gpuexec_fill_now(s.ctx, p, 0, 4096));
+    CHECK_REFUSED(gpuexec_fill_now(s.ctx, p, 0, 1, 4100), GPUEXEC_BAD_ARGUMENT, "4100", "4096");
+    CHECK_OK(gpuexec_fill_now(s.ctx, p, 0, 1, 4096));
     check_that_it_still_works(&s);
 }
 
@@ -886,7 +886,7 @@ TEST(copies_from_and_to_nowhere) {
     CHECK_REFUSED(gpuexec_copy_out(s.stream, NULL, s.data, 4), GPUEXEC_BAD_ARGUMENT, "NULL");
     CHECK_REFUSED(gpuexec_copy_in(s.stream, 0, &host, 4), GPUEXEC_BAD_ARGUMENT, "0");
     CHECK_REFUSED(gpuexec_copy(s.stream, s.data, 0, 4), GPUEXEC_BAD_ARGUMENT, "0");
-    CHECK_REFUSED(gpuexec_fill(s.stream, 0, 0, 4), GPUEXEC_BAD_ARGUMENT, "0");
+    CHECK_REFUSED(gpuexec_fill(s.stream, 0, 0, 1, 4), GPUEXEC_BAD_ARGUMENT, "0");
     CHECK_REFUSED(gpuexec_copy_in_now(s.ctx, s.data, NULL, 4), GPUEXEC_BAD_ARGUMENT, "NULL");
     CHECK_REFUSED(gpuexec_copy_out_now(s.ctx, NULL, s.data, 4), GPUEXEC_BAD_ARGUMENT, "NULL");
     check_that_it_still_works(&s);
@@ -976,7 +976,7 @@ TEST_ALONE(a_fill_of_memory_freed_before_it_ran) {
     if (!on_cpu_device()) SKIP("a GPU lets the fill pass");
     CHECK_OK(gpuexec_stream_sync(s.stream));
     gate_close(gate, other);
-    CHECK_OK(gpuexec_fill(other, p, 0, 4000));
+    CHECK_OK(gpuexec_fill(other, p, 0, 1, 4000));
     CHECK_OK(gpuexec_free_on_at("gone.c:2", s.stream, p));
     CHECK_OK(gpuexec_stream_sync(s.stream));
     gate_open(gate);
