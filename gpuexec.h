@@ -238,7 +238,7 @@
           gpuexec_linker_destroy(linker);
       Inputs are PTX, cubins, fatbins, and objects and libraries from nvcc, in any order. gpuexec_linker_save writes
       the linked cubin to a file, so that the program can load it next time without compiling;
-      gpuexec_module_desc.cache does this automatically. A cubin runs only on GPUs whose compute capability has the same
+      gpuexec_linker_desc.cache does this automatically. A cubin runs only on GPUs whose compute capability has the same
       major version and the same or a higher minor version. A driver that executes only PTX links to PTX text.
       LTO-IR (nvcc -dlto) is optimized across all inputs that contain it. nvJitLink 12 or 13, a library of the CUDA
       toolkit, links it together with the other inputs; the linker does that automatically. An input that also has code
@@ -289,7 +289,7 @@
     KEEPING CODE ON DISK (>>cache)
       gpuexec_module_compile keeps its results on disk. The next time, in any process of this user, the same call only
       reads a file, and does not open NVRTC. For linked code, also by nvJitLink, request it:
-          gpuexec_module_desc desc = { 0 };
+          gpuexec_linker_desc desc = { 0 };
           desc.cache = 1;
           gpuexec_linker linker = gpuexec_linker_create(ctx, &desc);
       Such a linker compiles and links only in gpuexec_linker_load, _image or _save, which then report the errors of all
@@ -1249,7 +1249,8 @@ typedef struct gpuexec_module_desc {
     int         target;                          /* compute capability, 75 for 7.5 (as CUjit_target); 0: that of the
                                                     context's device. CU_JIT_TARGET */
     int         prefer_binary;                   /* 1: if a fatbin has no code for exactly this device, prefer
-                                                    compatible code to PTX; not for linkers. CU_JIT_FALLBACK_STRATEGY */
+                                                    compatible code to PTX; not in a gpuexec_linker_desc.
+                                                    CU_JIT_FALLBACK_STRATEGY */
     int         cache_mode;                      /* 1: cache loads in L2 only, 2: also in L1; CU_JIT_CACHE_MODE */
     int         debug_info, line_info;           /* 1: generate it; CU_JIT_GENERATE_DEBUG_INFO,
                                                     CU_JIT_GENERATE_LINE_INFO */
@@ -1263,11 +1264,6 @@ typedef struct gpuexec_module_desc {
     int         override_directives;             /* 1: the options set here override those in the PTX;
                                                     CU_JIT_OVERRIDE_DIRECTIVE_VALUES */
     int         compile_threads;                 /* host threads for compiling; -1: one per CPU; CU_JIT_SPLIT_COMPILE */
-    /* Only for linkers: */
-    int         nvjitlink;                       /* 1: link with nvJitLink even if no input is LTO-IR, for inputs that
-                                                    are newer than the driver */
-    int         cache;                           /* 1: keep the linked code on disk (>>cache); only for linkers. The
-                                                    inputs are then compiled when they are linked, not when added */
     unsigned    end_canary;
 } gpuexec_module_desc;
 
@@ -1501,11 +1497,22 @@ typedef enum gpuexec_input_type {
     GPUEXEC_INPUT_LTO = 6                        /* LTO-IR, also in a fatbin, object or library: -dlto */
 } gpuexec_input_type;
 
-/* Creates a linker without inputs. The desc's options apply to its inputs that are PTX or LTO-IR (for LTO-IR, nvJitLink
-   lacks some: GPUEXEC_NOT_SUPPORTED); desc.name names the linked module in messages, by default "the image".
-   cuLinkCreate. */
+typedef struct gpuexec_linker_desc {
+    unsigned    start_canary;
+    const char *name;                            /* of the linked module, for messages; default: "the image" */
+    const gpuexec_module_desc *module;           /* how inputs that are PTX or LTO-IR are compiled (for LTO-IR, nvJitLink
+                                                    lacks some options: GPUEXEC_NOT_SUPPORTED); its name is ignored.
+                                                    NULL: the driver's defaults */
+    int         nvjitlink;                       /* 1: link with nvJitLink even if no input is LTO-IR, for inputs that
+                                                    are newer than the driver */
+    int         cache;                           /* 1: keep the linked code on disk (>>cache). The inputs are then
+                                                    compiled when they are linked, not when added */
+    unsigned    end_canary;
+} gpuexec_linker_desc;
+
+/* Creates a linker without inputs. cuLinkCreate. */
 GPUEXEC_API gpuexec_linker gpuexec_linker_create_at(const char *where, gpuexec_context context,
-                                                    const gpuexec_module_desc *desc);
+                                                    const gpuexec_linker_desc *desc);
 
 /* Adds an input. It is copied, and may be freed afterwards. `bytes` is its length; it may be 0 for PTX that ends in
    NUL, and for cubins and fatbins. `name` is for logs and messages; NULL: "input 1" and so on. PTX is compiled during
@@ -9015,18 +9022,9 @@ static gpuexec_result gxi_check_jit(gxi_call *call, const gpuexec_module_desc *d
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set only one of them; for another target, set max_registers",
                         "gpuexec_module_desc sets both target (%d) and threads_per_block (%d), "
                         "which CUDA cannot combine", desc->target, desc->threads_per_block);
-    if (desc->nvjitlink < 0 || desc->nvjitlink > linking)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set it to 0", "gpuexec_module_desc.nvjitlink is %d; it must be %s",
-                        desc->nvjitlink, linking ? "0 or 1" : "0, except for linkers");
     if (linking && desc->prefer_binary)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set it to 0",
                         "gpuexec_module_desc.prefer_binary is set, but a linker accepts exact matches only");
-    if (!linking && desc->cache)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set it to 0: the driver itself keeps what it compiles",
-                        "gpuexec_module_desc.cache is set, but only a linker uses it");
-    if (desc->cache != 0 && desc->cache != 1)
-        return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "gpuexec_module_desc.cache is %d; it must be 0 or 1",
-                        desc->cache);
     return GPUEXEC_OK;
 }
 
@@ -10283,7 +10281,7 @@ static int gxi_kernel_end(gxi_call *call, gxi_slot *old) {           /* the modu
     return 0;
 }
 
-static const gpuexec_module_desc gxi_module_defaults = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+static const gpuexec_module_desc gxi_module_defaults = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
 
 /* A new module of that name, without kernels; NULL: no memory. */
 static gxi_module *gxi_module_new(const char *name) {
@@ -11456,8 +11454,9 @@ GPUEXEC_API const char *gpuexec_nvjitlink_path(void) {
 }
 
 /* Loads it, and refuses options that it does not have. */
-static gpuexec_result gxi_nvjitlink_begin(gxi_call *call, const gpuexec_module_desc *desc) {
+static gpuexec_result gxi_nvjitlink_begin(gxi_call *call, const gpuexec_module_desc *desc, int requested) {
     size_t i;
+    (void)requested;
     for (i = 0; i < GXI_JIT_ROWS; i++) {
         const gxi_jit_row *const row = &gxi_jit_rows[i];
         const int value = gxi_jit_value(desc, row), is_level = row->option == GXI_JIT_OPTIMIZATION_LEVEL;
@@ -11596,6 +11595,7 @@ static int gxi_nvjitlink_link(gxi_call *call, gxi_nvjitlink *n, int sm) {
 
 typedef struct gxi_linker {
     gpuexec_module_desc desc;
+    int        nvjitlink, cache;                 /* see gpuexec_linker_desc */
     gxi_jit    jit;                              /* the state's options; the driver writes into them until it is
                                                     destroyed */
     gxi_input *inputs;
@@ -11904,10 +11904,11 @@ static gpuexec_result gxi_link_lto(gxi_call *call, const gxi_slot *slot) {
     return result;
 }
 #else
-static gpuexec_result gxi_nvjitlink_begin(gxi_call *call, const gpuexec_module_desc *desc) {
+static gpuexec_result gxi_nvjitlink_begin(gxi_call *call, const gpuexec_module_desc *desc, int requested) {
+    (void)desc;
     return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "compile the implementation without GPUEXEC_NO_COMPILE",
                     "%s needs nvJitLink, which GPUEXEC_NO_COMPILE omits",
-                    desc->nvjitlink ? "gpuexec_module_desc.nvjitlink" : "LTO-IR");
+                    requested ? "gpuexec_linker_desc.nvjitlink" : "LTO-IR");
 }
 #endif
 /* After a link: nvJitLink's log before the driver's. No memory: only the driver's. */
@@ -11935,9 +11936,9 @@ static gpuexec_result gxi_link(gxi_call *call, gxi_slot *slot, int complete) {
                         "cannot link %s: the linker has no inputs", l->name);
     if (complete && !l->searched && gxi_link_launches(l) && gxi_link_add_runtime(call, l)) return gxi_failed_with();
 #if !defined(GPUEXEC_NO_COMPILE)
-    if (((complete && l->lto) || l->desc.nvjitlink) && gxi_nvjitlink_learn(call, slot)) return gxi_failed_with();
+    if (((complete && l->lto) || l->nvjitlink) && gxi_nvjitlink_learn(call, slot)) return gxi_failed_with();
     /* nvJitLink links all inputs */
-    const int all = l->desc.nvjitlink && GXI_LOAD(&gxi.driver.ptx_only) <= 0;
+    const int all = l->nvjitlink && GXI_LOAD(&gxi.driver.ptx_only) <= 0;
     if (complete && (l->lto || all)) {
         result = gxi_link_lto(call, slot);
         if (l->image) gxi_link_join_logs(l);
@@ -11971,17 +11972,30 @@ static gpuexec_result gxi_link(gxi_call *call, gxi_slot *slot, int complete) {
     return result;
 }
 
-static uint64_t gxi_linker_new(gxi_call *call, gpuexec_context context, const gpuexec_module_desc *desc) {
+static gpuexec_result gxi_check_linker(gxi_call *call, const gpuexec_linker_desc *desc) {
+    const int values[2] = { desc->nvjitlink, desc->cache };
+    unsigned i;
+    if (gxi_check_desc(call, "gpuexec_linker_desc", desc->start_canary, desc->end_canary)) return GPUEXEC_BAD_ARGUMENT;
+    for (i = 0; i < 2; i++)
+        if (values[i] != 0 && values[i] != 1)
+            return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "gpuexec_linker_desc.%s is %d; it must be 0 or 1",
+                            i ? "cache" : "nvjitlink", values[i]);
+    return desc->module ? gxi_check_jit(call, desc->module, 1) : GPUEXEC_OK;
+}
+static uint64_t gxi_linker_new(gxi_call *call, gpuexec_context context, const gpuexec_linker_desc *desc) {
+    const gpuexec_module_desc *const module = desc->module ? desc->module : &gxi_module_defaults;
     gxi_text name = { 0, 0, 0, 0 };
     gxi_slot *owner, made;
     gxi_linker *l;
     uint64_t id;
-    if (gxi_check_jit(call, desc, 1) || !(owner = gxi_begin_with_context(call, context))) return 0;
-    if (desc->nvjitlink && !desc->cache && gxi_nvjitlink_begin(call, desc)) return 0;
+    if (gxi_check_linker(call, desc) || !(owner = gxi_begin_with_context(call, context))) return 0;
+    if (desc->nvjitlink && !desc->cache && gxi_nvjitlink_begin(call, module, 1)) return 0;
     l = (gxi_linker *)gxi_realloc(NULL, sizeof *l);
     if (l) {
         memset(l, 0, sizeof *l);
-        l->desc = *desc;
+        l->desc = *module;
+        l->nvjitlink = desc->nvjitlink;
+        l->cache = desc->cache;
         if (desc->name) gxi_add(&name, "\"%s\"", desc->name);
         else gxi_add(&name, "the image");
         l->desc.name = l->name = name.p;
@@ -12002,10 +12016,11 @@ static uint64_t gxi_linker_new(gxi_call *call, gpuexec_context context, const gp
     return 0;
 }
 GPUEXEC_API gpuexec_linker gpuexec_linker_create_at(const char *where, gpuexec_context context,
-                                                    const gpuexec_module_desc *desc) {
+                                                    const gpuexec_linker_desc *desc) {
+    static const gpuexec_linker_desc defaults = { 0, NULL, NULL, 0, 0, 0 };
     gpuexec_linker handle;
     GXI_CALL(gpuexec_linker_create, GXI_MAKES);
-    handle.id = gxi_or_failed(gxi_linker_new(call, context, desc ? desc : &gxi_module_defaults), GXI_LINKER);
+    handle.id = gxi_or_failed(gxi_linker_new(call, context, desc ? desc : &defaults), GXI_LINKER);
     return handle;
 }
 
@@ -12082,9 +12097,9 @@ static gpuexec_result gxi_linker_take(gxi_call *call, gxi_slot *slot, gxi_input 
             return gxi_failed_with();
         if (lto) input->kind = GXI_LTO;
     }
-    if (input->kind == GXI_LTO && !l->desc.cache && gxi_nvjitlink_begin(call, &l->desc)) return gxi_failed_with();
+    if (input->kind == GXI_LTO && !l->cache && gxi_nvjitlink_begin(call, &l->desc, 0)) return gxi_failed_with();
     if ((result = gxi_inputs_push(call, l, input)) != GPUEXEC_OK) return result;
-    result = l->desc.cache ? GPUEXEC_OK : gxi_link(call, slot, 0);
+    result = l->cache ? GPUEXEC_OK : gxi_link(call, slot, 0);
     if (result) l->count--;
     else if (input->kind == GXI_LTO) l->lto = 1;
     return result;
@@ -12193,8 +12208,8 @@ static int gxi_link_look(gxi_call *call, const gxi_slot *slot, gxi_cached *e) {
         gxi_hash_string(&e->hash, gxi_input_name(&l->inputs[i]));
         gxi_hash_item(&e->hash, l->inputs[i].data, l->inputs[i].bytes);
     }
-    gxi_hash_item(&e->hash, &l->desc.nvjitlink, sizeof l->desc.nvjitlink);
-    if (l->lto || l->desc.nvjitlink) gxi_hash_search(&e->hash, "GPUEXEC_NVJITLINK", gxi_desc()->nvjitlink_path);
+    gxi_hash_item(&e->hash, &l->nvjitlink, sizeof l->nvjitlink);
+    if (l->lto || l->nvjitlink) gxi_hash_search(&e->hash, "GPUEXEC_NVJITLINK", gxi_desc()->nvjitlink_path);
     if (gxi_link_launches(l)) gxi_hash_search(&e->hash, "GPUEXEC_CUDADEVRT", gxi_desc()->cudadevrt_path);
     gxi_key_end(e);
     l->kept = gxi_cached_read(call, e, part, GXI_LINKED_PARTS);
@@ -12219,7 +12234,7 @@ static void gxi_link_keep(const gxi_call *call, const gxi_linker *l, const gxi_c
     char file[1024] = "";
     if (!e->ours) return;
 #if !defined(GPUEXEC_NO_COMPILE)
-    if ((l->lto || l->desc.nvjitlink) && !GXI_FILE_OF(nvJitLinkCreate, file)) return;
+    if ((l->lto || l->nvjitlink) && !GXI_FILE_OF(nvJitLinkCreate, file)) return;
 #endif
     gxi_add(&files, "%s%c", file, 0);
     if (l->count > given) gxi_add(&files, "%s%c", gxi_input_name(&l->inputs[given]), 0);
@@ -12240,8 +12255,8 @@ static void gxi_link_keep(const gxi_call *call, const gxi_linker *l, const gxi_c
 static gpuexec_result gxi_link_late(gxi_call *call, gxi_slot *slot) {
     const gxi_linker *l = slot->is.linker.info;
     gpuexec_result result = GPUEXEC_OK;
-    if (l->desc.cache && (l->lto || l->desc.nvjitlink)) result = gxi_nvjitlink_begin(call, &l->desc);
-    if (!result && l->desc.cache) result = gxi_link(call, slot, 0);
+    if (l->cache && (l->lto || l->nvjitlink)) result = gxi_nvjitlink_begin(call, &l->desc, l->nvjitlink);
+    if (!result && l->cache) result = gxi_link(call, slot, 0);
     return result ? result : gxi_link(call, slot, 1);
 }
 /* The linker with its image, NULL after a failure. */
@@ -12252,7 +12267,7 @@ static gxi_linker *gxi_linked(gxi_call *call, gpuexec_linker linker) {
     l = slot->is.linker.info;
     if (l->image) return l;
 #if !defined(GPUEXEC_NO_CACHE)
-    if (l->desc.cache && l->count) {
+    if (l->cache && l->count) {
         const size_t given = l->count;
         gxi_cached e;
         memset(&e, 0, sizeof e);
@@ -12678,7 +12693,8 @@ static uint64_t gxi_nvrtc_link_result(gxi_call *call, const gxi_slot *context, c
     const int refused = c->cubin && c->ptx
                             ? gxi_link_refuses(call, context, GXI_CUBIN, c->cubin, c->cubin_bytes) : 0,
               cubin = c->cubin && !refused;
-    gpuexec_module_desc desc = c->desc->module ? *c->desc->module : gxi_module_defaults;
+    gpuexec_module_desc module = c->desc->module ? *c->desc->module : gxi_module_defaults;
+    gpuexec_linker_desc desc = { 0, NULL, NULL, 0, 0, 0 };
     gpuexec_context in = { 0 };
     gpuexec_linker linker;
     gxi_call own = *call;                        /* keeps a failure's driver call for the text */
@@ -12686,8 +12702,9 @@ static uint64_t gxi_nvrtc_link_result(gxi_call *call, const gxi_slot *context, c
     gxi_scope scope;
     gxi_slot *slot;
     uint64_t id = 0;
+    module.prefer_binary = 0;                    /* only of fatbins */
     desc.name = c->name;
-    desc.prefer_binary = 0;                      /* only of fatbins */
+    desc.module = &module;
     desc.cache = !c->desc->no_cache;
     in.id = context->id;
     if (refused < 0 || gxi_enter(call, context->cu_context, &scope)) return 0;

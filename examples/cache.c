@@ -18,7 +18,7 @@ enum { n = 4096 };
 
 /* From the inputs to the kernel. */
 static gpuexec_module link_curve(gpuexec_context ctx) {
-    gpuexec_module_desc desc = { 0 };
+    gpuexec_linker_desc desc = { 0 };
     desc.cache = 1;
     gpuexec_linker linker = gpuexec_linker_create(ctx, &desc);
     gpuexec_linker_add_file(linker, GPUEXEC_INPUT_AUTO, example_ptx("link_main.ptx"));

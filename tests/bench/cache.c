@@ -14,7 +14,7 @@ static gpuexec_module link_all(gpuexec_context context) {
         "busy", "double_precision", "grid_sum", "histogram", "integer", "jacobi", "ring_exchange", "gpuexec_barrier",
         "link_main", "link_curve", "mandelbrot", "matmul", "reduce", "saxpy", "transpose", "vector_add"
     };
-    gpuexec_module_desc desc;
+    gpuexec_linker_desc desc;
     gpuexec_linker linker;
     gpuexec_module module;
     char path[64];

@@ -946,7 +946,7 @@ static void fault_cache(int begin) {
     fault_folder[0] = 0;
 }
 FLOW(cache) {
-    gpuexec_module_desc desc;
+    gpuexec_linker_desc desc;
     gpuexec_context ctx;
     gpuexec_linker linker;
     gpuexec_module mod;
@@ -980,7 +980,7 @@ FLOW(cache) {
 
 /* Each operation on a file fails once, and then this and all later ones: no call fails, and the code is right. */
 static int fault_of_files(int at, int all) {
-    gpuexec_module_desc desc;
+    gpuexec_linker_desc desc;
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     int round, reached;
     fault_cache(1);
@@ -1027,7 +1027,7 @@ TEST_ALONE(files) {
 
 /* Links that find a library: nvJitLink, libcudadevrt.a. */
 FLOW(cached_links) {
-    gpuexec_module_desc desc;
+    gpuexec_linker_desc desc;
     gpuexec_context ctx;
     gpuexec_linker linker;
     gpuexec_module mod;
@@ -1077,7 +1077,7 @@ FLOW(linker) {
     memset(&desc, 0, sizeof desc);
     desc.verbose = 1;
     MAKE(ctx, gpuexec_context_open(0, NULL));
-    MAKE(linker, gpuexec_linker_create(ctx, &desc));
+    MAKE(linker, gpuexec_linker_create(ctx, &(gpuexec_linker_desc){ .module = &desc }));
     DO(gpuexec_linker_add(linker, GPUEXEC_INPUT_AUTO, fault_ptx, 0, NULL));
     DO(gpuexec_linker_add_file(linker, GPUEXEC_INPUT_AUTO, "kernels/link_main.ptx"));
     DO(gpuexec_linker_add_file(linker, GPUEXEC_INPUT_PTX, "kernels/link_curve.ptx"));

@@ -31,7 +31,7 @@ int LLVMFuzzerInitialize(int *count, char ***arguments) {
 
 /* Links the text; returns whether the result was cached. */
 static int link_it(int must_be_right) {
-    gpuexec_module_desc desc = { 0 };
+    gpuexec_linker_desc desc = { 0 };
     desc.cache = 1;
     const gpuexec_linker linker = gpuexec_linker_create(context, &desc);
     gpuexec_linker_add(linker, GPUEXEC_INPUT_AUTO, text, 0, NULL);

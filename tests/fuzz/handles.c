@@ -572,7 +572,7 @@ static void alone(struct fuzz_source *s) {
     const unsigned char value[64] = { 1, 2, 3 };
     gpuexec_launch_desc attributes = { .start_canary = 0 };
     gpuexec_batch_desc batch_desc = { .start_canary = 0 };
-    gpuexec_module_desc cached = { .start_canary = 0 };
+    gpuexec_linker_desc cached = { .start_canary = 0 };
     gpuexec_batch_info batch;
     gpuexec_cache_info cache;
     gpuexec_ipc_message message;

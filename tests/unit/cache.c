@@ -93,11 +93,11 @@ static const char kernel_text[] =
 typedef struct linked { int value, cached; } linked;
 
 static gpuexec_linker link_of(gpuexec_context ctx, int value, const char *name, const gpuexec_module_desc *desc) {
-    gpuexec_module_desc d;
+    gpuexec_linker_desc d;
     gpuexec_linker l;
     char text[160];
     memset(&d, 0, sizeof d);
-    if (desc) d = *desc;
+    d.module = desc;
     d.cache = 1;
     snprintf(text, sizeof text, ".version 7.0\n.target sm_70\n.address_size 64\n.visible .global .u32 value = %d;\n",
              value);
@@ -194,13 +194,12 @@ TEST(links) {
 
 TEST(link_failures) {
     gpuexec_context ctx;
-    gpuexec_module_desc desc;
+    gpuexec_linker_desc desc;
     gpuexec_linker l;
     begin();
     ctx = gpuexec_context_open(0, NULL);
     memset(&desc, 0, sizeof desc);
     desc.cache = 1;
-    CHECK_NOT_MADE(gpuexec_module_load(ctx, kernel_text, 0, &desc), GPUEXEC_BAD_ARGUMENT, "only a linker uses it");
     l = gpuexec_linker_create(ctx, &desc);
     CHECK_NOT_MADE(gpuexec_linker_load(l), GPUEXEC_LINK_FAILED, "no inputs");
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, kernel_text, 0, "kernel.ptx"));
@@ -597,7 +596,7 @@ TEST_ALONE(real_compiler) {
 static void lto_child(void) {
     static const char lto[] = "\xED\x43\x4E\x7F.visible .entry nothing() { ret; }\n";
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    gpuexec_module_desc d;
+    gpuexec_linker_desc d;
     gpuexec_linker l;
     gpuexec_module mod;
     memset(&d, 0, sizeof d);
@@ -618,7 +617,7 @@ static int lto_in_a_process(int hit) {
 }
 static void lto_refused(void) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    gpuexec_module_desc d;
+    gpuexec_linker_desc d;
     gpuexec_linker l;
     memset(&d, 0, sizeof d);
     d.cache = 1;
@@ -649,7 +648,7 @@ TEST_ALONE(lto) {
 /* libcudadevrt.a, which the linker adds for kernels that launch kernels. */
 static void launching_child(void) {
     static const char text[] = "// cudaLaunchDevice\n" PTX;
-    gpuexec_module_desc d;
+    gpuexec_linker_desc d;
     gpuexec_linker l;
     gpuexec_module mod;
     memset(&d, 0, sizeof d);

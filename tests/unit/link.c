@@ -604,7 +604,7 @@ TEST(library_links_to_text) {
     memset(&desc, 0, sizeof desc);
     desc.max_registers = 40;
     if (!on_cpu_device()) SKIP("a GPU's driver links to a cubin");
-    l = gpuexec_linker_create(ctx, &desc);
+    l = gpuexec_linker_create(ctx, &(gpuexec_linker_desc){ .module = &desc });
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_PTX, main_ptx, 0, "main\n.ptx"));
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_PTX, part_ptx, 0, "part.ptx"));
     for (i = 0; i < 2; i++) {
@@ -671,7 +671,7 @@ TEST(library_names_what_is_missing_and_links_when_it_came) {
 
 TEST(library_names_what_is_there_twice) {
     gpuexec_context     ctx = gpuexec_context_open(0, NULL);
-    gpuexec_module_desc desc = { 0 };
+    gpuexec_linker_desc desc = { 0 };
     gpuexec_linker      l;
     desc.name = "the physics";
     l = gpuexec_linker_create(ctx, &desc);
@@ -852,7 +852,7 @@ TEST(library_names_what_is_missing_when_verbose) {
     const void *image = NULL;
     size_t      bytes = 0;
     desc.verbose = 1;
-    l = gpuexec_linker_create(ctx, &desc);
+    l = gpuexec_linker_create(ctx, &(gpuexec_linker_desc){ .module = &desc });
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, main_ptx, 0, "main"));
     CHECK_RESULT(gpuexec_linker_image(l, &image, &bytes), GPUEXEC_LINK_FAILED);
     CHECK_TEXT(gpuexec_error_text(), "Undefined reference to 'twist' in 'main'", "'shared_word'", "'table'",
@@ -920,7 +920,7 @@ TEST(library_misuse) {
     CHECK(image == NULL && bytes == 0);
     CHECK_REFUSED(gpuexec_linker_save(l, NULL), GPUEXEC_BAD_ARGUMENT, "the path is NULL");
     desc.prefer_binary = 1;
-    CHECK(!gpuexec_ok(gpuexec_linker_create(ctx, &desc)));
+    CHECK(!gpuexec_ok(gpuexec_linker_create(ctx, &(gpuexec_linker_desc){ .module = &desc })));
     CHECK_TEXT(gpuexec_error_text(), "prefer_binary is set, but a linker");
     gpuexec_take_error();
     CHECK_OK(gpuexec_linker_destroy(none));
@@ -1070,7 +1070,7 @@ TEST(many_texts_by_the_library) {
     gpuexec_module      mod;
     int i;
     desc.verbose = 1;
-    l = gpuexec_linker_create(ctx, &desc);
+    l = gpuexec_linker_create(ctx, &(gpuexec_linker_desc){ .module = &desc });
     for (i = 0; i < parts; i++) CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_PTX, chain_ptx(i), 0, NULL));
     mod = gpuexec_linker_load(l);
     CHECK(gpuexec_linker_ms(l) >= 0 && gpuexec_linker_ms(l) < 60000);

@@ -64,7 +64,7 @@ TEST(registers_are_limited) {
     CHECK_OK(gpuexec_kernel_get_info(gpuexec_kernel_get(gpuexec_module_load(ctx, text, 0, &desc), "k"), &k));
     CHECK_EQ(k.registers, 40);
     CHECK_EQ(k.max_threads_per_block, 1024);
-    linker = gpuexec_linker_create(ctx, &desc);
+    linker = gpuexec_linker_create(ctx, &(gpuexec_linker_desc){ .module = &desc });
     CHECK_OK(gpuexec_linker_add(linker, GPUEXEC_INPUT_AUTO, text, 0, "k"));
     CHECK_OK(gpuexec_kernel_get_info(gpuexec_kernel_get(gpuexec_linker_load(linker), "k"), &k));
     CHECK_EQ(k.registers, 40);

@@ -66,7 +66,7 @@ static void check_that_it_runs(gpuexec_context ctx, gpuexec_module mod, int firs
     CHECK_EQ(x[3], first + 3 * times);
 }
 static gpuexec_linker linker_of(gpuexec_context ctx, const gpuexec_module_desc *desc) {
-    gpuexec_linker l = gpuexec_linker_create(ctx, desc);
+    gpuexec_linker l = gpuexec_linker_create(ctx, &(gpuexec_linker_desc){ .module = desc });
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_LTO, c.kernel, c.kernel_bytes, "kernel.ltoir"));
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, c.twice, c.twice_bytes, "twice.ltoir"));
     return l;
@@ -196,7 +196,8 @@ static const char played_kernel[] = LTO_IR ".extern .func (.param .b32 result) t
 static const char played_top[] = ".version 7.0\n.target sm_50\n.address_size 64\n";
 
 static gpuexec_linker played(const gpuexec_module_desc *desc) {
-    gpuexec_linker l = gpuexec_linker_create(gpuexec_context_open(0, NULL), desc);
+    gpuexec_linker l = gpuexec_linker_create(gpuexec_context_open(0, NULL),
+                                             &(gpuexec_linker_desc){ .module = desc });
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, played_twice, sizeof played_twice - 1, "twice"));
     CHECK_OK(gpuexec_linker_add(l, GPUEXEC_INPUT_LTO, played_kernel, sizeof played_kernel - 1, NULL));
     return l;
@@ -244,7 +245,7 @@ TEST_ALONE(played_links) {
 /* On request: PTX only, and PTX beside LTO-IR. */
 TEST_ALONE(played_on_request) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    gpuexec_module_desc desc;
+    gpuexec_linker_desc desc;
     gpuexec_linker l;
     char ptx[2][2000];
     snprintf(ptx[0], sizeof *ptx, "%s%s", played_top, played_twice + 4);
@@ -391,24 +392,25 @@ TEST_ALONE(played_failures) {
 
 TEST_ALONE(options_that_it_does_not_have) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
+    gpuexec_linker_desc linking;
     gpuexec_module_desc desc;
     gpuexec_linker l;
     setenv("GPUEXEC_NVJITLINK", PLAYED_NVJITLINK ".so", 1);
     memset(&desc, 0, sizeof desc);
+    memset(&linking, 0, sizeof linking);
+    linking.module = &desc;
     desc.threads_per_block = 128;
-    l = gpuexec_linker_create(ctx, &desc);
+    l = gpuexec_linker_create(ctx, &linking);
     CHECK_RESULT(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, played_twice, sizeof played_twice - 1, NULL),
                  GPUEXEC_NOT_SUPPORTED);
     CHECK_TEXT(gpuexec_error_text(), "threads_per_block is 128, for which nvJitLink has no option", "set it to 0");
     gpuexec_take_error();
     desc.threads_per_block = 0;
     desc.optimization = 2;
-    desc.nvjitlink = 1;
-    CHECK_NOT_MADE(gpuexec_linker_create(ctx, &desc), GPUEXEC_NOT_SUPPORTED, "optimization is 2", "3 or 4 (-O3)");
-    desc.nvjitlink = 2;
-    CHECK_NOT_MADE(gpuexec_linker_create(ctx, &desc), GPUEXEC_BAD_ARGUMENT, "nvjitlink is 2; it must be 0 or 1");
-    desc.nvjitlink = 1;
-    CHECK_NOT_MADE(gpuexec_module_load(ctx, played_top, 0, &desc), GPUEXEC_BAD_ARGUMENT, "0, except for linkers");
+    linking.nvjitlink = 1;
+    CHECK_NOT_MADE(gpuexec_linker_create(ctx, &linking), GPUEXEC_NOT_SUPPORTED, "optimization is 2", "3 or 4 (-O3)");
+    linking.nvjitlink = 2;
+    CHECK_NOT_MADE(gpuexec_linker_create(ctx, &linking), GPUEXEC_BAD_ARGUMENT, "nvjitlink is 2; it must be 0 or 1");
     CHECK_NOT_MADE(gpuexec_module_load(ctx, played_twice, sizeof played_twice, NULL), GPUEXEC_BAD_IMAGE,
                    "is LTO-IR, which must be linked", "gpuexec_linker_add");
 }
@@ -451,7 +453,7 @@ TEST(the_architecture) {
 TEST_ALONE(no_nvjitlink) {
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
     gpuexec_linker l = gpuexec_linker_create(ctx, NULL);
-    gpuexec_module_desc desc;
+    gpuexec_linker_desc desc;
     setenv("GPUEXEC_NVJITLINK", "/no/such/libnvJitLink.so", 1);
     CHECK_RESULT(gpuexec_linker_add(l, GPUEXEC_INPUT_AUTO, played_twice, sizeof played_twice - 1, NULL),
                  GPUEXEC_NO_COMPILER);
