@@ -1013,17 +1013,17 @@ GPUEXEC_API gpuexec_result gpuexec_shutdown(void);
 
 /* Returns the driver's version in CUDA's encoding: 12040 is 12.4. 0 if there is no driver (gpuexec_error_text() says
    why). Starts the library. A query. cuDriverGetVersion. */
-GPUEXEC_API int gpuexec_driver_version(void);
+GPUEXEC_API int gpuexec_driver_version_at(const char *where);
 
 /* Returns the path of the driver library; "" if none was loaded. Starts the library. A query. */
-GPUEXEC_API const char *gpuexec_driver_path(void);
+GPUEXEC_API const char *gpuexec_driver_path_at(const char *where);
 
 /* Returns a driver entry point that gpuexec does not wrap; NULL if this driver does not have it (gpuexec_error_text()
    says why). `name` is the name in CUDA's manual, without a suffix such as _v2. `version` is the CUDA version of that
    manual, e.g. ("cuGraphLaunch", 12000) for 12.0: the newest variant up to that version is returned. Copy the result
    into a function pointer: CUresult (*f)(CUgraphExec, CUstream); memcpy(&f, &symbol, sizeof f). A query.
    cuGetProcAddress. */
-GPUEXEC_API void *gpuexec_driver_symbol(const char *name, int version);
+GPUEXEC_API void *gpuexec_driver_symbol_at(const char *where, const char *name, int version);
 
 /* Turns the CUresult of a driver call that the program made itself into a result of gpuexec, with the same text, latch
    and sticky errors as gpuexec's own calls: gpuexec_driver_check("cuGraphLaunch", graph_launch(exec, stream)). Returns
@@ -1056,7 +1056,7 @@ typedef struct gpuexec_device_info {
 } gpuexec_device_info;
 
 /* Returns the number of devices; 0 without a driver or GPU (gpuexec_error_text() says why). cuDeviceGetCount. */
-GPUEXEC_API int gpuexec_device_count(void);
+GPUEXEC_API int gpuexec_device_count_at(const char *where);
 
 /* Fills *info. Numbers that the driver does not report are 0. GPUEXEC_NO_DEVICE if there is no device with that
    ordinal. cuDeviceGetName, cuDeviceGetAttribute and others. */
@@ -1066,7 +1066,7 @@ GPUEXEC_API gpuexec_result gpuexec_device_get_info_at(const char *where, int dev
 GPUEXEC_API gpuexec_result gpuexec_device_get_attribute_at(const char *where, int device, int attribute, int *value);
 
 /* Returns 1 if kernels on `device` can access the memory of `peer`, else 0. cuDeviceCanAccessPeer. */
-GPUEXEC_API int gpuexec_device_can_access_peer(int device, int peer);
+GPUEXEC_API int gpuexec_device_can_access_peer_at(const char *where, int device, int peer);
 
 typedef struct gpuexec_device_link {             /* how kernels on one device reach the memory of another */
     int access;                                  /* 1: they can access it after gpuexec_peer_enable. 0: they cannot, and
@@ -1087,7 +1087,7 @@ GPUEXEC_API gpuexec_result gpuexec_device_get_link_at(const char *where, int fro
 /* Writes the links between all devices into text[bytes], as a matrix and its legend: PCIe or NVLink, as their atomics
    show it (the driver does not report it), and the rank. Returns the length of the whole text, as snprintf does; 0 if
    it fails. */
-GPUEXEC_API size_t gpuexec_topology_text(char *text, size_t bytes);
+GPUEXEC_API size_t gpuexec_topology_text_at(const char *where, char *text, size_t bytes);
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>context   A context holds modules, memory, streams and events on one device. */
@@ -1221,10 +1221,10 @@ GPUEXEC_API void gpuexec_context_scope_end(gpuexec_context_scope *scope);      /
 /* Writes the calling thread's stack of contexts, as far as gpuexec knows it, into text[bytes]. There is one line for
    each context, the current one first: its device, and where it was pushed through gpuexec. Returns the length of the
    whole text, as snprintf does; 0 if it fails. A query. cuCtxGetCurrent. */
-GPUEXEC_API size_t gpuexec_context_stack_text(char *text, size_t bytes);
+GPUEXEC_API size_t gpuexec_context_stack_text_at(const char *where, char *text, size_t bytes);
 
 /* Returns 1 if the context is the calling thread's current one, else 0. A query. cuCtxGetCurrent. */
-GPUEXEC_API int gpuexec_context_is_current(gpuexec_context context);
+GPUEXEC_API int gpuexec_context_is_current_at(const char *where, gpuexec_context context);
 
 /* Waits for the context's work (in an adopted context, only for work on streams created through this handle). Then
    destroys everything created through this handle (memory, modules, linkers, streams, events, barriers, prepared
@@ -1418,12 +1418,12 @@ GPUEXEC_API int gpuexec_kernel_parameter_offset(gpuexec_kernel kernel, int index
 /* Returns how many blocks of `block_threads` threads, with `shared_bytes` of dynamic shared memory each, can be
    resident on one multiprocessor: 0 if not even one fits; -1 if the call fails. A query.
    cuOccupancyMaxActiveBlocksPerMultiprocessor. */
-GPUEXEC_API int gpuexec_kernel_occupancy(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes);
+GPUEXEC_API int gpuexec_kernel_occupancy_at(const char *where, gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes);
 
 /* Returns the threads per block with the highest occupancy, for `shared_bytes` of dynamic shared memory per block; -1
    if it fails. *blocks, unless NULL, receives the smallest grid that then fills the device. A query.
    cuOccupancyMaxPotentialBlockSize. */
-GPUEXEC_API int gpuexec_kernel_best_block(gpuexec_kernel kernel, size_t shared_bytes, int *blocks);
+GPUEXEC_API int gpuexec_kernel_best_block_at(const char *where, gpuexec_kernel kernel, size_t shared_bytes, int *blocks);
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>library   One image for all contexts, and when code is loaded. */
@@ -1476,11 +1476,11 @@ GPUEXEC_API gpuexec_result gpuexec_library_unload_at(const char *where, gpuexec_
 
 /* Returns 1 if the driver loads a kernel's code when it is needed (CUDA_MODULE_LOADING=LAZY, on Linux the default since
    CUDA 12.2), 0 if it loads it together with the module; -1 if it fails. A query. cuModuleGetLoadingMode. */
-GPUEXEC_API int gpuexec_loads_lazily(void);
+GPUEXEC_API int gpuexec_loads_lazily_at(const char *where);
 
 /* Returns 1 if the kernel's code is on the device, 0 if not, -1 if it fails. On an H200, gpuexec_kernel_get loads it.
    GPUEXEC_OLD_DRIVER if the driver loads lazily and is older than CUDA 12.4. A query. cuFuncIsLoaded. */
-GPUEXEC_API int gpuexec_kernel_is_loaded(gpuexec_kernel kernel);
+GPUEXEC_API int gpuexec_kernel_is_loaded_at(const char *where, gpuexec_kernel kernel);
 
 /* Loads the kernel's code now, so that no launch has to, which could wait for running work. GPUEXEC_OLD_DRIVER as
    above. cuFuncLoad. */
@@ -1556,8 +1556,8 @@ GPUEXEC_API gpuexec_result gpuexec_linker_destroy_at(const char *where, gpuexec_
 #if !defined(GPUEXEC_STATIC) || !defined(GPUEXEC_NO_COMPILE)
 /* Return the version of nvJitLink, 13000 for 13.0 (versions before 12.3 do not report theirs: 12000), and its path; 0
    and "" if it is not available (gpuexec_error_text() says why). Both load it. Queries. nvJitLinkVersion. */
-GPUEXEC_API int gpuexec_nvjitlink_version(void);
-GPUEXEC_API const char *gpuexec_nvjitlink_path(void);
+GPUEXEC_API int gpuexec_nvjitlink_version_at(const char *where);
+GPUEXEC_API const char *gpuexec_nvjitlink_path_at(const char *where);
 #endif
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -1594,8 +1594,8 @@ GPUEXEC_API gpuexec_module gpuexec_module_compile_at(const char *where, gpuexec_
 
 /* Return NVRTC's version, 12040 for 12.4, and its path; 0 and "" if it is not available (gpuexec_error_text() says
    why). Both load it. Queries. nvrtcVersion. */
-GPUEXEC_API int gpuexec_compiler_version(void);
-GPUEXEC_API const char *gpuexec_compiler_path(void);
+GPUEXEC_API int gpuexec_compiler_version_at(const char *where);
+GPUEXEC_API const char *gpuexec_compiler_path_at(const char *where);
 #endif
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -1753,7 +1753,7 @@ typedef struct gpuexec_copy_info {
 /* Reports whether a copy on `stream` would be asynchronous, and if not, why. It applies CUDA's documented
    synchronization behavior to the current memory at these two addresses (host pointers as (uintptr_t)pointer). Copies
    nothing. A query. */
-GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_ptr to, gpuexec_ptr from, size_t bytes,
+GPUEXEC_API gpuexec_result gpuexec_copy_explain_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, gpuexec_ptr from, size_t bytes,
                                                 gpuexec_copy_info *info);
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -1852,7 +1852,7 @@ GPUEXEC_API struct CUstream_st *gpuexec_stream_native(gpuexec_stream stream);
 GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_stream_sync_at(const char *where, gpuexec_stream stream);
 
 /* Returns GPUEXEC_OK if all work on the stream has finished, GPUEXEC_NOT_READY if not. A query. cuStreamQuery. */
-GPUEXEC_API gpuexec_result gpuexec_stream_query(gpuexec_stream stream);
+GPUEXEC_API gpuexec_result gpuexec_stream_query_at(const char *where, gpuexec_stream stream);
 
 /* Makes later work on `stream` wait for the last record of the event, on any stream of any device. If the event was
    never recorded, there is no wait. cuStreamWaitEvent. */
@@ -2195,7 +2195,7 @@ GPUEXEC_API gpuexec_event gpuexec_stream_record_at(const char *where, gpuexec_st
 GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_event_sync_at(const char *where, gpuexec_event event);
 
 /* Returns GPUEXEC_OK if the event's last record is reached, GPUEXEC_NOT_READY if not. A query. cuEventQuery. */
-GPUEXEC_API gpuexec_result gpuexec_event_query(gpuexec_event event);
+GPUEXEC_API gpuexec_result gpuexec_event_query_at(const char *where, gpuexec_event event);
 
 /* Returns the milliseconds from `start` to `stop`, two events of one context. Both must be recorded and reached: call
    gpuexec_event_sync(stop) first. Negative if the time is not available: gpuexec_error_text() says why. A query.
@@ -2287,7 +2287,7 @@ GPUEXEC_API gpuexec_result gpuexec_launch_with_at(const char *where, gpuexec_ker
 /* Returns the most blocks that a cooperative grid of the kernel can have, with `block_threads` threads and
    `shared_bytes` of dynamic shared memory per block: 0 if no such block fits; -1 if the call fails. A query.
    cuOccupancyMaxActiveBlocksPerMultiprocessor times the number of multiprocessors. */
-GPUEXEC_API int gpuexec_kernel_cooperative_blocks(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes);
+GPUEXEC_API int gpuexec_kernel_cooperative_blocks_at(const char *where, gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes);
 
 /* The arguments of one launch. In C: a gpuexec_args with the addresses and sizes of 1 to 64 lvalues of at most 32,764
    bytes each; it is valid until the end of the enclosing block. Put a constant or an expression into a variable first.
@@ -2545,7 +2545,7 @@ GPUEXEC_API void gpuexec_capture_scope_end(gpuexec_capture_scope *scope);      /
 
 /* Returns 1 if the stream captures, or has joined a capture of gpuexec or another library; 0 if not. A query.
    cuStreamGetCaptureInfo. */
-GPUEXEC_API int gpuexec_stream_is_capturing(gpuexec_stream stream);
+GPUEXEC_API int gpuexec_stream_is_capturing_at(const char *where, gpuexec_stream stream);
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>graph   Launching a graph runs all work that a capture recorded with one call. */
@@ -2583,8 +2583,8 @@ GPUEXEC_API gpuexec_result gpuexec_graph_get_info_at(const char *where, gpuexec_
    gpuexec_graph_dot: for Graphviz, `dot -Tsvg`. Return the length of the whole text, as snprintf does; 0 if it fails.
    Queries. cuGraphNodeGetDependencies, cuGraphKernelNodeGetParams, cuGraphMemcpyNodeGetParams,
    cuGraphMemsetNodeGetParams. */
-GPUEXEC_API size_t gpuexec_graph_text(gpuexec_graph graph, char *text, size_t bytes);
-GPUEXEC_API size_t gpuexec_graph_dot(gpuexec_graph graph, char *text, size_t bytes);
+GPUEXEC_API size_t gpuexec_graph_text_at(const char *where, gpuexec_graph graph, char *text, size_t bytes);
+GPUEXEC_API size_t gpuexec_graph_dot_at(const char *where, gpuexec_graph graph, char *text, size_t bytes);
 
 /* Return the CUgraph and, once the graph is prepared or launched, the CUgraphExec; NULL if there is none. Queries.
    gpuexec destroys the CUgraphExec when another context that it uses is closed: after that, cuGraphExecDestroy would
@@ -2815,13 +2815,13 @@ GPUEXEC_API gpuexec_ptr gpuexec_barrier_address_at(const char *where, gpuexec_ba
 /* Returns 1 if the barrier works directly between the devices; 0 if it works through host memory or the handle is not
    ok. Choose your own memory to match, if all of these devices write to it: gpuexec_alloc if 1, gpuexec_alloc_pinned if
    0. A query. */
-GPUEXEC_API int gpuexec_barrier_is_direct(gpuexec_barrier barrier);
+GPUEXEC_API int gpuexec_barrier_is_direct_at(const char *where, gpuexec_barrier barrier);
 
 /* Returns GPUEXEC_OK, or GPUEXEC_BARRIER_BROKEN if kernels have left the barrier because of a timeout or an abort. The
    text says which device waited, for how long, in which round (one use of the barrier by all blocks), and for which
    devices. Calls that wait, such as gpuexec_stream_sync, report the same for the barriers of their context; this call
    checks without waiting. A broken barrier stays broken until gpuexec_barrier_reset. A query. */
-GPUEXEC_API gpuexec_result gpuexec_barrier_check(gpuexec_barrier barrier);
+GPUEXEC_API gpuexec_result gpuexec_barrier_check_at(const char *where, gpuexec_barrier barrier);
 
 /* Makes all kernels that wait at the barrier, now or later, leave it. Call this from any thread, while they run. */
 GPUEXEC_API gpuexec_result gpuexec_barrier_abort_at(const char *where, gpuexec_barrier barrier);
@@ -3015,7 +3015,7 @@ GPUEXEC_API GXI_MUST_CHECK gpuexec_result gpuexec_ipc_wait_at(const char *where,
 
 /* Returns the number of the other process, 0 if it is not known yet: for texts, since another PID namespace has other
    numbers. A query. */
-GPUEXEC_API long gpuexec_ipc_peer(gpuexec_ipc connection);
+GPUEXEC_API long gpuexec_ipc_peer_at(const char *where, gpuexec_ipc connection);
 
 /* Closes the connection. Later calls of the other process return GPUEXEC_PEER_GONE. What was imported stays. */
 GPUEXEC_API gpuexec_result gpuexec_ipc_close_at(const char *where, gpuexec_ipc connection);
@@ -3487,6 +3487,32 @@ template <class T> GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::t
 #define gpuexec_ipc_receive(...)            gpuexec_ipc_receive_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_ipc_wait(...)               gpuexec_ipc_wait_at(GPUEXEC_HERE, __VA_ARGS__)
 #define gpuexec_ipc_close(...)              gpuexec_ipc_close_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_driver_version()            gpuexec_driver_version_at(GPUEXEC_HERE)
+#define gpuexec_driver_path()               gpuexec_driver_path_at(GPUEXEC_HERE)
+#define gpuexec_driver_symbol(...)          gpuexec_driver_symbol_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_device_count()              gpuexec_device_count_at(GPUEXEC_HERE)
+#define gpuexec_device_can_access_peer(...) gpuexec_device_can_access_peer_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_topology_text(...)          gpuexec_topology_text_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_context_stack_text(...)     gpuexec_context_stack_text_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_context_is_current(...)     gpuexec_context_is_current_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_kernel_occupancy(...)       gpuexec_kernel_occupancy_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_kernel_best_block(...)      gpuexec_kernel_best_block_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_loads_lazily()              gpuexec_loads_lazily_at(GPUEXEC_HERE)
+#define gpuexec_kernel_is_loaded(...)       gpuexec_kernel_is_loaded_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_nvjitlink_version()         gpuexec_nvjitlink_version_at(GPUEXEC_HERE)
+#define gpuexec_nvjitlink_path()            gpuexec_nvjitlink_path_at(GPUEXEC_HERE)
+#define gpuexec_compiler_version()          gpuexec_compiler_version_at(GPUEXEC_HERE)
+#define gpuexec_compiler_path()             gpuexec_compiler_path_at(GPUEXEC_HERE)
+#define gpuexec_stream_query(...)           gpuexec_stream_query_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_event_query(...)            gpuexec_event_query_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_copy_explain(...)           gpuexec_copy_explain_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_kernel_cooperative_blocks(...)gpuexec_kernel_cooperative_blocks_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_graph_text(...)             gpuexec_graph_text_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_graph_dot(...)              gpuexec_graph_dot_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_stream_is_capturing(...)    gpuexec_stream_is_capturing_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_barrier_is_direct(...)      gpuexec_barrier_is_direct_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_barrier_check(...)          gpuexec_barrier_check_at(GPUEXEC_HERE, __VA_ARGS__)
+#define gpuexec_ipc_peer(...)               gpuexec_ipc_peer_at(GPUEXEC_HERE, __VA_ARGS__)
 
 /* >>end-of-api ===================================================================================================== */
 
@@ -7205,17 +7231,17 @@ GPUEXEC_API gpuexec_result gpuexec_setup_at(const char *where, const gpuexec_set
     return gxi_start_slow(call, desc);
 }
 
-GPUEXEC_API int gpuexec_driver_version(void) {
-    GXI_CALL_NO_PLACE(gpuexec_driver_version, GXI_QUERIES);
+GPUEXEC_API int gpuexec_driver_version_at(const char *where) {
+    GXI_CALL(gpuexec_driver_version, GXI_QUERIES);
     return gxi_begin(call) ? 0 : gxi.driver.version;
 }
-GPUEXEC_API const char *gpuexec_driver_path(void) {
-    GXI_CALL_NO_PLACE(gpuexec_driver_path, GXI_QUERIES);
+GPUEXEC_API const char *gpuexec_driver_path_at(const char *where) {
+    GXI_CALL(gpuexec_driver_path, GXI_QUERIES);
     return gxi_begin(call) ? "" : gxi.driver.path;
 }
-GPUEXEC_API void *gpuexec_driver_symbol(const char *name, int version) {
+GPUEXEC_API void *gpuexec_driver_symbol_at(const char *where, const char *name, int version) {
     void *symbol;
-    GXI_CALL_NO_PLACE(gpuexec_driver_symbol, GXI_QUERIES);
+    GXI_CALL(gpuexec_driver_symbol, GXI_QUERIES);
     if (!name) {
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the name is NULL");
         return NULL;
@@ -7319,9 +7345,9 @@ static int gxi_count(gxi_call *call) {           /* the number of devices; -1 af
     gxi_fail_cu(call, NULL, "cannot query the number of devices");
     return -1;
 }
-GPUEXEC_API int gpuexec_device_count(void) {
+GPUEXEC_API int gpuexec_device_count_at(const char *where) {
     int count;
-    GXI_CALL_NO_PLACE(gpuexec_device_count, GXI_QUERIES);
+    GXI_CALL(gpuexec_device_count, GXI_QUERIES);
     count = gxi_begin(call) ? 0 : gxi_count(call);
     return count < 0 ? 0 : count;
 }
@@ -7415,9 +7441,9 @@ static int gxi_can_access(gxi_call *call, int device, int peer, int ordinal, int
     gxi_fail_cu(call, NULL, "cannot query peer access between devices %d and %d", ordinal, peer_ordinal);
     return -1;
 }
-GPUEXEC_API int gpuexec_device_can_access_peer(int ordinal, int peer_ordinal) {
+GPUEXEC_API int gpuexec_device_can_access_peer_at(const char *where, int ordinal, int peer_ordinal) {
     int device = 0, peer = 0, can;
-    GXI_CALL_NO_PLACE(gpuexec_device_can_access_peer, GXI_QUERIES);
+    GXI_CALL(gpuexec_device_can_access_peer, GXI_QUERIES);
     if (gxi_begin(call) || gxi_device(call, ordinal, &device) || gxi_device(call, peer_ordinal, &peer)) return 0;
     can = gxi_can_access(call, device, peer, ordinal, peer_ordinal);
     return can < 0 ? 0 : can;
@@ -7450,11 +7476,11 @@ GPUEXEC_API gpuexec_result gpuexec_device_get_link_at(const char *where, int fro
     if (gxi_is_null(call, link, "link")) return GPUEXEC_BAD_ARGUMENT;
     return gxi_begin(call) ? gxi_failed_with() : gxi_device_link(call, from, to, link);
 }
-GPUEXEC_API size_t gpuexec_topology_text(char *text, size_t bytes) {
+GPUEXEC_API size_t gpuexec_topology_text_at(const char *where, char *text, size_t bytes) {
     gxi_text t = { 0, 0, 0, 0 };
     gpuexec_device_link link;
     int count, i, k;
-    GXI_CALL_NO_PLACE(gpuexec_topology_text, GXI_QUERIES);
+    GXI_CALL(gpuexec_topology_text, GXI_QUERIES);
     if (text && bytes) *text = 0;
     if (gxi_begin(call) || (count = gxi_count(call)) < 0) return 0;
     gxi_add(&t, "    ");
@@ -8084,11 +8110,11 @@ GPUEXEC_API void gpuexec_context_scope_end(gpuexec_context_scope *scope) {
     if (scope->entered) gxi_pop(call, scope->context);
     scope->entered = 0;
 }
-GPUEXEC_API size_t gpuexec_context_stack_text(char *text, size_t bytes) {
+GPUEXEC_API size_t gpuexec_context_stack_text_at(const char *where, char *text, size_t bytes) {
     struct CUctx_st *current;
     gxi_text t = { 0, 0, 0, 0 };
     unsigned depth, i;
-    GXI_CALL_NO_PLACE(gpuexec_context_stack_text, GXI_QUERIES);
+    GXI_CALL(gpuexec_context_stack_text, GXI_QUERIES);
     if (text && bytes) *text = 0;
     if (gxi_begin(call) || gxi_current(call, &current)) return 0;
     depth = gxi_audit_depth();
@@ -8110,10 +8136,10 @@ GPUEXEC_API size_t gpuexec_context_stack_text(char *text, size_t bytes) {
     }
     return gxi_text_give(call, &t, text, bytes);
 }
-GPUEXEC_API int gpuexec_context_is_current(gpuexec_context context) {
+GPUEXEC_API int gpuexec_context_is_current_at(const char *where, gpuexec_context context) {
     struct CUctx_st *current;
     gxi_slot *slot;
-    GXI_CALL_NO_PLACE(gpuexec_context_is_current, GXI_QUERIES);
+    GXI_CALL(gpuexec_context_is_current, GXI_QUERIES);
     return (slot = gxi_begin_with_context(call, context)) != NULL && gxi_current(call, &current) == GPUEXEC_OK &&
         current == slot->cu_context;
 }
@@ -10932,18 +10958,18 @@ static int gxi_occupancy(gxi_call *call, gxi_slot *slot, unsigned block_threads,
                 slot->is.kernel.info->title, block_threads, (unsigned long)shared_bytes);
     return -1;
 }
-GPUEXEC_API int gpuexec_kernel_occupancy(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes) {
+GPUEXEC_API int gpuexec_kernel_occupancy_at(const char *where, gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes) {
     gxi_slot *slot;
-    GXI_CALL_NO_PLACE(gpuexec_kernel_occupancy, GXI_QUERIES);
+    GXI_CALL(gpuexec_kernel_occupancy, GXI_QUERIES);
     slot = gxi_find_kernel(call, kernel);
     return slot ? gxi_occupancy(call, slot, block_threads, shared_bytes) : -1;
 }
-GPUEXEC_API int gpuexec_kernel_best_block(gpuexec_kernel kernel, size_t shared_bytes, int *blocks) {
+GPUEXEC_API int gpuexec_kernel_best_block_at(const char *where, gpuexec_kernel kernel, size_t shared_bytes, int *blocks) {
     gxi_slot *slot;
     gxi_scope scope;
     size_t bytes;
     int threads = 0, grid = 0, cu;
-    GXI_CALL_NO_PLACE(gpuexec_kernel_best_block, GXI_QUERIES);
+    GXI_CALL(gpuexec_kernel_best_block, GXI_QUERIES);
     if (blocks) *blocks = 0;
     if (!(slot = gxi_find_kernel(call, kernel)) || gxi_enter(call, slot->cu_context, &scope)) return -1;
     bytes = gxi_allow_shared(call, slot, shared_bytes);
@@ -11364,8 +11390,8 @@ static int gxi_loads_lazily(gxi_call *call) {
     gxi_fail_cu(call, NULL, "cannot query when the driver loads code");
     return -1;
 }
-GPUEXEC_API int gpuexec_loads_lazily(void) {
-    GXI_CALL_NO_PLACE(gpuexec_loads_lazily, GXI_QUERIES);
+GPUEXEC_API int gpuexec_loads_lazily_at(const char *where) {
+    GXI_CALL(gpuexec_loads_lazily, GXI_QUERIES);
     return gxi_begin(call) ? -1 : gxi_loads_lazily(call);
 }
 /* Whether the kernel is loaded, which with `load` it then is; -1 after a failure. */
@@ -11390,8 +11416,8 @@ static int gxi_kernel_loaded(gxi_call *call, gpuexec_kernel kernel, int load) {
                 slot->is.kernel.info->title);
     return -1;
 }
-GPUEXEC_API int gpuexec_kernel_is_loaded(gpuexec_kernel kernel) {
-    GXI_CALL_NO_PLACE(gpuexec_kernel_is_loaded, GXI_QUERIES);
+GPUEXEC_API int gpuexec_kernel_is_loaded_at(const char *where, gpuexec_kernel kernel) {
+    GXI_CALL(gpuexec_kernel_is_loaded, GXI_QUERIES);
     return gxi_kernel_loaded(call, kernel, 0);
 }
 GPUEXEC_API gpuexec_result gpuexec_kernel_load_at(const char *where, gpuexec_kernel kernel) {
@@ -11444,12 +11470,12 @@ static gpuexec_result gxi_nvjitlink_load(gxi_call *call) {
     };
     return gxi_tool_load(call, &nvjitlink, &gxi.tools.nvjitlink_version, gxi_desc()->nvjitlink_path);
 }
-GPUEXEC_API int gpuexec_nvjitlink_version(void) {
-    GXI_CALL_NO_PLACE(gpuexec_nvjitlink_version, GXI_QUERIES);
+GPUEXEC_API int gpuexec_nvjitlink_version_at(const char *where) {
+    GXI_CALL(gpuexec_nvjitlink_version, GXI_QUERIES);
     return gxi_begin(call) || gxi_nvjitlink_load(call) ? 0 : gxi.tools.nvjitlink_version;
 }
-GPUEXEC_API const char *gpuexec_nvjitlink_path(void) {
-    GXI_CALL_NO_PLACE(gpuexec_nvjitlink_path, GXI_QUERIES);
+GPUEXEC_API const char *gpuexec_nvjitlink_path_at(const char *where) {
+    GXI_CALL(gpuexec_nvjitlink_path, GXI_QUERIES);
     return gxi_begin(call) || gxi_nvjitlink_load(call) ? "" : gxi.tools.nvjitlink_path;
 }
 
@@ -12446,12 +12472,12 @@ static gpuexec_result gxi_nvrtc_load(gxi_call *call) {
     };
     return gxi_tool_load(call, &nvrtc, &gxi.tools.nvrtc_version, gxi_desc()->nvrtc_path);
 }
-GPUEXEC_API int gpuexec_compiler_version(void) {
-    GXI_CALL_NO_PLACE(gpuexec_compiler_version, GXI_QUERIES);
+GPUEXEC_API int gpuexec_compiler_version_at(const char *where) {
+    GXI_CALL(gpuexec_compiler_version, GXI_QUERIES);
     return gxi_begin(call) || gxi_nvrtc_load(call) ? 0 : gxi.tools.nvrtc_version;
 }
-GPUEXEC_API const char *gpuexec_compiler_path(void) {
-    GXI_CALL_NO_PLACE(gpuexec_compiler_path, GXI_QUERIES);
+GPUEXEC_API const char *gpuexec_compiler_path_at(const char *where) {
+    GXI_CALL(gpuexec_compiler_path, GXI_QUERIES);
     return gxi_begin(call) || gxi_nvrtc_load(call) ? "" : gxi.tools.nvrtc_path;
 }
 
@@ -13671,11 +13697,11 @@ GPUEXEC_API gpuexec_result gpuexec_stream_sync_at(const char *where, gpuexec_str
     gxi_waited(call, cu, slot, "the stream");
     return gxi_take_of_stream(call, slot);
 }
-GPUEXEC_API gpuexec_result gpuexec_stream_query(gpuexec_stream stream) {
+GPUEXEC_API gpuexec_result gpuexec_stream_query_at(const char *where, gpuexec_stream stream) {
     gxi_slot *slot;
     gxi_scope scope;
     int cu;
-    GXI_CALL_NO_PLACE(gpuexec_stream_query, GXI_QUERIES);
+    GXI_CALL(gpuexec_stream_query, GXI_QUERIES);
     if (!(slot = gxi_begin_with_stream(call, stream)) ||
         gxi_enter_idle(call, slot, &scope, "query the stream", "end the capture first")) return gxi_failed_with();
     cu = GXI_TRY(cuStreamQuery, (slot->is.stream.native));
@@ -15192,10 +15218,10 @@ GPUEXEC_API gpuexec_result gpuexec_event_sync_at(const char *where, gpuexec_even
     gxi_waited(call, cu, slot, "the event");
     return gxi_take();
 }
-GPUEXEC_API gpuexec_result gpuexec_event_query(gpuexec_event event) {
+GPUEXEC_API gpuexec_result gpuexec_event_query_at(const char *where, gpuexec_event event) {
     gxi_slot *slot;
     int cu = 0;
-    GXI_CALL_NO_PLACE(gpuexec_event_query, GXI_QUERIES);
+    GXI_CALL(gpuexec_event_query, GXI_QUERIES);
     if (!(slot = gxi_begin_with_event(call, event, "the event")) || gxi_event_refused(call, slot, "the event") ||
         gxi_event_captured(call, slot, "the event"))
         return gxi_failed_with();
@@ -15730,7 +15756,7 @@ static int gxi_reaches(gxi_call *call, const gxi_slot *context, uint64_t address
                 gxi_context_of(context)->ordinal, (unsigned long long)address);
     return -1;
 }
-GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_ptr to, gpuexec_ptr from, size_t bytes,
+GPUEXEC_API gpuexec_result gpuexec_copy_explain_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, gpuexec_ptr from, size_t bytes,
                                                 gpuexec_copy_info *info) {
     static const char cure[] = "cure: gpuexec_alloc_pinned, or gpuexec_register the whole buffer once";
     const gxi_transfer x = gxi_transfer_of(GXI_COPY, to, from, bytes);
@@ -15739,7 +15765,7 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain(gpuexec_stream stream, gpuexec_p
     gxi_text t = { 0, 0, 0, 0 };
     gxi_slot *slot, *home;
     int i, odd = -1, host = 0, managed = 0, engines, device, other, can = 0;
-    GXI_CALL_NO_PLACE(gpuexec_copy_explain, GXI_QUERIES);
+    GXI_CALL(gpuexec_copy_explain, GXI_QUERIES);
     if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
     if (!(slot = gxi_begin_with(call, stream.id, GXI_STREAM, "the stream")) ||
@@ -16175,9 +16201,9 @@ static int gxi_cooperative_blocks(gxi_call *call, gxi_slot *kernel, unsigned blo
     gxi_fail_device(call, gxi_context_of(context)->ordinal);
     return -1;
 }
-GPUEXEC_API int gpuexec_kernel_cooperative_blocks(gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes) {
+GPUEXEC_API int gpuexec_kernel_cooperative_blocks_at(const char *where, gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes) {
     gxi_slot *slot;
-    GXI_CALL_NO_PLACE(gpuexec_kernel_cooperative_blocks, GXI_QUERIES);
+    GXI_CALL(gpuexec_kernel_cooperative_blocks, GXI_QUERIES);
     slot = gxi_find_kernel(call, kernel);
     return slot ? gxi_cooperative_blocks(call, slot, block_threads, shared_bytes) : -1;
 }
@@ -16642,7 +16668,8 @@ static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, int cu, const gxi
                         "threads, %u bytes of dynamic shared memory) "
                         "can be resident",
                         (unsigned long long)gxi_blocks_of(d), gxi_ordinal_of(kernel),
-                        gpuexec_kernel_cooperative_blocks(l->kernel, (unsigned)gxi_threads_of(d), d->shared_bytes),
+                        gpuexec_kernel_cooperative_blocks_at(call->where, l->kernel, (unsigned)gxi_threads_of(d),
+                                                             d->shared_bytes),
                         name, (unsigned long long)gxi_threads_of(d), d->shared_bytes);
     if (gxi_result_of(cu) != GPUEXEC_BAD_ARGUMENT) r = gxi_result_of(cu);
     return gxi_fail_unexplained(call, r,
@@ -18237,12 +18264,12 @@ GPUEXEC_API gpuexec_result gpuexec_graph_get_info_at(const char *where, gpuexec_
     info->nodes = count;
     return gxi_fail_nodes(call, cu);
 }
-GPUEXEC_API size_t gpuexec_graph_text(gpuexec_graph graph, char *text, size_t bytes) {
-    GXI_CALL_NO_PLACE(gpuexec_graph_text, GXI_QUERIES);
+GPUEXEC_API size_t gpuexec_graph_text_at(const char *where, gpuexec_graph graph, char *text, size_t bytes) {
+    GXI_CALL(gpuexec_graph_text, GXI_QUERIES);
     return gxi_graph_write(call, graph, text, bytes, 0);
 }
-GPUEXEC_API size_t gpuexec_graph_dot(gpuexec_graph graph, char *text, size_t bytes) {
-    GXI_CALL_NO_PLACE(gpuexec_graph_dot, GXI_QUERIES);
+GPUEXEC_API size_t gpuexec_graph_dot_at(const char *where, gpuexec_graph graph, char *text, size_t bytes) {
+    GXI_CALL(gpuexec_graph_dot, GXI_QUERIES);
     return gxi_graph_write(call, graph, text, bytes, 1);
 }
 GPUEXEC_API struct CUgraph_st *gpuexec_graph_native(gpuexec_graph graph) {
@@ -18439,9 +18466,9 @@ GPUEXEC_API void gpuexec_capture_scope_end(gpuexec_capture_scope *scope) {
     if (scope->entered) *scope->graph = gpuexec_capture_end_at(scope->where, scope->stream);
     scope->entered = 0;
 }
-GPUEXEC_API int gpuexec_stream_is_capturing(gpuexec_stream stream) {
+GPUEXEC_API int gpuexec_stream_is_capturing_at(const char *where, gpuexec_stream stream) {
     const gxi_slot *slot;
-    GXI_CALL_NO_PLACE(gpuexec_stream_is_capturing, GXI_QUERIES);
+    GXI_CALL(gpuexec_stream_is_capturing, GXI_QUERIES);
     return (slot = gxi_begin_with_stream(call, stream)) != NULL && gxi_captures(slot) != 0;
 }
 
@@ -20334,13 +20361,13 @@ GPUEXEC_API gpuexec_ptr gpuexec_barrier_address_at(const char *where, gpuexec_ba
              index, b->count, gxi_s(b->count), gxi_indices(indices, b->count));
     return 0;
 }
-GPUEXEC_API int gpuexec_barrier_is_direct(gpuexec_barrier barrier) {
-    GXI_CALL_NO_PLACE(gpuexec_barrier_is_direct, GXI_QUERIES);
+GPUEXEC_API int gpuexec_barrier_is_direct_at(const char *where, gpuexec_barrier barrier) {
+    GXI_CALL(gpuexec_barrier_is_direct, GXI_QUERIES);
     gxi_slot *slot = gxi_find_barrier(call, barrier);
     return slot ? slot->is.barrier.info->direct : 0;
 }
-GPUEXEC_API gpuexec_result gpuexec_barrier_check(gpuexec_barrier barrier) {
-    GXI_CALL_NO_PLACE(gpuexec_barrier_check, GXI_QUERIES);
+GPUEXEC_API gpuexec_result gpuexec_barrier_check_at(const char *where, gpuexec_barrier barrier) {
+    GXI_CALL(gpuexec_barrier_check, GXI_QUERIES);
     gxi_slot *slot = gxi_find_barrier(call, barrier);
     return slot ? gxi_barrier_broken(call, slot->is.barrier.info) : gxi_failed_with();
 }
@@ -21006,10 +21033,7 @@ GXI_IPC_NONE(gpuexec_result, gpuexec_ipc_receive,
 GXI_IPC_NONE(gpuexec_result, gpuexec_ipc_wait,
              (const char *where, gpuexec_ipc connection, gpuexec_event event, int timeout_ms), GPUEXEC_NOT_SUPPORTED,
              (void)connection; (void)event; (void)timeout_ms)
-GPUEXEC_API long gpuexec_ipc_peer(gpuexec_ipc connection) {
-    (void)connection;
-    return 0;
-}
+GXI_IPC_NONE(long, gpuexec_ipc_peer, (const char *where, gpuexec_ipc connection), 0, (void)connection)
 GXI_IPC_NONE(gpuexec_result, gpuexec_ipc_close,
              (const char *where, gpuexec_ipc connection), GPUEXEC_NOT_SUPPORTED, (void)connection)
 #else
@@ -22003,9 +22027,9 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_wait_at(const char *where, gpuexec_ipc co
     } else if (!gxi_latched()) return GPUEXEC_NOT_READY;
     return gxi_take();
 }
-GPUEXEC_API long gpuexec_ipc_peer(gpuexec_ipc connection) {
+GPUEXEC_API long gpuexec_ipc_peer_at(const char *where, gpuexec_ipc connection) {
     const gxi_ipc *c;
-    GXI_CALL_NO_PLACE(gpuexec_ipc_peer, GXI_QUERIES);
+    GXI_CALL(gpuexec_ipc_peer, GXI_QUERIES);
     return (c = gxi_find_ipc(call, connection)) != NULL ? c->pid : 0;
 }
 GPUEXEC_API gpuexec_result gpuexec_ipc_close_at(const char *where, gpuexec_ipc connection) {
