@@ -1,5 +1,5 @@
 /*  gpuexec.h - runs kernels on NVIDIA GPUs through the CUDA driver API, in one header.
-    Version 0.2.0.  C99 or C++11.  No CUDA toolkit, no cuda.h, no link-time library: only libc and the dynamic loader.
+    Version 0.3.0.  C99 or C++11.  No CUDA toolkit, no cuda.h, no link-time library: only libc and the dynamic loader.
     SPDX-License-Identifier: MIT OR Unlicense  (your choice; the texts are at the end of LICENSE)
 
     CONTENTS                             (search for the tag: it marks the section, its API and its implementation)
@@ -564,10 +564,12 @@
       A graph can also be built node by node. Each call adds a node, and names the nodes that must have finished before
       it begins: all other nodes may run at the same time.
           gpuexec_graph g = gpuexec_graph_create(ctx);
-          gpuexec_node in    = gpuexec_graph_add_copy_in(g, x, host, bytes, GPUEXEC_FIRST);
+          gpuexec_copy_desc to_x = { .to.device = x, .from.host = host, .bytes = bytes };
+          gpuexec_copy_desc back = { .to.host = result, .from.device = x, .bytes = bytes };
+          gpuexec_node in    = gpuexec_graph_add_copy(g, &to_x, GPUEXEC_FIRST);
           gpuexec_node left  = gpuexec_graph_add_kernel(g, k, dims, GPUEXEC_ARGS(x, n), GPUEXEC_AFTER(in));
           gpuexec_node right = gpuexec_graph_add_kernel(g, h, dims, GPUEXEC_ARGS(x, n), GPUEXEC_AFTER(in));
-          gpuexec_graph_add_copy_out(g, result, x, bytes, GPUEXEC_AFTER(left, right));
+          gpuexec_graph_add_copy(g, &back, GPUEXEC_AFTER(left, right));
           for (...) { gpuexec_node_set_argument(left, 1, &n, sizeof n); gpuexec_graph_launch(g, s); }
       The calls check what the functions for streams check. Check only the last one of a graph, or the wait after its
       launch: a node that could not be added carries the reason, and the first failure is latched.
@@ -751,7 +753,7 @@
 #endif
 
 #define GPUEXEC_VERSION_MAJOR 0
-#define GPUEXEC_VERSION_MINOR 2
+#define GPUEXEC_VERSION_MINOR 3
 #define GPUEXEC_VERSION_PATCH 0
 #define GPUEXEC_VERSION (GPUEXEC_VERSION_MAJOR * 10000 + GPUEXEC_VERSION_MINOR * 100 + GPUEXEC_VERSION_PATCH)
 
@@ -776,7 +778,8 @@
 #  endif
 #endif
 
-/* Calls that can fail record the caller's file and line: gpuexec_alloc(ctx, 64) is a macro for the plain function
+/* Every call that can fail records the caller's file and line, except gpuexec_shutdown and the calls of >>error, which
+   report other calls' failures: gpuexec_alloc(ctx, 64) is a macro for the plain function
    gpuexec_alloc_at(where, ctx, 64), where `where` is "file.c:12" or NULL. Debuggers, function pointers and
    other languages use the function; >>names lists the macros. gpuexec copies every string that it still needs after the
    call returns, because the calling library may be unloaded in the meantime; the copies stay valid until
@@ -3620,8 +3623,8 @@ template <class T> GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::t
 
 #if (defined(GPUEXEC_IMPLEMENTATION) || defined(GPUEXEC_STATIC)) && !defined(GPUEXEC_IMPLEMENTED)
 #define GPUEXEC_IMPLEMENTED
-#if GPUEXEC_VERSION != 200
-#  error "gpuexec.h: this implementation is 0.2.0; another version's header was included before it in this file"
+#if GPUEXEC_VERSION != 300
+#  error "gpuexec.h: this implementation is 0.3.0; another version's header was included before it in this file"
 #endif
 
 /* =====================================================================================================================
