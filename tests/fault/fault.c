@@ -449,8 +449,7 @@ static const struct { const char *function; int row; } fault_tolerated[] = {
     { "gpuexec_ipc_", ROW_cuDeviceGetUuid },             /* it is only for an error's text */
     { "gpuexec_ipc_receive", ALLOCATION },
     { "", ROW_cuMemGetAddressRange },                    /* some memory has none */
-    { "_2d", ROW_cuDeviceGetAttribute },                 /* the driver checks the pitch, too */
-    { "_3d", ROW_cuDeviceGetAttribute },
+    { "copy_with", ROW_cuDeviceGetAttribute },                 /* the driver checks the pitch, too */
     { "copy_many", ROW_cuModuleLoadDataEx },             /* each copy is then separate */
     { "copy_many", ROW_cuModuleGetFunction },
     { "copy_many", ROW_cuPointerGetAttributes },
@@ -1226,7 +1225,7 @@ FLOW(copies) {
     EQUAL(got[31], 0x02020202);
     EQUAL(got[32], 0x03030303);
     EQUAL(got[49], 1);
-    GET(legacy, gpuexec_stream_legacy(ctx));
+    MAKE(legacy, gpuexec_stream_legacy(ctx));
     WORK(gpuexec_copy_many(legacy, parts, 5));
     WORK(gpuexec_copy_with(legacy, ROWS(ON_DEVICE(a, 16), OF_VALUE(1, 1), 4, 2)));
     WORK(gpuexec_copy_with(legacy, &box));
