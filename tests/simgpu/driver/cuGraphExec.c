@@ -34,7 +34,8 @@ SIM_API_STREAM(cuGraphInstantiateWithParams, _ptsz, (void **out, void *graph, CU
     if (!params) return CUDA_ERROR_INVALID_VALUE;
     int result = params->flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD ? sim_stream_use_now(params->hUploadStream, &s) :
                                                                       CUDA_SUCCESS;
-    return result ? result : sim_exec_instantiate(out, graph, params->flags, &params->result_out, &params->hErrNode_out);
+    if (result) return result;
+    return sim_exec_instantiate(out, graph, params->flags, &params->result_out, &params->hErrNode_out);
 }
 
 SIM_API(cuGraphExecGetFlags, (void *exec, uint64_t *flags), (exec, flags), SIM_INIT) {

@@ -43,8 +43,9 @@ SIM_API(cuGraphExecNodeSetParams, (void *exec, void *node, CUgraphNodeParams *p)
 #define ADD_(symbol, given, arguments, there, ...) \
     SIM_API(symbol, (void **out, void *graph, void *const *before, size_t n LIST given), \
             (out, graph, before, n LIST arguments), SIM_HEALTHY) { \
-        return there ? sim_node_make(&(struct sim_place) { out, graph, before, NULL, n }, &(CUgraphNodeParams) { __VA_ARGS__ }) : \
-                       CUDA_ERROR_INVALID_VALUE; \
+        if (!there) return CUDA_ERROR_INVALID_VALUE; \
+        return sim_node_make(&(struct sim_place) { out, graph, before, NULL, n }, \
+                             &(CUgraphNodeParams) { __VA_ARGS__ }); \
     }
 #define SET_(symbol, given, arguments, there, ...) \
     SIM_API(symbol, (void *node LIST given), (node LIST arguments), SIM_HEALTHY) { \
@@ -108,7 +109,7 @@ ADD(cuGraphAddMemFreeNode, (CUdeviceptr address), (address), true, CU_GRAPH_NODE
 SIM_API(cuGraphAddEmptyNode, (void **out, void *graph, void *const *before, size_t n), (out, graph, before, n),
         SIM_INIT) {
     return sim_node_make(&(struct sim_place) { out, graph, before, NULL, n },
-               &(CUgraphNodeParams) { .type = CU_GRAPH_NODE_TYPE_EMPTY });
+                         &(CUgraphNodeParams) { .type = CU_GRAPH_NODE_TYPE_EMPTY });
 }
 SIM_API(cuGraphAddMemAllocNode,
         (void **out, void *graph, void *const *before, size_t n, CUDA_MEM_ALLOC_NODE_PARAMS *p),

@@ -39,9 +39,7 @@ SIM_API(cuMemGetAddressRange_v2, (CUdeviceptr *base, size_t *bytes, CUdeviceptr 
     return CUDA_SUCCESS;
 }
 
-/* ---- host memory: with unified addressing all of it is portable and mapped, and its device address is its host
-   address. As measured, its flags always report mapped, report portable only for registered memory, and never report
-   read-only. ---- */
+/* ---- host memory ---- */
 
 SIM_API(cuMemAllocHost_v2, (void **out, size_t bytes), (out, bytes), SIM_CTX | SIM_UNSAFE) {
     return sim_alloc_host(out, bytes, 0);

@@ -70,6 +70,7 @@ SIM_API(cuMemRangeGetAttributes,
     int result = out && sizes && attributes && n ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; i < n && !result; i++)
         if (sim_managed_query_bad(out[i], sizes[i], attributes[i])) result = CUDA_ERROR_INVALID_VALUE;
-    for (size_t i = 0; i < n && !result; i++) result = sim_managed_query(out[i], sizes[i], attributes[i], address, bytes);
+    for (size_t i = 0; i < n && !result; i++)
+        result = sim_managed_query(out[i], sizes[i], attributes[i], address, bytes);
     return result;
 }

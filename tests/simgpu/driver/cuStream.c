@@ -1,4 +1,4 @@
-/* cuStream.c - the entry points of streams: waits, queries, host functions, single words that they wait for or write. */
+/* cuStream.c - entry points of streams: waits, queries, single words that they wait for or write, host functions. */
 #include "driver.h"
 
 /* For a wait or a query. */

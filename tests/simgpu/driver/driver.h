@@ -1,10 +1,23 @@
-/* driver.h - the map of driver/: the entry points of the CUDA driver API. Each file is named after the calls that it has:
-   cuMemcpy.c has cuMemcpy, cuMemcpyAsync and so on. They check their arguments, look up the handles, and call the
-   functions of objects/. The others:
+/* driver.h - the map of driver/: the entry points of the CUDA driver API. They check their arguments, look up the
+   handles, and call the functions of objects/. A file has the calls that begin with its name, and these:
 
-     names.c     the names of all entry points and their versions
-     entry.c     what every entry point does before and after its work; cuGetErrorName, cuGetErrorString
-     missing.c   entry points that are not implemented
+     cuInit.c           cuDriverGetVersion, cuGetProcAddress, cuGetExportTable, cuProfiler
+     cuCtx.c            cuDevicePrimaryCtx
+     cuStream.c         cuLaunchHostFunc
+     cuStreamCapture.c  what begins, ends and describes captures
+     cuMem.c            what allocates, frees and describes memory, also cuPointer
+     cuMemcpy.c         cuMemset
+     cuMemManaged.c     cuMemAllocManaged, cuMemPrefetch, cuMemAdvise, cuMemRange, cuStreamAttachMem
+     cuMemPool.c        cuMemAllocAsync, cuMemAllocFromPool, cuMemFreeAsync, cuDeviceSetMemPool
+     cuIpc.c            what exports and imports memory pools
+     cuLibrary.c        cuKernel
+     cuParam.c          the launches of CUDA before 4.0
+     cuGraphNode.c      what adds nodes, and changes their parameters
+     cuGraphExec.c      cuGraphInstantiate, cuGraphLaunch, cuGraphUpload
+     cuUserObject.c     cuGraphRetainUserObject, cuGraphReleaseUserObject, cuGraphConditionalHandle
+     entry.c            what every entry point does before and after its work; cuGetErrorName, cuGetErrorString
+     names.c            the names of all entry points, and their versions
+     missing.c          entry points that are not implemented
 
    Every entry point is written with SIM_API: its body runs with sim_lock held, after the checks it names. */
 #ifndef SIM_DRIVER_H

@@ -34,8 +34,9 @@ static int drain_all(struct sim_device *device) {
    documented. */
 int sim_free_device(CUdeviceptr address) {
     struct sim_range r;
-    if (sim_memory_at(address, &r) && r.kind == SIM_MEM_MANAGED && r.managed->is_variable) return CUDA_ERROR_INVALID_VALUE;
-    if (sim_memory_at(address, &r) && r.pool && sim_context_need() == CUDA_ERROR_CONTEXT_IS_DESTROYED)
+    const bool known = sim_memory_at(address, &r);
+    if (known && r.kind == SIM_MEM_MANAGED && r.managed->is_variable) return CUDA_ERROR_INVALID_VALUE;
+    if (known && r.pool && sim_context_need() == CUDA_ERROR_CONTEXT_IS_DESTROYED)
         return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     if (!sim_mem_mark_freeing(address, &r)) return CUDA_ERROR_INVALID_VALUE;
     int result = r.kind == SIM_MEM_POOL ? CUDA_SUCCESS : drain_all(r.kind == SIM_MEM_MANAGED ? NULL : r.device);
@@ -64,7 +65,8 @@ int sim_alloc_host(void **out, size_t bytes, unsigned flags) {
         return CUDA_SUCCESS;
     }
     uint64_t address;
-    int result = sim_mem_pin(sim_self.context, bytes, (flags & ~(unsigned)SIM_HOST_PORTABLE) | SIM_HOST_MAPPED, &address);
+    flags = (flags & ~(unsigned)SIM_HOST_PORTABLE) | SIM_HOST_MAPPED;
+    int result = sim_mem_pin(sim_self.context, bytes, flags, &address);
     if (!result) *out = (void *)(uintptr_t)address;
     return result;
 }

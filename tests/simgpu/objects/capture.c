@@ -1,5 +1,6 @@
 /* capture.c - captures: which streams take part, which nodes each of them comes after, and which calls a capture
-   forbids. The entry points are in captures.c; stream.c and event.c give a capture its nodes and edges.
+   forbids. The entry points are in driver/cuStreamCapture.c; stream.c and event.c give a capture its nodes
+   and edges.
 
    Work on a stream that captures becomes a node that depends on the stream's set of last nodes, and then is that set.
    An event that is recorded on such a stream keeps a copy of the set; a stream that waits for it joins the capture, and

@@ -36,6 +36,7 @@ void sim_link_remove(struct sim_link *link);
          name = SIM_OWNER(type, name->link.next))
 
 struct sim_set { void **at; unsigned n, cap; };   /* of nodes: their handles */
+
 struct sim_stream {
     struct sim_link link;
     uint64_t handle, id, thread;                  /* thread: of a per-thread default stream, else 0 */
@@ -108,7 +109,7 @@ struct sim_context *sim_context_or_dead(void);                           /* NULL
 int  sim_context_need(void);                                             /* finds the current context, as
                                                                             SIM_CTX does; 0, 201 or 709 */
 
-/* log.c */
+/* error_log.c */
 enum { SIM_LOG_LINES = 100, SIM_LOG_CALLBACKS = 8 };
 extern struct sim_log_callback {
     void (*run)(void *user, int level, char *text, size_t length);
@@ -148,7 +149,7 @@ void sim_drain_to_end(struct sim_context *context);                      /* the 
 int  sim_context_peer(struct sim_context *me, struct sim_context *other, bool enable);    /* peer access: 0, 2, or 704
                                                                             or 705: it is so already */
 void sim_context_retain(struct sim_device *device);                      /* its primary context */
-void sim_context_release(struct sim_device *device);                     /* that was retained; destroys it the last time */
+void sim_context_release(struct sim_device *device);                     /* that was retained; the last time ends it */
 int  sim_context_push(uint64_t handle);                                  /* makes it current to the thread; 0 or 2 */
 
 /* shared.c: events between processes, and processes. start: the time, so that a number that is used again differs */

@@ -109,8 +109,8 @@ int sim_copy(uint64_t to, uint64_t from, size_t bytes, void *stream, int how) {
 struct part { const void *host, *array; CUdeviceptr device; size_t x, y, z, pitch, height; unsigned type; };
 
 /* The bytes that a structure names as its source or destination. */
-#define PART(c, side, z, rows) ((struct part) { c->side##Host, c->side##Array, c->side##Device, c->side##XInBytes, \
-                                                c->side##Y, z, c->side##Pitch, rows, c->side##MemoryType })
+#define PART(c, side) ((struct part) { c->side##Host, c->side##Array, c->side##Device, c->side##XInBytes, c->side##Y, \
+                                       c->side##Z, c->side##Pitch, c->side##Height, c->side##MemoryType })
 
 static int find_part(bool captures, struct side *side, struct part p, struct block b) {
     if (p.type == CU_MEMORYTYPE_ARRAY)            /* there are no arrays */
@@ -147,7 +147,9 @@ static struct sim_op *new_part(struct part dst, struct part src, struct side to,
     return op;
 }
 
-static int copy_part(struct sim_stream *s, struct part dst, struct part src, struct block b, bool async) {
+int sim_copy_3d(struct sim_stream *s, const CUDA_MEMCPY3D *c, bool async) {
+    const struct block b = { c->WidthInBytes, c->Height, c->Depth };
+    const struct part dst = PART(c, dst), src = PART(c, src);
     struct side to, from;
     if (!b.width || !b.height || !b.depth) return CUDA_SUCCESS;
     int result = find_part(s->capture != NULL, &to, dst, b);
@@ -158,14 +160,9 @@ static int copy_part(struct sim_stream *s, struct part dst, struct part src, str
     return op ? sim_stream_submit(s, op) : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-int sim_copy_3d(struct sim_stream *s, const CUDA_MEMCPY3D *c, bool async) {
-    return copy_part(s, PART(c, dst, c->dstZ, c->dstHeight), PART(c, src, c->srcZ, c->srcHeight),
-                     (struct block) { c->WidthInBytes, c->Height, c->Depth }, async);
-}
-
 int sim_copy_work(const CUDA_MEMCPY3D *c, struct sim_context *context, struct sim_work *out) {
     const struct block b = { c->WidthInBytes, c->Height, c->Depth };
-    const struct part dst = PART(c, dst, c->dstZ, c->dstHeight), src = PART(c, src, c->srcZ, c->srcHeight);
+    const struct part dst = PART(c, dst), src = PART(c, src);
     struct side to, from;
     if (!b.width || !b.height || !b.depth) return CUDA_ERROR_INVALID_VALUE;
     int result = find_part(true, &to, dst, b);
@@ -285,7 +282,8 @@ static int operand(struct side *side, const CUmemcpy3DOperand *o, struct block b
     return CUDA_SUCCESS;
 }
 
-int sim_copy_batch_3d(size_t n, const CUDA_MEMCPY3D_BATCH_OP *list, size_t *bad, unsigned long long flags, void *stream) {
+int sim_copy_batch_3d(size_t n, const CUDA_MEMCPY3D_BATCH_OP *list, size_t *bad, unsigned long long flags,
+                      void *stream) {
     struct sim_stream *s;
     *bad = SIZE_MAX;
     if (!n || !list || flags) return CUDA_ERROR_INVALID_VALUE;

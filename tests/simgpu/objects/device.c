@@ -157,4 +157,6 @@ enum sim_peering sim_device_link(const struct sim_device *a, const struct sim_de
     if (a == b) return SIM_NO_ACCESS;
     return a->number / 2 == b->number / 2 ? sim_settings.in_pair : sim_settings.others;
 }
-bool sim_peers(const struct sim_device *a, const struct sim_device *b) { return sim_device_link(a, b) != SIM_NO_ACCESS; }
+bool sim_peers(const struct sim_device *a, const struct sim_device *b) {
+    return sim_device_link(a, b) != SIM_NO_ACCESS;
+}

@@ -374,7 +374,8 @@ static void apply(struct sim_exec *x, struct sim_plan *p, const struct sim_graph
 }
 
 /* Compares; changes the plan only if `change`. */
-static struct sim_difference update_plan(struct sim_exec *x, struct sim_plan *p, const struct sim_graph *g, bool change) {
+static struct sim_difference update_plan(struct sim_exec *x, struct sim_plan *p, const struct sim_graph *g,
+                                         bool change) {
     if (p->n != g->n) return differs(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, NULL, NULL);
     sim_graph_number(g);
     unsigned *room = calloc(2u * p->n + 1, sizeof *room);

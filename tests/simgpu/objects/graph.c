@@ -1,4 +1,4 @@
-/* graph.c - graphs: nodes, edges between them, and sets of nodes. The entry points are in graphs.c and exec.c.
+/* graph.c - graphs: nodes, edges between them, and sets of nodes. The entry points are in driver/cuGraph.c.
 
    What a node does is an operation that is never submitted, a model: each launch of the graph submits a copy. A model
    does not change once a node has it, so that nodes, clones and executable graphs share it; it is freed with the last

@@ -1,5 +1,5 @@
-/* handles.c - the ground of driver/: handles of live objects, rings of objects, and the calling thread with its current
-   context. */
+/* handles.c - the ground of objects/: handles of live objects, rings of objects, and the calling thread with its
+   current context. */
 #include "objects.h"
 
 __thread struct sim_thread sim_self;

@@ -1,5 +1,6 @@
 /* kept.c - what graphs keep beside their nodes: user objects, until the graph, the executable graphs made of it and
-   their launches have ended; and the values that decide what conditional nodes execute. objects.c creates both. */
+   their launches have ended; and the values that decide what conditional nodes execute. The entry points are in
+   driver/cuUserObject.c. */
 #include "objects.h"
 
 /* ---- user objects: the function that frees one runs on the thread of host functions ---- */

@@ -24,7 +24,7 @@ struct sim_function {
     bool no_effect;                               /* the body is only `ret`: whether its blocks run is not observable */
     struct sim_staged *staged;                    /* what its next cuLaunch uses; NULL: nothing set yet */
 };
-struct sim_staged { unsigned block[3], shared, bytes; unsigned char params[4096]; };        /* staged.c */
+struct sim_staged { unsigned block[3], shared, bytes; unsigned char params[4096]; };        /* driver/cuParam.c */
 struct sim_module {
     struct sim_link link;
     uint64_t handle;
@@ -47,7 +47,6 @@ struct sim_kernel {
     unsigned index;                               /* in the functions of each of the library's modules */
     struct sim_preferences prefers[SIM_MAX_DEVICES];
 };
-
 
 /* jit.c */
 struct sim_log_option { char *text; size_t size; void **slot; bool wanted; };
@@ -181,7 +180,6 @@ struct sim_attributes {                           /* of a launch, each as wide a
     unsigned char domains[2], window[32];
     bool has_priority, has_domains;               /* whether these were given */
 };
-int  sim_kernel_work(const CUDA_KERNEL_NODE_PARAMS_v2 *params, const struct sim_attributes *set, struct sim_work *out);
 struct sim_launch {
     void *function, *stream;
     unsigned grid[3], block[3], shared;
@@ -193,8 +191,9 @@ struct sim_launch {
 int  sim_launch_on(struct sim_launch *l);
 int  sim_launch_configured(const CUlaunchConfig *c, void *f, void **params, void **extra);
 int  sim_launch_multi(const CUDA_LAUNCH_PARAMS *list, unsigned n, unsigned flags);        /* on several devices */
-int  sim_launch_clusters(const CUlaunchConfig *c, struct sim_function *f, int *out);      /* that are resident at once */
+int  sim_launch_clusters(const CUlaunchConfig *c, struct sim_function *f, int *out);      /* resident at once */
 int  sim_launch_largest_cluster(const CUlaunchConfig *c, struct sim_function *f, int *out);
+int  sim_kernel_work(const CUDA_KERNEL_NODE_PARAMS_v2 *params, const struct sim_attributes *set, struct sim_work *out);
                                                   /* [lock], released meanwhile; the operation's data is the set */
 int  sim_kernel_set(const struct sim_work *work, const CUlaunchAttribute *attribute, struct sim_work *out);
                                                   /* the same with another value */

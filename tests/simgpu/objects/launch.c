@@ -267,7 +267,8 @@ static int find_all(struct sim_launch *l, struct sim_stream **s, struct sim_func
 }
 
 /* Makes the checks and creates the operation; does not submit it. */
-static int prepare(const struct sim_launch *requested, struct sim_context *c, struct sim_function *f, struct sim_op **out) {
+static int prepare(const struct sim_launch *requested, struct sim_context *c, struct sim_function *f,
+                   struct sim_op **out) {
     struct sim_launch launch = *requested, *l = &launch;
     int result = check_shape(l, f);
     if (result) return result;
@@ -451,8 +452,8 @@ int sim_launch_on(struct sim_launch *l) {
 }
 
 int sim_launch(void *f, const unsigned grid[3], const unsigned block[3], unsigned shared, void *stream, void **extra) {
-    return sim_launch_on(&(struct sim_launch) { f, stream, { grid[0], grid[1], grid[2] }, { block[0], block[1], block[2] },
-                                        shared, .extra = extra });
+    return sim_launch_on(&(struct sim_launch) { f, stream, { grid[0], grid[1], grid[2] },
+                                                { block[0], block[1], block[2] }, shared, .extra = extra });
 }
 
 int sim_launch_nested(struct sim_op *parent, struct sim_function *f, const unsigned grid[3], const unsigned block[3],

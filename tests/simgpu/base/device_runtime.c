@@ -1,4 +1,4 @@
-/* nested.c - the names of the device runtime. driver/nested.c has what the calls do. */
+/* device_runtime.c - the names of the device runtime. objects/nested.c has what the calls do. */
 #include "base.h"
 
 bool (*sim_nested_run)(struct sim_warp *w, const struct sim_insn *i, int lane, unsigned call, const uint64_t *arg,

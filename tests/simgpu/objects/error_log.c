@@ -1,5 +1,5 @@
-/* log.c - the driver's error log (CUDA 12.9): what calls report beside their CUresult, in the words of driver 580 where
-   these are known. logs.c has the entry points. */
+/* error_log.c - the driver's error log (CUDA 12.9): what calls report beside their CUresult, in the words of driver 580
+   where these are known. The entry points are in driver/cuLogs.c. */
 #include "objects.h"
 #include <pthread.h>
 #include <stdarg.h>
