@@ -112,16 +112,7 @@ static int update(void *stream, void *const *nodes, const CUgraphEdgeData *data,
     if (flags > CU_STREAM_SET_CAPTURE_DEPENDENCIES || !are_nodes_of(s->capture->graph, nodes, n))
         return CUDA_ERROR_INVALID_VALUE;
     if (!sim_edges_plain(data, n)) return CUDA_ERROR_NOT_SUPPORTED;
-    struct sim_set set = { NULL, 0, 0 };
-    const unsigned kept = flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES ? 0 : s->nodes.n;
-    if (!sim_set_add(&set, s->nodes.at, kept) || !sim_set_add(&set, nodes, n)) {
-        sim_set_clear(&set);
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    sim_set_end(&s->nodes);                       /* as documented for those that are no longer in the set */
-    sim_set_clear(&s->nodes);
-    s->nodes = set;
-    return CUDA_SUCCESS;
+    return sim_capture_depend(s, nodes, n, flags != CU_STREAM_SET_CAPTURE_DEPENDENCIES);
 }
 
 SIM_API_STREAM(cuStreamUpdateCaptureDependencies, _ptsz, (void *stream, void **nodes, size_t n, unsigned flags),

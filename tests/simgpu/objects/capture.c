@@ -77,6 +77,18 @@ int sim_capture_join(struct sim_capture *capture, struct sim_stream *stream, con
     return CUDA_SUCCESS;
 }
 
+int sim_capture_depend(struct sim_stream *stream, void *const *nodes, size_t n, bool more) {
+    struct sim_set set = { NULL, 0, 0 };
+    if (!sim_set_add(&set, stream->nodes.at, more ? stream->nodes.n : 0) || !sim_set_add(&set, nodes, n)) {
+        sim_set_clear(&set);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    sim_set_end(&stream->nodes);                  /* as documented for those that are no longer in the set */
+    sim_set_clear(&stream->nodes);
+    stream->nodes = set;
+    return CUDA_SUCCESS;
+}
+
 int sim_capture_take(struct sim_stream *stream, struct sim_work work) {
     struct sim_capture *capture = stream->capture;
     if (capture->invalid) {

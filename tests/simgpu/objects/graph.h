@@ -158,6 +158,9 @@ int  sim_capture_begin(struct sim_stream *origin, struct sim_graph *graph, void 
                                                   /* graph: NULL for a new one */
 int  sim_capture_join(struct sim_capture *capture, struct sim_stream *stream, const struct sim_set *nodes);
                                                   /* the stream's next node also depends on these */
+int  sim_capture_depend(struct sim_stream *stream, void *const *nodes, size_t n, bool more);
+                                                  /* the stream's next node depends on these; more: also on those
+                                                     that it depended on */
 int  sim_capture_take(struct sim_stream *stream, struct sim_work work);  /* a new node; takes over the operation */
 int  sim_capture_take_event(struct sim_stream *stream, int type, struct sim_event *event);
                                                   /* the same; 401: the stream does not capture */

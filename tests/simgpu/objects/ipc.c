@@ -53,8 +53,8 @@ static void drop_opened(struct opened *o) {
     sim_link_remove(&o->link);
     free(o);
 }
-static void end_opened(struct sim_link *link) { drop_opened(SIM_OWNER(opened, link)); } /* base/memory.c removes
-                                                                                            the range */
+/* base/memory.c removes the range. */
+static void end_opened(struct sim_link *link) { drop_opened(SIM_OWNER(opened, link)); }
 
 static struct opened *find_opened(struct sim_context *c, CUdeviceptr address, const struct name *name) {
     for (struct sim_link *l = c->children.next; l != &c->children; l = l->next) {
