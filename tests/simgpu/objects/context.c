@@ -1,4 +1,4 @@
-/* context.c - created and primary contexts, the context stack of every host thread, limits, peer access.
+/* context.c - created and primary contexts, the context stack of every host thread, peer access.
 
    A stack holds handles, not objects, so that a context destroyed by another thread stays current and returns 709. The
    primary context is one object per device for the whole process, active or not, with one handle, as measured: the

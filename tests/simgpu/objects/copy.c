@@ -247,8 +247,8 @@ static int find_batch_stream(void *stream, struct sim_stream **s) {
 }
 
 int sim_copy_batch(const CUdeviceptr *to, const CUdeviceptr *from, const size_t *sizes, size_t n,
-                 const CUmemcpyAttributes *attributes, const size_t *starts, size_t nattributes, size_t *bad,
-                 void *stream) {
+                   const CUmemcpyAttributes *attributes, const size_t *starts, size_t nattributes, size_t *bad,
+                   void *stream) {
     struct sim_stream *s;
     *bad = SIZE_MAX;
     if (!n || !to || !from || !sizes || !attributes || !starts || !nattributes || nattributes > n || starts[0])
@@ -335,7 +335,7 @@ int sim_fill_work(const CUDA_MEMSET_NODE_PARAMS *p, struct sim_context *context,
 }
 
 int sim_fill(CUdeviceptr to, size_t pitch, unsigned pattern, unsigned size, size_t count, size_t rows, void *stream,
-                bool async) {
+              bool async) {
     const CUDA_MEMSET_NODE_PARAMS p = { to, pitch, pattern, size, count, rows };
     struct sim_stream *s;
     struct side side;

@@ -326,7 +326,7 @@ struct pairs {
 /* As documented: the nodes on which none depends are paired in their order, then the dependencies of each pair in the
    order of the edges; each pair is compared when its dependencies come next, as measured. */
 static struct sim_difference pair(struct sim_exec *x, const struct sim_plan *p, const struct sim_graph *g,
-                              const struct pairs *pairs) {
+                                  const struct pairs *pairs) {
     unsigned *step_of = pairs->step_of, *node_of = pairs->node_of, depth = sim_graph_ends(g, pairs->stack);
     struct sim_node **stack = pairs->stack;
     if (depth != p->nends)

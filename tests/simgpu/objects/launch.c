@@ -355,8 +355,8 @@ static int read_attributes(const CUlaunchConfig *c, struct sim_launch *l) {
 
 int sim_kernel_work(const CUDA_KERNEL_NODE_PARAMS_v2 *p, const struct sim_attributes *set, struct sim_work *out) {
     struct sim_launch l = { p->func, NULL, { p->gridDimX, p->gridDimY, p->gridDimZ },
-                        { p->blockDimX, p->blockDimY, p->blockDimZ }, p->sharedMemBytes, p->kernelParams, p->extra,
-                        .set = *set };
+                            { p->blockDimX, p->blockDimY, p->blockDimZ }, p->sharedMemBytes, p->kernelParams, p->extra,
+                            .set = *set };
     struct sim_attributes *copy = malloc(sizeof *copy);
     struct sim_function *f;
     struct sim_op *op = NULL;
@@ -459,7 +459,7 @@ int sim_launch(void *f, const unsigned grid[3], const unsigned block[3], unsigne
 int sim_launch_nested(struct sim_op *parent, struct sim_function *f, const unsigned grid[3], const unsigned block[3],
                       unsigned shared, void *params, size_t bytes, struct sim_op **out) {
     struct sim_launch l = { .grid = { grid[0], grid[1], grid[2] }, .block = { block[0], block[1], block[2] },
-                        .shared = shared, .buffer = params, .bytes = bytes };
+                            .shared = shared, .buffer = params, .bytes = bytes };
     int result = sim_function_need(f);
     if (!result) result = prepare(&l, f->module->context, f, out);
     if (result) return result;
@@ -483,8 +483,8 @@ int sim_launch_multi(const CUDA_LAUNCH_PARAMS *list, unsigned n, unsigned flags)
     for (; made < n && !result; made++) {         /* every check of one entry precedes those of the next, as measured */
         const CUDA_LAUNCH_PARAMS *p = &list[made];
         struct sim_launch l = { p->function, p->hStream, { p->gridDimX, p->gridDimY, p->gridDimZ },
-                            { p->blockDimX, p->blockDimY, p->blockDimZ }, p->sharedMemBytes, p->kernelParams, NULL,
-                            .set.cooperative = true };
+                                { p->blockDimX, p->blockDimY, p->blockDimZ }, p->sharedMemBytes, p->kernelParams, NULL,
+                                .set.cooperative = true };
         /* the NULL stream and other special streams are not in the table */
         const struct sim_stream *s = sim_get(SIM_H_STREAM, p->hStream);
         /* all members up to sharedMemBytes */

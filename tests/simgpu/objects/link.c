@@ -195,7 +195,7 @@ static int find_texts(int type, const char *data, size_t size, const char *name,
 /* Takes over `text` of `size` bytes and SIM_TAIL zeros. Links it with the earlier inputs to find contradictions, and
    discards the result. */
 int sim_linker_add(void *handle, int type, char *text, size_t size, const char *given, unsigned n, const int *options,
-               void **values) {
+                   void **values) {
     struct sim_linker *s = sim_get(SIM_H_LINK, handle);
     struct sim_jit_options own = { .wall = NULL };
     struct sim_log log = { NULL, 0, 0 };
