@@ -1,6 +1,6 @@
 /* hook.c - functions of the CPU device that the fuzzing harnesses need beyond its interface. Linked only into their
    copy of the library. */
-#include "../simgpu/driver/driver.h"
+#include "../simgpu/objects/objects.h"
 #include <dlfcn.h>
 
 SIM_EXPORT void simgpu_forget_fault(void);

@@ -5,7 +5,7 @@
 # instruction's handler, an operation's function): these may go up.
 # Inside a layer, too, there is an order: no file may need another one that needs the first, directly or through others.
 cd "$(dirname "$0")/../.." || exit 1
-layers='base text execute lower run driver'       # from the lowest to the highest
+layers='base text execute lower run objects driver'       # from the lowest to the highest
 build=${BUILD:-build}
 command -v nm >/dev/null 2>&1 ||
     { echo "  skipped: no nm on this machine"; echo "suite layers: 0 passed, 0 failed, 1 skipped"; exit 0; }

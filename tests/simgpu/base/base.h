@@ -5,7 +5,7 @@
      >>map       a table from numbers to numbers        map.c
      >>memory    devices, addresses and bytes           memory.c
      >>grid      a running kernel and its faults        fault.c, address.c, heap.c
-     >>nested    what kernels call to launch kernels    nested.c
+     >>nested    what kernels call to launch kernels    device_runtime.c
 
    Other headers in this folder, for the files that need them:
 
@@ -83,7 +83,7 @@ enum sim_space {
 #define SIM_WINDOW_CODE   0x0004000000000000ull   /* a function's address is this + 16 * (1 + function id) */
 #define SIM_WINDOW_OFFSET 0x0000ffffffffffffull   /* the bits of an address inside its window */
 
-struct sim_context;                               /* driver/driver.h; base/ uses these three only to name an owner */
+struct sim_context;                               /* objects/context.h; base/ uses these three only to name an owner */
 struct sim_pool;
 struct sim_managed;
 

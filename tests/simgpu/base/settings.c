@@ -1,5 +1,5 @@
 /* settings.c - settings of the whole device, from the environment; README.md lists the variables. Variables that only
-   one file uses are read there: device.c, entry.c. */
+   one file uses are read there: objects/device.c, driver/entry.c. */
 #include "base.h"
 #include <strings.h>
 #include <unistd.h>

@@ -1,7 +1,6 @@
 /* entry.c - what every entry point does: the checks before a call, the requested failures, the log after it. */
 #include "driver.h"
 #include "../execute/execute.h"
-#include "../base/cudadefs.h"
 
 bool sim_ready, sim_forked;
 
