@@ -42,7 +42,7 @@ endif
 SIMGPU   := $(BUILD)/libsimgpu.so
 SIM_OBJ  := $(patsubst tests/simgpu/%.c,$(BUILD)/simgpu/%.o,$(wildcard tests/simgpu/*/*.c))
 EXAMPLES := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
-TESTS    := $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/unit/*.c))
+TESTS    := $(patsubst %.c,$(BUILD)/unit/%,$(notdir $(wildcard tests/*/unit/*.c)))
 BENCHES  := $(addprefix $(BUILD)/bench/,launch calls pool graph batch copies start cache multi allreduce)
 FIND_DEVICE := $(BUILD)/find_device
 ANSWERS  := $(BUILD)/answers
@@ -50,6 +50,7 @@ FREEZER  := build/freezer
 RANDOM   := $(BUILD)/random
 FORMS    := $(BUILD)/forms
 FUZZERS  := $(addprefix $(BUILD)/fuzz/,parser executor params handles driver fatbin nested cache)
+FUZZ_OBJ := $(patsubst %.c,$(BUILD)/fuzz/%.o,$(notdir $(wildcard tests/*/fuzz/*.c)))
 
 all: simgpu examples tests
 
@@ -60,9 +61,9 @@ fuzzers: $(FUZZERS) $(BUILD)/fuzz/words
 
 # The rows of entry points, for the CPU device and the tests. What includes them is compiled again only if they differ.
 ENTRY_POINTS := $(BUILD)/entry_points.h
-$(ENTRY_POINTS): gpuexec.h tests/entry_points.rows tests/entry_points.awk
+$(ENTRY_POINTS): gpuexec.h tests/support/entry_points.rows tests/support/entry_points.awk
 	@mkdir -p $(@D)
-	@awk -f tests/entry_points.awk gpuexec.h tests/entry_points.rows > $@.new
+	@awk -f tests/support/entry_points.awk gpuexec.h tests/support/entry_points.rows > $@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
 # The CPU device. No contraction: PTX itself says where it fuses a multiply-add. No code reads errno or the
@@ -104,7 +105,7 @@ UNIT_CFLAGS ?= $(patsubst -O2,-O0,$(CFLAGS))
 C99 = $(CC) -std=c99 -I$(BUILD) $(if $(filter $(BUILD)/unit/%,$@),$(UNIT_CFLAGS),$(CFLAGS)) -ffp-contract=off \
     $(STRICT) $(SAN_FLAGS) $(DEPEND)
 IMPLEMENTATION := $(BUILD)/implementation.o
-$(IMPLEMENTATION): tests/implementation.c
+$(IMPLEMENTATION): tests/support/implementation.c
 	@mkdir -p $(@D)
 	$(call step,compile) $(C99) -c $< -o $@
 $(BUILD)/examples/%: examples/%.c $(IMPLEMENTATION)
@@ -116,17 +117,19 @@ $(BUILD)/examples/mpi_jacobi: override private CC := OMPI_CC='$(CC)' MPICH_CC='$
 $(BUILD)/examples/mpi_jacobi: override private CFLAGS += -DWITH_MPI
 endif
 WHITE_BOX := $(patsubst %,$(BUILD)/unit/%,memory module nvjitlink played)
-$(WHITE_BOX): $(BUILD)/unit/%: tests/unit/%.c | $(ENTRY_POINTS)
+.SECONDEXPANSION:
+$(WHITE_BOX): $(BUILD)/unit/%: $$(wildcard tests/*/unit/$$*.c) | $(ENTRY_POINTS)
 	@mkdir -p $(@D)
 	$(call step,compile) $(C99) $< -o $@ -lm -ldl -lpthread
-$(BUILD)/unit/%: tests/unit/%.c $(IMPLEMENTATION) | $(ENTRY_POINTS)
+$(filter-out $(WHITE_BOX),$(TESTS)): $(BUILD)/unit/%: $$(wildcard tests/*/unit/$$*.c) $(IMPLEMENTATION) | \
+    $(ENTRY_POINTS)
 	@mkdir -p $(@D)
 	$(call step,compile) $(C99) -DGPUEXEC_IMPLEMENTED $< $(IMPLEMENTATION) -o $@ -lm -ldl -lpthread
-# Libraries that play NVRTC and nvJitLink, for tests/unit/nvrtc.c, nvjitlink.c and cache.c; old, and lacking a function.
+# Libraries that play NVRTC and nvJitLink, for the suites nvrtc, nvjitlink and cache; old, and lacking a function.
 PLAYED_NVRTC     := $(BUILD)/play_nvrtc.so $(BUILD)/play_nvrtc_old.so
 PLAYED_NVJITLINK := $(BUILD)/play_nvjitlink.so $(BUILD)/play_nvjitlink_old.so $(BUILD)/play_nvjitlink_lacks.so
-$(PLAYED_NVRTC): tests/play_nvrtc.c
-$(PLAYED_NVJITLINK): tests/play_nvjitlink.c
+$(PLAYED_NVRTC): tests/support/play_nvrtc.c
+$(PLAYED_NVJITLINK): tests/support/play_nvjitlink.c
 $(PLAYED_NVRTC) $(PLAYED_NVJITLINK):
 	@mkdir -p $(@D)
 	$(call step,compile) $(C99) $(if $(findstring old,$@),-DOLD) $(if $(findstring lacks,$@),-DLACKS) -shared -fPIC \
@@ -138,35 +141,36 @@ $(BUILD)/unit/nvjitlink $(BUILD)/unit/cache: | $(PLAYED_NVJITLINK)
 $(BUILD)/bench/%: tests/bench/%.c | $(ENTRY_POINTS)
 	@mkdir -p $(@D)
 	$(call step,compile) $(C99) $< -o $@ -ldl -lpthread
-$(FIND_DEVICE): tests/find_device.c
-$(FORMS): tests/forms/forms.c
+$(FIND_DEVICE): tests/support/find_device.c
+$(FORMS): tests/device/forms/forms.c
 $(FIND_DEVICE) $(FORMS): $(IMPLEMENTATION)
 	@mkdir -p $(@D)
 	$(call step,compile) $(C99) -DGPUEXEC_IMPLEMENTED $(filter %.c,$^) $(IMPLEMENTATION) -o $@ -ldl -lpthread
 
 # The probe, one object for each file; and what stops a suite at random moments.
-$(BUILD)/answers.d/%.o: tests/probe/%.c | $(ENTRY_POINTS)
+$(BUILD)/answers.d/%.o: tests/device/probe/%.c | $(ENTRY_POINTS)
 	@mkdir -p $(@D)
 	$(call step,compile) $(CC) -std=c99 -I$(BUILD) $(UNIT_CFLAGS) $(STRICT) $(SAN_FLAGS) $(DEPEND) -c $< -o $@
-$(ANSWERS): $(patsubst tests/probe/%.c,$(BUILD)/answers.d/%.o,$(wildcard tests/probe/*.c))
+$(ANSWERS): $(patsubst tests/device/probe/%.c,$(BUILD)/answers.d/%.o,$(wildcard tests/device/probe/*.c))
 	$(call step,link   ) $(CC) $(SAN_FLAGS) $^ -o $@ -ldl -lpthread
-$(FREEZER): tests/freezer.c
+$(FREEZER): tests/support/freezer.c
 	@mkdir -p $(@D)
 	$(call step,compile) $(CC) -std=c99 $(CFLAGS) $(STRICT) $< -o $@
 
-$(BUILD)/random.d/%.o: tests/random/%.c
+$(BUILD)/random.d/%.o: tests/device/random/%.c
 	@mkdir -p $(@D)
 	$(call step,compile) $(C99) -DGPUEXEC_IMPLEMENTED -c $< -o $@
-$(RANDOM): $(patsubst tests/random/%.c,$(BUILD)/random.d/%.o,$(wildcard tests/random/*.c)) $(IMPLEMENTATION)
+$(RANDOM): $(patsubst tests/device/random/%.c,$(BUILD)/random.d/%.o,$(wildcard tests/device/random/*.c)) \
+    $(IMPLEMENTATION)
 	$(call step,link   ) $(CC) $(SAN_FLAGS) $^ -o $@ -ldl -lpthread
 
-# The fuzzing harnesses of tests/fuzz, by default as programs that run files. FUZZ_ENGINE is the compiler flag that uses
-# libFuzzer instead of main.c.
+# The fuzzing harnesses of tests/*/fuzz, by default as programs that run files. FUZZ_ENGINE is the compiler flag that
+# uses libFuzzer instead of main.c.
 FUZZ_CC = $(CC) -std=gnu99 -I$(BUILD) $(UNIT_CFLAGS) $(STRICT) $(SAN_FLAGS) $(DEPEND)
-$(BUILD)/fuzz/%.o: tests/fuzz/%.c | $(ENTRY_POINTS)
+$(FUZZ_OBJ): $(BUILD)/fuzz/%.o: $$(wildcard tests/*/fuzz/$$*.c) | $(ENTRY_POINTS)
 	@mkdir -p $(@D)
 	$(call step,compile) $(FUZZ_CC) -fPIC $(if $(FUZZ_ENGINE),-DFUZZ_ENGINE) -c $< -o $@
-$(BUILD)/fuzz/play_%.o: tests/play_%.c
+$(BUILD)/fuzz/play_%.o: tests/support/play_%.c
 	@mkdir -p $(@D)
 	$(call step,compile) $(FUZZ_CC) -fPIC -c $< -o $@
 $(BUILD)/fuzz/libsimgpu.so: $(SIM_OBJ) $(addprefix $(BUILD)/fuzz/,hook.o play_nvrtc.o play_nvjitlink.o)
@@ -185,12 +189,12 @@ check: $(SIMGPU) $(FIND_DEVICE) $(TESTS) $(RANDOM) $(FORMS) $(ANSWERS) $(FUZZERS
 # How much of gpuexec.h the tests reach on the CPU device, measured by gcov. Nothing is inlined, so that each line is
 # counted once; children of tests end with exit, which writes the counts.
 COVERAGE := $(BUILD)/coverage
-COVERED  := $(filter-out %/corpus %/kernels %/driver,$(patsubst tests/%.c,$(COVERAGE)/%,$(wildcard tests/unit/*.c))) \
+COVERED  := $(filter-out %/corpus %/kernels %/driver,$(TESTS:$(BUILD)/%=$(COVERAGE)/%)) \
     $(patsubst %.c,$(COVERAGE)/%,$(wildcard examples/*.c))
 COVERAGE_FLAGS := -O0 -g --coverage -fprofile-update=atomic -Dalways_inline=unused -D_exit=exit
 coverage: $(SIMGPU)
 	@$(MAKE) --no-print-directory CC=gcc BUILD=$(COVERAGE) CFLAGS='$(COVERAGE_FLAGS)' $(COVERED)
-	@COVERAGE_FLAGS='$(COVERAGE_FLAGS)' sh tests/coverage.sh $(COVERAGE) $(abspath $(SIMGPU))
+	@COVERAGE_FLAGS='$(COVERAGE_FLAGS)' sh tests/support/coverage.sh $(COVERAGE) $(abspath $(SIMGPU))
 
 # Runs clang's libFuzzer for FUZZ_SECONDS on each harness (FUZZERS_ONLY="parser handles": only on these), as many at a
 # time as there are processors.
@@ -200,7 +204,7 @@ FUZZ_FLAGS   := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recove
 fuzz:
 	$(MAKE) fuzzers CC=$(if $(findstring clang,$(CC)),'$(CC)',clang) BUILD=build/fuzzing FUZZ_ENGINE=-fsanitize=fuzzer \
 	    SAN_FLAGS='$(FUZZ_FLAGS)'
-	@sh tests/fuzz/fuzz.sh build/fuzzing $(FUZZ_SECONDS) $(or $(FUZZERS_ONLY),$(notdir $(FUZZERS)))
+	@sh tests/support/fuzz/fuzz.sh build/fuzzing $(FUZZ_SECONDS) $(or $(FUZZERS_ONLY),$(notdir $(FUZZERS)))
 
 # Measures what calls cost on a GPU, compared with the driver's own calls and others; see BENCHMARKS.md. On the CPU
 # device the figures mean nothing.

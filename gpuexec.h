@@ -495,7 +495,7 @@
       chain, and 0.24 us in four chains side by side. Making the graph costs about 5 us for each kernel, so it pays from
       the third launch on. Longer kernels gain little: their launches already overlap with the device's work.
       In gpuexec's repository, examples/scoped_streams.c, async_pipeline.c and priorities.c measure these rules, and
-      tests/seed_002.md lists programs and tests for more of them.
+      tests/header/concurrency.md lists programs and tests for more of them.
 
     LAUNCHING (>>launch)
       gpuexec_launch(kernel, stream, dims, GPUEXEC_ARGS(a, b, c)) passes the addresses and sizes of the arguments. In C,
@@ -4019,7 +4019,7 @@ static inline int gxi_swap(int *p, int from, int to) {               /* 1: it wa
    section impl-find), name, CUDA version that introduced the ABI declared here, and its parameters. The driver's are
    resolved through cuGetProcAddress with that version, never by symbol name: the plain symbol can be an older ABI. A
    second ABI of an entry point has a row whose name ends with its version. If a required one is missing, the start
-   fails; a missing optional one is NULL: see GXI_HAS. The tests read these rows too (tests/entry_points.awk): each
+   fails; a missing optional one is NULL: see GXI_HAS. The tests read them too (tests/support/entry_points.awk): each
    parameter is a type without parentheses and a name. */
 
 typedef struct gxi_memcpy2d {                    /* CUDA_MEMCPY2D */
@@ -4424,7 +4424,7 @@ static const gxi_driver_row gxi_driver_rows[] = {
 };
 #define GXI_DRIVER_COUNT (sizeof gxi_driver_rows / sizeof gxi_driver_rows[0])
 
-/* The CUDA constants that the implementation uses, with CUDA's names without their prefix. tests/abi compares them
+/* The CUDA constants that the implementation uses, with CUDA's names without a prefix. tests/header/abi compares them
    with cuda.h. */
 enum {
     GXI_SUCCESS = 0, GXI_INVALID_VALUE = 1, GXI_OUT_OF_MEMORY = 2, GXI_NOT_INITIALIZED = 3,

@@ -1,5 +1,5 @@
-/* NCCL, found at run time: the functions and values that nccl_allreduce.c uses, without nccl.h. tests/abi compares them
-   with nccl.h. ncclComm_t and cudaStream_t are pointers, here void *. */
+/* NCCL, found at run time: the functions and values that nccl_allreduce.c uses, without nccl.h. tests/header/abi
+   compares them with nccl.h. ncclComm_t and cudaStream_t are pointers, here void *. */
 #ifndef EXAMPLE_NCCL_H
 #define EXAMPLE_NCCL_H
 

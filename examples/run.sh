@@ -4,7 +4,7 @@
 cd "$(dirname "$0")/.." || exit 1
 build=$1
 shift
-. tests/device.sh
+. tests/support/device.sh
 # not the user's cache
 work=$(mktemp -d "${TMPDIR:-/tmp}/gpuexec-examples-XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT

@@ -1,4 +1,4 @@
-// Parameters of many types, compiled by nvcc: tests/unit/params.c and examples/params.c compare with the offsets that
+// Parameters of many types, compiled by nvcc: the suite params and examples/params.c compare with the offsets that
 // it assigns. Needs nvcc 13 or later, for types such as double4_16a.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

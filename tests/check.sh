@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs every test suite from the repository's root: the programs of tests/unit, built in $1/unit, and the scripts
-# tests/*/run.sh. The last line of a suite's output is `suite NAME: N passed, N failed, N skipped`; the last line of
+# Runs every test suite from the repository's root: the programs of tests/*/unit, built in $1/unit, and the scripts
+# tests/*/*/run.sh. The last line of a suite's output is `suite NAME: N passed, N failed, N skipped`; the last line of
 # this script is the total. The output of a suite that fails is shown; a suite that crashes, hangs or does not reach its
 # last line counts as one failure.
 #   TEST_SCRIPTS="cost fault" in the environment: runs only these scripts
@@ -23,7 +23,8 @@ if [ "$1" = suite ]; then
         random|readme) [ -z "${TEST_DEVICE:-}" ] || export CUDA_VISIBLE_DEVICES="$TEST_DEVICE" ;;
         probe)         [ -z "${TEST_TWO:-}" ] || export CUDA_VISIBLE_DEVICES="$TEST_TWO" ;;     # as for h200.txt
     esac
-    if [ -f "tests/unit/$name.c" ]; then set -- "$build/unit/$name"; else set -- sh "tests/$name/run.sh"; fi
+    set -- tests/*/"$name"/run.sh
+    if [ -f "$1" ]; then set -- sh "$1"; else set -- "$build/unit/$name"; fi
     limited "$@" > "$log" 2>&1 < /dev/null
     code=$?
     [ -z "${place:-}" ] || rmdir "$build/logs/place.$place"
@@ -46,18 +47,18 @@ fi
 build=$1
 shift
 export GPUEXEC_CACHE=0                        # no test uses the user's cache
-. tests/device.sh
+. tests/support/device.sh
 mkdir -p "$build/logs"
 rm -rf "$build"/logs/*.counts "$build"/logs/place.*
 cores=$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 
 named=${1:+named }                            # suites that are named run in any case
 if [ $# -eq 0 ]; then
-    for script in tests/*/run.sh; do
+    for script in tests/*/*/run.sh; do
         name=$(basename "$(dirname "$script")")
         case " ${TEST_SCRIPTS-$name} " in *" $name "*) set -- "$@" "$name" ;; esac
     done
-    for source in tests/unit/*.c; do set -- "$@" "$(basename "$source" .c)"; done
+    for source in tests/*/unit/*.c; do set -- "$@" "$(basename "$source" .c)"; done
 fi
 longest="nvcc compile probe multi fault cost mpi cache readme ipc wrong_input threads context forms abi pool"
 among() { case " $2 " in *" $1 "*) ;; *) return 1 ;; esac; }

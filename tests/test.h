@@ -2,7 +2,7 @@
 
     A test program is one file:
 
-        #include "../test.h"                        // includes gpuexec.h with its implementation
+        #include "../../test.h"                     // includes gpuexec.h with its implementation
         TEST(name)       { CHECK(...); }            // starts with an unused library: gpuexec_shutdown()
                                                     // runs after each test
         TEST_ALONE(name) { setenv(...); ... }       // the same in a separate process: for another
@@ -45,8 +45,8 @@
 
 #define GPUEXEC_IMPLEMENTATION
 #include "../gpuexec.h"
-#include "calls.h"
-#include "doors.h"
+#include "support/calls.h"
+#include "support/doors.h"
 
 /* Descs of copies and fills: LINE(ON_DEVICE(p, 0), ON_HOST(memory, 0), bytes), ROWS(ON_DEVICE(p, pitch), ...). */
 #define ON_DEVICE(address, row)  (gpuexec_side){ .device = (address), .pitch = (row) }
@@ -353,7 +353,7 @@ static inline void gate_open(test_gate g) {
 
 /* The objects that most tests begin with: a context, a module, one of its kernels (NULL: none), a stream, and `bytes`
    (0: none) of zeroed device memory. The remaining members are for tests that fill them. */
-#define UNIT_PTX   "tests/unit/unit.ptx"
+#define UNIT_PTX   "tests/support/unit.ptx"
 #define FAULTS_PTX "kernels/faults.ptx"
 typedef struct setting {
     gpuexec_context ctx;

@@ -13,7 +13,7 @@
 
 #define GPUEXEC_IMPLEMENTATION
 #include "../../gpuexec.h"
-#include "../calls.h"
+#include "../support/calls.h"
 
 static inline double microseconds(void) {
     struct timespec t;

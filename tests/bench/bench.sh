@@ -5,7 +5,7 @@
 cd "$(dirname "$0")/../.." || exit 1
 build=$1
 shift
-. tests/device.sh
+. tests/support/device.sh
 echo "$(date -u +%Y-%m-%d), $(uname -sm), $(
     sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1), $(${CC:-cc} --version | head -n 1)"
 sed -n 's/^NVRM version: */driver: /p' /proc/driver/nvidia/version 2>/dev/null
