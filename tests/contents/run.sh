@@ -5,19 +5,20 @@
 # functions that read texts of other programs search in texts: what gpuexec knows is data, not words in its messages;
 # and that no code distinguishes the CPU device from other drivers. Then the lines of all files (lines.sh), their
 # phrases (phrases.sh), what in tests a stopped machine would break (stalls.sh), what tests/seed_002.md names (seed.sh),
-# and that entry points of the driver are declared once (entry_points.sh).
+# that entry points of the driver are declared once (entry_points.sh), and the private names (names.sh).
 cd "$(dirname "$0")/../.." || exit 1
 . tests/contents/lines.sh
 . tests/contents/phrases.sh
 . tests/contents/stalls.sh
 . tests/contents/seed.sh
 . tests/contents/entry_points.sh
-checked=$(check_lines; check_phrases; check_stalls; check_seed; check_entry_points)
+. tests/contents/names.sh
+checked=$(check_lines; check_phrases; check_stalls; check_seed; check_entry_points; check_names)
 printf '%s\n' "$checked" | grep -v '^[0-9]* passed, [0-9]* failed$'
 # A summary that is missing is a failure: its checks did not finish.
 counts=$(printf '%s\n' "$checked" | awk '
     /^[0-9]+ passed, [0-9]+ failed$/ { p += $1; f += $3; n++ }
-    END { print "-v passed=" p + 0 " -v failed=" f + (n != 5) }')
+    END { print "-v passed=" p + 0 " -v failed=" f + (n != 6) }')
 awk $counts '
     function check(ok, what) { if (ok) passed++; else { failed++; print "failed: " what } }
     BEGIN {
