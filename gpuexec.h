@@ -3063,9 +3063,9 @@ template <> struct gxi_is_desc<gpuexec_launch_desc *> : gxi_true {};
 template <> struct gxi_is_desc<const gpuexec_launch_desc *> : gxi_true {};
 template <class T> struct gxi_is_after : gxi_false {};
 template <> struct gxi_is_after<gpuexec_after> : gxi_true {};
-template <class... T> struct gxi_last { static constexpr bool is_after = false; };
-template <class T> struct gxi_last<T> { static constexpr bool is_after = gxi_is_after<T>::value; };
-template <class T, class... Rest> struct gxi_last<T, Rest...> : gxi_last<Rest...> {};
+template <class... T> struct gxi_last_type { static constexpr bool is_after = false; };
+template <class T> struct gxi_last_type<T> { static constexpr bool is_after = gxi_is_after<T>::value; };
+template <class T, class... Rest> struct gxi_last_type<T, Rest...> : gxi_last_type<Rest...> {};
 template <unsigned N> struct gxi_node_list {                         /* see GPUEXEC_AFTER */
     gpuexec_node nodes[N];
     GXI_INLINE gpuexec_after after() const {
@@ -3148,21 +3148,21 @@ template <class... T> struct gxi_values {
            launches[i].args = values[i].args();
        }
    What args() returns is valid until the object is assigned to, moved or destroyed. */
-template <class... T> struct gxi_held {
+template <class... T> struct gxi_value_list {
     GXI_INLINE void list(const void **) const {}
 };
-template <class First, class... Rest> struct gxi_held<First, Rest...> {
+template <class First, class... Rest> struct gxi_value_list<First, Rest...> {
     First first;
-    gxi_held<Rest...> rest;
-    GXI_INLINE gxi_held() : first(), rest() {}
-    GXI_INLINE explicit gxi_held(const First &one, const Rest &...others) : first(one), rest(others...) {}
+    gxi_value_list<Rest...> rest;
+    GXI_INLINE gxi_value_list() : first(), rest() {}
+    GXI_INLINE explicit gxi_value_list(const First &one, const Rest &...others) : first(one), rest(others...) {}
     GXI_INLINE void list(const void **to) const {
         *to = gxi_argument_address(first);
         rest.list(to + 1);
     }
 };
 template <class... T> class gpuexec_values {
-    gxi_held<T...> held;
+    gxi_value_list<T...> held;
     const void *addresses[sizeof...(T) + 1];
     unsigned short sizes[2 * sizeof...(T) + 1];
 public:
@@ -3256,7 +3256,7 @@ template <class... T> struct gxi_values_after {
 template <class... T>
 GXI_INLINE gpuexec_node gpuexec_graph_add_kernel_at(const char *where, gpuexec_graph graph, gpuexec_kernel kernel,
                                                     gpuexec_dims dims, const T &...values) {
-    static_assert(gxi_last<T...>::is_after, "the last argument is GPUEXEC_AFTER(nodes...) or GPUEXEC_FIRST");
+    static_assert(gxi_last_type<T...>::is_after, "the last argument is GPUEXEC_AFTER(nodes...) or GPUEXEC_FIRST");
     const gxi_values_after<T...> all(values...);
     return gpuexec_graph_add_kernel_at(where, graph, kernel, dims, all.args(), all.after);
 }
@@ -3264,7 +3264,7 @@ template <class... T>
 GXI_INLINE gpuexec_node gpuexec_graph_add_kernel_with_at(const char *where, gpuexec_graph graph, gpuexec_kernel kernel,
                                                          gpuexec_dims dims, const gpuexec_launch_desc *desc,
                                                          const T &...values) {
-    static_assert(gxi_last<T...>::is_after, "the last argument is GPUEXEC_AFTER(nodes...) or GPUEXEC_FIRST");
+    static_assert(gxi_last_type<T...>::is_after, "the last argument is GPUEXEC_AFTER(nodes...) or GPUEXEC_FIRST");
     const gxi_values_after<T...> all(values...);
     return gpuexec_graph_add_kernel_with_at(where, graph, kernel, dims, desc, all.args(), all.after);
 }
@@ -3667,14 +3667,14 @@ static void gxi_lock(gxi_mutex *m) { AcquireSRWLockExclusive(m); }
 static void gxi_unlock(gxi_mutex *m) { ReleaseSRWLockExclusive(m); }
 typedef DWORD gxi_thread_key;
 
-static int  gxi_key_new(gxi_thread_key *key, void (__stdcall *end)(void *)) {
+static int  gxi_thread_key_new(gxi_thread_key *key, void (__stdcall *end)(void *)) {
     *key = FlsAlloc(end);
     return *key == FLS_OUT_OF_INDEXES;
 }
 
-static void gxi_key_set(gxi_thread_key key, void *p) { FlsSetValue(key, p); }
-static void gxi_key_free(gxi_thread_key key) { FlsFree(key); }
-#  define GXI_THREAD_ENDS(name) static void __stdcall name(void *p)
+static void gxi_thread_key_set(gxi_thread_key key, void *p) { FlsSetValue(key, p); }
+static void gxi_thread_key_free(gxi_thread_key key) { FlsFree(key); }
+#  define GXI_THREAD_EXIT(name) static void __stdcall name(void *p)
 #  define GXI_AT_UNLOAD(name) static void __cdecl name(void)
 #  define GXI_ARM_UNLOAD(name) \
     do { \
@@ -3706,25 +3706,25 @@ static const char *gxi_library_error(void) {     /* the caller must hold a mutex
 }
 static void gxi_library_close(void *library) { FreeLibrary((HMODULE)library); }
 static unsigned long long gxi_thread_number(void) { return GetCurrentThreadId(); }
-static int  gxi_privileged(void) { return 0; }
-static long gxi_pid(void) { return (long)GetCurrentProcessId(); }
+static int  gxi_has_privileges(void) { return 0; }
+static long gxi_process_id(void) { return (long)GetCurrentProcessId(); }
 #  ifndef GPUEXEC_NO_MULTI
 static void gxi_sleep_ms(unsigned ms) { Sleep(ms); }
 #  endif
-#  define gxi_getcwd _getcwd
+#  define gxi_current_folder _getcwd
 /* Reads the byte at p, which may have been unmapped: 0 then. */
-static int gxi_read_byte(const int *ends, const char *p, char *out) {
-    (void)ends;
+static int gxi_probe_byte(const int *pipe_fds, const char *p, char *out) {
+    (void)pipe_fds;
     return ReadProcessMemory(GetCurrentProcess(), p, out, 1, NULL) != 0;
 }
 
-static int gxi_read_begin(int *ends) {
-    ends[0] = ends[1] = 0;
+static int gxi_probe_begin(int *pipe_fds) {
+    pipe_fds[0] = pipe_fds[1] = 0;
     return 1;
 }
 
-static void gxi_read_end(const int *ends) { (void)ends; }
-static const char *gxi_not_a_file(const char *path) {
+static void gxi_probe_finish(const int *pipe_fds) { (void)pipe_fds; }
+static const char *gxi_special_file_type(const char *path) {
     const DWORD attributes = GetFileAttributesA(path);
     return attributes != INVALID_FILE_ATTRIBUTES && attributes & FILE_ATTRIBUTE_DIRECTORY ? "a directory" : NULL;
 }
@@ -3752,13 +3752,13 @@ static const char *const gxi_driver_places[] = { "nvcuda.dll" };
 #        define GXI_SO_PEERCRED 17
 #      endif
 /* clock_gettime, which -std=c99 hides, too, with its struct */
-typedef struct gxi_timespec { long seconds, nanoseconds; } gxi_timespec;
+typedef struct gxi_clock_time { long seconds, nanoseconds; } gxi_clock_time;
 #      if defined(__cplusplus)
 extern "C"
 #      else
 extern
 #      endif
-int gxi_clock(int clock, gxi_timespec *now) __asm__("clock_gettime");
+int gxi_clock_gettime(int clock, gxi_clock_time *now) __asm__("clock_gettime");
 #    endif
 #  endif
 #  define GXI_CUDA
@@ -3770,10 +3770,10 @@ typedef pthread_mutex_t gxi_mutex;
 static void gxi_lock(gxi_mutex *m) { pthread_mutex_lock(m); }
 static void gxi_unlock(gxi_mutex *m) { pthread_mutex_unlock(m); }
 typedef pthread_key_t gxi_thread_key;
-static int  gxi_key_new(gxi_thread_key *key, void (*end)(void *)) { return pthread_key_create(key, end); }
-static void gxi_key_set(gxi_thread_key key, void *p) { pthread_setspecific(key, p); }
-static void gxi_key_free(gxi_thread_key key) { pthread_key_delete(key); }
-#  define GXI_THREAD_ENDS(name) static void name(void *p)
+static int  gxi_thread_key_new(gxi_thread_key *key, void (*end)(void *)) { return pthread_key_create(key, end); }
+static void gxi_thread_key_set(gxi_thread_key key, void *p) { pthread_setspecific(key, p); }
+static void gxi_thread_key_free(gxi_thread_key key) { pthread_key_delete(key); }
+#  define GXI_THREAD_EXIT(name) static void name(void *p)
 #  define GXI_AT_UNLOAD(name) __attribute__((destructor)) static void name(void)
 #  define GXI_ARM_UNLOAD(name) ((void)0)
 static void *gxi_library_open(const char *path) { return dlopen(path, RTLD_NOW | RTLD_LOCAL); }
@@ -3786,29 +3786,29 @@ static const char *gxi_library_error(void) {
 
 static void gxi_library_close(void *library) { dlclose(library); }
 static unsigned long long gxi_thread_number(void) { return (unsigned long long)(uintptr_t)pthread_self(); }
-static int  gxi_privileged(void) {
+static int  gxi_has_privileges(void) {
 #  if defined(__linux__)
     return getauxval(AT_SECURE) != 0;
 #  else
     return getuid() != geteuid() || getgid() != getegid();
 #  endif
 }
-static long gxi_pid(void) { return (long)getpid(); }
+static long gxi_process_id(void) { return (long)getpid(); }
 #  ifndef GPUEXEC_NO_MULTI
 static void gxi_sleep_ms(unsigned ms) { (void)poll(NULL, 0, (int)ms); }
 #  endif
-#  define gxi_getcwd getcwd
+#  define gxi_current_folder getcwd
 /* Reads the byte at p, which may have been unmapped: 0 then, since write returns EFAULT where a load would crash. */
-static int gxi_read_byte(const int *ends, const char *p, char *out) {
-    return write(ends[1], p, 1) == 1 && read(ends[0], out, 1) == 1;
+static int gxi_probe_byte(const int *pipe_fds, const char *p, char *out) {
+    return write(pipe_fds[1], p, 1) == 1 && read(pipe_fds[0], out, 1) == 1;
 }
-static int gxi_read_begin(int *ends) { return pipe(ends) == 0; }
-static void gxi_read_end(const int *ends) {
-    close(ends[0]);
-    close(ends[1]);
+static int gxi_probe_begin(int *pipe_fds) { return pipe(pipe_fds) == 0; }
+static void gxi_probe_finish(const int *pipe_fds) {
+    close(pipe_fds[0]);
+    close(pipe_fds[1]);
 }
 /* The file type if it is not a regular file: opening a FIFO can block forever, reading a device may never end. */
-static const char *gxi_not_a_file(const char *path) {
+static const char *gxi_special_file_type(const char *path) {
     struct stat about;
     if (stat(path, &about) != 0 || S_ISREG(about.st_mode)) return NULL;
     return S_ISDIR(about.st_mode) ? "a directory" : S_ISFIFO(about.st_mode) ? "a FIFO or pipe"
@@ -3838,29 +3838,29 @@ static const char *const gxi_driver_places[] = {
 #    define GXI_APPEND_FLAGS (_O_WRONLY | _O_BINARY | _O_APPEND)
 #    define GXI_IO_BYTES unsigned                /* what read and write count in */
 #    define GXI_PLACES_OF_CACHE { "LOCALAPPDATA", "\\gpuexec" }
-typedef struct _stat64 gxi_stat;
-static int gxi_fstat(int file, gxi_stat *about) { return _fstat64(file, about); }
-static int gxi_stat_of(const char *path, gxi_stat *about) { return _stat64(path, about); }
-static long long gxi_stat_time(const gxi_stat *about) { return (long long)about->st_mtime * 1000000000; }
+typedef struct _stat64 gxi_file_status;
+static int gxi_file_stat(int file, gxi_file_status *about) { return _fstat64(file, about); }
+static int gxi_path_stat(const char *path, gxi_file_status *about) { return _stat64(path, about); }
+static long long gxi_stat_time(const gxi_file_status *about) { return (long long)about->st_mtime * 1000000000; }
 static int gxi_folder_make(const char *path) { return _mkdir(path); }
 static int gxi_is_absolute(const char *path) { return strchr(GXI_SLASHES, path[0]) || (path[0] && path[1] == ':'); }
 /* The access lists of Windows make a user's folders private. */
-static const char *gxi_not_private(const gxi_stat *about) {
+static const char *gxi_privacy_fault(const gxi_file_status *about) {
     (void)about;
     return NULL;
 }
-static int gxi_acts_for_another(void) { return 0; }
-static int gxi_is_of_another(const gxi_stat *about) { return about == NULL; }
+static int gxi_is_setuid(void) { return 0; }
+static int gxi_file_is_foreign(const gxi_file_status *about) { return about == NULL; }
 static int gxi_file_rename(const char *from, const char *to) {       /* rename does not replace there */
     return rename(from, to) == 0 || (_unlink(to) == 0 && rename(from, to) == 0) ? 0 : -1;
 }
-static int gxi_file_of(void *library, const void *function, char *out, size_t size) {
+static int gxi_file_of_function(void *library, const void *function, char *out, size_t size) {
     HMODULE module = NULL;
     (void)library;
     return GetModuleHandleExA(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT,
                               (const char *)function, &module) && GetModuleFileNameA(module, out, (DWORD)size);
 }
-static void gxi_folder_read(const char *path, void (*each)(void *user, const char *name), void *user) {
+static void gxi_folder_list(const char *path, void (*each)(void *user, const char *name), void *user) {
     WIN32_FIND_DATAA found;
     char pattern[1100];
     HANDLE handle;
@@ -3892,10 +3892,10 @@ static void gxi_folder_read(const char *path, void (*each)(void *user, const cha
 #    define GXI_IS(about, kind) S_IS##kind((about)->st_mode)
 #    define GXI_IO_BYTES size_t
 #    define GXI_PLACES_OF_CACHE { "XDG_CACHE_HOME", "/gpuexec" }, { "HOME", "/.cache/gpuexec" }
-typedef struct stat gxi_stat;
-static int gxi_fstat(int file, gxi_stat *about) { return fstat(file, about); }
-static int gxi_stat_of(const char *path, gxi_stat *about) { return stat(path, about); }
-static long long gxi_stat_time(const gxi_stat *about) {              /* in ns */
+typedef struct stat gxi_file_status;
+static int gxi_file_stat(int file, gxi_file_status *about) { return fstat(file, about); }
+static int gxi_path_stat(const char *path, gxi_file_status *about) { return stat(path, about); }
+static long long gxi_stat_time(const gxi_file_status *about) {       /* in ns */
     const long long seconds = (long long)about->st_mtime * 1000000000;
 #    if defined(__linux__) && defined(st_mtime)
     return seconds + (long long)about->st_mtim.tv_nsec;
@@ -3907,17 +3907,17 @@ static long long gxi_stat_time(const gxi_stat *about) {              /* in ns */
 }
 static int gxi_folder_make(const char *path) { return mkdir(path, 0700); }
 static int gxi_is_absolute(const char *path) { return path[0] == '/'; }
-static const char *gxi_not_private(const gxi_stat *about) {
+static const char *gxi_privacy_fault(const gxi_file_status *about) {
     return about->st_uid != geteuid() ? "belongs to another user"
         : about->st_mode & (S_IWGRP | S_IWOTH) ? "can be written by other users" : NULL;
 }
-static int gxi_acts_for_another(void) { return getuid() != geteuid() || getgid() != getegid(); }
+static int gxi_is_setuid(void) { return getuid() != geteuid() || getgid() != getegid(); }
 /* Root does not count: the homes of some containers belong to root, and their users may write there. */
-static int gxi_is_of_another(const gxi_stat *about) { return about->st_uid != 0 && about->st_uid != geteuid(); }
+static int gxi_file_is_foreign(const gxi_file_status *about) { return about->st_uid != 0 && about->st_uid != geteuid(); }
 static int gxi_file_rename(const char *from, const char *to) { return rename(from, to); }
 /* The file that a function is in, without symbolic links; 0: not known. dladdr and realpath are looked up, in any
    library, because <dlfcn.h> and <stdlib.h> declare them only on request. */
-static int gxi_file_of(void *library, const void *function, char *out, size_t size) {
+static int gxi_file_of_function(void *library, const void *function, char *out, size_t size) {
     struct { const char *file; void *base; const char *symbol; void *address; } info = { 0, 0, 0, 0 };     /* Dl_info */
     union { void *p; int (*f)(const void *, void *); } address;
     union { void *p; char *(*f)(const char *, char *); } real;
@@ -3931,7 +3931,7 @@ static int gxi_file_of(void *library, const void *function, char *out, size_t si
     free(path);
     return 1;
 }
-static void gxi_folder_read(const char *path, void (*each)(void *user, const char *name), void *user) {
+static void gxi_folder_list(const char *path, void (*each)(void *user, const char *name), void *user) {
     DIR *const folder = opendir(path);
     const struct dirent *entry;
     if (!folder) return;
@@ -3941,16 +3941,16 @@ static void gxi_folder_read(const char *path, void (*each)(void *user, const cha
 #  endif
 /* Opens a regular file for reading; with `own`, only one that no other user can write, and no symbolic link. -1: *why
    says why not, or is NULL if there is no such file. */
-static int gxi_file_open(const char *path, int own, gxi_stat *about, const char **why) {
+static int gxi_file_open(const char *path, int own, gxi_file_status *about, const char **why) {
     const int file = GXI_OS(open)(path, GXI_READ_FLAGS(own));
     *why = NULL;
     if (file < 0) {
         if (errno != ENOENT && errno != ENOTDIR) *why = errno == ELOOP ? "is a symbolic link" : strerror(errno);
         return -1;
     }
-    if (gxi_fstat(file, about)) *why = strerror(errno);
+    if (gxi_file_stat(file, about)) *why = strerror(errno);
     else if (!GXI_IS(about, REG)) *why = "is not a regular file";
-    else *why = own ? gxi_not_private(about) : NULL;
+    else *why = own ? gxi_privacy_fault(about) : NULL;
     if (!*why) return file;
     GXI_OS(close)(file);
     return -1;
@@ -3979,9 +3979,9 @@ static int gxi_file_write(int file, const char *from, size_t bytes) {
 
 #if defined(__GNUC__)
 #  define GXI_LOAD(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
-#  define GXI_GLANCE(p) __atomic_load_n(p, __ATOMIC_RELAXED)
+#  define GXI_LOAD_RELAXED(p) __atomic_load_n(p, __ATOMIC_RELAXED)
 #  define GXI_STORE(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
-static inline int gxi_swap(int *p, int from, int to) {               /* 1: it was `from`, and now is `to` */
+static inline int gxi_compare_and_swap(int *p, int from, int to) {   /* 1: it was `from`, and now is `to` */
     return __atomic_compare_exchange_n(p, &from, to, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 #  ifdef __has_feature
@@ -3999,9 +3999,9 @@ static inline int gxi_swap(int *p, int from, int to) {               /* 1: it wa
 #  define GXI_PRINTF(n) __attribute__((format(printf, n, n + 1)))
 #else   /* MSVC: volatile has acquire and release on x86 and, with /volatile:ms, on ARM */
 #  define GXI_LOAD(p) (*(p))
-#  define GXI_GLANCE(p) (*(p))
+#  define GXI_LOAD_RELAXED(p) (*(p))
 #  define GXI_STORE(p, v) (*(p) = (v))
-#  define gxi_swap(p, from, to) (InterlockedCompareExchange((volatile LONG *)(p), to, from) == (from))
+#  define gxi_compare_and_swap(p, from, to) (InterlockedCompareExchange((volatile LONG *)(p), to, from) == (from))
 #  define GXI_UNLIKELY(x) (x)
 #  define GXI_NOINLINE
 #  define GXI_COLD
@@ -4520,35 +4520,35 @@ typedef struct gxi_call {
     const char      *subject;      /* "launches[1]: ", the beginning of messages about one part of the call, or NULL */
     uint64_t         stream;       /* handle id of the stream that a GXI_WORKS call enqueues on; 0 for none */
 } gxi_call;
-static GXI_NOINLINE gxi_call *gxi_call_of(gxi_call *call, const char *function, const char *where,
-                                          gxi_kind_of_call kind) {
+static GXI_NOINLINE gxi_call *gxi_call_init(gxi_call *call, const char *function, const char *where,
+                                            gxi_kind_of_call kind) {
     memset(call, 0, sizeof *call);
     call->function = function;
     call->where = where;
     call->kind = kind;
     return call;
 }
-static GXI_NOINLINE gxi_call *gxi_call_on(gxi_call *call, const char *function, const char *where, uint64_t stream) {
-    gxi_call_of(call, function, where, GXI_WORKS)->stream = stream;
+static GXI_NOINLINE gxi_call *gxi_call_init_on(gxi_call *call, const char *function, const char *where, uint64_t stream) {
+    gxi_call_init(call, function, where, GXI_WORKS)->stream = stream;
     return call;
 }
-#define GXI_CALL(name, kind) gxi_call this_call, *const call = gxi_call_of(&this_call, #name, where, kind)
-#define GXI_CALL_NO_PLACE(name, kind) gxi_call this_call, *const call = gxi_call_of(&this_call, #name, 0, kind)
+#define GXI_CALL(name, kind) gxi_call this_call, *const call = gxi_call_init(&this_call, #name, where, kind)
+#define GXI_CALL_NO_PLACE(name, kind) gxi_call this_call, *const call = gxi_call_init(&this_call, #name, 0, kind)
 /* A call that enqueues: a failure also marks its stream. */
-#define GXI_CALL_ON(stream, name) gxi_call this_call, *const call = gxi_call_on(&this_call, #name, where, (stream).id)
+#define GXI_CALL_ON(stream, name) gxi_call this_call, *const call = gxi_call_init_on(&this_call, #name, where, (stream).id)
 
 typedef struct gxi_text { char *p; size_t n, cap; int failed; } gxi_text;
-/* A failure. The text begins with its facts (see gxi_fact); e's strings are in it too, or are literals. */
+/* A failure. The text begins with its facts (see gxi_fact_begin); e's strings are in it too, or are literals. */
 typedef struct gxi_detail { gpuexec_error e; gxi_text text; } gxi_detail;
 
 /* what a thread uses in a context */
-typedef struct gxi_use {
+typedef struct gxi_context_use {
     uint64_t           context, stream;          /* handle ids; stream: the one that the thread made current, or 0 */
     struct CUevent_st *event;                    /* for gpuexec_stream_wait_stream: see gxi_wait_event_of; or NULL */
-    /* the slot of its current stream, if `ends` is gxi.objects.ends; or NULL */
+    /* the slot of its current stream, if `closes` is gxi.objects.closes; or NULL */
     struct gxi_slot   *current;
-    uint64_t           ends;
-} gxi_use;
+    uint64_t           closes;
+} gxi_context_use;
 
 typedef struct gxi_thread_record {
     gxi_detail last, before, first;              /* the last failure; the one before it, whose text may still be in
@@ -4557,46 +4557,46 @@ typedef struct gxi_thread_record {
     uint32_t latched;                       /* number of the latched failure, 0 for none; streams are marked with it */
     int      reported;                      /* a wait on another thread has returned it */
     int      ended;                         /* the thread has ended: kept for streams and gpuexec_shutdown to report */
-    gxi_use *uses;
+    gxi_context_use *uses;
     unsigned nuses, uses_cap;
     gxi_text cache_why;                     /* for gpuexec_cache_info */
 } gxi_thread_record;
-enum { GXI_ENDED_KEPT = 1024 };                    /* at most this many */
+enum { GXI_EXITED_KEPT = 1024 };                   /* at most this many */
 #define GXI_LATCH_WITHOUT_TEXT 0xFFFFFFFFu       /* instead of its number if there was no memory for a record */
 
-/* The stream and pool that a thread used last: valid until a stream or a pool is closed (gxi.objects.ends). */
-typedef struct gxi_pooling {
-    uint64_t            ends, stream, from, context;     /* handle ids; from: of a pool, 0 for gpuexec's */
+/* The stream and pool that a thread used last: valid until a stream or a pool is closed (gxi.objects.closes). */
+typedef struct gxi_pool_lookup {
+    uint64_t            closes, stream, from, context;   /* handle ids; from: of a pool, 0 for gpuexec's */
     struct CUstream_st *native;
     void               *pool;
     struct CUctx_st    *cu_context;
     unsigned long long  context_id;                      /* the driver's */
     uint32_t            open;                            /* the stream's */
-} gxi_pooling;
+} gxi_pool_lookup;
 /* A context that a thread pushed through gpuexec, where, and the context that was current before. */
-typedef struct gxi_pushed { uint64_t context; struct CUctx_st *native, *below; const char *where; } gxi_pushed;
+typedef struct gxi_pushed_context { uint64_t context; struct CUctx_st *native, *below; const char *where; } gxi_pushed_context;
 #define GXI_AUDIT_DEPTH 32u                      /* deeper pushes are only counted */
 enum { GXI_PLACE = 128 };
 typedef struct gxi_thread_state {                /* all is valid only while epoch is gxi.start.epoch */
     gpuexec_result     latched;
     unsigned           epoch;
     gxi_thread_record *record;
-    gxi_use           *use;                      /* of the record: the one that was used last; or &gxi_no_use */
-    gxi_pooling        pooling;
+    gxi_context_use   *use;                      /* of the record: the one that was used last; or &gxi_no_context_use */
+    gxi_pool_lookup    pooling;
 } gxi_thread_state;
-static gxi_use gxi_no_use = { ~(uint64_t)0, 0, NULL, NULL, 0 };
-static GXI_THREAD gxi_thread_state gxi_thread = { GPUEXEC_OK, 0, NULL, &gxi_no_use,
+static gxi_context_use gxi_no_context_use = { ~(uint64_t)0, 0, NULL, NULL, 0 };
+static GXI_THREAD gxi_thread_state gxi_thread = { GPUEXEC_OK, 0, NULL, &gxi_no_context_use,
                                                   { ~(uint64_t)0, 0, 0, 0, NULL, NULL, NULL, 0, 0 } };
 static GXI_THREAD struct {                       /* what else a thread has; it begins as zeros */
     gpuexec_error bare;                          /* the last failure, if there was no memory for a record, */
     char          bare_where[GXI_PLACE];         /* and its place */
     int           in_log;                        /* prevents recursion when a logger calls the library */
     unsigned      depth, epoch;                  /* the audit: how many pushes; its epoch */
-    gxi_pushed    pushes[GXI_AUDIT_DEPTH];
+    gxi_pushed_context pushes[GXI_AUDIT_DEPTH];
 } gxi_local;
 
 enum { GXI_FAILED_KEPT = 64 };
-typedef struct gxi_failed { uint64_t id; gxi_detail detail; } gxi_failed;
+typedef struct gxi_failed_handle { uint64_t id; gxi_detail detail; } gxi_failed_handle;
 
 typedef struct gxi_range {                       /* one of gpuexec's allocations */
     int                 state;                   /* atomic: see GXI_LIVE */
@@ -4609,33 +4609,33 @@ typedef struct gxi_range {                       /* one of gpuexec's allocations
                                                     GXI_COMBINED; or 0 */
     uint64_t            device;                  /* address for kernels; 0: not known yet, of host memory */
     struct gxi_range   *next, **from;            /* in its context's list */
-    struct gxi_owned   *owned;                   /* GXI_OF_GRAPH: its graph's; NULL: not known. freed_at: the number of
+    struct gxi_owned_memory *owned;              /* GXI_OF_GRAPH: its graph's; NULL: not known. freed_at: the number of
                                                     launches, plus 1, when it was freed */
 } gxi_range;
-enum { GXI_FREED_KEPT = 64, GXI_FREED_SHOWN = 4, GXI_QUICK = 64 };
+enum { GXI_FREED_KEPT = 64, GXI_FREED_SHOWN = 4, GXI_QUICK_RANGES = 64 };
 /* gxi_range.state. Programs often free and allocate the same addresses of a pool, so a range in gxi.ranges.quick stays
-   in the table when it is freed, as GXI_DEAD, and allocating it again changes only its state: without gxi_tables. It is
+   in the table when it is freed, as GXI_DEAD, and allocating it again changes only its state: without gxi_tables_mutex. It is
    GXI_BUSY while a thread does that or unlinks it, GXI_EMPTY when unlinked. All other ranges are GXI_LIVE. */
 enum { GXI_EMPTY, GXI_LIVE, GXI_DEAD, GXI_BUSY };
 /* from a pool: the driver frees it without waiting; or from a capture: it belongs to the graph, and each launch may
    allocate it; or from another process */
 enum { GXI_POOLED = 16, GXI_OF_GRAPH = 32, GXI_IMPORTED = 64, GXI_COMBINED = 128 };
 /* fixed size, so that freeing never fails for lack of memory */
-typedef struct gxi_freed { gxi_range was; char place[GXI_PLACE]; } gxi_freed;
+typedef struct gxi_freed_range { gxi_range was; char place[GXI_PLACE]; } gxi_freed_range;
 /* What gpuexec_pointer_get_info needs of a range; kind: with GXI_POOLED or GXI_IMPORTED; 0: look at the range itself */
-typedef struct gxi_entry { uint64_t bytes; const char *where; unsigned kind; int ordinal; } gxi_entry;
-typedef struct gxi_piece { struct gxi_piece *next; } gxi_piece;          /* see gxi_piece_new */
-typedef struct gxi_leaf {                        /* a leaf of the table of allocations: see >>ranges */
+typedef struct gxi_range_entry { uint64_t bytes; const char *where; unsigned kind; int ordinal; } gxi_range_entry;
+typedef struct gxi_batch_piece { struct gxi_batch_piece *next; } gxi_batch_piece;  /* see gxi_batch_piece_new */
+typedef struct gxi_range_leaf {                  /* a leaf of the table of allocations: see >>ranges */
     uint64_t   lo[256];
-    gxi_entry  entry[256];
+    gxi_range_entry entry[256];
     gxi_range *range[256];
-    struct gxi_leaf *next;                       /* of spare ones */
-} gxi_leaf;
-typedef struct gxi_branch {
-    gxi_leaf *leaf;
+    struct gxi_range_leaf *next;                 /* of spare ones */
+} gxi_range_leaf;
+typedef struct gxi_range_branch {
+    gxi_range_leaf *leaf;
     unsigned  count;                             /* of its ranges */
     double    each;                              /* ranges for each byte: about where an address is */
-} gxi_branch;
+} gxi_range_branch;
 static const char *const gxi_memory_kinds[] = { "pageable", "device", "pinned", "registered", "managed" };
 static const char *const gxi_memory_verbs[] = { "found", "allocated", "allocated", "registered", "allocated" };
 
@@ -4645,25 +4645,25 @@ struct gxi_context;
 enum { GXI_CHUNK_SLOTS = 256, GXI_CHUNKS = 4096, GXI_KIND_BITS = 6 };
 
 /* A closed handle: where it was created, a kept place; by: the call that closed it; closed_at: the caller's pointer,
-   because closing must not need memory (see gxi_noted_place). */
-typedef struct gxi_past { uint64_t id; const char *made_at, *by, *closed_at; } gxi_past;
+   because closing must not need memory (see gxi_place_of_note). */
+typedef struct gxi_closed_handle { uint64_t id; const char *made_at, *by, *closed_at; } gxi_closed_handle;
 enum { GXI_PAST_KEPT = 256 };
 
-struct gxi_recorded;
+struct gxi_native_graph;
 typedef struct gxi_key {                         /* of a sorted set: see >>index */
     uint64_t        value, owner, item;
     struct gxi_key *left, *right, *next;         /* next: for its owner */
 } gxi_key;
-/* The memory that the nodes of one graph allocate; guarded by gxi_tables. A launch allocates all of it again. */
-typedef struct gxi_owned { uint64_t launches /* atomic */, *list; size_t count, cap; } gxi_owned;
+/* The memory that the nodes of one graph allocate; guarded by gxi_tables_mutex. A launch allocates all of it again. */
+typedef struct gxi_owned_memory { uint64_t launches /* atomic */, *list; size_t count, cap; } gxi_owned_memory;
 enum { GXI_LOST_KEPT = 16, GXI_MULTI_KEPT = 8 };
 /* The state of the library, by subsystem. Each struct says which section owns it, and which mutex guards it; "atomic"
    members are also read without it. */
 typedef struct gxi_state {
-    struct gxi_slot *chunks[GXI_CHUNKS];         /* atomic; guarded by gxi_tables; freed only by gpuexec_shutdown. First
+    struct gxi_slot *chunks[GXI_CHUNKS];         /* atomic; guarded by gxi_tables_mutex; freed only by gpuexec_shutdown. First
                                                     member, so that a look-up adds no offset */
     gxi_driver cu;                               /* the driver's entry points */
-    struct {                                     /* >>begin; guarded by gxi_starting */
+    struct {                                     /* >>begin; guarded by gxi_start_mutex */
         int                 started;             /* atomic */
         unsigned            epoch;               /* atomic; counts shutdowns: each invalidates all thread records */
         const struct gxi_settings *settings;     /* atomic; NULL for the defaults */
@@ -4685,13 +4685,13 @@ typedef struct gxi_state {
         int      (GXI_CUDA *error_name)(int error, const char **text);
         int      (GXI_CUDA *error_string)(int error, const char **text);
     } driver;
-    struct {                                     /* >>impl-find; guarded by gxi_loading */
+    struct {                                     /* >>impl-find; guarded by gxi_tools_mutex */
         int                 nvrtc_version;       /* atomic; 0: not loaded yet. Then also: */
         char                nvrtc_path[1024], nvrtc_headers[1024];   /* headers: the toolkit's include folder, or "" */
         int                 nvjitlink_version;   /* atomic, as nvrtc_version */
         char                nvjitlink_path[1024];
     } tools;
-    struct {                                     /* >>failure; guarded by gxi_tables */
+    struct {                                     /* >>failure; guarded by gxi_tables_mutex */
         gxi_thread_record  *records;
         unsigned            ended;               /* number of records whose thread has ended */
         uint32_t            latches;             /* the last latch number given out */
@@ -4700,43 +4700,43 @@ typedef struct gxi_state {
         int                 sticky;              /* atomic: the first sticky CUresult of the process */
         gxi_detail          sticky_detail;
     } threads;
-    struct {                                     /* >>object; guarded by gxi_tables */
+    struct {                                     /* >>object; guarded by gxi_tables_mutex */
         unsigned            slots;               /* number of slots ever used */
         unsigned            free_slot;           /* index + 1 of the first free slot, 0 none */
         unsigned            generation;          /* initial generation of the slots in new chunks */
         unsigned            tags;                /* number of tags used up, each with all its generations */
         uint32_t            first[1 << GXI_KIND_BITS];   /* by kind: lists of the objects that no other object owns */
-        uint64_t            ends;                /* atomic; counts closed kernels, streams and pools: prepared launches
+        uint64_t            closes;              /* atomic; counts closed kernels, streams and pools: prepared launches
                                                     look theirs up again when it has changed */
         gxi_key            *kernels;             /* by CUfunction */
-        gxi_past            past[GXI_PAST_KEPT]; /* the last handles whose slots have been used again */
+        gxi_closed_handle   past[GXI_PAST_KEPT]; /* the last handles whose slots have been used again */
         unsigned            npast;
-        gxi_failed          failed[GXI_FAILED_KEPT];
+        gxi_failed_handle   failed[GXI_FAILED_KEPT];
         uint64_t            failed_count;
     } objects;
-    /* copies of `where` strings, each stored once: >>core; guarded by gxi_tables */
+    /* copies of `where` strings, each stored once: >>core; guarded by gxi_tables_mutex */
     struct {
         char              **table;               /* a hash table with cap entries, a power of 2 */
         size_t              count, cap;
         const char         *recent[16];          /* of these, by the caller's pointer */
     } places;
-    struct {                                     /* >>ranges; guarded by gxi_tables: the table of allocations */
+    struct {                                     /* >>ranges; guarded by gxi_tables_mutex: the table of allocations */
         uint64_t            freed_count;         /* atomic, but may miss some */
-        gxi_freed           freed[GXI_FREED_KEPT];   /* the last allocations freed, except GXI_DEAD ones */
+        gxi_freed_range     freed[GXI_FREED_KEPT];   /* the last allocations freed, except GXI_DEAD ones */
         unsigned            nfreed;
-        gxi_range           quick[GXI_QUICK];    /* see GXI_LIVE */
+        gxi_range           quick[GXI_QUICK_RANGES];  /* see GXI_LIVE */
         unsigned            changing;            /* atomic; odd while the table changes */
-        gxi_branch         *leaves;              /* atomic, like the next three; sorted by address, none empty */
+        gxi_range_branch   *leaves;              /* atomic, like the next three; sorted by address, none empty */
         uint64_t           *firsts;              /* the first address of each leaf: contiguous, for the search */
         double              each;                /* leaves for each byte */
         size_t              nleaves, leaves_cap;
         void               *outgrown[64];        /* earlier arrays of these */
         unsigned            noutgrown;
         gxi_range          *found;               /* by the last search, or NULL */
-        gxi_leaf           *spare_leaf;          /* the first one; leaves are freed only by gpuexec_shutdown */
+        gxi_range_leaf     *spare_leaf;          /* the first one; leaves are freed only by gpuexec_shutdown */
         gxi_range          *spare;
     } ranges;
-    struct {                                     /* >>impl-capturing; guarded by gxi_tables */
+    struct {                                     /* >>impl-capturing; guarded by gxi_tables_mutex */
         int                 count;               /* atomic: captures that gpuexec has begun and not ended */
         int                 careful;             /* atomic: count, and 1 more if driver calls are logged: while it is
                                                     not 0, some calls do not take their fast path */
@@ -4744,22 +4744,22 @@ typedef struct gxi_state {
                                                     event that other code may record, each graph that allocates: while
                                                     it is not 0, these calls first look whether it is one of theirs */
         struct gxi_capture *first;               /* of the open captures */
-        struct gxi_postponed *postponed;         /* newest first; atomic */
+        struct gxi_deferred_free *deferred;      /* newest first; atomic */
         uint32_t           *open;                /* slot indexes of the streams that may capture, in no order: */
         unsigned            nopen, open_cap;     /* nopen: atomic */
         unsigned            nstreams, joining;   /* streams; those that are joining a capture */
     } captures;
     struct {                                     /* >>impl-used; atomic; guarded by gxi_graphs_mutex */
-        struct gxi_recorded *recorded;           /* the CUgraphs whose nodes are all in `named` */
-        struct gxi_recorded *unlisted;           /* the others */
+        struct gxi_native_graph *recorded;       /* the CUgraphs whose nodes are all in `named` */
+        struct gxi_native_graph *unlisted;       /* the others */
         gxi_key            *named;               /* what the graphs use, by address, CUfunction or handle id */
-        gxi_owned           orphans;             /* of graphs that were destroyed: no launch allocates it again */
+        gxi_owned_memory    orphans;             /* of graphs that were destroyed: no launch allocates it again */
     } graphs;
-    struct {                                     /* >>impl-batch; guarded by gxi_tables: free memory of batches */
-        gxi_piece          *first;
+    struct {                                     /* >>impl-batch; guarded by gxi_tables_mutex: free memory of batches */
+        gxi_batch_piece    *first;
         unsigned            count;
     } pieces;
-    struct {                                     /* >>impl-cache; guarded by gxi_tables */
+    struct {                                     /* >>impl-cache; guarded by gxi_tables_mutex */
         char               *why;                 /* the last problem; or NULL */
         unsigned long long  hits, misses, damaged;
     } cache;
@@ -4775,26 +4775,26 @@ typedef struct gxi_state {
         uint64_t            process;             /* atomic; the number of this process, drawn at random; 0: not yet */
         struct gxi_ipc_wait *waits;              /* guarded by gxi_ipc_mutex */
         uint32_t            lost[GXI_LOST_KEPT]; /* processes that had ended when their connections were closed: the */
-        unsigned            nlost;               /* last ones; guarded by gxi_tables */
+        unsigned            nlost;               /* last ones; guarded by gxi_tables_mutex */
     } ipc;
     /* what sections below provide to sections above, each set with the first object that needs it; atomic */
     struct {
         gpuexec_result    (*close_context)(gxi_call *call, struct gxi_slot *slot);
-        void              (*give_back)(gxi_thread_record *record);   /* what an ending thread used; gxi_tables held */
-        void              (*mark)(uint64_t stream);  /* marks a stream whose work was refused: a wait returns that */
+        void              (*return_events)(gxi_thread_record *record);  /* what an ending thread used; gxi_tables_mutex held */
+        void              (*mark_stream)(uint64_t stream);  /* marks a stream whose work was refused: a wait returns that */
         void              (*add_launches)(gxi_text *t);  /* to an asynchronous error's text: the last launches */
         /* ... for an illegal address: where that is; for 0: recent allocations */
         void              (*add_allocations)(gxi_text *t, uint64_t address);
         void              (*add_barriers)(gxi_text *t);  /* ... and the kernels that wait at barriers */
         /* after a wait in that context: fails if one of its barriers is broken; with `news`, only if no call has
            returned that yet */
-        gpuexec_result    (*look_at_barriers)(gxi_call *call, const struct CUctx_st *context,
-                                              struct gxi_recorded *graph, int news);
+        gpuexec_result    (*check_barriers)(gxi_call *call, const struct CUctx_st *context,
+                                            struct gxi_native_graph *graph, int news);
         /* an unload, until the captures have ended; 0: it must happen now */
-        int               (*postpone)(const gxi_call *call, const gxi_range *range, uint64_t object);
-        gpuexec_result    (*do_postponed)(const gxi_call *call, uint64_t context);
+        int               (*defer_free)(const gxi_call *call, const gxi_range *range, uint64_t object);
+        gpuexec_result    (*run_deferred_frees)(const gxi_call *call, uint64_t context);
         void              (*note_broken)(const gxi_call *call);      /* a call failed: it may have broken a capture */
-        gpuexec_result    (*context_ends[2])(gxi_call *call, uint64_t context);    /* before its objects are closed */
+        gpuexec_result    (*before_close[2])(gxi_call *call, uint64_t context);    /* before its objects are closed */
         int               (*leave_pool)(gxi_call *call, struct gxi_context *context);  /* after its memory was freed */
         /* after a stream began to wait for an event that another process may record */
         void              (*waits_for_others)(gxi_call *call, const struct gxi_slot *stream,
@@ -4814,24 +4814,24 @@ static gxi_state gxi;
         if (GXI_LOAD(&gxi.hooks.name)) GXI_LOAD(&gxi.hooks.name) args; \
     } while (0)
 /* A thread may take a mutex only if all that it holds are above it. */
-static gxi_mutex gxi_starting = GXI_MUTEX_INIT,
+static gxi_mutex gxi_start_mutex = GXI_MUTEX_INIT,
 #if !defined(GPUEXEC_NO_COMPILE)
-    gxi_loading = GXI_MUTEX_INIT,                /* the search for NVRTC and nvJitLink */
+    gxi_tools_mutex = GXI_MUTEX_INIT,            /* the search for NVRTC and nvJitLink */
 #endif
     /* one handle for each kernel; one module of a library for each context; the high-water mark of a kernel's shared
        memory; never two of these */
-    gxi_getting_kernel = GXI_MUTEX_INIT, gxi_adding_module = GXI_MUTEX_INIT, gxi_raising_shared = GXI_MUTEX_INIT,
+    gxi_kernel_get_mutex = GXI_MUTEX_INIT, gxi_library_module_mutex = GXI_MUTEX_INIT, gxi_shared_limit_mutex = GXI_MUTEX_INIT,
 #ifndef _WIN32
     gxi_ipc_mutex = GXI_MUTEX_INIT,              /* imports, one at a time; and gxi.ipc.waits */
 #endif
     gxi_multi_mutex = GXI_MUTEX_INIT,            /* multi-device launches, one at a time, and those that are kept */
-    gxi_barriers_ending = GXI_MUTEX_INIT,        /* closing barriers, one at a time */
+    gxi_barriers_close_mutex = GXI_MUTEX_INIT,   /* closing barriers, one at a time */
     gxi_barriers_mutex = GXI_MUTEX_INIT,         /* the list of barriers */
     gxi_graphs_mutex = GXI_MUTEX_INIT,           /* gxi.graphs, and changes of nodes */
     /* entering a context that the caller did not pass; releasing one: so no thread enters a released one */
-    gxi_borrowing = GXI_MUTEX_INIT,
+    gxi_borrowed_mutex = GXI_MUTEX_INIT,
     /* what the structs above say; no code is called under it except the user's allocator */
-    gxi_tables = GXI_MUTEX_INIT;
+    gxi_tables_mutex = GXI_MUTEX_INIT;
 
 /* What gpuexec_setup was given. Kept until gpuexec_shutdown, because other threads may be using it. */
 typedef struct gxi_settings {
@@ -4845,13 +4845,13 @@ static void *gxi_system_realloc(void *user, void *p, size_t bytes) {
     return NULL;
 }
 static const gpuexec_setup_desc gxi_defaults = { 0, 0, 0, 0, 0, 0, 0, 0, gxi_system_realloc, 0, 0, 0, 0, 0, 0, 0 };
-static const gpuexec_setup_desc *gxi_desc(void) {
+static const gpuexec_setup_desc *gxi_setup_desc(void) {
     const gxi_settings *settings = GXI_LOAD(&gxi.start.settings);
     return settings ? &settings->desc : &gxi_defaults;
 }
 
-static const char *gxi_environment(const char *variable) {           /* NULL: not set, or not to be used */
-    const char *value = gxi_desc()->ignore_environment || gxi_privileged() ? NULL : getenv(variable);
+static const char *gxi_environment_variable(const char *variable) {  /* NULL: not set, or not to be used */
+    const char *value = gxi_setup_desc()->ignore_environment || gxi_has_privileges() ? NULL : getenv(variable);
     return value && *value ? value : NULL;
 }
 
@@ -4862,7 +4862,7 @@ typedef union gxi_header {
 } gxi_header;
 static GXI_NOINLINE void *gxi_realloc(void *p, size_t bytes) GXI_NOEXCEPT {        /* bytes must not be 0 */
     gxi_header *block = p ? (gxi_header *)p - 1 : NULL;
-    const gpuexec_setup_desc *by = block ? block->by : gxi_desc();
+    const gpuexec_setup_desc *by = block ? block->by : gxi_setup_desc();
     const size_t all = bytes + sizeof *block;
     if (all < bytes) return NULL;
     block = (gxi_header *)by->realloc_function(by->realloc_user, block, all);
@@ -4877,7 +4877,7 @@ static GXI_NOINLINE void gxi_free(void *p) GXI_NOEXCEPT {
     block->by->realloc_function(block->by->realloc_user, block, 0);
 }
 
-static void gxi_add_v(gxi_text *t, const char *format, va_list list) {
+static void gxi_add_list(gxi_text *t, const char *format, va_list list) {
     va_list again;
     int n;
     va_copy(again, list);
@@ -4901,7 +4901,7 @@ static void gxi_add_v(gxi_text *t, const char *format, va_list list) {
 static GXI_PRINTF(2) void gxi_add(gxi_text *t, const char *format, ...) {
     va_list list;
     va_start(list, format);
-    gxi_add_v(t, format, list);
+    gxi_add_list(t, format, list);
     va_end(list);
 }
 
@@ -4921,7 +4921,7 @@ static char *gxi_copy_string(const char *s) {
     return p;
 }
 
-static uint64_t gxi_hash(const void *data, size_t bytes) {           /* FNV-1a */
+static uint64_t gxi_hash_bytes(const void *data, size_t bytes) {     /* FNV-1a */
     const unsigned char *p = (const unsigned char *)data;
     uint64_t hash = 0xCBF29CE484222325u;
     size_t i;
@@ -4929,9 +4929,9 @@ static uint64_t gxi_hash(const void *data, size_t bytes) {           /* FNV-1a *
     return hash;
 }
 
-/* A copy of a place that outlives the call: the caller's string disappears when its library is unloaded. gxi_tables is
+/* A copy of a place that outlives the call: the caller's string disappears when its library is unloaded. gxi_tables_mutex is
    held. NULL: no memory. */
-static const char *gxi_keep_held(const char *where) {
+static const char *gxi_place_copy_locked(const char *where) {
     const char **const recent = &gxi.places.recent[(uintptr_t)where / 8 % 16];
     size_t i, k;
     if (!where) return NULL;
@@ -4943,7 +4943,7 @@ static const char *gxi_keep_held(const char *where) {
         memset(fresh, 0, cap * sizeof *fresh);
         for (k = 0; k < gxi.places.cap; k++) {
             if (!gxi.places.table[k]) continue;
-            i = (size_t)gxi_hash(gxi.places.table[k], strlen(gxi.places.table[k])) & (cap - 1);
+            i = (size_t)gxi_hash_bytes(gxi.places.table[k], strlen(gxi.places.table[k])) & (cap - 1);
             while (fresh[i]) i = (i + 1) & (cap - 1);
             fresh[i] = gxi.places.table[k];
         }
@@ -4951,7 +4951,7 @@ static const char *gxi_keep_held(const char *where) {
         gxi.places.table = fresh;
         gxi.places.cap = cap;
     }
-    i = (size_t)gxi_hash(where, strlen(where)) & (gxi.places.cap - 1);
+    i = (size_t)gxi_hash_bytes(where, strlen(where)) & (gxi.places.cap - 1);
     for (; gxi.places.table[i]; i = (i + 1) & (gxi.places.cap - 1))
         if (strcmp(gxi.places.table[i], where) == 0) return *recent = gxi.places.table[i];
     gxi.places.table[i] = gxi_copy_string(where);
@@ -4959,21 +4959,21 @@ static const char *gxi_keep_held(const char *where) {
     return *recent = gxi.places.table[i];
 }
 /* The end of a place, which has the line number, cut to fit the buffer. */
-static GXI_NOINLINE const char *gxi_copy_place(char *out, size_t size, const char *where) {
+static GXI_NOINLINE const char *gxi_place_shorten(char *out, size_t size, const char *where) {
     const size_t n = where ? strlen(where) : 0;
     if (where) memcpy(out, n < size ? where : where + (n - size + 1), n < size ? n + 1 : size);
     return where ? out : NULL;
 }
-static const char *gxi_keep(const char *where) {
+static const char *gxi_place_copy(const char *where) {
     const char *kept;
-    gxi_lock(&gxi_tables);
-    kept = gxi_keep_held(where);
-    gxi_unlock(&gxi_tables);
+    gxi_lock(&gxi_tables_mutex);
+    kept = gxi_place_copy_locked(where);
+    gxi_unlock(&gxi_tables_mutex);
     return kept;
 }
 
-static void gxi_log(gpuexec_log_level level, const char *text) GXI_NOEXCEPT {
-    const gpuexec_setup_desc *desc = gxi_desc();
+static void gxi_log_write(gpuexec_log_level level, const char *text) GXI_NOEXCEPT {
+    const gpuexec_setup_desc *desc = gxi_setup_desc();
     if (gxi_local.in_log) return;
     if (desc->log) {
         gxi_local.in_log = 1;
@@ -4983,11 +4983,11 @@ static void gxi_log(gpuexec_log_level level, const char *text) GXI_NOEXCEPT {
     else if (level != GPUEXEC_LOG_ERROR) fputs(text, stderr);       /* the trace and the leak report are on request */
 }
 
-enum { GXI_MADE_NOTHING = -1 };                 /* instead of a CUresult: success without a result; see GXI_TRY_MAKE */
-static const char *gxi_cu_name(int cu) {
+enum { GXI_CREATED_NOTHING = -1 };              /* instead of a CUresult: success without a result; see GXI_TRY_MAKE */
+static const char *gxi_cu_result_name(int cu) {
     int (GXI_CUDA *const name)(int, const char **) = GXI_LOAD(&gxi.driver.error_name);
     const char *text = NULL;
-    if (cu == GXI_MADE_NOTHING) return "CUDA_SUCCESS, but no object or an invalid size";
+    if (cu == GXI_CREATED_NOTHING) return "CUDA_SUCCESS, but no object or an invalid size";
     if (name && name(cu, &text) == 0 && text) return text;
     return "an unknown CUresult";
 }
@@ -4995,7 +4995,7 @@ static const char *gxi_cu_name(int cu) {
 static const char *gxi_tool_of(const char *name) {
     return strncmp(name, "nvrtc", 5) == 0 ? "NVRTC" : strncmp(name, "nvJitLink", 9) == 0 ? "nvJitLink" : NULL;
 }
-static const char *gxi_name_of(const char *call, int code) {
+static const char *gxi_result_name_of(const char *call, int code) {
     static const char *const names[] = {
         "NVRTC_SUCCESS", "NVRTC_ERROR_OUT_OF_MEMORY", "NVRTC_ERROR_PROGRAM_CREATION_FAILURE",
         "NVRTC_ERROR_INVALID_INPUT", "NVRTC_ERROR_INVALID_PROGRAM", "NVRTC_ERROR_INVALID_OPTION",
@@ -5013,7 +5013,7 @@ static const char *gxi_name_of(const char *call, int code) {
     };
     const char *const tool = gxi_tool_of(call);
     const int links = tool && *tool == 'n', n = (int)((links ? sizeof linking : sizeof names) / sizeof *names);
-    if (!tool || code == GXI_MADE_NOTHING) return gxi_cu_name(code);
+    if (!tool || code == GXI_CREATED_NOTHING) return gxi_cu_result_name(code);
     return code < 0 || code >= n ? "an unknown result" : links ? linking[code] : names[code];
 }
 
@@ -5022,18 +5022,18 @@ static const char *gxi_name_of(const char *call, int code) {
 #define GXI_NUMBERS(...) GXI_COUNTED_NUMBERS(GXI_COUNT(__VA_ARGS__), __VA_ARGS__)
 #define GXI_COUNTED_NUMBERS(n, ...) n, GXI_EACH(n, GXI_NUMBER, __VA_ARGS__)
 /* Calls the driver, records name and result for an error text, and traces both. Returns the CUresult. */
-#define GXI_TRY(name, args) gxi_returned(call, #name, gxi.cu.name args, GXI_NUMBERS args)
-#define GXI_TRY_VOID(name) gxi_returned(call, #name, gxi.cu.name(), 0)
+#define GXI_TRY(name, args) gxi_call_record(call, #name, gxi.cu.name args, GXI_NUMBERS args)
+#define GXI_TRY_VOID(name) gxi_call_record(call, #name, gxi.cu.name(), 0)
 /* The same for a call that creates `out`: success without a result counts as a failure. */
-#define GXI_TRY_MAKE(out, name, args) (GXI_TRY(name, args) || (out) != 0 ? call->cu : (call->cu = GXI_MADE_NOTHING))
+#define GXI_TRY_MAKE(out, name, args) (GXI_TRY(name, args) || (out) != 0 ? call->cu : (call->cu = GXI_CREATED_NOTHING))
 /* A secondary call: traced, but an error text keeps the driver call recorded before. */
-#define GXI_BESIDE(name, args) gxi_traced(call, #name, gxi.cu.name args, GXI_NUMBERS args)
+#define GXI_TRY_TRACED(name, args) gxi_call_trace(call, #name, gxi.cu.name args, GXI_NUMBERS args)
 #define GXI_HAS(name) (gxi.cu.name != 0)
 static void gxi_log_line(gpuexec_log_level level, char *line, size_t size) {
     if (strlen(line) + 1 >= size) line[size - 2] = '\n';             /* a very long path: still end the line */
-    gxi_log(level, line);
+    gxi_log_write(level, line);
 }
-static GXI_COLD void gxi_trace(const gxi_call *call, const char *name, int cu, int count, va_list list) {
+static GXI_COLD void gxi_trace_write(const gxi_call *call, const char *name, int cu, int count, va_list list) {
     char line[768];
     size_t n = (size_t)snprintf(line, sizeof line, "gpuexec: %s (", name);
     int i;
@@ -5042,28 +5042,28 @@ static GXI_COLD void gxi_trace(const gxi_call *call, const char *name, int cu, i
         const char *format = x <= 0xFFFFFFFFu ? "%s%llu" : x >> 31 == 0x1FFFFFFFFu ? "%s%lld" : "%s0x%llx";
         n += (size_t)snprintf(line + n, sizeof line - n, format, i ? ", " : "", x);      /* 12 at most: they fit */
     }
-    snprintf(line + n, sizeof line - n, ") = %s (%d)  in %s%s%s\n", gxi_name_of(name, cu), cu, call->function,
+    snprintf(line + n, sizeof line - n, ") = %s (%d)  in %s%s%s\n", gxi_result_name_of(name, cu), cu, call->function,
              GXI_AT(call->where));
     gxi_log_line(GPUEXEC_LOG_TRACE, line, sizeof line);
 }
 /* The arguments after cu: their number, an int, and each of them as unsigned long long. */
-static GXI_NOINLINE int gxi_traced(const gxi_call *call, const char *name, int cu, int count, ...) {
+static GXI_NOINLINE int gxi_call_trace(const gxi_call *call, const char *name, int cu, int count, ...) {
     va_list list;
     va_start(list, count);
-    if (gxi.driver.trace) gxi_trace(call, name, cu, count, list);
+    if (gxi.driver.trace) gxi_trace_write(call, name, cu, count, list);
     va_end(list);
     return cu;
 }
 /* Records a driver call and its result for an error text. */
-static GXI_NOINLINE int gxi_said(gxi_call *call, const char *name, int cu) {
+static GXI_NOINLINE int gxi_call_set_cu(gxi_call *call, const char *name, int cu) {
     call->driver_call = name;
     return call->cu = cu;
 }
-static GXI_NOINLINE int gxi_returned(gxi_call *call, const char *name, int cu, int count, ...) {
+static GXI_NOINLINE int gxi_call_record(gxi_call *call, const char *name, int cu, int count, ...) {
     va_list list;
-    gxi_said(call, name, cu);
+    gxi_call_set_cu(call, name, cu);
     va_start(list, count);
-    if (gxi.driver.trace) gxi_trace(call, name, cu, count, list);
+    if (gxi.driver.trace) gxi_trace_write(call, name, cu, count, list);
     va_end(list);
     return cu;
 }
@@ -5076,12 +5076,12 @@ static GXI_NOINLINE int gxi_returned(gxi_call *call, const char *name, int cu, i
    started CUDA, the driver returns errors or crashes. So the child never calls it, all handles become invalid (nothing
    is freed: the memory belongs to the parent), and the library cannot be started again. If another thread was starting
    the library, what that has loaded is not usable, either. */
-static void gxi_in_forked_child(void) {
+static void gxi_fork_child(void) {
     static const gxi_mutex unlocked = GXI_MUTEX_INIT;
     const unsigned long long starter = gxi.start.starter;
-    gxi_tables = unlocked;
+    gxi_tables_mutex = unlocked;
     if (starter != gxi_thread_number()) {
-        gxi_starting = unlocked;
+        gxi_start_mutex = unlocked;
         gxi.start.starter = 0;
         if (starter) gxi.start.forked = 1;
     }
@@ -5091,20 +5091,20 @@ static void gxi_in_forked_child(void) {
     memset(gxi.objects.first, 0, sizeof gxi.objects.first);
     gxi.objects.slots = gxi.objects.free_slot = 0;
     gxi.ranges.nleaves = 0;
-    gxi.objects.ends++;                                  /* for gxi_thread.pooling */
+    gxi.objects.closes++;                                /* for gxi_thread.pooling */
     gxi.start.started = 0;
 }
-static void gxi_register_fork(void) { pthread_atfork(NULL, NULL, gxi_in_forked_child); }
+static void gxi_fork_register(void) { pthread_atfork(NULL, NULL, gxi_fork_child); }
 /* Before the first mutex is locked. In a child forked in the middle of it, pthread_once calls the function again. */
-static void gxi_watch_forks(void) {
+static void gxi_fork_watch(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, gxi_register_fork);
+    pthread_once(&once, gxi_fork_register);
 }
 #else
-static void gxi_watch_forks(void) {}
+static void gxi_fork_watch(void) {}
 #endif
 
-static void gxi_record_free(gxi_thread_record *record) {
+static void gxi_thread_record_free(gxi_thread_record *record) {
     gxi_text_free(&record->last.text);
     gxi_text_free(&record->before.text);
     gxi_text_free(&record->first.text);
@@ -5112,75 +5112,75 @@ static void gxi_record_free(gxi_thread_record *record) {
     gxi_free(record->uses);
     gxi_free(record);
 }
-static void gxi_record_unlink(gxi_thread_record *record) {           /* gxi_tables is held */
+static void gxi_thread_record_unlink(gxi_thread_record *record) {    /* gxi_tables_mutex is held */
     *record->link = record->next;
     if (record->next) record->next->link = record->link;
 }
 /* Makes room for another failure of an ended thread, which is more likely to be needed than the oldest one. First those
-   that a wait has returned. gxi_tables is held. */
-static void gxi_record_drop(void) {
+   that a wait has returned. gxi_tables_mutex is held. */
+static void gxi_thread_record_drop_oldest(void) {
     gxi_thread_record *record, *oldest = NULL;
     for (record = gxi.threads.records; record; record = record->next)        /* newest first */
         if (record->ended && (record->reported || !oldest || !oldest->reported)) oldest = record;
     if (!oldest) return;
     gxi.threads.ended--;
-    gxi_record_unlink(oldest);
-    gxi_record_free(oldest);
+    gxi_thread_record_unlink(oldest);
+    gxi_thread_record_free(oldest);
 }
 /* Checks the record under the mutex, because gpuexec_shutdown may have freed it before. */
-GXI_THREAD_ENDS(gxi_thread_ends) {
+GXI_THREAD_EXIT(gxi_thread_exit) {
     gxi_thread_record *record = (gxi_thread_record *)p;
-    gxi_lock(&gxi_tables);
+    gxi_lock(&gxi_tables_mutex);
     if (record && gxi_thread.record == record && gxi_thread.epoch == gxi.start.epoch) {
-        gxi_thread.use = &gxi_no_use;
+        gxi_thread.use = &gxi_no_context_use;
         gxi_thread.record = NULL;                /* later destructors of this thread may call the library */
-        if (gxi.hooks.give_back) gxi.hooks.give_back(record);
-        if (record->latched && gxi.threads.ended == GXI_ENDED_KEPT) gxi_record_drop();
+        if (gxi.hooks.return_events) gxi.hooks.return_events(record);
+        if (record->latched && gxi.threads.ended == GXI_EXITED_KEPT) gxi_thread_record_drop_oldest();
         record->ended = record->latched != 0;
         gxi.threads.ended += record->latched != 0;
         if (!record->ended) {
-            gxi_record_unlink(record);
-            gxi_record_free(record);
+            gxi_thread_record_unlink(record);
+            gxi_thread_record_free(record);
         }
     }
-    gxi_unlock(&gxi_tables);
+    gxi_unlock(&gxi_tables_mutex);
 }
 /* When this code is unloaded (dlclose or FreeLibrary of a plugin that did not call gpuexec_shutdown), threads that end
-   later must not call into it. Windows frees the key by calling gxi_thread_ends for every thread at once: so the mutex
+   later must not call into it. Windows frees the key by calling gxi_thread_exit for every thread at once: so the mutex
    must not be held, and all records become invalid. */
-GXI_AT_UNLOAD(gxi_unload) {
+GXI_AT_UNLOAD(gxi_shutdown_at_unload) {
     /* Frees this thread's record, which gpuexec_shutdown left. At process exit, other threads may still use theirs. */
     gxi_thread_record *own = NULL;
     int had_key;
-    gxi_lock(&gxi_tables);
+    gxi_lock(&gxi_tables_mutex);
     had_key = gxi.threads.have_key;
     gxi.threads.have_key = 0;
     gxi.threads.unloading = 1;
 #ifndef _WIN32
-    if (had_key && !gxi.start.started && gxi_desc()->realloc_function == gxi_system_realloc &&
+    if (had_key && !gxi.start.started && gxi_setup_desc()->realloc_function == gxi_system_realloc &&
         gxi_thread.epoch == gxi.start.epoch)
         own = gxi_thread.record;
     if (own) {
-        gxi_record_unlink(own);
-        gxi_thread.use = &gxi_no_use;
+        gxi_thread_record_unlink(own);
+        gxi_thread.use = &gxi_no_context_use;
         gxi_thread.record = NULL;
     }
 #endif
-    gxi_unlock(&gxi_tables);
-    if (had_key) gxi_key_free(gxi.threads.key);
-    if (own) gxi_record_free(own);
+    gxi_unlock(&gxi_tables_mutex);
+    if (had_key) gxi_thread_key_free(gxi.threads.key);
+    if (own) gxi_thread_record_free(own);
 #ifdef _WIN32
     GXI_STORE(&gxi.start.epoch, gxi.start.epoch + 1);
 #endif
 }
-/* Latches a failure of this thread; its text is in record->first. gxi_tables is held. */
-static void gxi_latch(gxi_thread_record *record, gpuexec_result result) {
+/* Latches a failure of this thread; its text is in record->first. gxi_tables_mutex is held. */
+static void gxi_failure_latch(gxi_thread_record *record, gpuexec_result result) {
     gxi.threads.latches = gxi.threads.latches == GXI_LATCH_WITHOUT_TEXT - 1 ? 1 : gxi.threads.latches + 1;
     record->latched = gxi.threads.latches;
     record->reported = 0;
     gxi_thread.latched = result;
 }
-static gxi_thread_record *gxi_record(void) {                         /* NULL: no memory */
+static gxi_thread_record *gxi_thread_record_get(void) {              /* NULL: no memory */
     gxi_thread_record *record = gxi_thread.record;
     const unsigned epoch = GXI_LOAD(&gxi.start.epoch);
     if (record && gxi_thread.epoch == epoch) return record;
@@ -5188,18 +5188,18 @@ static gxi_thread_record *gxi_record(void) {                         /* NULL: no
         gxi_thread.latched = GPUEXEC_OK;
         gxi_local.bare.result = GPUEXEC_OK;
     }
-    gxi_thread.use = &gxi_no_use;
+    gxi_thread.use = &gxi_no_context_use;
     gxi_thread.record = NULL;
     record = (gxi_thread_record *)gxi_realloc(NULL, sizeof *record);
     if (!record) return NULL;
     memset(record, 0, sizeof *record);
-    gxi_watch_forks();
-    gxi_lock(&gxi_tables);
+    gxi_fork_watch();
+    gxi_lock(&gxi_tables_mutex);
     if (!gxi.threads.have_key && !gxi.threads.unloading) {
-        gxi.threads.have_key = gxi_key_new(&gxi.threads.key, gxi_thread_ends) == 0;
-        GXI_ARM_UNLOAD(gxi_unload);
+        gxi.threads.have_key = gxi_thread_key_new(&gxi.threads.key, gxi_thread_exit) == 0;
+        GXI_ARM_UNLOAD(gxi_shutdown_at_unload);
     }
-    if (gxi.threads.have_key) gxi_key_set(gxi.threads.key, record);
+    if (gxi.threads.have_key) gxi_thread_key_set(gxi.threads.key, record);
     record->next = gxi.threads.records;
     record->link = &gxi.threads.records;
     if (record->next) record->next->link = &record->next;
@@ -5208,15 +5208,15 @@ static gxi_thread_record *gxi_record(void) {                         /* NULL: no
     if (gxi_thread.latched) {
         record->first.e = gxi_local.bare;
         record->first.e.result = gxi_thread.latched;
-        gxi_latch(record, gxi_thread.latched);
+        gxi_failure_latch(record, gxi_thread.latched);
     }
     gxi_local.bare.result = GPUEXEC_OK;
     gxi_thread.record = record;
     gxi_thread.epoch = epoch;
-    gxi_unlock(&gxi_tables);
+    gxi_unlock(&gxi_tables_mutex);
     return record;
 }
-static GXI_NOINLINE gpuexec_result gxi_latched(void) {
+static GXI_NOINLINE gpuexec_result gxi_failure_latched(void) {
     return gxi_thread.latched && gxi_thread.epoch == GXI_LOAD(&gxi.start.epoch) ? gxi_thread.latched : GPUEXEC_OK;
 }
 
@@ -5266,19 +5266,19 @@ static GXI_COLD void gxi_read_driver_log(gxi_text *t, const char *driver_call, i
 /* The facts of a failure, in this order: which part of the call failed, the cause, what else is known, and what was not
    created because of it. Each is a byte for its kind, a text and a NUL; another NUL ends the list. Code reads only the
    kinds; gxi_add_facts makes the text. */
-typedef enum gxi_fact_kind { GXI_TOPIC = 1, GXI_CAUSE, GXI_KNOWN, GXI_UNMADE } gxi_fact_kind;
+typedef enum gxi_fact_kind { GXI_TOPIC = 1, GXI_CAUSE, GXI_KNOWN, GXI_NOT_CREATED } gxi_fact_kind;
 
 /* Begins a fact; gxi_add adds its text. */
-static gxi_text *gxi_fact(gxi_text *t, gxi_fact_kind kind) {
+static gxi_text *gxi_fact_begin(gxi_text *t, gxi_fact_kind kind) {
     if (t->n) gxi_add(t, "%c", 0);
     gxi_add(t, "%c", kind);
     return t;
 }
-static const char *gxi_facts_of(const gxi_detail *d) {
+static const char *gxi_facts_of_detail(const gxi_detail *d) {
     return d->text.n && d->text.p && !d->text.failed ? d->text.p : "\2out of host memory\0";        /* a GXI_CAUSE */
 }
-static void gxi_copy_facts(gxi_text *t, const char *fact) {
-    for (; *fact; fact += strlen(fact) + 1) gxi_add(gxi_fact(t, (gxi_fact_kind)*fact), "%s", fact + 1);
+static void gxi_facts_copy(gxi_text *t, const char *fact) {
+    for (; *fact; fact += strlen(fact) + 1) gxi_add(gxi_fact_begin(t, (gxi_fact_kind)*fact), "%s", fact + 1);
 }
 /* "there is no device 9; because of this, gpuexec_context_open at a.c:5 did not create the context, and
    gpuexec_module_load at a.c:6 did not create the module". With the name of a result, that follows the cause, and each
@@ -5288,16 +5288,16 @@ static void gxi_add_facts(gxi_text *t, const char *fact, const char *result) {
     int before = 0;
     for (; *fact; before = *fact, fact = next) {
         next = fact + strlen(fact) + 1;
-        if (*fact == GXI_UNMADE && before == GXI_UNMADE) gxi_add(t, *next ? ", " : ", and ");
+        if (*fact == GXI_NOT_CREATED && before == GXI_NOT_CREATED) gxi_add(t, *next ? ", " : ", and ");
         else if (*fact >= GXI_KNOWN)
-            gxi_add(t, "%s%s", result ? "\n  " : "; ", *fact == GXI_UNMADE ? "because of this, " : "");
+            gxi_add(t, "%s%s", result ? "\n  " : "; ", *fact == GXI_NOT_CREATED ? "because of this, " : "");
         gxi_add(t, "%s", fact + 1);
         if (result && *fact == GXI_CAUSE) gxi_add(t, " (%s)", result);
     }
 }
 
 /* What the driver says about a CUresult. */
-static const char *gxi_cu_meaning(int cu) {
+static const char *gxi_cu_result_text(int cu) {
     int (GXI_CUDA *const meaning_of)(int, const char **) = GXI_LOAD(&gxi.driver.error_string);
     const char *meaning = NULL;
     if (meaning_of) meaning_of(cu, &meaning);
@@ -5309,7 +5309,7 @@ static const char *gxi_cu_meaning(int cu) {
    other: the call that returns this failure of an earlier call, or NULL. */
 static void gxi_detail_write(gxi_detail *d, const gxi_detail *from, const gxi_call *other) {
     const gpuexec_error *const e = &from->e;
-    const char *const facts = gxi_facts_of(from), *const result = gpuexec_result_name(e->result);
+    const char *const facts = gxi_facts_of_detail(from), *const result = gpuexec_result_name(e->result);
     const char **const parts[] = { &d->e.cure, &d->e.log, &d->e.driver_log, &d->e.driver_result_name, &d->e.where };
     enum { GXI_STRINGS = sizeof parts / sizeof *parts };
     gxi_text *const t = &d->text;
@@ -5318,7 +5318,7 @@ static void gxi_detail_write(gxi_detail *d, const gxi_detail *from, const gxi_ca
     t->n = 0;
     t->failed = 0;
     d->e = *e;
-    gxi_copy_facts(t, facts);
+    gxi_facts_copy(t, facts);
     gxi_add(t, "%c%c", 0, 0);
     for (i = 0; i < GXI_STRINGS; i++) {
         at[i] = t->n;
@@ -5333,7 +5333,7 @@ static void gxi_detail_write(gxi_detail *d, const gxi_detail *from, const gxi_ca
     gxi_add(t, e->asynchronous ? "\n" : " (%s)\n", result);
     if (e->driver_result) {
         const char *const tool = gxi_tool_of(e->driver_call),
-                   *const meaning = tool ? "" : gxi_cu_meaning(e->driver_result);
+                   *const meaning = tool ? "" : gxi_cu_result_text(e->driver_result);
         gxi_add(t, "  %s: %s returned %s (%d)%s%s%s\n", tool ? tool : "driver", e->driver_call,
                 e->driver_result_name, e->driver_result, *meaning ? ", " : "", meaning,
                 e->asynchronous ? "; an earlier kernel or copy failed, not this call" : "");
@@ -5351,7 +5351,7 @@ static void gxi_detail_write(gxi_detail *d, const gxi_detail *from, const gxi_ca
     d->e.text = t->failed ? gxi_no_memory_text : t->p + text;
 }
 
-static void gxi_write_last(gxi_thread_record *record, const gxi_detail *from, const gxi_call *other) {
+static void gxi_failure_write_last(gxi_thread_record *record, const gxi_detail *from, const gxi_call *other) {
     gxi_detail d = record->before;
     gxi_detail_write(&d, from, other);           /* it may be record->last */
     record->before = record->last;
@@ -5359,37 +5359,37 @@ static void gxi_write_last(gxi_thread_record *record, const gxi_detail *from, co
 }
 
 /* Every failure passes through here: writes the detail, latches it, logs it. Writes message and text from the facts. */
-static GXI_COLD gpuexec_result gxi_fail_with(const gxi_call *call, const gxi_detail *from) {
+static GXI_COLD gpuexec_result gxi_fail_detail(const gxi_call *call, const gxi_detail *from) {
     const gpuexec_error *const e = &from->e;
     /* a call that waits takes the failure it latched before it returns */
     const int latches = call->kind == GXI_WAITS ||
-        ((call->kind == GXI_MAKES || call->kind == GXI_WORKS) && !gxi_desc()->no_latch);
-    gxi_thread_record *record = gxi_record();
+        ((call->kind == GXI_MAKES || call->kind == GXI_WORKS) && !gxi_setup_desc()->no_latch);
+    gxi_thread_record *record = gxi_thread_record_get();
     if (record) {
-        gxi_write_last(record, from, NULL);
+        gxi_failure_write_last(record, from, NULL);
         if (latches && !gxi_thread.latched) {
-            gxi_lock(&gxi_tables);
+            gxi_lock(&gxi_tables_mutex);
             gxi_detail_write(&record->first, from, NULL);
-            gxi_latch(record, e->result);
-            gxi_unlock(&gxi_tables);
+            gxi_failure_latch(record, e->result);
+            gxi_unlock(&gxi_tables_mutex);
         }
         if (e->sticky && !GXI_LOAD(&gxi.threads.sticky)) {
-            gxi_lock(&gxi_tables);
+            gxi_lock(&gxi_tables_mutex);
             if (!gxi.threads.sticky) gxi_detail_write(&gxi.threads.sticky_detail, from, NULL);
             GXI_STORE(&gxi.threads.sticky, e->driver_result);
-            gxi_unlock(&gxi_tables);
+            gxi_unlock(&gxi_tables_mutex);
         }
-        gxi_log(GPUEXEC_LOG_ERROR, record->last.e.text);
+        gxi_log_write(GPUEXEC_LOG_ERROR, record->last.e.text);
     } else {
         gxi_local.bare = *e;
         gxi_local.bare.message = gxi_local.bare.text = gxi_no_memory_text;
         gxi_local.bare.log = gxi_local.bare.driver_log = gxi_local.bare.cure = gxi_local.bare.driver_result_name = NULL;
-        gxi_local.bare.where = gxi_copy_place(gxi_local.bare_where, sizeof gxi_local.bare_where, e->where);
+        gxi_local.bare.where = gxi_place_shorten(gxi_local.bare_where, sizeof gxi_local.bare_where, e->where);
         gxi_thread.epoch = GXI_LOAD(&gxi.start.epoch);
         if (latches && !gxi_thread.latched) gxi_thread.latched = e->result;
-        gxi_log(GPUEXEC_LOG_ERROR, gxi_no_memory_text);
+        gxi_log_write(GPUEXEC_LOG_ERROR, gxi_no_memory_text);
     }
-    if (call->stream && gxi_thread.latched) GXI_HOOK(mark, (call->stream));
+    if (call->stream && gxi_thread.latched) GXI_HOOK(mark_stream, (call->stream));
     return e->result;
 }
 
@@ -5409,9 +5409,9 @@ static GXI_COLD const char *gxi_capture_cure(int cu) {
 }
 
 /* The facts of a failure of the call, to add more to. */
-static gxi_text gxi_facts(const gxi_call *call) {
+static gxi_text gxi_facts_begin(const gxi_call *call) {
     gxi_text facts = { 0, 0, 0, 0 };
-    if (call->subject) gxi_add(gxi_fact(&facts, GXI_TOPIC), "%s", call->subject);
+    if (call->subject) gxi_add(gxi_fact_begin(&facts, GXI_TOPIC), "%s", call->subject);
     return facts;
 }
 /* Fails with these facts, and frees them. explained: they say all that the driver's log could. */
@@ -5425,7 +5425,7 @@ static GXI_COLD gpuexec_result gxi_fail_facts(gxi_call *call, gpuexec_result res
     d.e.result = result;
     d.e.driver_result = call->driver_call ? call->cu : 0;
     d.e.driver_call = d.e.driver_result ? call->driver_call : NULL;
-    d.e.driver_result_name = d.e.driver_result ? gxi_name_of(call->driver_call, call->cu) : NULL;
+    d.e.driver_result_name = d.e.driver_result ? gxi_result_name_of(call->driver_call, call->cu) : NULL;
     d.e.function = call->function;
     d.e.where = call->where;
     d.e.log = call->log && *call->log ? call->log : NULL;
@@ -5434,22 +5434,22 @@ static GXI_COLD gpuexec_result gxi_fail_facts(gxi_call *call, gpuexec_result res
     d.e.cure = !explained && gxi_capture_cure(d.e.driver_result) ? gxi_capture_cure(d.e.driver_result) : cure;
     d.e.asynchronous = d.e.sticky = result == GPUEXEC_KERNEL_FAILED;
     if (GXI_LOAD(&gxi.captures.count) && d.e.driver_result) GXI_LOAD(&gxi.hooks.note_broken)(call);
-    gxi_fail_with(call, &d);
+    gxi_fail_detail(call, &d);
     gxi_text_free(facts);
     gxi_text_free(&log);
     return result;
 }
-static GXI_COLD gpuexec_result gxi_fail_v(gxi_call *call, gpuexec_result result, const char *cure, int explained,
-                                          const char *format, va_list list) {
-    gxi_text facts = gxi_facts(call);
-    gxi_add_v(gxi_fact(&facts, GXI_CAUSE), format, list);
+static GXI_COLD gpuexec_result gxi_fail_list(gxi_call *call, gpuexec_result result, const char *cure, int explained,
+                                             const char *format, va_list list) {
+    gxi_text facts = gxi_facts_begin(call);
+    gxi_add_list(gxi_fact_begin(&facts, GXI_CAUSE), format, list);
     return gxi_fail_facts(call, result, cure, explained, &facts);
 }
 static GXI_COLD GXI_PRINTF(4) gpuexec_result gxi_fail(gxi_call *call, gpuexec_result result, const char *cure,
                                                       const char *format, ...) {
     va_list list;
     va_start(list, format);
-    gxi_fail_v(call, result, cure, 1, format, list);
+    gxi_fail_list(call, result, cure, 1, format, list);
     va_end(list);
     return result;
 }
@@ -5458,38 +5458,38 @@ static GXI_COLD GXI_PRINTF(4) gpuexec_result gxi_fail_unexplained(gxi_call *call
                                                                   const char *cure, const char *format, ...) {
     va_list list;
     va_start(list, format);
-    gxi_fail_v(call, result, cure, 0, format, list);
+    gxi_fail_list(call, result, cure, 0, format, list);
     va_end(list);
     return result;
 }
 
 /* Refuses a call because of the latched failure. */
-static GXI_COLD gpuexec_result gxi_refuse(const gxi_call *call) {
+static GXI_COLD gpuexec_result gxi_fail_latched(const gxi_call *call) {
     gxi_thread_record *record = gxi_thread.record;
-    const gpuexec_result result = gxi_latched();
-    if (record) gxi_write_last(record, &record->first, call);
+    const gpuexec_result result = gxi_failure_latched();
+    if (record) gxi_failure_write_last(record, &record->first, call);
     else gxi_local.bare.result = result;
-    if (call->stream) GXI_HOOK(mark, (call->stream));
+    if (call->stream) GXI_HOOK(mark_stream, (call->stream));
     return result;
 }
 /* The result for a call after something it called has just failed. */
-static GXI_COLD gpuexec_result gxi_failed_with(void) { return gpuexec_error_detail()->result; }
+static GXI_COLD gpuexec_result gxi_failed_result(void) { return gpuexec_error_detail()->result; }
 /* Unlatches the latched failure and makes it the last one. */
-static GXI_NOINLINE gpuexec_result gxi_take(void) {
+static GXI_NOINLINE gpuexec_result gxi_take_error(void) {
     gxi_thread_record *record = gxi_thread.record;
-    const gpuexec_result result = gxi_latched();
+    const gpuexec_result result = gxi_failure_latched();
     if (!result) return GPUEXEC_OK;
     gxi_thread.latched = GPUEXEC_OK;
     if (!record) return gxi_local.bare.result = result;
-    gxi_write_last(record, &record->first, NULL);
-    gxi_lock(&gxi_tables);
+    gxi_failure_write_last(record, &record->first, NULL);
+    gxi_lock(&gxi_tables_mutex);
     record->latched = 0;
-    gxi_unlock(&gxi_tables);
+    gxi_unlock(&gxi_tables_mutex);
     return result;
 }
 /* The latched failure with that number, or for 0 the first that no wait has returned yet; NULL if there is none.
-   gxi_tables is held. */
-static gxi_thread_record *gxi_latched_elsewhere(uint32_t number) {
+   gxi_tables_mutex is held. */
+static gxi_thread_record *gxi_failure_latched_elsewhere(uint32_t number) {
     gxi_thread_record *record, *found = NULL;
     for (record = gxi.threads.records; record; record = record->next) {
         if (!record->latched || (number ? record->latched != number : record->reported)) continue;
@@ -5498,23 +5498,23 @@ static gxi_thread_record *gxi_latched_elsewhere(uint32_t number) {
     return found;
 }
 /* Makes that failure of another thread this thread's last one. GPUEXEC_OK if there is none any more. */
-static GXI_COLD gpuexec_result gxi_take_of_others(const gxi_call *call, uint32_t number) {
+static GXI_COLD gpuexec_result gxi_thread_take_error(const gxi_call *call, uint32_t number) {
     gxi_thread_record *own, *found;
     gpuexec_result result = GPUEXEC_OK;
-    gxi_lock(&gxi_tables);
-    found = gxi_latched_elsewhere(number);
-    gxi_unlock(&gxi_tables);
+    gxi_lock(&gxi_tables_mutex);
+    found = gxi_failure_latched_elsewhere(number);
+    gxi_unlock(&gxi_tables_mutex);
     if (!found) return GPUEXEC_OK;
-    own = gxi_record();                          /* it takes the mutex */
-    gxi_lock(&gxi_tables);
-    found = gxi_latched_elsewhere(number);
+    own = gxi_thread_record_get();               /* it takes the mutex */
+    gxi_lock(&gxi_tables_mutex);
+    found = gxi_failure_latched_elsewhere(number);
     if (found) {
         found->reported = 1;
         result = found->first.e.result;
-        if (own) gxi_write_last(own, &found->first, call);
+        if (own) gxi_failure_write_last(own, &found->first, call);
         else gxi_local.bare.result = result;
     }
-    gxi_unlock(&gxi_tables);
+    gxi_unlock(&gxi_tables_mutex);
     return result;
 }
 
@@ -5522,7 +5522,7 @@ static int gxi_is_sticky(int cu) {
     return cu == GXI_ILLEGAL_ADDRESS || cu == GXI_LAUNCH_TIMEOUT || cu == GXI_ASSERT ||
            (cu >= GXI_HARDWARE_STACK_ERROR && cu <= GXI_LAUNCH_FAILED) || cu == GXI_ECC_UNCORRECTABLE;
 }
-static gpuexec_result gxi_result_of(int cu) {
+static gpuexec_result gxi_result_of_cu(int cu) {
     switch (cu) {
     case GXI_INVALID_VALUE:           return GPUEXEC_BAD_ARGUMENT;
     case GXI_OUT_OF_MEMORY:           return GPUEXEC_OUT_OF_DEVICE_MEMORY;
@@ -5543,9 +5543,9 @@ static gpuexec_result gxi_result_of(int cu) {
 
 /* How work can fail later than its call, and what to change. says: what the driver's text must contain; NULL: it was a
    kernel. The last row is for any other way. */
-typedef struct gxi_fault { int cu; const char *says, *what, *cure; } gxi_fault;
+typedef struct gxi_driver_fault { int cu; const char *says, *what, *cure; } gxi_driver_fault;
 #define GXI_NEW_PROCESS "; only a new process can use CUDA again"
-static const gxi_fault gxi_faults[] = {
+static const gxi_driver_fault gxi_driver_faults[] = {
     { GXI_ILLEGAL_ADDRESS, ": a copy or fill used ", "used memory that was freed before it ran",
       "free memory only after the last copy or fill that uses it, or on the stream of that" GXI_NEW_PROCESS },
     { GXI_ILLEGAL_ADDRESS, NULL, "accessed an illegal address, in no allocation that its device can access",
@@ -5574,10 +5574,10 @@ static const gxi_fault gxi_faults[] = {
 
 /* Reads what the driver says about its result. Most drivers say only what all such failures have in common; one may
    add the address, if a kernel used a wrong one (otherwise 0), and whether it was a kernel. */
-static const gxi_fault *gxi_fault_of(int cu, uint64_t *address) {
+static const gxi_driver_fault *gxi_driver_fault_of(int cu, uint64_t *address) {
     static const char before[] = "illegal global address 0x";
-    const char *const meaning = gxi_cu_meaning(cu), *const at = strstr(meaning, before);
-    const gxi_fault *fault = gxi_faults;
+    const char *const meaning = gxi_cu_result_text(cu), *const at = strstr(meaning, before);
+    const gxi_driver_fault *fault = gxi_driver_faults;
     *address = at ? strtoull(at + sizeof before - 1, NULL, 16) : 0;
     while (fault->cu && (fault->cu != cu || (fault->says && !strstr(meaning, fault->says)))) fault++;
     return fault;
@@ -5586,21 +5586,21 @@ static const gxi_fault *gxi_fault_of(int cu, uint64_t *address) {
 static GXI_COLD gpuexec_result gxi_fail_late(gxi_call *call, gxi_text *detected) {
     void (*const allocations)(gxi_text *, uint64_t) =
         call->cu == GXI_ILLEGAL_ADDRESS ? GXI_LOAD(&gxi.hooks.add_allocations) : NULL;
-    gxi_text facts = gxi_facts(call);
+    gxi_text facts = gxi_facts_begin(call);
     uint64_t address;
-    const gxi_fault *const fault = gxi_fault_of(call->cu, &address);
+    const gxi_driver_fault *const fault = gxi_driver_fault_of(call->cu, &address);
     const char *cure = fault->cure;
     if (GXI_LOAD(&gxi.threads.sticky)) {
-        gxi_copy_facts(&facts, gxi_facts_of(&gxi.threads.sticky_detail));
+        gxi_facts_copy(&facts, gxi_facts_of_detail(&gxi.threads.sticky_detail));
         cure = "start a new process: CUDA refuses all further work in this one";
     } else {
-        gxi_add(gxi_fact(&facts, GXI_CAUSE), "%s earlier %s", fault->says ? "a copy or fill enqueued"
+        gxi_add(gxi_fact_begin(&facts, GXI_CAUSE), "%s earlier %s", fault->says ? "a copy or fill enqueued"
                 : "a kernel launched", fault->what);
         if (allocations && address) allocations(&facts, address);
         if (!fault->says) GXI_HOOK(add_launches, (&facts));
         if (allocations) allocations(&facts, 0);
         if (GXI_LOAD(&gxi.barriers.count)) GXI_LOAD(&gxi.hooks.add_barriers)(&facts);
-        gxi_add(gxi_fact(&facts, GXI_KNOWN), "detected by %s%s%s%s", call->function, GXI_AT(call->where),
+        gxi_add(gxi_fact_begin(&facts, GXI_KNOWN), "detected by %s%s%s%s", call->function, GXI_AT(call->where),
                 detected->p ? detected->p : "");
     }
     gxi_text_free(detected);
@@ -5610,12 +5610,12 @@ static GXI_COLD gpuexec_result gxi_fail_late(gxi_call *call, gxi_text *detected)
    cure are gxi_fail_late's; otherwise they are the caller's. */
 static GXI_COLD GXI_PRINTF(3) gpuexec_result gxi_fail_cu(gxi_call *call, const char *cure, const char *format, ...) {
     gxi_text detected = { 0, 0, 0, 0 };
-    gpuexec_result result = gxi_result_of(call->cu);
+    gpuexec_result result = gxi_result_of_cu(call->cu);
     va_list list;
     va_start(list, format);
     if (gxi_is_sticky(call->cu)) {
         gxi_add(&detected, ": ");
-        gxi_add_v(&detected, format, list);
+        gxi_add_list(&detected, format, list);
         result = gxi_fail_late(call, &detected);
     } else {
         if (!cure && (call->cu == GXI_INVALID_CONTEXT || call->cu == GXI_CONTEXT_IS_DESTROYED ||
@@ -5623,7 +5623,7 @@ static GXI_COLD GXI_PRINTF(3) gpuexec_result gxi_fail_cu(gxi_call *call, const c
             cure = "close gpuexec's handles before the owner destroys the context or stream. "
                    "If it still exists, check that it was created by the driver library that gpuexec_driver_path() "
                    "names";
-        gxi_fail_v(call, result, cure, 0, format, list);
+        gxi_fail_list(call, result, cure, 0, format, list);
     }
     va_end(list);
     return result;
@@ -5638,19 +5638,19 @@ static GXI_COLD gpuexec_result gxi_fail_wait(gxi_call *call, const char *what) {
 
 /* For gpuexec_shutdown: frees everything that failures and tables hold, and invalidates other threads' records and
    latches. Threads may end at the same time. */
-static void gxi_forget(void) {
+static void gxi_free_failures(void) {
     gxi_thread_record *record;
-    gxi_leaf *leaf;
-    gxi_piece *piece;
+    gxi_range_leaf *leaf;
+    gxi_batch_piece *piece;
     size_t at, place;
     unsigned i;
-    /* not under the mutex: Windows calls gxi_thread_ends here */
-    if (gxi.threads.have_key) gxi_key_free(gxi.threads.key);
+    /* not under the mutex: Windows calls gxi_thread_exit here */
+    if (gxi.threads.have_key) gxi_thread_key_free(gxi.threads.key);
     gxi.threads.have_key = 0;
-    gxi_lock(&gxi_tables);
+    gxi_lock(&gxi_tables_mutex);
     while ((record = gxi.threads.records) != NULL) {
         gxi.threads.records = record->next;
-        gxi_record_free(record);
+        gxi_thread_record_free(record);
     }
     gxi.threads.ended = 0;
     GXI_STORE(&gxi.start.epoch, gxi.start.epoch + 1);
@@ -5665,7 +5665,7 @@ static void gxi_forget(void) {
     for (at = 0; at < gxi.ranges.nleaves; at++) {
         for (i = 0; i < gxi.ranges.leaves[at].count; i++) {
             gxi_range *r = gxi.ranges.leaves[at].leaf->range[i];
-            if (r < gxi.ranges.quick || r >= gxi.ranges.quick + GXI_QUICK) gxi_free(r);
+            if (r < gxi.ranges.quick || r >= gxi.ranges.quick + GXI_QUICK_RANGES) gxi_free(r);
         }
         gxi_free(gxi.ranges.leaves[at].leaf);
     }
@@ -5690,7 +5690,7 @@ static void gxi_forget(void) {
         gxi_free(piece);
     }
     gxi.pieces.count = 0;
-    gxi_unlock(&gxi_tables);
+    gxi_unlock(&gxi_tables_mutex);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -5700,7 +5700,7 @@ static void gxi_forget(void) {
     "run on the CPU device" GXI_CPU_DEVICE_IS_FOR ": `make simgpu` in gpuexec's repository, then set " \
                        "GPUEXEC_DRIVER=<repository>/build/libsimgpu.so"
 
-static void *gxi_resolve(const char *name, int version) {
+static void *gxi_driver_resolve(const char *name, int version) {
     typedef int (GXI_CUDA *with_status)(const char *, void **, int, uint64_t, int *);
     typedef int (GXI_CUDA *without)(const char *, void **, int, uint64_t);
     union { void *p; with_status f; } v2;
@@ -5715,21 +5715,21 @@ static void *gxi_resolve(const char *name, int version) {
 }
 
 /* Opens a library; NULL: `why` says why not. */
-static void *gxi_library_named(const char *path, gxi_text *why) {
-    const char *const other = strpbrk(path, GXI_SLASHES) ? gxi_not_a_file(path) : NULL;      /* a FIFO would block */
+static void *gxi_library_open_named(const char *path, gxi_text *why) {
+    const char *const other = strpbrk(path, GXI_SLASHES) ? gxi_special_file_type(path) : NULL;  /* a FIFO would block */
     void *const library = other || !*path ? NULL : gxi_library_open(path);
     if (other) gxi_add(why, "it is %s", other);
     else if (!*path) gxi_add(why, "the path is empty");              /* for dlopen, that is the program itself */
     else if (!library) gxi_add(why, "%s", gxi_library_error());
     return library;
 }
-static gpuexec_result gxi_open_library(gxi_call *call, const gpuexec_setup_desc *desc) {
+static gpuexec_result gxi_driver_open(gxi_call *call, const gpuexec_setup_desc *desc) {
     const char *path = desc->driver_path, *by = "gpuexec_setup_desc.driver_path";
     gxi_text tried = { 0, 0, 0, 0 }, why = { 0, 0, 0, 0 };
     size_t i;
-    if (!path && (path = gxi_environment("GPUEXEC_DRIVER")) != NULL) by = "the environment variable GPUEXEC_DRIVER";
+    if (!path && (path = gxi_environment_variable("GPUEXEC_DRIVER")) != NULL) by = "the environment variable GPUEXEC_DRIVER";
     if (path) {
-        gxi.driver.library = gxi_library_named(path, &why);
+        gxi.driver.library = gxi_library_open_named(path, &why);
         if (gxi.driver.library) snprintf(gxi.driver.path, sizeof gxi.driver.path, "%s", path);
         else gxi_fail(call, GPUEXEC_NO_DRIVER,
                       !strpbrk(path, GXI_SLASHES)
@@ -5789,16 +5789,16 @@ static GXI_COLD gpuexec_result gxi_fail_init(gxi_call *call) {
     size_t i;
     for (i = 0; i < sizeof cures / sizeof *cures; i++)
         if (cures[i].cu == call->cu) cure = cures[i].cure;
-    return gxi_fail(call, gxi_result_of(call->cu) == GPUEXEC_NO_DEVICE ? GPUEXEC_NO_DEVICE : GPUEXEC_DRIVER_ERROR, cure,
+    return gxi_fail(call, gxi_result_of_cu(call->cu) == GPUEXEC_NO_DEVICE ? GPUEXEC_NO_DEVICE : GPUEXEC_DRIVER_ERROR, cure,
                     "the driver \"%s\" (CUDA %d.%d) %s%s%s%s", gxi.driver.path, GXI_DOTTED(gxi.driver.version),
                     call->cu == GXI_NO_DEVICE ? "finds no GPU" : "does not start: cuInit failed",
                     GXI_PART(" (CUDA_VISIBLE_DEVICES is \"", visible), visible ? "\")" : "");
 }
 
-static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *desc) {
+static gpuexec_result gxi_driver_load(gxi_call *call, const gpuexec_setup_desc *desc) {
     void *members[GXI_DRIVER_COUNT];
     gxi_text missing = { 0, 0, 0, 0 };
-    gpuexec_result result = gxi_open_library(call, desc);
+    gpuexec_result result = gxi_driver_open(call, desc);
     union { void *p; int (GXI_CUDA *f)(int *); } u;
     char name[64];
     int too_old, lacks = 0, inits = 0;
@@ -5817,7 +5817,7 @@ static gpuexec_result gxi_load_driver(gxi_call *call, const gpuexec_setup_desc *
     for (i = 0; i < GXI_DRIVER_COUNT; i++) {
         const gxi_driver_row *row = &gxi_driver_rows[i];
         snprintf(name, sizeof name, "%.*s", (int)strcspn(row->name, "_"), row->name);
-        members[i] = call->cu || row->need >= GXI_NEED_NVRTC ? NULL : gxi_resolve(name, row->version);
+        members[i] = call->cu || row->need >= GXI_NEED_NVRTC ? NULL : gxi_driver_resolve(name, row->version);
         if (!members[i] && row->need == GXI_NEED_REQUIRED && ++lacks)
             gxi_add(&missing, "%s %s (CUDA %d.%d)", missing.n ? "," : "", row->name, GXI_DOTTED(row->version));
     }
@@ -5863,7 +5863,7 @@ static GXI_COLD gpuexec_result gxi_fail_forked(gxi_call *call) {
                     "fork before the first use of CUDA, or call exec in the child "
                     "(in Python's multiprocessing: the spawn method)",
                     "this process (%ld) was forked from process %ld %s; a forked child cannot use its parent's CUDA",
-                    gxi_pid(), gxi.start.pid, gxi.start.forked == 1 ? "while another thread was starting CUDA there"
+                    gxi_process_id(), gxi.start.pid, gxi.start.forked == 1 ? "while another thread was starting CUDA there"
                     : "after CUDA had been initialized there");
 }
 
@@ -5903,8 +5903,8 @@ static GXI_COLD gpuexec_result gxi_settings_new(gxi_call *call, const gpuexec_se
     memset(&gxi.start.failure, 0, sizeof gxi.start.failure);
     return GPUEXEC_OK;
 }
-/* Starts the library on first use. With `desc`, the call is gpuexec_setup itself. gxi_starting is held. */
-static GXI_COLD gpuexec_result gxi_start_held(gxi_call *call, const gpuexec_setup_desc *desc) {
+/* Starts the library on first use. With `desc`, the call is gpuexec_setup itself. gxi_start_mutex is held. */
+static GXI_COLD gpuexec_result gxi_start_locked(gxi_call *call, const gpuexec_setup_desc *desc) {
     gpuexec_result result = GPUEXEC_OK;
     const char *trace;
     if (gxi.start.started)                             /* another thread was first */
@@ -5914,16 +5914,16 @@ static GXI_COLD gpuexec_result gxi_start_held(gxi_call *call, const gpuexec_setu
         gxi_detail again = gxi.start.failure;
         again.e.function = call->function;
         again.e.where = call->where;
-        return gxi_fail_with(call, &again);
+        return gxi_fail_detail(call, &again);
     }
-    desc = gxi_desc();
-    trace = gxi_environment("GPUEXEC_TRACE");
+    desc = gxi_setup_desc();
+    trace = gxi_environment_variable("GPUEXEC_TRACE");
     gxi.driver.trace = desc->trace || (trace && strcmp(trace, "0") != 0);
     GXI_STORE(&gxi.captures.careful, gxi.driver.trace);
     GXI_STORE(&gxi.captures.watched, gxi.driver.trace);
-    result = gxi_load_driver(call, desc);
+    result = gxi_driver_load(call, desc);
     if (result) {
-        const gxi_thread_record *const record = gxi_record();
+        const gxi_thread_record *const record = gxi_thread_record_get();
         gxi_detail why;
         memset(&why, 0, sizeof why);
         why.e.function = call->function;
@@ -5937,7 +5937,7 @@ static GXI_COLD gpuexec_result gxi_start_held(gxi_call *call, const gpuexec_setu
         gxi.driver.version = 0;
     } else {
         gxi.start.function = call->function;
-        gxi.start.where = gxi_copy_place(gxi.start.place, sizeof gxi.start.place, call->where);
+        gxi.start.where = gxi_place_shorten(gxi.start.place, sizeof gxi.start.place, call->where);
         GXI_STORE(&gxi.start.started, 1);
     }
     return result;
@@ -5945,13 +5945,13 @@ static GXI_COLD gpuexec_result gxi_start_held(gxi_call *call, const gpuexec_setu
 static GXI_COLD gpuexec_result gxi_start_slow(gxi_call *call, const gpuexec_setup_desc *desc) {
     gpuexec_result result;
     if (gxi.start.forked) return gxi_fail_forked(call);
-    gxi_watch_forks();
-    gxi_lock(&gxi_starting);
-    gxi.start.pid = gxi_pid();
+    gxi_fork_watch();
+    gxi_lock(&gxi_start_mutex);
+    gxi.start.pid = gxi_process_id();
     gxi.start.starter = gxi_thread_number();
-    result = gxi_start_held(call, desc);
+    result = gxi_start_locked(call, desc);
     gxi.start.starter = 0;
-    gxi_unlock(&gxi_starting);
+    gxi_unlock(&gxi_start_mutex);
     return result;
 }
 
@@ -5961,7 +5961,7 @@ static GXI_NOINLINE gpuexec_result gxi_begin(gxi_call *call) {
         gpuexec_result result = gxi_start_slow(call, NULL);
         if (result) return result;
     }
-    if (call->kind == GXI_WORKS && gxi_latched()) return gxi_refuse(call);
+    if (call->kind == GXI_WORKS && gxi_failure_latched()) return gxi_fail_latched(call);
     return GPUEXEC_OK;
 }
 
@@ -5982,47 +5982,47 @@ static GXI_NOINLINE gpuexec_result gxi_check_desc(gxi_call *call, const char *na
    - its name in texts; the verb for its end, and what else ends it
    - turn: when a closing context closes the objects of this kind that it owns; last: when gpuexec_shutdown closes those
      that no object owns; 0: never
-   - is: GXI_NEEDS_CONTEXT and the others below, or 0
-   - how: what else happens when a handle is closed, with gxi_tables held; the cures for a stale handle and for {0}
+   - flags: GXI_NEEDS_CONTEXT and the others below, or 0
+   - how: what else happens when a handle is closed, with gxi_tables_mutex held; the cures for a stale handle and for {0}
    - the members of its slot.
-   gxi_MEMBER_end, in the kind's section, ends the object once its handle cannot be found any more, and returns the
+   gxi_MEMBER_destroy, in the kind's section, ends the object once its handle cannot be found any more, and returns the
    driver's result. */
 #define GXI_KIND_ROWS(ROW) \
-    ROW(CONTEXT, context, "context", GXI_CLOSE, "", 0, 1, GXI_OWNS, GXI_USUAL, struct gxi_context *info;) \
-    ROW(MODULE, module, "module", GXI_UNLOAD, GXI_OR_CONTEXT, 3, 0, GXI_NEEDS_CONTEXT | GXI_MAY_WAIT, GXI_USUAL, \
+    ROW(CONTEXT, context, "context", GXI_CLOSE, "", 0, 1, GXI_OWNS, GXI_PLAIN_CLOSE, struct gxi_context *info;) \
+    ROW(MODULE, module, "module", GXI_UNLOAD, GXI_OR_CONTEXT, 3, 0, GXI_NEEDS_CONTEXT | GXI_MAY_WAIT, GXI_PLAIN_CLOSE, \
         struct CUmod_st *native; struct gxi_module *info; uint64_t library; /* a handle id; 0: none */) \
-    ROW(KERNEL, kernel, "kernel", GXI_CLOSE, ": its module was unloaded or its context was closed", 2, 0, GXI_ENDS, \
-        GXI_USUAL, struct CUfunc_st *native; struct gxi_kernel *info; const unsigned short *sizes;) \
-    /* last_where, last_kernel: see gxi_note_launch; open: atomic, see >>impl-capturing */ \
-    ROW(STREAM, stream, "stream", GXI_DESTROY, GXI_OR_CONTEXT, 6, 0, GXI_ENDS, GXI_HOW(gxi_stream_leave, NULL, \
+    ROW(KERNEL, kernel, "kernel", GXI_CLOSE, ": its module was unloaded or its context was closed", 2, 0, GXI_COUNTS_CLOSE, \
+        GXI_PLAIN_CLOSE, struct CUfunc_st *native; struct gxi_kernel *info; const unsigned short *sizes;) \
+    /* last_where, last_kernel: see gxi_stream_note_launch; open: atomic, see >>impl-capturing */ \
+    ROW(STREAM, stream, "stream", GXI_DESTROY, GXI_OR_CONTEXT, 6, 0, GXI_COUNTS_CLOSE, GXI_ON_CLOSE(gxi_stream_leave, NULL, \
         "use gpuexec_stream_create, or gpuexec_stream_legacy(context) for the default stream"), \
         struct CUstream_st *native; const char *last_where; uint32_t last_kernel; uint32_t open;) \
     /* atomic; recorded: 0 no, 1 yes, 2 in a capture, otherwise the gpuexec_result that refused the last record; \
-       flags: GXI_RECORDABLE, GXI_IN_GRAPH, changed with gxi_tables held */ \
-    ROW(EVENT, event, "event", GXI_DESTROY, GXI_OR_CONTEXT, 5, 0, 0, GXI_HOW(gxi_event_leave, NULL, GXI_CREATE), \
+       flags: GXI_RECORDABLE, GXI_IN_GRAPH, changed with gxi_tables_mutex held */ \
+    ROW(EVENT, event, "event", GXI_DESTROY, GXI_OR_CONTEXT, 5, 0, 0, GXI_ON_CLOSE(gxi_event_leave, NULL, GXI_CREATE), \
         struct CUevent_st *native; const char *refused_at; uint32_t recorded; uint32_t flags;) \
-    ROW(LINKER, linker, "linker", GXI_DESTROY, GXI_OR_CONTEXT, 4, 0, GXI_NEEDS_CONTEXT, GXI_USUAL, \
+    ROW(LINKER, linker, "linker", GXI_DESTROY, GXI_OR_CONTEXT, 4, 0, GXI_NEEDS_CONTEXT, GXI_PLAIN_CLOSE, \
         void *native; /* NULL: no link state now */ struct gxi_linker *info;) \
-    ROW(PARAMS, params, "parameter block", GXI_DESTROY, "", 0, 3, 0, GXI_USUAL, struct gxi_block *info;) \
+    ROW(PARAMS, params, "parameter block", GXI_DESTROY, "", 0, 3, 0, GXI_PLAIN_CLOSE, struct gxi_block *info;) \
     ROW(PREPARED, prepared, "prepared launch", GXI_DESTROY, GXI_OR_CONTEXT, 1, 0, 0, \
-        GXI_HOW(NULL, "prepare it again with gpuexec_prepare", GXI_CREATE), struct gxi_prepared *info;) \
-    ROW(BARRIER, barrier, "barrier", GXI_DESTROY, GXI_OR_CONTEXT, 0, 0, 0, GXI_USUAL, struct gxi_barrier *info;) \
+        GXI_ON_CLOSE(NULL, "prepare it again with gpuexec_prepare", GXI_CREATE), struct gxi_prepared *info;) \
+    ROW(BARRIER, barrier, "barrier", GXI_DESTROY, GXI_OR_CONTEXT, 0, 0, 0, GXI_PLAIN_CLOSE, struct gxi_barrier *info;) \
     ROW(GRAPH, graph, "graph", GXI_DESTROY, GXI_OR_CONTEXT, 1, 0, 0, \
-        GXI_HOW(NULL, "destroy it, or close its context, after its last launch", GXI_CREATE), \
+        GXI_ON_CLOSE(NULL, "destroy it, or close its context, after its last launch", GXI_CREATE), \
         struct CUgraphExec_st *exec; /* atomic; NULL: not instantiated */ struct gxi_graph *info;) \
-    ROW(BATCH, batch, "batch", GXI_DESTROY, GXI_OR_CONTEXT, 1, 0, 0, GXI_USUAL, \
+    ROW(BATCH, batch, "batch", GXI_DESTROY, GXI_OR_CONTEXT, 1, 0, 0, GXI_PLAIN_CLOSE, \
         struct CUgraphExec_st *exec; /* NULL until it is launched */ struct gxi_batch *info;) \
-    ROW(POOL, pool, "pool", GXI_DESTROY, GXI_OR_CONTEXT, 6, 0, GXI_ENDS | GXI_OUTLIVES, GXI_USUAL, \
-        void *native; uint64_t most; int device; unsigned is; /* see GXI_POOL_OWN */) \
-    ROW(IPC, ipc, "connection", GXI_DESTROY, "", 0, 3, 0, GXI_USUAL, struct gxi_ipc *info;) \
-    ROW(LIBRARY, library, "library", GXI_UNLOAD, "", 0, 2, GXI_MAY_WAIT, GXI_USUAL, \
+    ROW(POOL, pool, "pool", GXI_DESTROY, GXI_OR_CONTEXT, 6, 0, GXI_COUNTS_CLOSE | GXI_OUTLIVES, GXI_PLAIN_CLOSE, \
+        void *native; uint64_t max_bytes; int device; unsigned origin; /* see GXI_POOL_OWN */) \
+    ROW(IPC, ipc, "connection", GXI_DESTROY, "", 0, 3, 0, GXI_PLAIN_CLOSE, struct gxi_ipc *info;) \
+    ROW(LIBRARY, library, "library", GXI_UNLOAD, "", 0, 2, GXI_MAY_WAIT, GXI_PLAIN_CLOSE, \
         struct CUlib_st *native; /* NULL before CUDA 12.0 */ struct gxi_library *info;)
 #define GXI_CLOSE "close", "closed"
 #define GXI_DESTROY "destroy", "destroyed"
 #define GXI_UNLOAD "unload", "unloaded"
 #define GXI_OR_CONTEXT ", or its context was closed"
-#define GXI_HOW(leave, cure, create) leave, cure, create
-#define GXI_USUAL GXI_HOW(NULL, NULL, GXI_CREATE)
+#define GXI_ON_CLOSE(leave, cure, create) leave, cure, create
+#define GXI_PLAIN_CLOSE GXI_ON_CLOSE(NULL, NULL, GXI_CREATE)
 #define GXI_CREATE "create it before using it"
 #define GXI_ROW(KIND, ...) GXI_##KIND,
 enum { GXI_NOTHING, GXI_KIND_ROWS(GXI_ROW) GXI_KINDS,
@@ -6030,11 +6030,11 @@ enum { GXI_NOTHING, GXI_KIND_ROWS(GXI_ROW) GXI_KINDS,
 #undef GXI_ROW
 enum {
     GXI_NEEDS_CONTEXT = 1,                       /* its context must be current while it is destroyed */
-    GXI_MAY_WAIT = 2,                            /* its end waits for the ends of captures: see gxi_postpone */
-    GXI_ENDS = 4,                                /* gxi.objects.ends counts those that are closed */
+    GXI_MAY_WAIT = 2,                            /* its end waits for the ends of captures: see gxi_free_defer */
+    GXI_COUNTS_CLOSE = 4,                        /* gxi.objects.closes counts those that are closed */
     GXI_OUTLIVES = 8,                            /* it does not end with its context: it belongs to the device */
     GXI_OWNS = 16,                               /* gxi.hooks.close_context closes it, with all that it owns */
-    GXI_TURNS = 6
+    GXI_CLOSE_TURNS = 6
 };
 
 typedef struct gxi_context gxi_context;
@@ -6045,19 +6045,19 @@ typedef struct gxi_slot {                        /* 64 bytes */
     uint64_t         context;                    /* handle id of the context through which it was created */
     const char      *where;                      /* where it was created */
     union {                                      /* by kind */
-        /* of a free slot; next: index + 1 of the next one, 0 none; the rest: see gxi_past */
+        /* of a free slot; next: index + 1 of the next one, 0 none; the rest: see gxi_closed_handle */
         struct { unsigned next, kind; const char *by, *closed_at; } unused;
-#define GXI_ROW(KIND, member, name, verb, also, turn, last, is, how, members) struct { members } member;
+#define GXI_ROW(KIND, member, name, verb, also, turn, last, flags, how, members) struct { members } member;
         GXI_KIND_ROWS(GXI_ROW)
 #undef GXI_ROW
-    } is;
+    } data;
     union {
         uint32_t     shared_limit;               /* of a kernel: dynamic shared bytes accepted so far (high-water mark
                                                     of the opt-in) */
         uint32_t     process;                    /* of an event: gxi_ipc_object.process, shortened; 0: this one's */
         uint32_t     refused;                    /* of a stream: number of the latched failure that refused work on it,
                                                     0 for none; atomic */
-    } of;
+    } word;
     uint32_t         generation : 21, adopted : 1 /* its owner destroys it, not gpuexec */,
                      owned : 1,                  /* it ends with another object of gpuexec, never before */
                      legacy : 2 /* a default stream: 1 legacy, 2 per thread */, no_timing : 1,
@@ -6066,7 +6066,7 @@ typedef struct gxi_slot {                        /* 64 bytes */
                      imported : 1;               /* an event that another process created */
 } gxi_slot;
 /* a slot's place in its owner's list; next: index + 1 of the next one, 0 none */
-typedef struct gxi_links { uint32_t *from, next; } gxi_links;
+typedef struct gxi_list_links { uint32_t *from, next; } gxi_list_links;
 
 #define GXI_FAILED ((uint64_t)1 << 47)           /* of an id */
 static unsigned gxi_kind_of(uint64_t id) { return (unsigned)id & 0x3F; }
@@ -6076,15 +6076,15 @@ typedef struct gxi_wait_event { struct CUevent_st *native; int used; /* by a thr
 struct gxi_context {
     int ordinal, device;
     gxi_origin origin;
-    int users;                                   /* guarded by gxi_tables, like the lists */
+    int users;                                   /* guarded by gxi_tables_mutex, like the lists */
     uint64_t defaults[2], own, own_pool;         /* handles of its legacy and per-thread default streams, of the
                                                     context's own stream, and of gpuexec's pool; 0 until requested */
     unsigned long long id;                       /* the driver's id of it; 0: not known */
     uint32_t first[GXI_KINDS];                   /* lists of the objects it owns */
     gxi_range *ranges;                           /* its allocations */
     void *pool;                                  /* CUmemoryPool that the contexts on a device share, NULL until one
-                                                    needs it; atomic, set with gxi_tables held */
-    gxi_wait_event *wait_events;                 /* for gpuexec_stream_wait_stream; guarded by gxi_tables */
+                                                    needs it; atomic, set with gxi_tables_mutex held */
+    gxi_wait_event *wait_events;                 /* for gpuexec_stream_wait_stream; guarded by gxi_tables_mutex */
     unsigned nwait_events, wait_events_cap;
     int refused;                                 /* atomic: some of its streams are marked */
     const char *stuck;                           /* atomic; where a stream on its device began a wait that never ends */
@@ -6092,19 +6092,19 @@ struct gxi_context {
     struct CUmod_st *copier_module;
     struct CUfunc_st *copier;                    /* the kernel of gpuexec_copy_many */
 };
-static gxi_context *gxi_context_of(const gxi_slot *slot) { return slot->is.context.info; }
+static gxi_context *gxi_context_of(const gxi_slot *slot) { return slot->data.context.info; }
 
 enum { GXI_LAST_GENERATION = 0x1FFFFF };
 /* differs between copies of the library in one process: derived from this copy's address */
-static uint64_t gxi_tag_of(unsigned tags) {
+static uint64_t gxi_tag_of_count(unsigned tags) {
     uint64_t x = (uint64_t)(uintptr_t)&gxi + tags;
     x = (x ^ (x >> 29)) * 0x9E3779B97F4A7C15u;   /* Fibonacci hashing, Knuth, TAOCP vol. 3, 6.4 */
     return ((x >> 48) | 1) << 48;
 }
-static uint64_t gxi_tag(void) { return gxi_tag_of(gxi.objects.tags); }
-static int gxi_had_tag(uint64_t id) {            /* whether it is or was a tag of this copy */
+static uint64_t gxi_tag_current(void) { return gxi_tag_of_count(gxi.objects.tags); }
+static int gxi_tag_is_ours(uint64_t id) {        /* whether it is or was a tag of this copy */
     unsigned tags = gxi.objects.tags + 1;
-    while (tags && gxi_tag_of(tags - 1) >> 48 != id >> 48) tags--;
+    while (tags && gxi_tag_of_count(tags - 1) >> 48 != id >> 48) tags--;
     return tags != 0;
 }
 
@@ -6113,8 +6113,8 @@ static gxi_slot *gxi_slot_at(unsigned index) {
 }
 
 static unsigned gxi_index_of(uint64_t id) { return (unsigned)(id >> 6) & (GXI_CHUNKS * GXI_CHUNK_SLOTS - 1); }
-static gxi_links *gxi_links_at(unsigned index) {   /* a chunk's links follow its slots */
-    return (gxi_links *)(void *)(gxi.chunks[index / GXI_CHUNK_SLOTS] + GXI_CHUNK_SLOTS) + index % GXI_CHUNK_SLOTS;
+static gxi_list_links *gxi_list_links_at(unsigned index) {  /* a chunk's links follow its slots */
+    return (gxi_list_links *)(void *)(gxi.chunks[index / GXI_CHUNK_SLOTS] + GXI_CHUNK_SLOTS) + index % GXI_CHUNK_SLOTS;
 }
 
 GXI_HOT gxi_slot *gxi_peek_inline(uint64_t id, unsigned kind) {       /* NULL unless open, ours, and of that kind */
@@ -6127,11 +6127,11 @@ GXI_HOT gxi_slot *gxi_peek_inline(uint64_t id, unsigned kind) {       /* NULL un
 }
 static GXI_NOINLINE gxi_slot *gxi_peek(uint64_t id, unsigned kind) { return gxi_peek_inline(id, kind); }
 /* Marks a stream with this thread's latched failure. */
-static void gxi_mark(uint64_t stream) {
+static void gxi_stream_mark_refused(uint64_t stream) {
     gxi_slot *slot = gxi_peek(stream, GXI_STREAM);
     const gxi_slot *context = slot ? gxi_peek(slot->context, GXI_CONTEXT) : NULL;
     if (!context || slot->legacy == 2) return;           /* each thread has a separate one */
-    GXI_STORE(&slot->of.refused, gxi_thread.record ? gxi_thread.record->latched : GXI_LATCH_WITHOUT_TEXT);
+    GXI_STORE(&slot->word.refused, gxi_thread.record ? gxi_thread.record->latched : GXI_LATCH_WITHOUT_TEXT);
     GXI_STORE(&gxi_context_of(context)->refused, 1);
 }
 
@@ -6140,7 +6140,7 @@ static GXI_NOINLINE gxi_slot *gxi_peek_any(uint64_t id) {
 }
 
 /* The members common to all objects in a context, for gxi_new. */
-static GXI_NOINLINE gxi_slot gxi_made(const gxi_slot *owner, uint64_t context, int adopted) {
+static GXI_NOINLINE gxi_slot gxi_slot_template(const gxi_slot *owner, uint64_t context, int adopted) {
     gxi_slot made;
     memset(&made, 0, sizeof made);
     made.cu_context = owner->cu_context;
@@ -6148,13 +6148,13 @@ static GXI_NOINLINE gxi_slot gxi_made(const gxi_slot *owner, uint64_t context, i
     made.adopted = adopted != 0;
     return made;
 }
-/* The handle that a free slot had before; its `where` and generation are still in the slot. gxi_tables is held. */
-static gxi_past gxi_past_in(const gxi_slot *slot, unsigned index) {
-    gxi_past past;
-    past.id = gxi_tag() | (uint64_t)slot->generation << 26 | (uint64_t)index << 6 | slot->is.unused.kind;
+/* The handle that a free slot had before; its `where` and generation are still in the slot. gxi_tables_mutex is held. */
+static gxi_closed_handle gxi_closed_handle_of(const gxi_slot *slot, unsigned index) {
+    gxi_closed_handle past;
+    past.id = gxi_tag_current() | (uint64_t)slot->generation << 26 | (uint64_t)index << 6 | slot->data.unused.kind;
     past.made_at = slot->where;
-    past.by = slot->is.unused.by;
-    past.closed_at = slot->is.unused.closed_at;
+    past.by = slot->data.unused.by;
+    past.closed_at = slot->data.unused.closed_at;
     return past;
 }
 /* Creates an object in a list of its owner; the caller has set all other members of *made. Returns its id, 0 after a
@@ -6165,21 +6165,21 @@ static uint64_t gxi_new(gxi_call *call, unsigned kind, const gxi_slot *made, uin
     unsigned index = 0;
     uint64_t id = 0;
     const char *place;
-    gxi_watch_forks();
-    gxi_lock(&gxi_tables);
-    place = gxi_keep_held(call->where);
+    gxi_fork_watch();
+    gxi_lock(&gxi_tables_mutex);
+    place = gxi_place_copy_locked(call->where);
     if (call->where && !place) slot = NULL;      /* no memory for the place: create nothing */
     else if (gxi.objects.free_slot) {
         index = gxi.objects.free_slot - 1;
         slot = gxi_slot_at(index);
-        gxi.objects.free_slot = slot->is.unused.next;
-        gxi.objects.past[gxi.objects.npast++ % GXI_PAST_KEPT] = gxi_past_in(slot, index);
+        gxi.objects.free_slot = slot->data.unused.next;
+        gxi.objects.past[gxi.objects.npast++ % GXI_PAST_KEPT] = gxi_closed_handle_of(slot, index);
     } else if (gxi.objects.slots < GXI_CHUNKS * GXI_CHUNK_SLOTS) {
         unsigned chunk = gxi.objects.slots / GXI_CHUNK_SLOTS;
         if (!gxi.chunks[chunk]) {
-            gxi_slot *fresh = (gxi_slot *)gxi_realloc(NULL, GXI_CHUNK_SLOTS * (sizeof(gxi_slot) + sizeof(gxi_links)));
+            gxi_slot *fresh = (gxi_slot *)gxi_realloc(NULL, GXI_CHUNK_SLOTS * (sizeof(gxi_slot) + sizeof(gxi_list_links)));
             if (fresh) {
-                memset(fresh, 0, GXI_CHUNK_SLOTS * (sizeof(gxi_slot) + sizeof(gxi_links)));
+                memset(fresh, 0, GXI_CHUNK_SLOTS * (sizeof(gxi_slot) + sizeof(gxi_list_links)));
                 for (index = 0; index < GXI_CHUNK_SLOTS; index++)
                     fresh[index].generation = gxi.objects.generation & GXI_LAST_GENERATION;
                 GXI_STORE(&gxi.chunks[chunk], fresh);
@@ -6194,19 +6194,19 @@ static uint64_t gxi_new(gxi_call *call, unsigned kind, const gxi_slot *made, uin
         unsigned generation = slot->generation + 1;
         /* all but id: other threads may be reading that through a stale handle */
         memcpy((char *)slot + sizeof slot->id, (const char *)made + sizeof made->id, sizeof *slot - sizeof slot->id);
-        gxi_links *links = gxi_links_at(index);
+        gxi_list_links *links = gxi_list_links_at(index);
         links->from = list;
         links->next = *list;
-        if (*list) gxi_links_at(*list - 1)->from = &links->next;
+        if (*list) gxi_list_links_at(*list - 1)->from = &links->next;
         *list = index + 1;
         slot->generation = generation & GXI_LAST_GENERATION;
         slot->where = place;
         slot->borrowed = kind == GXI_CONTEXT ? made->adopted
             : (context = gxi_peek(made->context, GXI_CONTEXT)) != NULL && context->adopted;
-        id = gxi_tag() | (uint64_t)slot->generation << 26 | (uint64_t)index << 6 | kind;
+        id = gxi_tag_current() | (uint64_t)slot->generation << 26 | (uint64_t)index << 6 | kind;
         GXI_STORE(&slot->id, id);
     }
-    gxi_unlock(&gxi_tables);
+    gxi_unlock(&gxi_tables_mutex);
     if (!slot)
         gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, "destroy objects that are no longer in use",
                  "out of host memory: cannot create another object; the most ever open at once: %u (limit %d)",
@@ -6214,13 +6214,13 @@ static uint64_t gxi_new(gxi_call *call, unsigned kind, const gxi_slot *made, uin
     return id;
 }
 /* Frees all slots. New generations start above the highest one used, so that old handles stay stale. */
-static void gxi_forget_slots(void) {
-    unsigned index, most = gxi.objects.generation;
+static void gxi_slots_free(void) {
+    unsigned index, highest = gxi.objects.generation;
     memset(gxi.objects.first, 0, sizeof gxi.objects.first);
     memset(gxi.objects.past, 0, sizeof gxi.objects.past);
     for (index = 0; index < gxi.objects.slots; index++)
-        if (gxi_slot_at(index)->generation > most) most = gxi_slot_at(index)->generation;
-    gxi.objects.generation = most + 1;
+        if (gxi_slot_at(index)->generation > highest) highest = gxi_slot_at(index)->generation;
+    gxi.objects.generation = highest + 1;
     if (gxi.objects.generation >= GXI_LAST_GENERATION) { /* used up: continue with another tag */
         gxi.objects.generation = 0;
         gxi.objects.tags++;
@@ -6232,82 +6232,82 @@ static void gxi_forget_slots(void) {
     gxi.objects.slots = gxi.objects.free_slot = 0;
 }
 
-/* gxi_slot.is.event.flags: other code may record it, perhaps in a capture; a node of a graph uses it */
+/* gxi_slot.data.event.flags: other code may record it, perhaps in a capture; a node of a graph uses it */
 enum { GXI_RECORDABLE = 1, GXI_IN_GRAPH = 2 };
-#define GXI_GIVEN 0x80000000u                    /* of a stream's `open`: other code has its CUstream */
-/* Takes a stream from gxi.captures.open; gxi_tables is held. */
-static void gxi_open_out(gxi_slot *stream) {
-    const uint32_t place = stream->is.stream.open & ~GXI_GIVEN, last = gxi.captures.open[gxi.captures.nopen - 1];
-    uint32_t *const moved = &gxi_slot_at(last)->is.stream.open;
+#define GXI_CAPTURED_BY_OTHERS 0x80000000u       /* of a stream's `open`: other code has its CUstream */
+/* Takes a stream from gxi.captures.open; gxi_tables_mutex is held. */
+static void gxi_capturing_list_remove(gxi_slot *stream) {
+    const uint32_t place = stream->data.stream.open & ~GXI_CAPTURED_BY_OTHERS, last = gxi.captures.open[gxi.captures.nopen - 1];
+    uint32_t *const moved = &gxi_slot_at(last)->data.stream.open;
     gxi.captures.open[place - 1] = last;
-    GXI_STORE(moved, (*moved & GXI_GIVEN) | place);
-    GXI_STORE(&stream->is.stream.open, 0);
+    GXI_STORE(moved, (*moved & GXI_CAPTURED_BY_OTHERS) | place);
+    GXI_STORE(&stream->data.stream.open, 0);
     GXI_STORE(&gxi.captures.nopen, gxi.captures.nopen - 1);
     GXI_STORE(&gxi.captures.watched, gxi.captures.watched - 1);
 }
 static void gxi_stream_leave(gxi_slot *stream) {
-    if (stream->is.stream.open) gxi_open_out(stream);
+    if (stream->data.stream.open) gxi_capturing_list_remove(stream);
     gxi.captures.nstreams--;
 }
 static void gxi_event_leave(gxi_slot *event) {
-    if (event->is.event.flags & GXI_RECORDABLE) GXI_STORE(&gxi.captures.watched, gxi.captures.watched - 1);
+    if (event->data.event.flags & GXI_RECORDABLE) GXI_STORE(&gxi.captures.watched, gxi.captures.watched - 1);
 }
 
-#define GXI_ROW(KIND, member, ...) static int gxi_##member##_end(gxi_call *call, gxi_slot *old);
+#define GXI_ROW(KIND, member, ...) static int gxi_##member##_destroy(gxi_call *call, gxi_slot *old);
 GXI_KIND_ROWS(GXI_ROW)
 #undef GXI_ROW
 static const struct gxi_kind {
     const char *name, *the, *verb, *ended, *also;
-    unsigned    turn, last, is;
+    unsigned    turn, last, flags;
     int       (*end)(gxi_call *call, gxi_slot *old);
     void      (*leave)(gxi_slot *slot);
     const char *cure, *create;
 } gxi_kinds[] = {
-    { "", "", "", "", "", 0, 0, 0, NULL, GXI_USUAL },
-#define GXI_ROW(KIND, member, name, verb, also, turn, last, is, how, members) \
-    { name, "the " name, verb, also, turn, last, is, gxi_##member##_end, how },
+    { "", "", "", "", "", 0, 0, 0, NULL, GXI_PLAIN_CLOSE },
+#define GXI_ROW(KIND, member, name, verb, also, turn, last, flags, how, members) \
+    { name, "the " name, verb, also, turn, last, flags, gxi_##member##_destroy, how },
     GXI_KIND_ROWS(GXI_ROW)
 #undef GXI_ROW
 };
-#define GXI_A(kind) (kind) == GXI_EVENT ? "an" : "a", gxi_kinds[kind].name               /* for "%s %s" */
-static const struct gxi_kind *gxi_row_of(uint64_t id) { return &gxi_kinds[gxi_kind_of(id)]; }    /* of an open object */
+#define GXI_A_KIND(kind) (kind) == GXI_EVENT ? "an" : "a", gxi_kinds[kind].name          /* for "%s %s" */
+static const struct gxi_kind *gxi_kind_row_of(uint64_t id) { return &gxi_kinds[gxi_kind_of(id)]; }  /* of an open object */
 
 /* instead of the name of the call that closes handles: another library has destroyed their context */
 static const char gxi_outside[] = "gpuexec, because other code had destroyed its context, as detected";
 /* Closes a handle. `by`: the call's name, or gxi_outside. Returns 0 if another thread was first. */
-static int gxi_end(const gxi_call *call, const char *by, uint64_t id) {
+static int gxi_slot_close(const gxi_call *call, const char *by, uint64_t id) {
     gxi_slot *slot;
-    gxi_lock(&gxi_tables);
+    gxi_lock(&gxi_tables_mutex);
     slot = gxi_peek_any(id);
     if (slot) {
-        gxi_links *links = gxi_links_at(gxi_index_of(id));
+        gxi_list_links *links = gxi_list_links_at(gxi_index_of(id));
         GXI_STORE(&slot->id, 0);
-        if (gxi_row_of(id)->is & GXI_ENDS) GXI_STORE(&gxi.objects.ends, gxi.objects.ends + 1);
-        if (gxi_row_of(id)->leave) gxi_row_of(id)->leave(slot);
+        if (gxi_kind_row_of(id)->flags & GXI_COUNTS_CLOSE) GXI_STORE(&gxi.objects.closes, gxi.objects.closes + 1);
+        if (gxi_kind_row_of(id)->leave) gxi_kind_row_of(id)->leave(slot);
         *links->from = links->next;
-        if (links->next) gxi_links_at(links->next - 1)->from = links->from;
-        slot->is.unused.kind = gxi_kind_of(id);
-        slot->is.unused.by = by;
-        slot->is.unused.closed_at = call->where;
+        if (links->next) gxi_list_links_at(links->next - 1)->from = links->from;
+        slot->data.unused.kind = gxi_kind_of(id);
+        slot->data.unused.by = by;
+        slot->data.unused.closed_at = call->where;
         if (slot->generation < GXI_LAST_GENERATION) {                /* otherwise retired: its ids would repeat */
-            slot->is.unused.next = gxi.objects.free_slot;
+            slot->data.unused.next = gxi.objects.free_slot;
             gxi.objects.free_slot = gxi_index_of(id) + 1;
         }
     }
-    gxi_unlock(&gxi_tables);
+    gxi_unlock(&gxi_tables_mutex);
     return slot != NULL;
 }
 /* Closes a handle, then destroys the driver's object, unless that was adopted, and frees our memory. Returns the
    driver's result; a driver that is shutting down at process exit has destroyed the object already. */
-static int gxi_destroy_by(gxi_call *call, const char *by, gxi_slot *slot) {
+static int gxi_slot_destroy_by(gxi_call *call, const char *by, gxi_slot *slot) {
     gxi_slot old = *slot;
     int cu;
-    if (!gxi_end(call, by, old.id)) return 0;
-    cu = gxi_row_of(old.id)->end(call, &old);
+    if (!gxi_slot_close(call, by, old.id)) return 0;
+    cu = gxi_kind_row_of(old.id)->end(call, &old);
     if (cu == GXI_DEINITIALIZED) cu = call->cu = 0;
     return cu;
 }
-static int gxi_destroy(gxi_call *call, gxi_slot *slot) { return gxi_destroy_by(call, call->function, slot); }
+static int gxi_slot_destroy(gxi_call *call, gxi_slot *slot) { return gxi_slot_destroy_by(call, call->function, slot); }
 
 #define GXI_ADOPTED_NAME "(adopted)"             /* the driver does not report its name */
 struct gxi_kernel {                              /* one block of memory: this, sizes, name, title */
@@ -6317,40 +6317,40 @@ struct gxi_kernel {                              /* one block of memory: this, s
     uint64_t    module;
     unsigned short *sizes;
 };
-static const gxi_kernel *gxi_kernel_of(const gxi_slot *slot) { return slot->is.kernel.info; }
+static const gxi_kernel *gxi_kernel_of(const gxi_slot *slot) { return slot->data.kernel.info; }
 
-/* The first object of a list, and the next one; NULL if there is none. While gxi_tables is held, other threads cannot
+/* The first object of a list, and the next one; NULL if there is none. While gxi_tables_mutex is held, other threads cannot
    free what these objects own. */
-static gxi_slot *gxi_first_held(const uint32_t *list) { return *list ? gxi_slot_at(*list - 1) : NULL; }
+static gxi_slot *gxi_first_locked(const uint32_t *list) { return *list ? gxi_slot_at(*list - 1) : NULL; }
 
-static GXI_NOINLINE gxi_slot *gxi_next_held(const gxi_slot *slot) {
-    return gxi_first_held(&gxi_links_at(gxi_index_of(slot->id))->next);
+static GXI_NOINLINE gxi_slot *gxi_next_locked(const gxi_slot *slot) {
+    return gxi_first_locked(&gxi_list_links_at(gxi_index_of(slot->id))->next);
 }
 
-static GXI_NOINLINE gxi_slot *gxi_first(const uint32_t *list) {
+static GXI_NOINLINE gxi_slot *gxi_first_child(const uint32_t *list) {
     gxi_slot *slot;
-    gxi_lock(&gxi_tables);
-    slot = gxi_first_held(list);
-    gxi_unlock(&gxi_tables);
+    gxi_lock(&gxi_tables_mutex);
+    slot = gxi_first_locked(list);
+    gxi_unlock(&gxi_tables_mutex);
     return slot;
 }
 
-static gxi_slot *gxi_after(const gxi_slot *slot) {
+static gxi_slot *gxi_next_child(const gxi_slot *slot) {
     gxi_slot *next;
-    gxi_lock(&gxi_tables);
-    next = gxi_next_held(slot);
-    gxi_unlock(&gxi_tables);
+    gxi_lock(&gxi_tables_mutex);
+    next = gxi_next_locked(slot);
+    gxi_unlock(&gxi_tables_mutex);
     return next;
 }
 
 /* --- failed handles: the last GXI_FAILED_KEPT keep their reasons -------------------------------------------------- */
 
 static uint64_t gxi_failed_id(unsigned kind) {                       /* for this thread's last failure */
-    gxi_thread_record *record = gxi_record();
-    gxi_failed *failed;
+    gxi_thread_record *record = gxi_thread_record_get();
+    gxi_failed_handle *failed;
     uint64_t id;
-    gxi_lock(&gxi_tables);
-    id = gxi_tag() | GXI_FAILED | (gxi.objects.failed_count / GXI_FAILED_KEPT & GXI_LAST_GENERATION) << 26 |
+    gxi_lock(&gxi_tables_mutex);
+    id = gxi_tag_current() | GXI_FAILED | (gxi.objects.failed_count / GXI_FAILED_KEPT & GXI_LAST_GENERATION) << 26 |
          (gxi.objects.failed_count % GXI_FAILED_KEPT) << 6 | kind;
     failed = &gxi.objects.failed[gxi.objects.failed_count++ % GXI_FAILED_KEPT];
     failed->id = id;
@@ -6361,69 +6361,69 @@ static uint64_t gxi_failed_id(unsigned kind) {                       /* for this
         failed->detail.e.where = NULL;
         failed->detail.text.n = 0;
     }
-    gxi_unlock(&gxi_tables);
+    gxi_unlock(&gxi_tables_mutex);
     return id;
 }
 
 /* Reads a place of which only the caller's pointer was stored: the library that contains it may have been unloaded, so
    that its memory is unmapped or no longer holds text. "" for none. */
-static const char *gxi_noted_place(const char *where, char *out, size_t size) {
+static const char *gxi_place_of_note(const char *where, char *out, size_t size) {
     static const char unloaded[] = "a place in a library that has been unloaded";
-    int ends[2], ok;
+    int pipe_fds[2], ok;
     size_t i = 0;
-    if (!where || !gxi_read_begin(ends)) return where ? unloaded : "";
-    while ((ok = gxi_read_byte(ends, where + i, out + i)) != 0 && out[i] && i + 1 < size) {
+    if (!where || !gxi_probe_begin(pipe_fds)) return where ? unloaded : "";
+    while ((ok = gxi_probe_byte(pipe_fds, where + i, out + i)) != 0 && out[i] && i + 1 < size) {
         ok = (unsigned char)out[i] >= ' ' && out[i] != 0x7F;
         if (!ok) break;
         i++;
     }
-    gxi_read_end(ends);
+    gxi_probe_finish(pipe_fds);
     out[i] = 0;
     return ok && i ? out : unloaded;
 }
 /* What is known about a closed handle: "it was destroyed by gpuexec_stream_destroy at a.c:9 (created at a.c:5)". */
-static GXI_COLD void gxi_add_past(gxi_text *t, uint64_t id) {
-    const struct gxi_kind *const row = gxi_row_of(id);
+static GXI_COLD void gxi_add_closed_handle(gxi_text *t, uint64_t id) {
+    const struct gxi_kind *const row = gxi_kind_row_of(id);
     const unsigned index = gxi_index_of(id), generation = (unsigned)(id >> 26) & GXI_LAST_GENERATION;
-    gxi_past past = { 0, NULL, NULL, NULL };
+    gxi_closed_handle past = { 0, NULL, NULL, NULL };
     char place[512];
     unsigned i;
-    gxi_lock(&gxi_tables);
-    if (index < gxi.objects.slots && !gxi_slot_at(index)->id) past = gxi_past_in(gxi_slot_at(index), index);
+    gxi_lock(&gxi_tables_mutex);
+    if (index < gxi.objects.slots && !gxi_slot_at(index)->id) past = gxi_closed_handle_of(gxi_slot_at(index), index);
     for (i = 0; i < GXI_PAST_KEPT && past.id != id; i++) past = gxi.objects.past[i];
     if (past.id == id && !gxi_peek_any(id))
         gxi_add(t, "it was %s by %s%s%s%s%s%s", past.by == gxi_outside ? "closed" : row->ended, past.by,
-                past.closed_at ? " at " : "", gxi_noted_place(past.closed_at, place, sizeof place),
+                past.closed_at ? " at " : "", gxi_place_of_note(past.closed_at, place, sizeof place),
                 GXI_PART(" (created at ", past.made_at), past.made_at ? ")" : "");
-    else if (id >> 48 != gxi_tag() >> 48 || generation <= gxi.objects.generation)
+    else if (id >> 48 != gxi_tag_current() >> 48 || generation <= gxi.objects.generation)
         gxi_add(t, "it was closed by gpuexec_shutdown, or before that");
     else
         gxi_add(t, "it was %s%s", row->ended, row->also);
-    gxi_unlock(&gxi_tables);
+    gxi_unlock(&gxi_tables_mutex);
 }
-static GXI_COLD gpuexec_result gxi_fail_stale(gxi_call *call, uint64_t id, const char *is, const char *cure) {
+static GXI_COLD gpuexec_result gxi_fail_stale(gxi_call *call, uint64_t id, const char *role, const char *cure) {
     gxi_text t = { 0, 0, 0, 0 };
-    gxi_add_past(&t, id);
-    gxi_fail(call, GPUEXEC_STALE_HANDLE, cure, "%s is stale%s%s", is, GXI_PART(": ", t.p));
+    gxi_add_closed_handle(&t, id);
+    gxi_fail(call, GPUEXEC_STALE_HANDLE, cure, "%s is stale%s%s", role, GXI_PART(": ", t.p));
     gxi_text_free(&t);
     return GPUEXEC_STALE_HANDLE;
 }
 
 /* Fails because the handle is a failed one: with the facts of its failure, and that it was not created. */
-static GXI_COLD gpuexec_result gxi_fail_unmade(gxi_call *call, uint64_t id, const char *is) {
-    const gxi_failed *const failed = &gxi.objects.failed[(id >> 6) % GXI_FAILED_KEPT];
-    gxi_text facts = gxi_facts(call);
+static GXI_COLD gpuexec_result gxi_fail_not_created(gxi_call *call, uint64_t id, const char *role) {
+    const gxi_failed_handle *const failed = &gxi.objects.failed[(id >> 6) % GXI_FAILED_KEPT];
+    gxi_text facts = gxi_facts_begin(call);
     gxi_detail was;
     memset(&was, 0, sizeof was);
-    gxi_lock(&gxi_tables);
+    gxi_lock(&gxi_tables_mutex);
     if (failed->id == id) gxi_detail_write(&was, &failed->detail, NULL);         /* others may overwrite it */
-    gxi_unlock(&gxi_tables);
+    gxi_unlock(&gxi_tables_mutex);
     if (was.e.result) {
-        gxi_copy_facts(&facts, gxi_facts_of(&was));
-        gxi_add(gxi_fact(&facts, GXI_UNMADE), "%s%s%s did not create %s", was.e.function, GXI_AT(was.e.where), is);
+        gxi_facts_copy(&facts, gxi_facts_of_detail(&was));
+        gxi_add(gxi_fact_begin(&facts, GXI_NOT_CREATED), "%s%s%s did not create %s", was.e.function, GXI_AT(was.e.where), role);
     } else {
         was.e.result = GPUEXEC_BAD_HANDLE;
-        gxi_add(gxi_fact(&facts, GXI_CAUSE), "%s could not be created; the reason is no longer stored", is);
+        gxi_add(gxi_fact_begin(&facts, GXI_CAUSE), "%s could not be created; the reason is no longer stored", role);
     }
     call->driver_call = was.e.driver_call;
     call->cu = was.e.driver_result;
@@ -6433,36 +6433,36 @@ static GXI_COLD gpuexec_result gxi_fail_unmade(gxi_call *call, uint64_t id, cons
     gxi_text_free(&was.text);
     return was.e.result;
 }
-/* Fails because the handle is not open, and explains why. `is` names the argument ("the stream"), `kind` is the
+/* Fails because the handle is not open, and explains why. `role` names the argument ("the stream"), `kind` is the
    required kind. */
-static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsigned kind, const char *is) {
+static GXI_COLD gpuexec_result gxi_fail_handle(gxi_call *call, uint64_t id, unsigned kind, const char *role) {
     const unsigned found = gxi_kind_of(id);
     if (gxi.start.forked) return gxi_fail_forked(call);
     if (id == 0)
         return gxi_fail(call, GPUEXEC_BAD_HANDLE, gxi_kinds[kind].create,
-                        "%s was never created: the handle is {0}", is);
+                        "%s was never created: the handle is {0}", role);
     if (id == GXI_CURRENT)
         return gxi_fail(call, GPUEXEC_BAD_HANDLE, "pass gpuexec_context_stream(context)",
                         "%s is GPUEXEC_CURRENT, but only launches, copies, fills, gpuexec_event_record, "
-                        "gpuexec_alloc_on and gpuexec_free_on take that", is);
+                        "gpuexec_alloc_on and gpuexec_free_on take that", role);
     if (found == GXI_NOTHING || found >= GXI_KINDS)
         return gxi_fail(call, GPUEXEC_BAD_HANDLE, NULL,
-                        "%s is not a gpuexec handle: 0x%016llx; it may be uninitialized memory", is,
+                        "%s is not a gpuexec handle: 0x%016llx; it may be uninitialized memory", role,
                         (unsigned long long)id);
-    if (!gxi_had_tag(id))
+    if (!gxi_tag_is_ours(id))
         return gxi_fail(call, GPUEXEC_BAD_HANDLE,
                         "pass native handles between libraries: gpuexec_*_native and gpuexec_*_from_native",
                         "%s does not belong to this copy of gpuexec: 0x%016llx was created by another library in "
                         "this process, or is uninitialized memory",
-                        is, (unsigned long long)id);
-    if (id & GXI_FAILED) return gxi_fail_unmade(call, id, is);
+                        role, (unsigned long long)id);
+    if (id & GXI_FAILED) return gxi_fail_not_created(call, id, role);
     if (found != kind) {
-        const int plain = strcmp(is, gxi_kinds[kind].the) == 0;
+        const int plain = strcmp(role, gxi_kinds[kind].the) == 0;
         return gxi_fail(call, GPUEXEC_WRONG_KIND, NULL, "%s%s %s %s %s, but %s %s is required",
-                        plain ? "this handle" : "the handle passed as ", plain ? "" : is,
-                        gxi_peek_any(id) ? "is" : "was", GXI_A(found), GXI_A(kind));
+                        plain ? "this handle" : "the handle passed as ", plain ? "" : role,
+                        gxi_peek_any(id) ? "is" : "was", GXI_A_KIND(found), GXI_A_KIND(kind));
     }
-    return gxi_fail_stale(call, id, is, gxi_kinds[kind].cure);
+    return gxi_fail_stale(call, id, role, gxi_kinds[kind].cure);
 }
 
 /* When another library destroys a context, the driver crashes on the context's objects (measured: streams, events and
@@ -6482,10 +6482,10 @@ static int gxi_is_destroyed(gxi_call *call, struct CUctx_st *native, unsigned lo
 
 /* The open object of a handle. Checks that the context still exists for adopted contexts and before clean-up; other
    contexts are held by gpuexec. */
-static gxi_slot *gxi_get(gxi_call *call, uint64_t id, unsigned kind, const char *is) {
+static gxi_slot *gxi_get(gxi_call *call, uint64_t id, unsigned kind, const char *role) {
     gxi_slot *slot = gxi_peek_inline(id, kind), *context;
     if (GXI_UNLIKELY(!slot)) {
-        gxi_fail_handle(call, id, kind, is);
+        gxi_fail_handle(call, id, kind, role);
         return NULL;
     }
     if (slot->borrowed || call->kind == GXI_CLEANS) {
@@ -6495,7 +6495,7 @@ static gxi_slot *gxi_get(gxi_call *call, uint64_t id, unsigned kind, const char 
             *call = own;
             gxi_fail(call, GPUEXEC_STALE_HANDLE, "close gpuexec's handle before the context is destroyed, or share the "
                      "context with gpuexec_context_attach", "%s is stale: the context %s at %s was destroyed outside "
-                     "gpuexec, which invalidated all handles of its objects", is,
+                     "gpuexec, which invalidated all handles of its objects", role,
                      context->adopted ? "adopted" : "opened", context->where ? context->where : "?");
             GXI_LOAD(&gxi.hooks.close_context)(call, context);
             return NULL;
@@ -6504,20 +6504,20 @@ static gxi_slot *gxi_get(gxi_call *call, uint64_t id, unsigned kind, const char 
     return slot;
 }
 /* For clean-up: 1 if there is nothing to clean up because the object was never created. */
-static GXI_NOINLINE int gxi_was_never_made(uint64_t id, unsigned kind) {
-    return id == 0 || (gxi_kind_of(id) == kind && id >> 47 == (gxi_tag() | GXI_FAILED) >> 47);
+static GXI_NOINLINE int gxi_was_never_created(uint64_t id, unsigned kind) {
+    return id == 0 || (gxi_kind_of(id) == kind && id >> 47 == (gxi_tag_current() | GXI_FAILED) >> 47);
 }
 
 /* --- the last launches, for the text of a kernel's failure -------------------------------------------------------- */
 
 /* A stream stores the caller's pointer, because a launch has no time to copy the string: the library that contains it
    may have been unloaded before it is read. */
-GXI_HOT void gxi_note_launch(gxi_slot *stream, uint64_t kernel, const char *where) {
-    GXI_STORE(&stream->is.stream.last_where, where);
-    GXI_STORE(&stream->is.stream.last_kernel, (uint32_t)(kernel >> 6));
+GXI_HOT void gxi_stream_note_launch(gxi_slot *stream, uint64_t kernel, const char *where) {
+    GXI_STORE(&stream->data.stream.last_where, where);
+    GXI_STORE(&stream->data.stream.last_kernel, (uint32_t)(kernel >> 6));
 }
 /* The kernel of such a note: its slot index and the lower bits of its generation. NULL: it is closed. */
-static const gxi_slot *gxi_noted_kernel(uint32_t last) {
+static const gxi_slot *gxi_kernel_of_note(uint32_t last) {
     const gxi_slot *const slot = gxi_slot_at(gxi_index_of((uint64_t)last << 6));
     return gxi_kind_of(slot->id) == GXI_KERNEL && (uint32_t)(slot->id >> 6) == last ? slot : NULL;
 }
@@ -6525,23 +6525,23 @@ static void gxi_add_last_launches(gxi_text *t) {
     unsigned shown = 0;
     char place[512];
     const gxi_slot *stream, *kernel, *context;
-    gxi_lock(&gxi_tables);                       /* other threads may unload their modules and close their contexts */
-    for (context = gxi_first_held(&gxi.objects.first[GXI_CONTEXT]); context; context = gxi_next_held(context)) {
-        for (stream = gxi_first_held(&gxi_context_of(context)->first[GXI_STREAM]); stream && shown < 4;
-             stream = gxi_next_held(stream)) {
-            const char *where = GXI_LOAD(&stream->is.stream.last_where);
-            const uint32_t last = GXI_LOAD(&stream->is.stream.last_kernel);
+    gxi_lock(&gxi_tables_mutex);                 /* other threads may unload their modules and close their contexts */
+    for (context = gxi_first_locked(&gxi.objects.first[GXI_CONTEXT]); context; context = gxi_next_locked(context)) {
+        for (stream = gxi_first_locked(&gxi_context_of(context)->first[GXI_STREAM]); stream && shown < 4;
+             stream = gxi_next_locked(stream)) {
+            const char *where = GXI_LOAD(&stream->data.stream.last_where);
+            const uint32_t last = GXI_LOAD(&stream->data.stream.last_kernel);
             if (!last) continue;
-            kernel = gxi_noted_kernel(last);
-            if (!shown++) gxi_add(gxi_fact(t, GXI_KNOWN), "last launch on each stream: ");
+            kernel = gxi_kernel_of_note(last);
+            if (!shown++) gxi_add(gxi_fact_begin(t, GXI_KNOWN), "last launch on each stream: ");
             else gxi_add(t, ", ");
             gxi_add(t, "%s%s%s on device %d",
                     !kernel ? "a kernel of a module that has been unloaded"
                     : gxi_kernel_of(kernel)->named ? gxi_kernel_of(kernel)->title : "an adopted kernel",
-                    where ? " at " : "", gxi_noted_place(where, place, sizeof place), gxi_context_of(context)->ordinal);
+                    where ? " at " : "", gxi_place_of_note(where, place, sizeof place), gxi_context_of(context)->ordinal);
         }
     }
-    gxi_unlock(&gxi_tables);
+    gxi_unlock(&gxi_tables_mutex);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -6580,7 +6580,7 @@ static gxi_key *gxi_key_from_value(gxi_key *k, uint64_t value) {
     }
     return found;
 }
-static int gxi_key_is_in(const gxi_key *k, uint64_t value, uint64_t owner, uint64_t item) {
+static int gxi_key_is_in_set(const gxi_key *k, uint64_t value, uint64_t owner, uint64_t item) {
     gxi_key wanted;
     wanted.value = value;
     wanted.owner = owner;
@@ -6590,7 +6590,7 @@ static int gxi_key_is_in(const gxi_key *k, uint64_t value, uint64_t owner, uint6
     return k != NULL;
 }
 /* The set must not contain an equal key. */
-static void gxi_key_in(gxi_key **root, gxi_key *k) {
+static void gxi_key_insert(gxi_key **root, gxi_key *k) {
     const uint64_t weight = gxi_key_weight(k);
     gxi_key **at = root, **left = &k->left, **right = &k->right, *rest;
     while (*at && gxi_key_weight(*at) >= weight) at = gxi_key_before(k, *at) ? &(*at)->left : &(*at)->right;
@@ -6604,7 +6604,7 @@ static void gxi_key_in(gxi_key **root, gxi_key *k) {
     }
     *left = *right = NULL;
 }
-static void gxi_key_out(gxi_key **root, const gxi_key *k) {
+static void gxi_key_remove(gxi_key **root, const gxi_key *k) {
     gxi_key **at = root, *a = k->left, *b = k->right;
     while (*at != k) at = gxi_key_before(k, *at) ? &(*at)->left : &(*at)->right;
     while (a && b) {                             /* merge what was below it */
@@ -6622,11 +6622,11 @@ static void gxi_key_out(gxi_key **root, const gxi_key *k) {
    of addresses and one of entries, if the allocations have similar distances. A list of allocations for each context.
    Working in an object's context. */
 
-enum { GXI_LEAF = sizeof ((gxi_leaf *)0)->lo / sizeof ((gxi_leaf *)0)->lo[0] };
+enum { GXI_LEAF = sizeof ((gxi_range_leaf *)0)->lo / sizeof ((gxi_range_leaf *)0)->lo[0] };
 
 /* The number of addresses at or below that one, in a sorted list, which is not empty. Allocations often have similar
    distances: the search begins where the address would then be, `each` for each byte, and widens from there. */
-GXI_HOT size_t gxi_below(const uint64_t *list, size_t count, uint64_t address, uint64_t first, double each) {
+GXI_HOT size_t gxi_count_below(const uint64_t *list, size_t count, uint64_t address, uint64_t first, double each) {
     const double guessed = (double)(int64_t)(address - first) * each;
     const size_t guess = guessed >= 0 && guessed < (double)count ? (size_t)(int64_t)guessed : count - 1;
     size_t a = 0, b = count, step = 1;
@@ -6647,32 +6647,32 @@ GXI_HOT size_t gxi_below(const uint64_t *list, size_t count, uint64_t address, u
     return a;
 }
 /* For the guesses. */
-static double gxi_density(const uint64_t *list, size_t count) {
+static double gxi_address_density(const uint64_t *list, size_t count) {
     return count < 2 ? 0 : (double)(count - 1) / (double)(int64_t)(list[count - 1] - list[0]);
 }
-/* The number of leaves, or of entries in a leaf, that begin at or below the address; gxi_tables is held. */
-static GXI_NOINLINE size_t gxi_leaves_below(uint64_t address) {
-    return gxi.ranges.nleaves ? gxi_below(gxi.ranges.firsts, gxi.ranges.nleaves, address, gxi.ranges.firsts[0],
-                                          gxi.ranges.each) : 0;
+/* The number of leaves, or of entries in a leaf, that begin at or below the address; gxi_tables_mutex is held. */
+static GXI_NOINLINE size_t gxi_leaves_count_below(uint64_t address) {
+    return gxi.ranges.nleaves ? gxi_count_below(gxi.ranges.firsts, gxi.ranges.nleaves, address, gxi.ranges.firsts[0],
+                                                gxi.ranges.each) : 0;
 }
-static GXI_NOINLINE unsigned gxi_entries_below(size_t place, uint64_t address) {
-    const gxi_branch *const b = &gxi.ranges.leaves[place];
-    return b->count ? (unsigned)gxi_below(b->leaf->lo, b->count, address, gxi.ranges.firsts[place], b->each) : 0;
+static GXI_NOINLINE unsigned gxi_leaf_count_below(size_t place, uint64_t address) {
+    const gxi_range_branch *const b = &gxi.ranges.leaves[place];
+    return b->count ? (unsigned)gxi_count_below(b->leaf->lo, b->count, address, gxi.ranges.firsts[place], b->each) : 0;
 }
 #if defined(GXI_FENCE)
-/* Finds the entry that contains the address, without gxi_tables: what it reads may change meanwhile, and counts only if
+/* Finds the entry that contains the address, without gxi_tables_mutex: what it reads may change meanwhile, and counts only if
    gxi.ranges.changing shows that it did not. Memory that it reads is freed only by gpuexec_shutdown. 0: not found. */
-static int gxi_entry_find(uint64_t address, gxi_entry *entry, uint64_t *lo) {
+static int gxi_range_entry_find(uint64_t address, gxi_range_entry *entry, uint64_t *lo) {
     const unsigned changing = GXI_LOAD(&gxi.ranges.changing);
     const size_t nleaves = GXI_LOAD(&gxi.ranges.nleaves);
     const uint64_t *const firsts = GXI_LOAD(&gxi.ranges.firsts);
-    const gxi_branch *const leaves = GXI_LOAD(&gxi.ranges.leaves);
-    gxi_branch b;
+    const gxi_range_branch *const leaves = GXI_LOAD(&gxi.ranges.leaves);
+    gxi_range_branch b;
     size_t place, i;
-    if (changing & 1 || !nleaves || !(place = gxi_below(firsts, nleaves, address, firsts[0],
-                                                        gxi.ranges.each))) return 0;
+    if (changing & 1 || !nleaves || !(place = gxi_count_below(firsts, nleaves, address, firsts[0],
+                                                              gxi.ranges.each))) return 0;
     b = leaves[place - 1];
-    if (!b.count || !(i = gxi_below(b.leaf->lo, b.count, address, firsts[place - 1], b.each))) return 0;
+    if (!b.count || !(i = gxi_count_below(b.leaf->lo, b.count, address, firsts[place - 1], b.each))) return 0;
     *entry = b.leaf->entry[i - 1];
     *lo = b.leaf->lo[i - 1];
     GXI_FENCE();
@@ -6680,31 +6680,31 @@ static int gxi_entry_find(uint64_t address, gxi_entry *entry, uint64_t *lo) {
 }
 #else
 #  define GXI_FENCE()
-static int gxi_entry_find(uint64_t address, gxi_entry *entry, uint64_t *lo) {
+static int gxi_range_entry_find(uint64_t address, gxi_range_entry *entry, uint64_t *lo) {
     (void)address;
     (void)entry;
     (void)lo;
     return 0;
 }
 #endif
-/* Before and after each change of the table; gxi_tables is held. */
-static void gxi_changes(void) {
+/* Before and after each change of the table; gxi_tables_mutex is held. */
+static void gxi_ranges_changing(void) {
     GXI_STORE(&gxi.ranges.changing, gxi.ranges.changing + 1);
     GXI_FENCE();
 }
-/* The last range that begins at or below the address, perhaps a dead one; gxi_tables is held. */
-static gxi_range *gxi_range_any(uint64_t address) {
-    const size_t leaves = gxi_leaves_below(address);
-    return leaves ? gxi.ranges.leaves[leaves - 1].leaf->range[gxi_entries_below(leaves - 1, address) - 1] : NULL;
+/* The last range that begins at or below the address, perhaps a dead one; gxi_tables_mutex is held. */
+static gxi_range *gxi_range_at_or_below(uint64_t address) {
+    const size_t leaves = gxi_leaves_count_below(address);
+    return leaves ? gxi.ranges.leaves[leaves - 1].leaf->range[gxi_leaf_count_below(leaves - 1, address) - 1] : NULL;
 }
-/* The range that contains the address, and perhaps a range below it instead; gxi_tables is held. */
-static gxi_range *gxi_range_below(uint64_t address) {
+/* The range that contains the address, and perhaps a range below it instead; gxi_tables_mutex is held. */
+static gxi_range *gxi_range_contains(uint64_t address) {
     gxi_range *r = gxi.ranges.found;
-    if (!r || address - r->lo >= GXI_LOAD(&r->bytes)) r = gxi.ranges.found = gxi_range_any(address);
+    if (!r || address - r->lo >= GXI_LOAD(&r->bytes)) r = gxi.ranges.found = gxi_range_at_or_below(address);
     return r && GXI_LOAD(&r->state) == GXI_LIVE ? r : NULL;
 }
 /* Moves the entries from that one on, up or down by one; the count is without the one that comes or goes. */
-static void gxi_leaf_move(const gxi_branch *b, unsigned from, unsigned to) {
+static void gxi_range_leaf_move(const gxi_range_branch *b, unsigned from, unsigned to) {
     const size_t n = b->count - (from < to ? from : to);
     if (!n) return;
     memmove(b->leaf->lo + to, b->leaf->lo + from, n * sizeof *b->leaf->lo);
@@ -6712,12 +6712,12 @@ static void gxi_leaf_move(const gxi_branch *b, unsigned from, unsigned to) {
     memmove(b->leaf->range + to, b->leaf->range + from, n * sizeof *b->leaf->range);
 }
 /* Room for one more leaf. 0: no memory. */
-static int gxi_leaf_room(void) {
+static int gxi_range_leaf_reserve(void) {
     const size_t cap = gxi.ranges.leaves_cap ? gxi.ranges.leaves_cap * 2 : 16, n = gxi.ranges.nleaves;
-    gxi_branch *leaves;
+    gxi_range_branch *leaves;
     uint64_t *firsts;
     if (n < gxi.ranges.leaves_cap) return 1;
-    leaves = (gxi_branch *)gxi_realloc(NULL, cap * sizeof *leaves);
+    leaves = (gxi_range_branch *)gxi_realloc(NULL, cap * sizeof *leaves);
     firsts = leaves ? (uint64_t *)gxi_realloc(NULL, cap * sizeof *firsts) : NULL;
     if (!firsts) {
         gxi_free(leaves);
@@ -6735,25 +6735,25 @@ static int gxi_leaf_room(void) {
     return 1;
 }
 /* A new leaf at that place, which takes the upper half of the leaf before it, or, if `last`, nothing. 0: no memory. */
-static int gxi_leaf_new(size_t place, int last) {
-    gxi_branch branch = { gxi.ranges.spare_leaf, 0, 0 };
-    if (!gxi_leaf_room()) return 0;
+static int gxi_range_leaf_new(size_t place, int last) {
+    gxi_range_branch branch = { gxi.ranges.spare_leaf, 0, 0 };
+    if (!gxi_range_leaf_reserve()) return 0;
     if (branch.leaf) gxi.ranges.spare_leaf = branch.leaf->next;
-    else if (!(branch.leaf = (gxi_leaf *)gxi_realloc(NULL, sizeof *branch.leaf))) return 0;
+    else if (!(branch.leaf = (gxi_range_leaf *)gxi_realloc(NULL, sizeof *branch.leaf))) return 0;
     memmove(gxi.ranges.leaves + place + 1, gxi.ranges.leaves + place,
             (gxi.ranges.nleaves - place) * sizeof *gxi.ranges.leaves);
     memmove(gxi.ranges.firsts + place + 1, gxi.ranges.firsts + place,
             (gxi.ranges.nleaves - place) * sizeof *gxi.ranges.firsts);
     if (place > 0 && !last) {
-        gxi_branch *const before = &gxi.ranges.leaves[place - 1];
+        gxi_range_branch *const before = &gxi.ranges.leaves[place - 1];
         const unsigned half = before->count / 2;
         branch.count = before->count - half;
         memcpy(branch.leaf->lo, before->leaf->lo + half, branch.count * sizeof *branch.leaf->lo);
         memcpy(branch.leaf->entry, before->leaf->entry + half, branch.count * sizeof *branch.leaf->entry);
         memcpy(branch.leaf->range, before->leaf->range + half, branch.count * sizeof *branch.leaf->range);
-        branch.each = gxi_density(branch.leaf->lo, branch.count);
+        branch.each = gxi_address_density(branch.leaf->lo, branch.count);
         before->count = half;
-        before->each = gxi_density(before->leaf->lo, half);
+        before->each = gxi_address_density(before->leaf->lo, half);
         gxi.ranges.firsts[place] = branch.leaf->lo[0];
     }
     gxi.ranges.leaves[place] = branch;
@@ -6765,16 +6765,16 @@ static void gxi_add_range(gxi_text *t, const gxi_range *r, const char *before, c
             r->bytes == 1 ? "" : "s", gxi_memory_kinds[r->kind], (unsigned long long)r->lo, gxi_memory_verbs[r->kind],
             r->where ? r->where : "?", after);
 }
-static gxi_range *gxi_quick(uint64_t lo) { return &gxi.ranges.quick[(lo >> 9) * 0x9E3779B97F4A7C15u >> 58]; }
-static int gxi_is_quick(const gxi_range *r) { return r >= gxi.ranges.quick && r < gxi.ranges.quick + GXI_QUICK; }
+static gxi_range *gxi_quick_range_of(uint64_t lo) { return &gxi.ranges.quick[(lo >> 9) * 0x9E3779B97F4A7C15u >> 58]; }
+static int gxi_is_quick(const gxi_range *r) { return r >= gxi.ranges.quick && r < gxi.ranges.quick + GXI_QUICK_RANGES; }
 /* The range that was freed last, of those freed before number `before`, and of those that contain the address unless
-   that is 0; NULL: there is none, or it is no longer known. gxi_tables is held. */
-static const gxi_range *gxi_freed_last(uint64_t before, uint64_t address) {
+   that is 0; NULL: there is none, or it is no longer known. gxi_tables_mutex is held. */
+static const gxi_range *gxi_range_freed_before(uint64_t before, uint64_t address) {
     const gxi_range *newest = NULL;
     unsigned k;
-    for (k = 0; k < GXI_QUICK + GXI_FREED_KEPT; k++) {
-        const gxi_range *r = k < GXI_QUICK ? &gxi.ranges.quick[k] : &gxi.ranges.freed[k - GXI_QUICK].was;
-        if (k < GXI_QUICK ? GXI_LOAD(&r->state) != GXI_DEAD : k - GXI_QUICK >= gxi.ranges.nfreed) continue;
+    for (k = 0; k < GXI_QUICK_RANGES + GXI_FREED_KEPT; k++) {
+        const gxi_range *r = k < GXI_QUICK_RANGES ? &gxi.ranges.quick[k] : &gxi.ranges.freed[k - GXI_QUICK_RANGES].was;
+        if (k < GXI_QUICK_RANGES ? GXI_LOAD(&r->state) != GXI_DEAD : k - GXI_QUICK_RANGES >= gxi.ranges.nfreed) continue;
         if (address && address - GXI_LOAD(&r->lo) >= GXI_LOAD(&r->bytes)) continue;
         if (GXI_LOAD(&r->freed_at) < before && (!newest || GXI_LOAD(&r->freed_at) > newest->freed_at)) newest = r;
     }
@@ -6784,35 +6784,35 @@ static void gxi_add_freed_range(gxi_text *t, const gxi_range *r, const char *bef
     const char *const where = GXI_LOAD(&r->freed_where);
     char place[512];
     gxi_add_range(t, r, before, r->kind == GPUEXEC_MEMORY_REGISTERED ? ", unregistered at " : ", freed at ");
-    gxi_add(t, "%s)", !where ? "?" : gxi_is_quick(r) ? gxi_noted_place(where, place, sizeof place) : where);
+    gxi_add(t, "%s)", !where ? "?" : gxi_is_quick(r) ? gxi_place_of_note(where, place, sizeof place) : where);
 }
 /* Adds the freed allocation that contained the address, if that is known, and copies it to *out. */
 static int gxi_add_freed(gxi_text *t, const char *before, uint64_t address, gxi_range *out) {
     const gxi_range *r;
-    gxi_lock(&gxi_tables);
-    r = gxi_freed_last(UINT64_MAX, address);
+    gxi_lock(&gxi_tables_mutex);
+    r = gxi_range_freed_before(UINT64_MAX, address);
     if (r) {
         *out = *r;
         gxi_add_freed_range(t, r, before);
     }
-    gxi_unlock(&gxi_tables);
+    gxi_unlock(&gxi_tables_mutex);
     return r != NULL;
 }
 /* For the text of an illegal address that the driver reports: where it is. */
 static void gxi_add_illegal_address(gxi_text *t, uint64_t address) {
     const gxi_range *r;
-    gxi_lock(&gxi_tables);
-    r = gxi_freed_last(UINT64_MAX, address);
+    gxi_lock(&gxi_tables_mutex);
+    r = gxi_range_freed_before(UINT64_MAX, address);
     if (r) {
-        gxi_add(gxi_fact(t, GXI_KNOWN), "the address 0x%llx is in freed memory, ", (unsigned long long)address);
+        gxi_add(gxi_fact_begin(t, GXI_KNOWN), "the address 0x%llx is in freed memory, ", (unsigned long long)address);
         gxi_add_freed_range(t, r, "");
-    } else if ((r = gxi_range_any(address)) != NULL && GXI_LOAD(&r->state) == GXI_LIVE && address - r->lo >= r->bytes) {
-        gxi_add(gxi_fact(t, GXI_KNOWN), "the address 0x%llx is %llu byte%s past the end of the ",
+    } else if ((r = gxi_range_at_or_below(address)) != NULL && GXI_LOAD(&r->state) == GXI_LIVE && address - r->lo >= r->bytes) {
+        gxi_add(gxi_fact_begin(t, GXI_KNOWN), "the address 0x%llx is %llu byte%s past the end of the ",
                 (unsigned long long)address, (unsigned long long)(address - r->lo - r->bytes),
                 address - r->lo - r->bytes == 1 ? "" : "s");
         gxi_add_range(t, r, "", ")");
     }
-    gxi_unlock(&gxi_tables);
+    gxi_unlock(&gxi_tables_mutex);
 }
 /* For the text of an illegal address. GPUs do not report the address; often it is in memory freed too early, or just
    past an allocation that is too small. */
@@ -6825,32 +6825,32 @@ static void gxi_add_last_allocations(gxi_text *t, uint64_t address) {
         gxi_add_illegal_address(t, address);
         return;
     }
-    gxi_lock(&gxi_tables);
-    for (i = 0; i < GXI_FREED_SHOWN && (r = gxi_freed_last(last, 0)) != NULL; i++) {
+    gxi_lock(&gxi_tables_mutex);
+    for (i = 0; i < GXI_FREED_SHOWN && (r = gxi_range_freed_before(last, 0)) != NULL; i++) {
         last = r->freed_at;
-        if (!i) gxi_add(gxi_fact(t, GXI_KNOWN), "last freed: ");
+        if (!i) gxi_add(gxi_fact_begin(t, GXI_KNOWN), "last freed: ");
         gxi_add_freed_range(t, r, i ? ", " : "");
     }
-    for (context = gxi_first_held(&gxi.objects.first[GXI_CONTEXT]); context; context = gxi_next_held(context))
+    for (context = gxi_first_locked(&gxi.objects.first[GXI_CONTEXT]); context; context = gxi_next_locked(context))
         for (r = gxi_context_of(context)->ranges; r && shown < GXI_FREED_SHOWN; r = r->next) {       /* newest first */
             if (GXI_LOAD(&r->state) != GXI_LIVE) continue;
-            if (!shown) gxi_add(gxi_fact(t, GXI_KNOWN), "most recent allocations still in use: ");
+            if (!shown) gxi_add(gxi_fact_begin(t, GXI_KNOWN), "most recent allocations still in use: ");
             gxi_add_range(t, r, shown++ ? ", " : "", ")");
         }
-    gxi_unlock(&gxi_tables);
+    gxi_unlock(&gxi_tables_mutex);
 }
-GXI_HOT int gxi_is_place(const char *kept, const char *where) {
+GXI_HOT int gxi_place_equals(const char *kept, const char *where) {
     return kept && where ? strcmp(kept, where) == 0 : kept == where;
 }
-/* Removes a busy range from table and list; gxi_tables is held. */
+/* Removes a busy range from table and list; gxi_tables_mutex is held. */
 static void gxi_range_unlink(gxi_range *r) {
-    const size_t place = gxi_leaves_below(r->lo) - 1;
-    gxi_branch *const branch = &gxi.ranges.leaves[place];
-    gxi_leaf *const leaf = branch->leaf;
-    const unsigned i = gxi_entries_below(place, r->lo) - 1;
-    gxi_changes();
+    const size_t place = gxi_leaves_count_below(r->lo) - 1;
+    gxi_range_branch *const branch = &gxi.ranges.leaves[place];
+    gxi_range_leaf *const leaf = branch->leaf;
+    const unsigned i = gxi_leaf_count_below(place, r->lo) - 1;
+    gxi_ranges_changing();
     branch->count--;
-    gxi_leaf_move(branch, i + 1, i);
+    gxi_range_leaf_move(branch, i + 1, i);
     if (branch->count) gxi.ranges.firsts[place] = leaf->lo[0];
     else {
         GXI_STORE(&gxi.ranges.nleaves, gxi.ranges.nleaves - 1);
@@ -6861,7 +6861,7 @@ static void gxi_range_unlink(gxi_range *r) {
         leaf->next = gxi.ranges.spare_leaf;
         gxi.ranges.spare_leaf = leaf;
     }
-    gxi_changes();
+    gxi_ranges_changing();
     if (r->from) *r->from = r->next;
     if (r->next) r->next->from = r->from;
     if (gxi.ranges.found == r) gxi.ranges.found = NULL;
@@ -6872,41 +6872,41 @@ static void gxi_range_unlink(gxi_range *r) {
     }
 }
 /* Ends a live range, and records that it was freed: a kernel may still have its address. It leaves the table, or stays
-   as a dead one. 0: another thread was first. gxi_tables is held. */
-static int gxi_range_end(gxi_range *r, const char *where, int stays, gxi_range *out) {
-    gxi_freed *freed;
-    if (!gxi_swap(&r->state, GXI_LIVE, GXI_BUSY)) return 0;
+   as a dead one. 0: another thread was first. gxi_tables_mutex is held. */
+static int gxi_range_close(gxi_range *r, const char *where, int stays, gxi_range *out) {
+    gxi_freed_range *freed;
+    if (!gxi_compare_and_swap(&r->state, GXI_LIVE, GXI_BUSY)) return 0;
     GXI_STORE(&r->freed_at, GXI_LOAD(&gxi.ranges.freed_count) + 1);
     GXI_STORE(&gxi.ranges.freed_count, r->freed_at);
     *out = *r;
-    if (stays && r == gxi_quick(r->lo)) {
+    if (stays && r == gxi_quick_range_of(r->lo)) {
         GXI_STORE(&r->freed_where, where);
         GXI_STORE(&r->state, GXI_DEAD);
         return 1;
     }
     freed = &gxi.ranges.freed[gxi.ranges.nfreed++ % GXI_FREED_KEPT];
     freed->was = *r;
-    freed->was.freed_where = gxi_copy_place(freed->place, sizeof freed->place, where);
+    freed->was.freed_where = gxi_place_shorten(freed->place, sizeof freed->place, where);
     gxi_range_unlink(r);
     return 1;
 }
 /* Ends the range that begins at lo. 0 if there is none of that kind; PAGEABLE: of any. plain: 0 also if a graph
-   allocates it. gxi_tables is held. */
-static int gxi_range_out(uint64_t lo, gpuexec_memory_kind kind, int plain, const char *where, gxi_range *out) {
-    gxi_range *r = gxi_quick(lo);
-    if (r->lo != lo || GXI_LOAD(&r->state) != GXI_LIVE) r = gxi_range_any(lo);
+   allocates it. gxi_tables_mutex is held. */
+static int gxi_range_remove_locked(uint64_t lo, gpuexec_memory_kind kind, int plain, const char *where, gxi_range *out) {
+    gxi_range *r = gxi_quick_range_of(lo);
+    if (r->lo != lo || GXI_LOAD(&r->state) != GXI_LIVE) r = gxi_range_at_or_below(lo);
     return r && r->lo == lo && (!kind || r->kind == kind) && !(plain && r->pooled == GXI_OF_GRAPH) &&
-        gxi_range_end(r, where, 1, out);
+        gxi_range_close(r, where, 1, out);
 }
 /* Before a range is added there: removes dead ones, and one at lo that was freed with a destroyed context; the one
-   below must not grow into it later. gxi_tables is held. */
-static void gxi_range_clear(uint64_t lo, uint64_t bytes) {
+   below must not grow into it later. gxi_tables_mutex is held. */
+static void gxi_range_make_room(uint64_t lo, uint64_t bytes) {
     gxi_range *r, old;
-    while ((r = gxi_range_any(lo + (bytes - 1))) != NULL) {
-        const int dead = gxi_swap(&r->state, GXI_DEAD, GXI_BUSY);
+    while ((r = gxi_range_at_or_below(lo + (bytes - 1))) != NULL) {
+        const int dead = gxi_compare_and_swap(&r->state, GXI_DEAD, GXI_BUSY);
         if (dead && r->lo >= lo) gxi_range_unlink(r);
-        else if (!dead && r->lo == lo) gxi_range_end(r, NULL, 0, &old);
-        else if (dead || gxi_swap(&r->state, GXI_LIVE, GXI_BUSY)) {  /* if not, another thread has it for a moment */
+        else if (!dead && r->lo == lo) gxi_range_close(r, NULL, 0, &old);
+        else if (dead || gxi_compare_and_swap(&r->state, GXI_LIVE, GXI_BUSY)) {  /* if not, another thread has it for a moment */
             if (r->lo < lo && r->room > lo - r->lo) r->room = lo - r->lo;
             if (dead && r->bytes > r->room) GXI_STORE(&r->bytes, r->room);
             GXI_STORE(&r->state, dead ? GXI_DEAD : GXI_LIVE);
@@ -6914,11 +6914,11 @@ static void gxi_range_clear(uint64_t lo, uint64_t bytes) {
         }
     }
 }
-/* Without gxi_tables: a dead range that was allocated by the same line is so again. 0: not possible. */
-GXI_HOT int gxi_range_again(uint64_t lo, uint64_t bytes, uint64_t context, const char *where) {
-    gxi_range *const r = gxi_quick(lo);
-    if (GXI_LOAD(&r->lo) != lo || !gxi_swap(&r->state, GXI_DEAD, GXI_BUSY)) return 0;
-    if (r->lo == lo && r->context == context && bytes <= r->room && gxi_is_place(r->where, where)) {
+/* Without gxi_tables_mutex: a dead range that was allocated by the same line is so again. 0: not possible. */
+GXI_HOT int gxi_range_reuse_fast(uint64_t lo, uint64_t bytes, uint64_t context, const char *where) {
+    gxi_range *const r = gxi_quick_range_of(lo);
+    if (GXI_LOAD(&r->lo) != lo || !gxi_compare_and_swap(&r->state, GXI_DEAD, GXI_BUSY)) return 0;
+    if (r->lo == lo && r->context == context && bytes <= r->room && gxi_place_equals(r->where, where)) {
         GXI_STORE(&r->bytes, bytes);
         GXI_STORE(&r->state, GXI_LIVE);
         return 1;
@@ -6927,10 +6927,10 @@ GXI_HOT int gxi_range_again(uint64_t lo, uint64_t bytes, uint64_t context, const
     return 0;
 }
 /* Ends a live range in the same way. */
-GXI_HOT int gxi_range_rest(uint64_t lo, const char *where) {
-    gxi_range *const r = gxi_quick(lo);
+GXI_HOT int gxi_range_free_fast(uint64_t lo, const char *where) {
+    gxi_range *const r = gxi_quick_range_of(lo);
     uint64_t count;
-    if (GXI_LOAD(&r->lo) != lo || !gxi_swap(&r->state, GXI_LIVE, GXI_BUSY)) return 0;
+    if (GXI_LOAD(&r->lo) != lo || !gxi_compare_and_swap(&r->state, GXI_LIVE, GXI_BUSY)) return 0;
     if (GXI_UNLIKELY(r->lo != lo)) {             /* another one since then */
         GXI_STORE(&r->state, GXI_LIVE);
         return 0;
@@ -6942,7 +6942,7 @@ GXI_HOT int gxi_range_rest(uint64_t lo, const char *where) {
     GXI_STORE(&r->state, GXI_DEAD);
     return 1;
 }
-/* A copy of a range that other threads may allocate again or free meanwhile; gxi_tables is held. */
+/* A copy of a range that other threads may allocate again or free meanwhile; gxi_tables_mutex is held. */
 static void gxi_range_copy(gxi_range *out, gxi_range *r) {
     memset(out, 0, sizeof *out);
     out->state = GXI_LOAD(&r->state);
@@ -6959,54 +6959,54 @@ static void gxi_range_copy(gxi_range *out, gxi_range *r) {
     out->owned = r->owned;
 }
 /* What it was, if that is still known. */
-static gxi_range gxi_range_rested(uint64_t lo) {
+static gxi_range gxi_range_of_freed(uint64_t lo) {
     gxi_range was;
-    gxi_lock(&gxi_tables);
-    gxi_range_copy(&was, gxi_quick(lo));
-    gxi_unlock(&gxi_tables);
+    gxi_lock(&gxi_tables_mutex);
+    gxi_range_copy(&was, gxi_quick_range_of(lo));
+    gxi_unlock(&gxi_tables_mutex);
     if (was.lo != lo || was.state != GXI_DEAD) memset(&was, 0, sizeof was);
     return was;
 }
 /* Returns 0 without memory. */
 static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const char *where, gpuexec_memory_kind kind,
                          int pooled) {
-    gxi_range *r = pooled == GXI_POOLED ? gxi_quick(lo) : NULL;
+    gxi_range *r = pooled == GXI_POOLED ? gxi_quick_range_of(lo) : NULL;
     const gxi_slot *owner;
     size_t place;
     const char *kept;
     int ok;
-    gxi_lock(&gxi_tables);
-    kept = gxi_keep_held(where);
-    gxi_range_clear(lo, bytes);
-    if (r && gxi_swap(&r->state, GXI_DEAD, GXI_BUSY)) gxi_range_unlink(r);
+    gxi_lock(&gxi_tables_mutex);
+    kept = gxi_place_copy_locked(where);
+    gxi_range_make_room(lo, bytes);
+    if (r && gxi_compare_and_swap(&r->state, GXI_DEAD, GXI_BUSY)) gxi_range_unlink(r);
     if (!r || GXI_LOAD(&r->state) != GXI_EMPTY) {
         r = gxi.ranges.spare ? gxi.ranges.spare : (gxi_range *)gxi_realloc(NULL, sizeof *r);
         gxi.ranges.spare = NULL;
     }
     ok = r && (kept || !where);
-    place = gxi_leaves_below(lo);
+    place = gxi_leaves_count_below(lo);
     place -= place > 0;
-    gxi_changes();
-    if (ok && gxi.ranges.nleaves == 0) ok = gxi_leaf_new(0, 1);
+    gxi_ranges_changing();
+    if (ok && gxi.ranges.nleaves == 0) ok = gxi_range_leaf_new(0, 1);
     if (ok && gxi.ranges.leaves[place].count == GXI_LEAF) {
         /* addresses that only grow fill each leaf */
         const int last = place + 1 == gxi.ranges.nleaves && gxi.ranges.leaves[place].leaf->lo[GXI_LEAF - 1] < lo;
-        ok = gxi_leaf_new(place + 1, last);
+        ok = gxi_range_leaf_new(place + 1, last);
         place += ok && (last || gxi.ranges.firsts[place + 1] <= lo);
     }
     if (ok) {
-        gxi_branch *const branch = &gxi.ranges.leaves[place];
-        gxi_leaf *const leaf = branch->leaf;
-        const unsigned i = branch->count ? gxi_entries_below(place, lo) : 0;
-        gxi_entry *const entry = &leaf->entry[i];
-        gxi_leaf_move(branch, i, i + 1);
+        gxi_range_branch *const branch = &gxi.ranges.leaves[place];
+        gxi_range_leaf *const leaf = branch->leaf;
+        const unsigned i = branch->count ? gxi_leaf_count_below(place, lo) : 0;
+        gxi_range_entry *const entry = &leaf->entry[i];
+        gxi_range_leaf_move(branch, i, i + 1);
         leaf->lo[i] = lo;
         leaf->range[i] = r;
         branch->count++;
-        branch->each = gxi_density(leaf->lo, branch->count);
+        branch->each = gxi_address_density(leaf->lo, branch->count);
         gxi.ranges.found = r;
         gxi.ranges.firsts[place] = leaf->lo[0];
-        gxi.ranges.each = gxi_density(gxi.ranges.firsts, gxi.ranges.nleaves);
+        gxi.ranges.each = gxi_address_density(gxi.ranges.firsts, gxi.ranges.nleaves);
         r->context = context;
         r->kind = kind;
         r->pooled = pooled;
@@ -7034,23 +7034,23 @@ static int gxi_range_add(uint64_t lo, uint64_t bytes, uint64_t context, const ch
             *r->from = r;
         }
         GXI_STORE(&r->state, GXI_LIVE);
-    } else if (r && r != gxi_quick(lo)) gxi.ranges.spare = r;
-    gxi_changes();
-    gxi_unlock(&gxi_tables);
+    } else if (r && r != gxi_quick_range_of(lo)) gxi.ranges.spare = r;
+    gxi_ranges_changing();
+    gxi_unlock(&gxi_tables_mutex);
     return ok;
 }
 /* --- memory that graphs allocate ---------------------------------------------------------------------------------- */
 
-static gxi_range *gxi_range_of_graph(uint64_t lo) {                  /* gxi_tables is held; NULL: none begins there */
-    gxi_range *const r = gxi_range_any(lo);
+static gxi_range *gxi_range_of_graph(uint64_t lo) {                  /* gxi_tables_mutex is held; NULL: none begins there */
+    gxi_range *const r = gxi_range_at_or_below(lo);
     return r && r->lo == lo && r->pooled == GXI_OF_GRAPH && GXI_LOAD(&r->state) == GXI_LIVE ? r : NULL;
 }
 /* Notes which graph allocates the memory there. *owned: of the graph, NULL before its first allocation. Without memory
    to note it, it stays in the table until it is freed. */
-static void gxi_own(gxi_owned **owned, uint64_t lo) {
-    gxi_owned *const made = *owned ? NULL : (gxi_owned *)gxi_realloc(NULL, sizeof *made), *o;
+static void gxi_owned_memory_add(gxi_owned_memory **owned, uint64_t lo) {
+    gxi_owned_memory *const made = *owned ? NULL : (gxi_owned_memory *)gxi_realloc(NULL, sizeof *made), *o;
     gxi_range *r;
-    gxi_lock(&gxi_tables);
+    gxi_lock(&gxi_tables_mutex);
     if (made) {
         memset(made, 0, sizeof *made);
         *owned = made;
@@ -7070,56 +7070,56 @@ static void gxi_own(gxi_owned **owned, uint64_t lo) {
         o->list[o->count++] = lo;
         r->owned = o;
     }
-    gxi_unlock(&gxi_tables);
+    gxi_unlock(&gxi_tables_mutex);
 }
 /* The graph is destroyed: its memory leaves the table, except what its last launch has allocated and no call freed. */
-static void gxi_own_none(gxi_owned *o, const char *where) {
+static void gxi_owned_memory_close(gxi_owned_memory *o, const char *where) {
     gxi_range old;
     size_t i;
     if (!o) return;
-    gxi_lock(&gxi_tables);
+    gxi_lock(&gxi_tables_mutex);
     for (i = 0; i < o->count; i++) {
         gxi_range *const r = gxi_range_of_graph(o->list[i]);
         if (!r || r->owned != o) continue;       /* freed by a node, or there twice */
         if (o->launches && GXI_LOAD(&r->freed_at) != o->launches + 1) r->owned = &gxi.graphs.orphans;
-        else gxi_range_end(r, where, 0, &old);
+        else gxi_range_close(r, where, 0, &old);
     }
     GXI_STORE(&gxi.captures.watched, gxi.captures.watched - 1);
-    gxi_unlock(&gxi_tables);
+    gxi_unlock(&gxi_tables_mutex);
     gxi_free(o->list);
     gxi_free(o);
 }
 /* After a free in stream order: the next launch allocates it again, if there can be one. */
-static void gxi_own_freed(uint64_t lo, const char *where) {
+static void gxi_owned_memory_freed(uint64_t lo, const char *where) {
     gxi_range *r, old;
-    gxi_lock(&gxi_tables);
+    gxi_lock(&gxi_tables_mutex);
     r = gxi_range_of_graph(lo);
-    if (r && r->owned == &gxi.graphs.orphans) gxi_range_end(r, where, 0, &old);
+    if (r && r->owned == &gxi.graphs.orphans) gxi_range_close(r, where, 0, &old);
     else if (r && r->owned) GXI_STORE(&r->freed_at, GXI_LOAD(&r->owned->launches) + 1);
-    gxi_unlock(&gxi_tables);
+    gxi_unlock(&gxi_tables_mutex);
 }
 /* Finds a range that overlaps these bytes, the last one if there are several. */
-static int gxi_range_touching(uint64_t address, uint64_t bytes, gxi_range *out) {
+static int gxi_range_find_overlap(uint64_t address, uint64_t bytes, gxi_range *out) {
     gxi_range *r;
     int found;
-    gxi_lock(&gxi_tables);
-    r = gxi_range_below(address + (bytes - 1));
-    while (!r && bytes > 1 && (r = gxi_range_any(address + (bytes - 1))) != NULL) {      /* a dead one: before it */
+    gxi_lock(&gxi_tables_mutex);
+    r = gxi_range_contains(address + (bytes - 1));
+    while (!r && bytes > 1 && (r = gxi_range_at_or_below(address + (bytes - 1))) != NULL) {  /* a dead one: before it */
         bytes = r->lo > address ? r->lo - address : 1;
-        r = gxi_range_below(address + (bytes - 1));
+        r = gxi_range_contains(address + (bytes - 1));
     }
     found = r && (address < r->lo || address - r->lo < GXI_LOAD(&r->bytes));
     if (found) gxi_range_copy(out, r);
-    gxi_unlock(&gxi_tables);
+    gxi_unlock(&gxi_tables_mutex);
     return found;
 }
 /* Finds the range that contains the address. */
-static int gxi_range_find(uint64_t address, gxi_range *out) { return gxi_range_touching(address, 1, out); }
+static int gxi_range_find(uint64_t address, gxi_range *out) { return gxi_range_find_overlap(address, 1, out); }
 static int gxi_range_remove_if(uint64_t lo, gpuexec_memory_kind kind, int plain, const char *where, gxi_range *out) {
     int found;
-    gxi_lock(&gxi_tables);
-    found = gxi_range_out(lo, kind, plain, where, out);
-    gxi_unlock(&gxi_tables);
+    gxi_lock(&gxi_tables_mutex);
+    found = gxi_range_remove_locked(lo, kind, plain, where, out);
+    gxi_unlock(&gxi_tables_mutex);
     return found;
 }
 /* 0 if no range of that kind begins there. */
@@ -7127,12 +7127,12 @@ static int gxi_range_remove(uint64_t lo, gpuexec_memory_kind kind, const char *w
     return gxi_range_remove_if(lo, kind, 0, where, out);
 }
 /* Removes one range of that context; 0 if there is none left. */
-static int gxi_range_take(const gxi_slot *context, gxi_range *out, const char *where) {
+static int gxi_context_remove_range(const gxi_slot *context, gxi_range *out, const char *where) {
     gxi_range *r;
-    gxi_lock(&gxi_tables);
-    while ((r = gxi_context_of(context)->ranges) != NULL && !gxi_range_end(r, where, 0, out))
-        if (gxi_swap(&r->state, GXI_DEAD, GXI_BUSY)) gxi_range_unlink(r);
-    gxi_unlock(&gxi_tables);
+    gxi_lock(&gxi_tables_mutex);
+    while ((r = gxi_context_of(context)->ranges) != NULL && !gxi_range_close(r, where, 0, out))
+        if (gxi_compare_and_swap(&r->state, GXI_DEAD, GXI_BUSY)) gxi_range_unlink(r);
+    gxi_unlock(&gxi_tables_mutex);
     return r != NULL;
 }
 /* --- working in an object's context ------------------------------------------------------------------------------- */
@@ -7141,23 +7141,23 @@ typedef struct gxi_scope { const gxi_call *call; int entered, pushed, mode; } gx
 /* While a capture is open on this thread, perhaps of another library, the driver refuses calls such as cuMemAlloc, and
    the attempt breaks the capture, unless the thread's capture mode is relaxed. Sets the mode; returns the previous
    one. */
-static int gxi_exchange_mode(int mode) {
+static int gxi_exchange_capture_mode(int mode) {
     (void)gxi.cu.cuThreadExchangeStreamCaptureMode(&mode);
     return mode;
 }
 /* Before a statement, which must not leave it by break or return: executes it with the mode relaxed. */
-#define GXI_RELAXED \
-    for (int mode = gxi_exchange_mode(GXI_STREAM_CAPTURE_MODE_RELAXED); mode >= 0; \
-         gxi_exchange_mode(mode), mode = -1)
+#define GXI_IN_RELAXED_MODE \
+    for (int mode = gxi_exchange_capture_mode(GXI_STREAM_CAPTURE_MODE_RELAXED); mode >= 0; \
+         gxi_exchange_capture_mode(mode), mode = -1)
 GXI_HOT int gxi_try_enter(gxi_call *call, struct CUctx_st *context, gxi_scope *scope) {      /* returns the CUresult */
     struct CUctx_st *current = NULL;
     scope->call = call;
     scope->pushed = 0;
     scope->entered = 1;
-    scope->mode = gxi_exchange_mode(GXI_STREAM_CAPTURE_MODE_RELAXED);
+    scope->mode = gxi_exchange_capture_mode(GXI_STREAM_CAPTURE_MODE_RELAXED);
     if (GXI_TRY(cuCtxGetCurrent, (&current)) == 0 && current == context) return 0;
     if (GXI_TRY(cuCtxPushCurrent, (context))) {
-        gxi_exchange_mode(scope->mode);
+        gxi_exchange_capture_mode(scope->mode);
         return call->cu;
     }
     scope->pushed = 1;
@@ -7170,7 +7170,7 @@ static gpuexec_result gxi_enter(gxi_call *call, struct CUctx_st *context, gxi_sc
 static GXI_NOINLINE void gxi_leave(const gxi_scope *scope) {
     struct CUctx_st *popped;
     gxi_call own, *const call = &own;            /* so that its result does not replace the caller's */
-    if (scope->entered) gxi_exchange_mode(scope->mode);
+    if (scope->entered) gxi_exchange_capture_mode(scope->mode);
     if (!scope->pushed) return;
     own = *scope->call;
     GXI_TRY(cuCtxPopCurrent, (&popped));
@@ -7188,7 +7188,7 @@ GPUEXEC_API const gpuexec_error *gpuexec_error_detail(void) {
     return gxi_thread.record->last.e.result ? &gxi_thread.record->last.e : &none;
 }
 
-GPUEXEC_API gpuexec_result gpuexec_take_error(void) { return gxi_take(); }
+GPUEXEC_API gpuexec_result gpuexec_take_error(void) { return gxi_take_error(); }
 
 GPUEXEC_API const char *gpuexec_result_name(gpuexec_result result) {
     switch (result) {
@@ -7212,15 +7212,15 @@ GPUEXEC_API const char *gpuexec_result_name(gpuexec_result result) {
 GPUEXEC_API int gpuexec_id_ok(unsigned long long id) { return gxi_peek_any(id) != NULL; }
 
 GPUEXEC_API const char *gpuexec_id_why(unsigned long long id) {
-    const gxi_failed *failed = &gxi.objects.failed[(id >> 6) % GXI_FAILED_KEPT];
-    gxi_thread_record *record = gxi_record();
+    const gxi_failed_handle *failed = &gxi.objects.failed[(id >> 6) % GXI_FAILED_KEPT];
+    gxi_thread_record *record = gxi_thread_record_get();
     int kept;
     GXI_CALL_NO_PLACE(gpuexec_why, GXI_QUERIES);
     if (gxi_peek_any(id)) return "";
-    gxi_lock(&gxi_tables);
+    gxi_lock(&gxi_tables_mutex);
     kept = record && (id & GXI_FAILED) && failed->id == id;
-    if (kept) gxi_write_last(record, &failed->detail, NULL);
-    gxi_unlock(&gxi_tables);
+    if (kept) gxi_failure_write_last(record, &failed->detail, NULL);
+    gxi_unlock(&gxi_tables_mutex);
     if (!kept) gxi_fail_handle(call, id, gxi_kind_of(id), "the handle");
     return gpuexec_error_text();
 }
@@ -7230,7 +7230,7 @@ GPUEXEC_API gpuexec_result gpuexec_setup_at(const char *where, const gpuexec_set
     if (!desc) desc = &gxi_defaults;
     if (gxi_check_desc(call, "gpuexec_setup_desc", desc->start_canary, desc->end_canary)) return GPUEXEC_BAD_ARGUMENT;
     if (GXI_LOAD(&gxi.start.started)) return gxi_fail_started(call);
-    gxi_take();                                  /* the failure of an earlier start */
+    gxi_take_error();                            /* the failure of an earlier start */
     return gxi_start_slow(call, desc);
 }
 
@@ -7256,16 +7256,16 @@ GPUEXEC_API void *gpuexec_driver_symbol_at(const char *where, const char *name, 
                  "the version for \"%s\" is %d, which is not a CUDA version", name, version);
         return NULL;
     }
-    symbol = gxi_resolve(name, version);
+    symbol = gxi_driver_resolve(name, version);
     if (symbol) return symbol;
     if (version > gxi.driver.version)
         gxi_fail(call, GPUEXEC_OLD_DRIVER,
-                 gxi_resolve(name, gxi.driver.version)
+                 gxi_driver_resolve(name, gxi.driver.version)
                      ? "request it for an older CUDA version, or install a newer driver"
                                                 : "install a newer NVIDIA driver",
                  "\"%s\" of CUDA %d.%d is not available: this driver supports CUDA %d.%d", name,
                  GXI_DOTTED(version), GXI_DOTTED(gxi.driver.version));
-    else if (gxi_resolve(name, gxi.driver.version))
+    else if (gxi_driver_resolve(name, gxi.driver.version))
         gxi_fail(call, GPUEXEC_NOT_FOUND, "pass the version of CUDA that introduced it, or a later one",
                  "\"%s\" was introduced later than the version passed, %d.%d; this driver (CUDA %d.%d) has it", name,
                  GXI_DOTTED(version), GXI_DOTTED(gxi.driver.version));
@@ -7280,19 +7280,19 @@ GPUEXEC_API gpuexec_result gpuexec_driver_check_at(const char *where, const char
     if (cu_result == GXI_SUCCESS) return GPUEXEC_OK;
     if (cu_result == GXI_CU_NOT_READY) return GPUEXEC_NOT_READY;
     if (!name) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the name of the driver call is NULL");
-    if (gxi_begin(call)) return gxi_failed_with();
-    gxi_said(call, name, cu_result);
+    if (gxi_begin(call)) return gxi_failed_result();
+    gxi_call_set_cu(call, name, cu_result);
     return gxi_fail_cu(call, NULL, "the program's call of %s failed", name);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-device */
 
-/* Records a result that the driver did not return, for the error text: GXI_MADE_NOTHING, or 0 for none. */
-static int gxi_note(gxi_call *call, int cu) { return call->cu = cu; }
-static const char *gxi_place(const char *where) { return where ? where : "?"; }
-static GXI_NOINLINE int gxi_is_null(gxi_call *call, const void *p, const char *is) {      /* 1: has failed */
-    if (!p) gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%s is NULL", is);
+/* Records a result that the driver did not return, for the error text: GXI_CREATED_NOTHING, or 0 for none. */
+static int gxi_call_set_result(gxi_call *call, int cu) { return call->cu = cu; }
+static const char *gxi_place_text(const char *where) { return where ? where : "?"; }
+static GXI_NOINLINE int gxi_is_null(gxi_call *call, const void *p, const char *role) {    /* 1: has failed */
+    if (!p) gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%s is NULL", role);
     return !p;
 }
 static GXI_COLD GXI_PRINTF(2) gpuexec_result gxi_fail_memory(gxi_call *call, const char *format, ...) {
@@ -7304,46 +7304,46 @@ static GXI_COLD GXI_PRINTF(2) gpuexec_result gxi_fail_memory(gxi_call *call, con
     return gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL, "out of host memory: cannot %s", cannot);
 }
 /* Ends a call that returns a text in the caller's memory: its length, 0 after a failure. */
-static GXI_COLD size_t gxi_text_give(gxi_call *call, gxi_text *t, char *text, size_t bytes) {
+static GXI_COLD size_t gxi_text_return(gxi_call *call, gxi_text *t, char *text, size_t bytes) {
     const size_t n = t->failed ? 0 : t->n;
     if (t->failed) gxi_fail_memory(call, "write the text");
     else if (text && bytes) snprintf(text, bytes, "%s", t->p);
     gxi_text_free(t);
     return n;
 }
-static GXI_COLD gpuexec_result gxi_fail_old(gxi_call *call, const char *cure, const char *what, int version) {
+static GXI_COLD gpuexec_result gxi_fail_old_driver(gxi_call *call, const char *cure, const char *what, int version) {
     return gxi_fail(call, GPUEXEC_OLD_DRIVER, cure, "%s a driver for CUDA %d.%d or later; this driver supports CUDA "
                     "%d.%d", what, GXI_DOTTED(version), GXI_DOTTED(gxi.driver.version));
 }
 /* The result of a call that creates something: its id, or that of a failed handle. */
-static GXI_NOINLINE uint64_t gxi_or_failed(uint64_t id, unsigned kind) { return id ? id : gxi_failed_id(kind); }
+static GXI_NOINLINE uint64_t gxi_id_or_failed(uint64_t id, unsigned kind) { return id ? id : gxi_failed_id(kind); }
 
 /* What `count` things counted from 0 are called: "", ": 0", ": 0 and 1", ": 0 to 3". */
 enum { GXI_INDICES = 24 };
-static GXI_COLD const char *gxi_indices(char *out, unsigned count) {
+static GXI_COLD const char *gxi_device_indices(char *out, unsigned count) {
     if (count < 2) snprintf(out, GXI_INDICES, "%s", count ? ": 0" : "");
     else snprintf(out, GXI_INDICES, count == 2 ? ": 0 and %u" : ": 0 to %u", count - 1);
     return out;
 }
-static const char *gxi_s(unsigned long long n) { return n == 1 ? "" : "s"; }       /* the plural of a word after n */
+static const char *gxi_plural_s(unsigned long long n) { return n == 1 ? "" : "s"; }  /* the plural of a word after n */
 
-enum { GXI_MOST_DEVICES = 4096 };                /* a larger count is invalid */
-static gpuexec_result gxi_device(gxi_call *call, int ordinal, int *device) {
+enum { GXI_MAX_DEVICES = 4096 };                 /* a larger count is invalid */
+static gpuexec_result gxi_device_open(gxi_call *call, int ordinal, int *device) {
     char indices[GXI_INDICES];
     int count = 0;
     const int cu = GXI_TRY(cuDeviceGet, (device, ordinal));
     if (cu == 0) return GPUEXEC_OK;
     if (cu != GXI_INVALID_DEVICE) return gxi_fail_cu(call, NULL, "cannot open device %d", ordinal);
-    GXI_BESIDE(cuDeviceGetCount, (&count));
+    GXI_TRY_TRACED(cuDeviceGetCount, (&count));
     return gxi_fail(call, GPUEXEC_NO_DEVICE, "check CUDA_VISIBLE_DEVICES in the environment: it may hide devices (the "
                     "CPU device: SIMGPU_DEVICES)",
                     "there is no device %d: %d device%s visible%s", ordinal, count, count == 1 ? " is" : "s are",
-                    gxi_indices(indices, count < 0 ? 0 : (unsigned)count));
+                    gxi_device_indices(indices, count < 0 ? 0 : (unsigned)count));
 }
 
-static int gxi_count(gxi_call *call) {           /* the number of devices; -1 after a failure */
+static int gxi_device_count(gxi_call *call) {    /* the number of devices; -1 after a failure */
     int count = 0, cu = GXI_TRY(cuDeviceGetCount, (&count));
-    if (cu == 0 && (count < 0 || count > GXI_MOST_DEVICES)) cu = gxi_note(call, GXI_MADE_NOTHING);
+    if (cu == 0 && (count < 0 || count > GXI_MAX_DEVICES)) cu = gxi_call_set_result(call, GXI_CREATED_NOTHING);
     if (cu == 0) return count;
     gxi_fail_cu(call, NULL, "cannot query the number of devices");
     return -1;
@@ -7351,34 +7351,34 @@ static int gxi_count(gxi_call *call) {           /* the number of devices; -1 af
 GPUEXEC_API int gpuexec_device_count_at(const char *where) {
     int count;
     GXI_CALL(gpuexec_device_count, GXI_QUERIES);
-    count = gxi_begin(call) ? 0 : gxi_count(call);
+    count = gxi_begin(call) ? 0 : gxi_device_count(call);
     return count < 0 ? 0 : count;
 }
 /* *value is 0 after a failure. */
-static int gxi_attribute(gxi_call *call, int device, int attribute, int *value) {
+static int gxi_device_attribute(gxi_call *call, int device, int attribute, int *value) {
     const int cu = GXI_TRY(cuDeviceGetAttribute, (value, attribute, device));
     if (cu) *value = 0;
     return cu;
 }
 /* Several attributes of a device, or of a function. Attributes that the driver does not know are 0; any other failure
    ends the query. */
-static GXI_NOINLINE int gxi_attributes(gxi_call *call, int device, struct CUfunc_st *function, const int *attributes,
-                                       unsigned n, int *values) {
+static GXI_NOINLINE int gxi_query_attributes(gxi_call *call, int device, struct CUfunc_st *function, const int *attributes,
+                                             unsigned n, int *values) {
     unsigned i;
     memset(values, 0, n * sizeof *values);
     for (i = 0; i < n; i++) {
         const int cu = function ? GXI_TRY(cuFuncGetAttribute, (&values[i], attributes[i], function))
-                                : gxi_attribute(call, device, attributes[i], &values[i]);
+                                : gxi_device_attribute(call, device, attributes[i], &values[i]);
         if (cu == 0) continue;
         values[i] = 0;
         if (cu != GXI_INVALID_VALUE) return cu;
     }
     return 0;
 }
-static GXI_NOINLINE int gxi_capability(gxi_call *call, int device, int *capability) {     /* 90 for 9.0 */
+static GXI_NOINLINE int gxi_device_capability(gxi_call *call, int device, int *capability) {  /* 90 for 9.0 */
     static const int attributes[] = { GXI_DEV_COMPUTE_CAPABILITY_MAJOR, GXI_DEV_COMPUTE_CAPABILITY_MINOR };
     int values[2];
-    const int cu = gxi_attributes(call, device, NULL, attributes, 2, values);
+    const int cu = gxi_query_attributes(call, device, NULL, attributes, 2, values);
     *capability = values[0] * 10 + values[1];
     return cu;
 }
@@ -7400,15 +7400,15 @@ GPUEXEC_API gpuexec_result gpuexec_device_get_info_at(const char *where, int ord
     GXI_CALL(gpuexec_device_get_info, GXI_QUERIES);
     if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
-    if (gxi_begin(call) || gxi_device(call, ordinal, &device)) return gxi_failed_with();
+    if (gxi_begin(call) || gxi_device_open(call, ordinal, &device)) return gxi_failed_result();
     if (GXI_TRY(cuDeviceGetName, (info->name, (int)sizeof info->name, device)) ||
         GXI_TRY(cuDeviceTotalMem, (&info->total_memory, device)) ||
         GXI_TRY(cuDeviceGetPCIBusId, (info->pci_bus_id, (int)sizeof info->pci_bus_id, device)))
         return gxi_fail_device(call, ordinal);
     info->name[sizeof info->name - 1] = info->pci_bus_id[sizeof info->pci_bus_id - 1] = 0;
     if (GXI_HAS(cuDeviceGetUuid)) cu = GXI_TRY(cuDeviceGetUuid, (info->uuid, device));
-    if ((cu && cu != GXI_INVALID_VALUE) || gxi_capability(call, device, &info->compute_capability) ||
-        gxi_attributes(call, device, NULL, attributes, GXI_QUERIED, values))
+    if ((cu && cu != GXI_INVALID_VALUE) || gxi_device_capability(call, device, &info->compute_capability) ||
+        gxi_query_attributes(call, device, NULL, attributes, GXI_QUERIED, values))
         return gxi_fail_device(call, ordinal);
     info->multiprocessors = values[0];
     info->warp_size = values[1];
@@ -7431,14 +7431,14 @@ GPUEXEC_API gpuexec_result gpuexec_device_get_attribute_at(const char *where, in
     int device = 0;
     GXI_CALL(gpuexec_device_get_attribute, GXI_QUERIES);
     if (gxi_is_null(call, value, "value")) return GPUEXEC_BAD_ARGUMENT;
-    if (gxi_begin(call) || gxi_device(call, ordinal, &device)) return gxi_failed_with();
+    if (gxi_begin(call) || gxi_device_open(call, ordinal, &device)) return gxi_failed_result();
     if (GXI_TRY(cuDeviceGetAttribute, (value, attribute, device)))
         return gxi_fail_cu(call, NULL, "cannot query attribute %d of device %d", attribute, ordinal);
     return GPUEXEC_OK;
 }
 
 /* Whether a device, given as CUdevice and ordinal, can have peer access to another; -1 after a failure. */
-static int gxi_can_access(gxi_call *call, int device, int peer, int ordinal, int peer_ordinal) {
+static int gxi_device_can_access(gxi_call *call, int device, int peer, int ordinal, int peer_ordinal) {
     int can = 0;
     if (GXI_TRY(cuDeviceCanAccessPeer, (&can, device, peer)) == 0) return can;
     gxi_fail_cu(call, NULL, "cannot query peer access between devices %d and %d", ordinal, peer_ordinal);
@@ -7447,11 +7447,11 @@ static int gxi_can_access(gxi_call *call, int device, int peer, int ordinal, int
 GPUEXEC_API int gpuexec_device_can_access_peer_at(const char *where, int ordinal, int peer_ordinal) {
     int device = 0, peer = 0, can;
     GXI_CALL(gpuexec_device_can_access_peer, GXI_QUERIES);
-    if (gxi_begin(call) || gxi_device(call, ordinal, &device) || gxi_device(call, peer_ordinal, &peer)) return 0;
-    can = gxi_can_access(call, device, peer, ordinal, peer_ordinal);
+    if (gxi_begin(call) || gxi_device_open(call, ordinal, &device) || gxi_device_open(call, peer_ordinal, &peer)) return 0;
+    can = gxi_device_can_access(call, device, peer, ordinal, peer_ordinal);
     return can < 0 ? 0 : can;
 }
-static gpuexec_result gxi_device_link(gxi_call *call, int from, int to, gpuexec_device_link *link) {
+static gpuexec_result gxi_device_query_link(gxi_call *call, int from, int to, gpuexec_device_link *link) {
     static const int attributes[] = { GXI_P2P_PERFORMANCE_RANK, GXI_P2P_NATIVE_ATOMIC_SUPPORTED,
                                       GXI_P2P_ONLY_PARTIAL_NATIVE_ATOMIC_SUPPORTED,
                                       GXI_P2P_CUDA_ARRAY_ACCESS_SUPPORTED };
@@ -7459,10 +7459,10 @@ static gpuexec_result gxi_device_link(gxi_call *call, int from, int to, gpuexec_
     int device = 0, peer = 0, can, cu, i, *const values[] = { &link->rank, &link->native_atomics,
                                                               &link->partial_atomics, &link->array_access };
     *link = none;
-    if (gxi_device(call, from, &device) || gxi_device(call, to, &peer)) return gxi_failed_with();
+    if (gxi_device_open(call, from, &device) || gxi_device_open(call, to, &peer)) return gxi_failed_result();
     if (device == peer) *link = own;
-    if (device == peer || (can = gxi_can_access(call, device, peer, from, to)) == 0) return GPUEXEC_OK;
-    if (can < 0) return gxi_failed_with();
+    if (device == peer || (can = gxi_device_can_access(call, device, peer, from, to)) == 0) return GPUEXEC_OK;
+    if (can < 0) return gxi_failed_result();
     for (i = 0; i < 4; i++) {
         cu = GXI_TRY(cuDeviceGetP2PAttribute, (values[i], attributes[i], device, peer));
         if (cu) *values[i] = 0;
@@ -7477,7 +7477,7 @@ static gpuexec_result gxi_device_link(gxi_call *call, int from, int to, gpuexec_
 GPUEXEC_API gpuexec_result gpuexec_device_get_link_at(const char *where, int from, int to, gpuexec_device_link *link) {
     GXI_CALL(gpuexec_device_get_link, GXI_QUERIES);
     if (gxi_is_null(call, link, "link")) return GPUEXEC_BAD_ARGUMENT;
-    return gxi_begin(call) ? gxi_failed_with() : gxi_device_link(call, from, to, link);
+    return gxi_begin(call) ? gxi_failed_result() : gxi_device_query_link(call, from, to, link);
 }
 GPUEXEC_API size_t gpuexec_topology_text_at(const char *where, char *text, size_t bytes) {
     gxi_text t = { 0, 0, 0, 0 };
@@ -7485,26 +7485,26 @@ GPUEXEC_API size_t gpuexec_topology_text_at(const char *where, char *text, size_
     int count, i, k;
     GXI_CALL(gpuexec_topology_text, GXI_QUERIES);
     if (text && bytes) *text = 0;
-    if (gxi_begin(call) || (count = gxi_count(call)) < 0) return 0;
+    if (gxi_begin(call) || (count = gxi_device_count(call)) < 0) return 0;
     gxi_add(&t, "    ");
     for (k = 0; k < count; k++) gxi_add(&t, " %10d", k);
     for (i = 0; i < count; i++) {
         gxi_add(&t, "\n%4d", i);
         for (k = 0; k < count; k++) {
-            char is[64];
-            if (gxi_device_link(call, i, k, &link)) {
+            char role[64];
+            if (gxi_device_query_link(call, i, k, &link)) {
                 gxi_text_free(&t);
                 return 0;
             }
-            snprintf(is, sizeof is, "%s %d%s%s", link.native_atomics ? "NVLink" : "PCIe", link.rank,
+            snprintf(role, sizeof role, "%s %d%s%s", link.native_atomics ? "NVLink" : "PCIe", link.rank,
                      link.partial_atomics ? "s" : "", link.array_access ? "a" : "");
-            gxi_add(&t, " %10s", i == k ? "-" : link.access ? is : "no");
+            gxi_add(&t, " %10s", i == k ? "-" : link.access ? role : "no");
         }
     }
     gxi_add(&t, "\nRows: devices whose kernels access memory of the columns' devices. The number is the link's rank: "
             "0 is the fastest.\nNVLink: with all atomics; PCIe: without, or with some of them (s). The driver reports "
             "atomics, not the link's name.\na: also CUDA arrays. no: only copies, through the host.\n");
-    return gxi_text_give(call, &t, text, bytes);
+    return gxi_text_return(call, &t, text, bytes);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -7516,26 +7516,26 @@ static int gxi_ordinal_of(const gxi_slot *slot) {   /* of the object's device; -
 }
 
 /* The newest handle of that context; 0: none. */
-static uint64_t gxi_context_with(const struct CUctx_st *native) {
+static uint64_t gxi_context_of_native(const struct CUctx_st *native) {
     const gxi_slot *context;
     uint64_t id = 0;
-    gxi_lock(&gxi_tables);
-    for (context = gxi_first_held(&gxi.objects.first[GXI_CONTEXT]); context && !id; context = gxi_next_held(context))
+    gxi_lock(&gxi_tables_mutex);
+    for (context = gxi_first_locked(&gxi.objects.first[GXI_CONTEXT]); context && !id; context = gxi_next_locked(context))
         if (context->cu_context == native) id = context->id;
-    gxi_unlock(&gxi_tables);
+    gxi_unlock(&gxi_tables_mutex);
     return id;
 }
 
 /* A context, for texts: "the context opened at main.c:5". id: its handle, or that of an object in it; 0: any handle. */
 typedef struct gxi_context_name { char text[GXI_PLACE + 80]; } gxi_context_name;
 static gxi_context_name gxi_name_context(const struct CUctx_st *native, uint64_t id) {
-    const gxi_slot *slot = gxi_peek(id ? id : gxi_context_with(native), GXI_CONTEXT);
+    const gxi_slot *slot = gxi_peek(id ? id : gxi_context_of_native(native), GXI_CONTEXT);
     char place[GXI_PLACE] = "?";
     gxi_context_name named;
     if (!slot)
         snprintf(named.text, sizeof named.text, "a context (%p) that gpuexec has not opened", (const void *)native);
     else {
-        gxi_copy_place(place, sizeof place, slot->where);
+        gxi_place_shorten(place, sizeof place, slot->where);
         snprintf(named.text, sizeof named.text, "the context %s at %s", slot->adopted ? "adopted" : "opened", place);
     }
     return named;
@@ -7553,7 +7553,7 @@ static GXI_COLD gpuexec_result gxi_fail_contexts(gxi_call *call, const char *cur
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-capturing   Which streams capture. A stream whose gxi_slot.is.stream.open is 0 does not: gpuexec has begun no
+   >>impl-capturing   Which streams capture. A stream whose gxi_slot.data.stream.open is 0 does not: gpuexec has begun no
    capture on it, it has joined none, and no other code has its CUstream. All other streams are listed in
    gxi.captures.open, and only the driver knows which of them capture: each check is one query. The list
    gxi.captures.first has the captures that gpuexec began; another owner of the stream may have ended one since. */
@@ -7562,14 +7562,14 @@ typedef struct gxi_capture {
     uint64_t     stream, id;                     /* the stream's handle id; the driver's id of the capture, or 0 */
     const char  *where;
     const char  *broken_by, *broken_at;          /* the call of gpuexec that broke it; NULL: none */
-    gxi_owned   *owned;                          /* what it allocates; NULL: nothing */
+    gxi_owned_memory *owned;                     /* what it allocates; NULL: nothing */
     struct gxi_capture *next;
 } gxi_capture;
 
 /* Room in gxi.captures.open for one more stream, so that listing it there never fails. 0: no memory. */
-static int gxi_open_room(void) {
+static int gxi_capturing_list_reserve(void) {
     int ok = 1;
-    gxi_lock(&gxi_tables);
+    gxi_lock(&gxi_tables_mutex);
     if (gxi.captures.nstreams == gxi.captures.open_cap) {
         const unsigned cap = gxi.captures.open_cap ? 2 * gxi.captures.open_cap : 16;
         uint32_t *grown = (uint32_t *)gxi_realloc(gxi.captures.open, cap * sizeof *grown);
@@ -7580,47 +7580,47 @@ static int gxi_open_room(void) {
         }
     }
     gxi.captures.nstreams += ok != 0;
-    gxi_unlock(&gxi_tables);
+    gxi_unlock(&gxi_tables_mutex);
     return ok;
 }
-static void gxi_open_unused(void) {              /* the stream was not created */
-    gxi_lock(&gxi_tables);
+static void gxi_capturing_list_unreserve(void) {  /* the stream was not created */
+    gxi_lock(&gxi_tables_mutex);
     gxi.captures.nstreams--;
-    gxi_unlock(&gxi_tables);
+    gxi_unlock(&gxi_tables_mutex);
 }
-/* From now on, the stream may capture. given: GXI_GIVEN, permanently, or 0. */
-static void gxi_may_capture(uint64_t stream, uint32_t given) {
+/* From now on, the stream may capture. given: GXI_CAPTURED_BY_OTHERS, permanently, or 0. */
+static void gxi_capturing_list_add(uint64_t stream, uint32_t given) {
     gxi_slot *const slot = gxi_peek(stream, GXI_STREAM);
     uint32_t open;
     if (!slot || slot->legacy == 1) return;
-    open = GXI_LOAD(&slot->is.stream.open);
+    open = GXI_LOAD(&slot->data.stream.open);
     if (open && (open & given) == given) return;
-    gxi_lock(&gxi_tables);
+    gxi_lock(&gxi_tables_mutex);
     if (slot->id == stream) {
-        open = slot->is.stream.open;
+        open = slot->data.stream.open;
         if (!open) {
             gxi.captures.open[gxi.captures.nopen] = gxi_index_of(stream);
             open = gxi.captures.nopen + 1;
             GXI_STORE(&gxi.captures.nopen, open);
-            GXI_STORE(&gxi.objects.ends, gxi.objects.ends + 1);  /* threads look the stream up again: see gxi_pooling */
+            GXI_STORE(&gxi.objects.closes, gxi.objects.closes + 1);  /* threads look the stream up again: see gxi_pool_lookup */
             GXI_STORE(&gxi.captures.watched, gxi.captures.watched + 1);
         }
-        GXI_STORE(&slot->is.stream.open, open | given);
+        GXI_STORE(&slot->data.stream.open, open | given);
     }
-    gxi_unlock(&gxi_tables);
+    gxi_unlock(&gxi_tables_mutex);
 }
 /* A CUstreamCaptureStatus; negative if the driver does not know. *id: the capture's, if the result is not 0. */
 static int gxi_capture_info(const gxi_slot *stream, uint64_t *id) {
     struct CUctx_st *popped;
     int status = 0;
     if (stream->legacy == 1 || (stream->legacy && gxi.cu.cuCtxPushCurrent(stream->cu_context))) return 0;
-    if (gxi.cu.cuStreamGetCaptureInfo(stream->is.stream.native, &status, id)) status = -1;
+    if (gxi.cu.cuStreamGetCaptureInfo(stream->data.stream.native, &status, id)) status = -1;
     if (stream->legacy) gxi.cu.cuCtxPopCurrent(&popped);
     return status;
 }
 /* Whether the stream's context exists: its owner may have destroyed it, together with the stream. Negative if the
-   driver does not know. gxi_tables is held, so that no other thread closes the stream meanwhile. */
-static int gxi_lives_held(const gxi_slot *stream) {
+   driver does not know. gxi_tables_mutex is held, so that no other thread closes the stream meanwhile. */
+static int gxi_stream_context_lives_locked(const gxi_slot *stream) {
     const gxi_slot *const context = gxi_peek(stream->context, GXI_CONTEXT);
     unsigned long long now = 0;
     unsigned version = 0;
@@ -7632,34 +7632,34 @@ static int gxi_lives_held(const gxi_slot *stream) {
     return !(now && gxi_context_of(context)->id && gxi_context_of(context)->id != now);
 }
 /* gxi_capture_info of a stream whose context may be destroyed: then 0. */
-static int gxi_capture_info_held(const gxi_slot *stream, uint64_t *id) {
-    const int lives = gxi_lives_held(stream);
+static int gxi_capture_info_locked(const gxi_slot *stream, uint64_t *id) {
+    const int lives = gxi_stream_context_lives_locked(stream);
     return lives > 0 ? gxi_capture_info(stream, id) : lives;
 }
 /* A stream that captures in that context, through whichever handle: cuCtxSynchronize would break the capture. Each step
    takes the lock for one query. Streams only move towards the list's beginning, so that none is missed. adopted: also
    those that gpuexec adopted. */
-static const gxi_slot *gxi_capturing(const struct CUctx_st *context, int adopted) {
+static const gxi_slot *gxi_capturing_stream_in(const struct CUctx_st *context, int adopted) {
     const gxi_slot *found = NULL;
     unsigned i = GXI_LOAD(&gxi.captures.nopen);
     uint64_t id;
     while (i > 0 && !found) {
-        gxi_lock(&gxi_tables);
+        gxi_lock(&gxi_tables_mutex);
         if (i > gxi.captures.nopen) i = gxi.captures.nopen;
         if (i > 0) found = gxi_slot_at(gxi.captures.open[--i]);
         if (found && (found->cu_context != context || (found->adopted && !found->legacy && !adopted) ||
-                      (found->borrowed ? gxi_capture_info_held(found, &id) : gxi_capture_info(found, &id)) <= 0))
+                      (found->borrowed ? gxi_capture_info_locked(found, &id) : gxi_capture_info(found, &id)) <= 0))
             found = NULL;
-        gxi_unlock(&gxi_tables);
+        gxi_unlock(&gxi_tables_mutex);
     }
     return found;
 }
-static gxi_capture **gxi_capture_held(uint64_t stream) {             /* gxi_tables is held; *result NULL: none */
+static gxi_capture **gxi_capture_find_locked(uint64_t stream) {      /* gxi_tables_mutex is held; *result NULL: none */
     gxi_capture **c = &gxi.captures.first;
     while (*c && (*c)->stream != stream) c = &(*c)->next;
     return c;
 }
-static gxi_capture *gxi_capture_out(gxi_capture **at) {              /* gxi_tables is held */
+static gxi_capture *gxi_capture_remove_locked(gxi_capture **at) {    /* gxi_tables_mutex is held */
     gxi_capture *const c = *at;
     *at = c->next;
     GXI_STORE(&gxi.captures.count, gxi.captures.count - 1);
@@ -7668,99 +7668,99 @@ static gxi_capture *gxi_capture_out(gxi_capture **at) {              /* gxi_tabl
     return c;
 }
 /* Takes the capture of a stream from the list. 0: there is none. */
-static int gxi_capture_take(uint64_t stream, gxi_capture *out) {
+static int gxi_capture_remove(uint64_t stream, gxi_capture *out) {
     gxi_capture **at, *c = NULL;
-    gxi_lock(&gxi_tables);
-    at = gxi_capture_held(stream);
-    if (*at) *out = *(c = gxi_capture_out(at));
-    gxi_unlock(&gxi_tables);
+    gxi_lock(&gxi_tables_mutex);
+    at = gxi_capture_find_locked(stream);
+    if (*at) *out = *(c = gxi_capture_remove_locked(at));
+    gxi_unlock(&gxi_tables_mutex);
     gxi_free(c);
     return c != NULL;
 }
 /* The memory at `address` is allocated by the graph that the stream's capture makes. */
-static void gxi_capture_owns(const gxi_slot *stream, uint64_t address) {
+static void gxi_capture_add_memory(const gxi_slot *stream, uint64_t address) {
     uint64_t id = 0;
     gxi_capture *c;
     if (!GXI_LOAD(&gxi.captures.count) || gxi_capture_info(stream, &id) != 1) return;
-    gxi_lock(&gxi_tables);
+    gxi_lock(&gxi_tables_mutex);
     for (c = gxi.captures.first; c && c->id != id; c = c->next) {}
-    gxi_unlock(&gxi_tables);
-    if (c) gxi_own(&c->owned, address);          /* it is not ended meanwhile: one thread uses its streams at a time */
+    gxi_unlock(&gxi_tables_mutex);
+    if (c) gxi_owned_memory_add(&c->owned, address);  /* it is not ended meanwhile: one thread uses its streams at a time */
 }
 /* Whether captures of gpuexec are open. Drops those that the driver no longer knows: their streams' owner has ended
    them, or destroyed the context. */
-static int gxi_captures_open(void) {
+static int gxi_has_captures(void) {
     gxi_capture **at = &gxi.captures.first, *c, *dropped = NULL;
     if (!GXI_LOAD(&gxi.captures.count)) return 0;
-    gxi_lock(&gxi_tables);
+    gxi_lock(&gxi_tables_mutex);
     while ((c = *at) != NULL) {
         const gxi_slot *const stream = gxi_peek(c->stream, GXI_STREAM);
         uint64_t id = 0;
-        const int status = !stream ? 0 : !c->id ? -1 : gxi_capture_info_held(stream, &id);
+        const int status = !stream ? 0 : !c->id ? -1 : gxi_capture_info_locked(stream, &id);
         if (status < 0 || (status && (status == GXI_STREAM_CAPTURE_STATUS_INVALIDATED || id == c->id))) at = &c->next;
         else {
-            gxi_capture_out(at)->next = dropped;
+            gxi_capture_remove_locked(at)->next = dropped;
             dropped = c;
         }
     }
-    gxi_unlock(&gxi_tables);
+    gxi_unlock(&gxi_tables_mutex);
     while ((c = dropped) != NULL) {
         dropped = c->next;
-        gxi_own_none(c->owned, NULL);
+        gxi_owned_memory_close(c->owned, NULL);
         gxi_free(c);
     }
     return GXI_LOAD(&gxi.captures.count) != 0;
 }
-/* While a stream joins a capture (by 1, then by -1), gxi_no_longer leaves it in gxi.captures.open. */
-static void gxi_joins(uint64_t stream, int by) {
-    if (by > 0) gxi_may_capture(stream, 0);
-    gxi_lock(&gxi_tables);
+/* While a stream joins a capture (by 1, then by -1), gxi_capturing_list_prune leaves it in gxi.captures.open. */
+static void gxi_capture_join_count(uint64_t stream, int by) {
+    if (by > 0) gxi_capturing_list_add(stream, 0);
+    gxi_lock(&gxi_tables_mutex);
     gxi.captures.joining += (unsigned)by;
-    gxi_unlock(&gxi_tables);
+    gxi_unlock(&gxi_tables_mutex);
 }
 /* The stream does not capture: without captures of gpuexec, it is no longer open, unless other code has it. The second
    query is for another thread that has made it join one meanwhile. */
-static int gxi_no_longer(gxi_slot *stream, uint64_t stream_id, uint64_t *id) {
+static int gxi_capturing_list_prune(gxi_slot *stream, uint64_t stream_id, uint64_t *id) {
     int out, status;
-    gxi_lock(&gxi_tables);
-    out = stream->id == stream_id && stream->is.stream.open && !(stream->is.stream.open & GXI_GIVEN) &&
+    gxi_lock(&gxi_tables_mutex);
+    out = stream->id == stream_id && stream->data.stream.open && !(stream->data.stream.open & GXI_CAPTURED_BY_OTHERS) &&
         !gxi.captures.count && !gxi.captures.joining;
     if (out) {
-        gxi_open_out(stream);
-        GXI_STORE(&gxi.objects.ends, gxi.objects.ends + 1);      /* as in gxi_may_capture */
+        gxi_capturing_list_remove(stream);
+        GXI_STORE(&gxi.objects.closes, gxi.objects.closes + 1);  /* as in gxi_capturing_list_add */
     }
-    gxi_unlock(&gxi_tables);
+    gxi_unlock(&gxi_tables_mutex);
     status = out ? gxi_capture_info(stream, id) : 0;
-    if (status > 0) gxi_may_capture(stream_id, 0);
+    if (status > 0) gxi_capturing_list_add(stream_id, 0);
     return status;
 }
 /* Whether the stream captures: a CUstreamCaptureStatus, 0 if the driver does not know. */
-static int gxi_captures(const gxi_slot *stream) {
-    const uint32_t open = GXI_LOAD(&stream->is.stream.open);
+static int gxi_capture_status_of(const gxi_slot *stream) {
+    const uint32_t open = GXI_LOAD(&stream->data.stream.open);
     uint64_t id;
     int status;
     if (!open) return 0;
     status = gxi_capture_info(stream, &id);
-    if (status == 0 && !(open & GXI_GIVEN))
-        status = gxi_no_longer(gxi_slot_at(gxi_index_of(stream->id)), stream->id, &id);
+    if (status == 0 && !(open & GXI_CAPTURED_BY_OTHERS))
+        status = gxi_capturing_list_prune(gxi_slot_at(gxi_index_of(stream->id)), stream->id, &id);
     return status < 0 ? 0 : status;
 }
 /* Before a context is closed: nothing can wait for its work while one of its streams captures. */
-static gpuexec_result gxi_end_captures(gxi_call *call, const gxi_slot *context, int gone) {
+static gpuexec_result gxi_context_abort_captures(gxi_call *call, const gxi_slot *context, int gone) {
     gpuexec_result result = GPUEXEC_OK;
     gxi_slot *stream;
     gxi_capture c;
-    if (!gxi_captures_open()) return GPUEXEC_OK;
-    for (stream = gxi_first(&gxi_context_of(context)->first[GXI_STREAM]); stream; stream = gxi_after(stream)) {
+    if (!gxi_has_captures()) return GPUEXEC_OK;
+    for (stream = gxi_first_child(&gxi_context_of(context)->first[GXI_STREAM]); stream; stream = gxi_next_child(stream)) {
         struct CUgraph_st *native = NULL;
-        if (!gxi_capture_take(stream->id, &c)) continue;
-        gxi_own_none(c.owned, call->where);
+        if (!gxi_capture_remove(stream->id, &c)) continue;
+        gxi_owned_memory_close(c.owned, call->where);
         if (gone) continue;
-        GXI_BESIDE(cuStreamEndCapture, (stream->is.stream.native, &native));
-        if (native) GXI_BESIDE(cuGraphDestroy, (native));
+        GXI_TRY_TRACED(cuStreamEndCapture, (stream->data.stream.native, &native));
+        if (native) GXI_TRY_TRACED(cuGraphDestroy, (native));
         if (!result)
             result = gxi_fail(call, GPUEXEC_CAPTURING, "end it before: gpuexec_capture_end", "closing the context: the "
-                              "capture begun at %s was still open; its graph is lost", gxi_place(c.where));
+                              "capture begun at %s was still open; its graph is lost", gxi_place_text(c.where));
     }
     return result;
 }
@@ -7771,22 +7771,22 @@ static gpuexec_result gxi_end_captures(gxi_call *call, const gxi_slot *context, 
    one reference to a context created with cuCtxCreate, or nothing if the context is adopted. */
 
 /* The first step of an API call that only looks at an object; NULL after a failure. */
-static GXI_NOINLINE gxi_slot *gxi_queried(const char *function, uint64_t id, unsigned kind, const char *is) {
+static GXI_NOINLINE gxi_slot *gxi_get_to_query(const char *function, uint64_t id, unsigned kind, const char *role) {
     gxi_call call;
-    return gxi_get(gxi_call_of(&call, function, NULL, GXI_QUERIES), id, kind, is);
+    return gxi_get(gxi_call_init(&call, function, NULL, GXI_QUERIES), id, kind, role);
 }
 /* The first step of an API call on an object; NULL after a failure. */
-static GXI_NOINLINE gxi_slot *gxi_begin_with(gxi_call *call, uint64_t id, unsigned kind, const char *is) {
+static GXI_NOINLINE gxi_slot *gxi_begin_with(gxi_call *call, uint64_t id, unsigned kind, const char *role) {
     /* if the library cannot start, the failure of the handle comes first: it names the call that could not */
-    if (id && !GXI_LOAD(&gxi.start.started) && !gxi_get(call, id, kind, is)) return NULL;
-    return gxi_begin(call) ? NULL : gxi_get(call, id, kind, is);
+    if (id && !GXI_LOAD(&gxi.start.started) && !gxi_get(call, id, kind, role)) return NULL;
+    return gxi_begin(call) ? NULL : gxi_get(call, id, kind, role);
 }
 static GXI_NOINLINE gxi_slot *gxi_begin_with_context(gxi_call *call, gpuexec_context context) {
     return gxi_begin_with(call, context.id, GXI_CONTEXT, "the context");
 }
 /* The first step of an API call that creates or queries something in a context: its slot, with the context current
    until gxi_leave; NULL after a failure. */
-static GXI_NOINLINE gxi_slot *gxi_begin_in(gxi_call *call, gpuexec_context context, gxi_scope *scope) {
+static GXI_NOINLINE gxi_slot *gxi_begin_in_context(gxi_call *call, gpuexec_context context, gxi_scope *scope) {
     gxi_slot *slot = gxi_begin_with_context(call, context);
     return slot && gxi_enter(call, slot->cu_context, scope) == GPUEXEC_OK ? slot : NULL;
 }
@@ -7796,19 +7796,19 @@ static int gxi_enter_cu(gxi_call *call, struct CUctx_st *context, gxi_scope *sco
 }
 
 /* Closes a handle and destroys its object. A handle that was never created is no failure. */
-static gpuexec_result gxi_destroy_handle(gxi_call *call, uint64_t id, unsigned kind, const char *is) {
+static gpuexec_result gxi_handle_destroy(gxi_call *call, uint64_t id, unsigned kind, const char *role) {
     gxi_scope scope = { 0, 0, 0, 0 };
     gxi_slot *slot;
     int cu;
-    if (gxi_was_never_made(id, kind)) return GPUEXEC_OK;
-    if (!(slot = gxi_get(call, id, kind, is))) return gxi_failed_with();
-    if (gxi_kinds[kind].is & GXI_MAY_WAIT && GXI_LOAD(&gxi.captures.count) &&
-        GXI_LOAD(&gxi.hooks.postpone)(call, NULL, id))
+    if (gxi_was_never_created(id, kind)) return GPUEXEC_OK;
+    if (!(slot = gxi_get(call, id, kind, role))) return gxi_failed_result();
+    if (gxi_kinds[kind].flags & GXI_MAY_WAIT && GXI_LOAD(&gxi.captures.count) &&
+        GXI_LOAD(&gxi.hooks.defer_free)(call, NULL, id))
         return GPUEXEC_OK;
-    if (gxi_kinds[kind].is & GXI_NEEDS_CONTEXT && gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
-    cu = gxi_destroy(call, slot);
+    if (gxi_kinds[kind].flags & GXI_NEEDS_CONTEXT && gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_result();
+    cu = gxi_slot_destroy(call, slot);
     gxi_leave(&scope);
-    return cu ? gxi_fail_cu(call, NULL, "cannot %s %s", gxi_kinds[kind].verb, is) : GPUEXEC_OK;
+    return cu ? gxi_fail_cu(call, NULL, "cannot %s %s", gxi_kinds[kind].verb, role) : GPUEXEC_OK;
 }
 
 /* Gives up what a handle holds: a retain of the primary context, or one reference to a created one. The driver requires
@@ -7822,7 +7822,7 @@ static int gxi_context_release(gxi_call *call, gxi_origin origin, struct CUctx_s
     if (!GXI_HAS(cuCtxDetach)) return GXI_TRY(cuCtxDestroy, (native));
     if ((cu = gxi_enter_cu(call, native, &scope)) != 0) return cu;
     cu = GXI_TRY(cuCtxDetach, (native));
-    if (GXI_BESIDE(cuCtxGetCurrent, (&current)) == 0 && current == native) gxi_leave(&scope);
+    if (GXI_TRY_TRACED(cuCtxGetCurrent, (&current)) == 0 && current == native) gxi_leave(&scope);
     return cu;
 }
 
@@ -7842,10 +7842,10 @@ static uint64_t gxi_context_new(gxi_call *call, struct CUctx_st *native, int ord
     info->origin = origin;
     info->users = 1;
     gxi_is_destroyed(call, native, &info->id);
-    gxi_note(call, 0);
+    gxi_call_set_result(call, 0);
     memset(&made, 0, sizeof made);
     made.cu_context = native;
-    made.is.context.info = info;
+    made.data.context.info = info;
     made.adopted = origin == GXI_ADOPTED;
     GXI_STORE(&gxi.hooks.close_context, &gxi_context_close);
     id = gxi_new(call, GXI_CONTEXT, &made, &gxi.objects.first[GXI_CONTEXT]);
@@ -7871,7 +7871,7 @@ static struct CUctx_st *gxi_context_open(gxi_call *call, int ordinal, const gpue
     struct CUctx_st *native = NULL, *popped = NULL;
     int cu;
     if (desc && gxi_check_desc(call, "gpuexec_context_desc", desc->start_canary, desc->end_canary)) return NULL;
-    if (gxi_begin(call) || gxi_device(call, ordinal, device)) return NULL;
+    if (gxi_begin(call) || gxi_device_open(call, ordinal, device)) return NULL;
     if (origin == GXI_PRIMARY && flags && GXI_TRY(cuDevicePrimaryCtxSetFlags, (*device, flags))) {
         gxi_fail_cu(call, NULL, "cannot set flags %u on the primary context of device %d", flags, ordinal);
         return NULL;
@@ -7889,7 +7889,7 @@ static struct CUctx_st *gxi_context_open(gxi_call *call, int ordinal, const gpue
     /* cuCtxCreate has made the new context current */
     if (origin == GXI_PRIMARY || GXI_TRY(cuCtxPopCurrent, (&popped)) == 0) return native;
     gxi_fail_cu(call, NULL, "cannot pop the new context of device %d from the thread's stack", ordinal);
-    GXI_BESIDE(cuCtxDestroy, (native));
+    GXI_TRY_TRACED(cuCtxDestroy, (native));
     return NULL;
 }
 static gpuexec_context gxi_context_make(gxi_call *call, int ordinal, const gpuexec_context_desc *desc,
@@ -7919,7 +7919,7 @@ static gxi_origin gxi_context_share(gxi_call *call, struct CUctx_st *native, int
         return GXI_ADOPTED;
     }
     if (active && other == native) return GXI_PRIMARY;
-    if (active) GXI_BESIDE(cuDevicePrimaryCtxRelease, (device));
+    if (active) GXI_TRY_TRACED(cuDevicePrimaryCtxRelease, (device));
     if (!GXI_HAS(cuCtxAttach) || !GXI_HAS(cuCtxDetach)) {
         gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "adopt it with gpuexec_context_from_native, "
                  "and close that handle before the context's owner destroys it", "this driver (CUDA %d.%d) does not "
@@ -7932,8 +7932,8 @@ static gxi_origin gxi_context_share(gxi_call *call, struct CUctx_st *native, int
 }
 /* A context that another library owns, the current one if native is NULL; with its device, and what gpuexec now holds
    of it. NULL after a failure. */
-static struct CUctx_st *gxi_context_of_others(gxi_call *call, struct CUctx_st *native, int share, int *device,
-                                              gxi_origin *origin) {
+static struct CUctx_st *gxi_context_find_foreign(gxi_call *call, struct CUctx_st *native, int share, int *device,
+                                                 gxi_origin *origin) {
     unsigned long long id = 0;
     gxi_scope scope;
     int ok;
@@ -7957,14 +7957,14 @@ static struct CUctx_st *gxi_context_of_others(gxi_call *call, struct CUctx_st *n
 }
 static int gxi_ordinal_of_device(const gxi_call *call, int device) { /* the CUdevice if no ordinal has it */
     int ordinal, other = 0;
-    for (ordinal = 0; ordinal < GXI_MOST_DEVICES && GXI_BESIDE(cuDeviceGet, (&other, ordinal)) == 0; ordinal++)
+    for (ordinal = 0; ordinal < GXI_MAX_DEVICES && GXI_TRY_TRACED(cuDeviceGet, (&other, ordinal)) == 0; ordinal++)
         if (other == device) return ordinal;
     return device;
 }
 static gpuexec_context gxi_context_adopt(gxi_call *call, struct CUctx_st *native, int share) {
     gxi_origin origin = GXI_ADOPTED;
     int device = 0, ordinal = 0;
-    native = gxi_context_of_others(call, native, share, &device, &origin);
+    native = gxi_context_find_foreign(call, native, share, &device, &origin);
     if (native) ordinal = gxi_ordinal_of_device(call, device);
     return gxi_context_handle(call, native, ordinal, device, origin);
 }
@@ -7979,20 +7979,20 @@ GPUEXEC_API gpuexec_context gpuexec_context_attach_at(const char *where, struct 
 
 static int gxi_context_count(const gxi_slot *slot, int change) {
     int users;
-    gxi_lock(&gxi_tables);
+    gxi_lock(&gxi_tables_mutex);
     users = gxi_context_of(slot)->users += change;
-    gxi_unlock(&gxi_tables);
+    gxi_unlock(&gxi_tables_mutex);
     return users;
 }
 GPUEXEC_API gpuexec_result gpuexec_context_retain_at(const char *where, gpuexec_context context) {
     gxi_slot *slot;
     GXI_CALL(gpuexec_context_retain, GXI_MAKES);
-    if (!(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return gxi_failed_with();
+    if (!(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return gxi_failed_result();
     gxi_context_count(slot, 1);
     return GPUEXEC_OK;
 }
 GPUEXEC_API int gpuexec_context_users(gpuexec_context context) {
-    const gxi_slot *slot = gxi_queried("gpuexec_context_users", context.id, GXI_CONTEXT, "the context");
+    const gxi_slot *slot = gxi_get_to_query("gpuexec_context_users", context.id, GXI_CONTEXT, "the context");
     return slot ? gxi_context_count(slot, 0) : 0;
 }
 
@@ -8006,24 +8006,24 @@ static unsigned gxi_audit_depth(void) {
     return gxi_local.depth;
 }
 
-static gpuexec_result gxi_current(gxi_call *call, struct CUctx_st **current) {
+static gpuexec_result gxi_current_context(gxi_call *call, struct CUctx_st **current) {
     *current = NULL;
     return GXI_TRY(cuCtxGetCurrent, (current)) ? gxi_fail_cu(call, NULL, "cannot query the current context")
         : GPUEXEC_OK;
 }
-static gpuexec_result gxi_push(gxi_call *call, gpuexec_context context) {
+static gpuexec_result gxi_context_push(gxi_call *call, gpuexec_context context) {
     struct CUctx_st *below = NULL;
     gxi_slot *slot;
     unsigned depth;
     const char *place;
-    if (!(slot = gxi_begin_with_context(call, context))) return gxi_failed_with();
-    if ((place = gxi_keep(call->where)) == NULL && call->where)
+    if (!(slot = gxi_begin_with_context(call, context))) return gxi_failed_result();
+    if ((place = gxi_place_copy(call->where)) == NULL && call->where)
         return gxi_fail_memory(call, "record the place of the push");
     if (GXI_TRY(cuCtxGetCurrent, (&below)) || GXI_TRY(cuCtxPushCurrent, (slot->cu_context)))
         return gxi_fail_cu(call, NULL, "cannot make the context current");
     depth = gxi_audit_depth();
     if (depth < GXI_AUDIT_DEPTH) {
-        gxi_pushed *p = &gxi_local.pushes[depth];
+        gxi_pushed_context *p = &gxi_local.pushes[depth];
         p->context = context.id;
         p->native = slot->cu_context;
         p->below = below;
@@ -8034,11 +8034,11 @@ static gpuexec_result gxi_push(gxi_call *call, gpuexec_context context) {
 }
 
 /* Explains why the current context is not the one to be popped. */
-static GXI_COLD gpuexec_result gxi_fail_pop(gxi_call *call, const struct CUctx_st *native,
-                                            const struct CUctx_st *current) {
+static GXI_COLD gpuexec_result gxi_fail_context_pop(gxi_call *call, const struct CUctx_st *native,
+                                                    const struct CUctx_st *current) {
     const unsigned depth = gxi_audit_depth();
-    const gxi_pushed *last = depth && depth <= GXI_AUDIT_DEPTH ? &gxi_local.pushes[depth - 1] : NULL;
-    const char *at = gxi_place(last ? last->where : NULL);
+    const gxi_pushed_context *last = depth && depth <= GXI_AUDIT_DEPTH ? &gxi_local.pushes[depth - 1] : NULL;
+    const char *at = gxi_place_text(last ? last->where : NULL);
     const gxi_context_name it = gxi_name_context(native, 0), other = gxi_name_context(current, 0),
                     pushed = gxi_name_context(last ? last->native : NULL, last ? last->context : 0);
     char now[sizeof other.text + 32] = "no context is current";
@@ -8069,20 +8069,20 @@ static GXI_COLD gpuexec_result gxi_fail_pop(gxi_call *call, const struct CUctx_s
                     "%s, pushed at %s, is no longer current: another context has since been pushed or set; %s", it.text,
                     at, now);
 }
-static gpuexec_result gxi_pop(gxi_call *call, gpuexec_context context) {
+static gpuexec_result gxi_context_pop(gxi_call *call, gpuexec_context context) {
     struct CUctx_st *current, *native;
     const gxi_slot *slot = gxi_peek(context.id, GXI_CONTEXT);
     unsigned depth, at;
-    if (gxi_begin(call)) return gxi_failed_with();
+    if (gxi_begin(call)) return gxi_failed_result();
     depth = gxi_audit_depth();
     for (at = depth < GXI_AUDIT_DEPTH ? depth : GXI_AUDIT_DEPTH;
          at > 0 && gxi_local.pushes[at - 1].context != context.id; at--) {}
     if (!slot && !at) return gxi_fail_handle(call, context.id, GXI_CONTEXT, "the context");
     /* a context that has been closed since can still be popped */
     native = slot ? slot->cu_context : gxi_local.pushes[at - 1].native;
-    if (gxi_current(call, &current)) return gxi_failed_with();
+    if (gxi_current_context(call, &current)) return gxi_failed_result();
     if (current != native) {
-        if (slot) return gxi_fail_pop(call, native, current);
+        if (slot) return gxi_fail_context_pop(call, native, current);
         gxi_local.depth = at - 1;                                    /* its destruction has popped it */
         return gxi_fail_handle(call, context.id, GXI_CONTEXT, "the context");
     }
@@ -8093,24 +8093,24 @@ static gpuexec_result gxi_pop(gxi_call *call, gpuexec_context context) {
 }
 GPUEXEC_API gpuexec_result gpuexec_context_push_at(const char *where, gpuexec_context context) {
     GXI_CALL(gpuexec_context_push, GXI_MAKES);
-    return gxi_push(call, context);
+    return gxi_context_push(call, context);
 }
 GPUEXEC_API gpuexec_result gpuexec_context_pop_at(const char *where, gpuexec_context context) {
     GXI_CALL(gpuexec_context_pop, GXI_CLEANS);
-    return gxi_pop(call, context);
+    return gxi_context_pop(call, context);
 }
 GPUEXEC_API gpuexec_context_scope gpuexec_context_scope_begin_at(const char *where, gpuexec_context context) {
     gpuexec_context_scope scope;
     GXI_CALL(GPUEXEC_CONTEXT_SCOPE, GXI_MAKES);
     scope.context = context;
     scope.where = where;
-    scope.entered = gxi_push(call, context) == GPUEXEC_OK;
+    scope.entered = gxi_context_push(call, context) == GPUEXEC_OK;
     return scope;
 }
 GPUEXEC_API void gpuexec_context_scope_end(gpuexec_context_scope *scope) {
     const char *where = scope->where;
     GXI_CALL(GPUEXEC_CONTEXT_SCOPE, GXI_MAKES);  /* the result is not visible to the caller: latch its failure */
-    if (scope->entered) gxi_pop(call, scope->context);
+    if (scope->entered) gxi_context_pop(call, scope->context);
     scope->entered = 0;
 }
 GPUEXEC_API size_t gpuexec_context_stack_text_at(const char *where, char *text, size_t bytes) {
@@ -8119,7 +8119,7 @@ GPUEXEC_API size_t gpuexec_context_stack_text_at(const char *where, char *text, 
     unsigned depth, i;
     GXI_CALL(gpuexec_context_stack_text, GXI_QUERIES);
     if (text && bytes) *text = 0;
-    if (gxi_begin(call) || gxi_current(call, &current)) return 0;
+    if (gxi_begin(call) || gxi_current_context(call, &current)) return 0;
     depth = gxi_audit_depth();
     if (depth > GXI_AUDIT_DEPTH)
         gxi_add(&t, "the last %u pushes through gpuexec are not recorded\n", depth - GXI_AUDIT_DEPTH);
@@ -8127,32 +8127,32 @@ GPUEXEC_API size_t gpuexec_context_stack_text_at(const char *where, char *text, 
         gxi_add(&t, current ? "context %p, current, not pushed through gpuexec\n" : "no context is current\n",
                 (void *)current);
     for (i = depth < GXI_AUDIT_DEPTH ? depth : GXI_AUDIT_DEPTH; i-- > 0; ) {
-        const gxi_pushed *p = &gxi_local.pushes[i];
+        const gxi_pushed_context *p = &gxi_local.pushes[i];
         const gxi_slot *slot = gxi_peek(p->context, GXI_CONTEXT);
         gxi_add(&t, "context %p", (void *)p->native);
         if (slot) gxi_add(&t, " on device %d", gxi_context_of(slot)->ordinal);
         else gxi_add(&t, ", since closed");
         gxi_add(&t, "%s, pushed at %s\n", i + 1 == depth && current == p->native ? ", current" : "",
-                gxi_place(p->where));
+                gxi_place_text(p->where));
         if (p->below && (!i || p->below != p[-1].native))
             gxi_add(&t, "context %p, not pushed through gpuexec\n", (void *)p->below);
     }
-    return gxi_text_give(call, &t, text, bytes);
+    return gxi_text_return(call, &t, text, bytes);
 }
 GPUEXEC_API int gpuexec_context_is_current_at(const char *where, gpuexec_context context) {
     struct CUctx_st *current;
     gxi_slot *slot;
     GXI_CALL(gpuexec_context_is_current, GXI_QUERIES);
-    return (slot = gxi_begin_with_context(call, context)) != NULL && gxi_current(call, &current) == GPUEXEC_OK &&
+    return (slot = gxi_begin_with_context(call, context)) != NULL && gxi_current_context(call, &current) == GPUEXEC_OK &&
         current == slot->cu_context;
 }
 
 GPUEXEC_API struct CUctx_st *gpuexec_context_native(gpuexec_context context) {
-    const gxi_slot *slot = gxi_queried("gpuexec_context_native", context.id, GXI_CONTEXT, "the context");
+    const gxi_slot *slot = gxi_get_to_query("gpuexec_context_native", context.id, GXI_CONTEXT, "the context");
     return slot ? slot->cu_context : NULL;
 }
 GPUEXEC_API int gpuexec_context_device(gpuexec_context context) {
-    const gxi_slot *slot = gxi_queried("gpuexec_context_device", context.id, GXI_CONTEXT, "the context");
+    const gxi_slot *slot = gxi_get_to_query("gpuexec_context_device", context.id, GXI_CONTEXT, "the context");
     return slot ? gxi_context_of(slot)->ordinal : -1;
 }
 GPUEXEC_API gpuexec_result gpuexec_context_get_memory_at(const char *where, gpuexec_context context, size_t *available,
@@ -8161,7 +8161,7 @@ GPUEXEC_API gpuexec_result gpuexec_context_get_memory_at(const char *where, gpue
     size_t a = 0, t = 0;
     int cu;
     GXI_CALL(gpuexec_context_get_memory, GXI_QUERIES);
-    if (!gxi_begin_in(call, context, &scope)) return gxi_failed_with();
+    if (!gxi_begin_in_context(call, context, &scope)) return gxi_failed_result();
     cu = GXI_TRY(cuMemGetInfo, (&a, &t));
     gxi_leave(&scope);
     if (available) *available = a;
@@ -8181,27 +8181,27 @@ GPUEXEC_API gpuexec_result gpuexec_context_set_limit_at(const char *where, gpuex
                                                         size_t value) {
     gxi_slot *slot;
     gxi_scope scope;
-    size_t is = 0;
+    size_t current = 0;
     int cu, unknown = 0;
     GXI_CALL(gpuexec_context_set_limit, GXI_MAKES);
-    if (gxi_check_limit(call, limit) || !(slot = gxi_begin_in(call, context, &scope))) return gxi_failed_with();
+    if (gxi_check_limit(call, limit) || !(slot = gxi_begin_in_context(call, context, &scope))) return gxi_failed_result();
     cu = GXI_TRY(cuCtxSetLimit, ((int)limit, value));
-    if (cu) GXI_BESIDE(cuCtxGetLimit, (&is, (int)limit));                   /* for the text */
-    else unknown = GXI_TRY(cuCtxGetLimit, (&is, (int)limit));
+    if (cu) GXI_TRY_TRACED(cuCtxGetLimit, (&current, (int)limit));          /* for the text */
+    else unknown = GXI_TRY(cuCtxGetLimit, (&current, (int)limit));
     gxi_leave(&scope);
     if (cu == GXI_UNSUPPORTED_LIMIT) return gxi_fail_cu(call, NULL, "limit %s is not supported by device %d",
                                                         gxi_limit_names[limit], gxi_context_of(slot)->ordinal);
     if (cu) return gxi_fail_cu(call, NULL, "cannot set limit %s of device %d's context to %llu: it remains %llu",
                                gxi_limit_names[limit], gxi_context_of(slot)->ordinal, (unsigned long long)value,
-                               (unsigned long long)is);
+                               (unsigned long long)current);
     if (unknown)
         return gxi_fail_cu(call, NULL, "cannot query the new limit %s of device %d's context",
                            gxi_limit_names[limit],
                                      gxi_context_of(slot)->ordinal);
-    if (is < value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "request less",
-                                    "cannot set limit %s to %llu: device %d allows at most %llu, which is now the "
-                                    "limit", gxi_limit_names[limit],
-                                    (unsigned long long)value, gxi_context_of(slot)->ordinal, (unsigned long long)is);
+    if (current < value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "request less",
+                                         "cannot set limit %s to %llu: device %d allows at most %llu, which is now the "
+                                         "limit", gxi_limit_names[limit],
+                                         (unsigned long long)value, gxi_context_of(slot)->ordinal, (unsigned long long)current);
     return GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_context_get_limit_at(const char *where, gpuexec_context context, gpuexec_limit limit,
@@ -8211,7 +8211,7 @@ GPUEXEC_API gpuexec_result gpuexec_context_get_limit_at(const char *where, gpuex
     int cu;
     GXI_CALL(gpuexec_context_get_limit, GXI_QUERIES);
     if (gxi_is_null(call, value, "value")) return GPUEXEC_BAD_ARGUMENT;
-    if (gxi_check_limit(call, limit) || !(slot = gxi_begin_in(call, context, &scope))) return gxi_failed_with();
+    if (gxi_check_limit(call, limit) || !(slot = gxi_begin_in_context(call, context, &scope))) return gxi_failed_result();
     cu = GXI_TRY(cuCtxGetLimit, (value, (int)limit));
     gxi_leave(&scope);
     return cu
@@ -8224,51 +8224,51 @@ GPUEXEC_API gpuexec_result gpuexec_context_get_priorities_at(const char *where, 
     gxi_scope scope;
     int cu;
     GXI_CALL(gpuexec_context_get_priorities, GXI_QUERIES);
-    if (!gxi_begin_in(call, context, &scope)) return gxi_failed_with();
+    if (!gxi_begin_in_context(call, context, &scope)) return gxi_failed_result();
     cu = GXI_TRY(cuCtxGetStreamPriorityRange, (least, greatest));
     gxi_leave(&scope);
     return cu ? gxi_fail_cu(call, NULL, "cannot query the stream priorities") : GPUEXEC_OK;
 }
 
 /* The failure that a wait returns for a mark that it took off a stream. */
-static gpuexec_result gxi_take_refused(gxi_call *call, uint32_t refused) {
+static gpuexec_result gxi_refused_take_error(gxi_call *call, uint32_t refused) {
     if (!refused) return GPUEXEC_OK;
-    if (refused != GXI_LATCH_WITHOUT_TEXT) return gxi_take_of_others(call, refused);
+    if (refused != GXI_LATCH_WITHOUT_TEXT) return gxi_thread_take_error(call, refused);
     gxi_fail(call, GPUEXEC_OUT_OF_HOST_MEMORY, NULL,
              "out of host memory: a call enqueued nothing on the stream, and its reason could not be stored");
-    return gxi_take();
+    return gxi_take_error();
 }
 /* Takes the latched failure; if there is none, the reason why another thread's call enqueued nothing on that stream. */
-static gpuexec_result gxi_take_of_stream(gxi_call *call, gxi_slot *stream) {
-    const gpuexec_result result = gxi_take();
-    const uint32_t refused = result ? 0 : GXI_LOAD(&stream->of.refused);
-    if (refused) GXI_STORE(&stream->of.refused, 0);
-    return result ? result : gxi_take_refused(call, refused);
+static gpuexec_result gxi_stream_take_error(gxi_call *call, gxi_slot *stream) {
+    const gpuexec_result result = gxi_take_error();
+    const uint32_t refused = result ? 0 : GXI_LOAD(&stream->word.refused);
+    if (refused) GXI_STORE(&stream->word.refused, 0);
+    return result ? result : gxi_refused_take_error(call, refused);
 }
 /* The same for all streams of a context. Holds the mutex, because other threads may destroy streams meanwhile. */
-static gpuexec_result gxi_take_of_context(gxi_call *call, const gxi_slot *context) {
+static gpuexec_result gxi_context_take_error(gxi_call *call, const gxi_slot *context) {
     gxi_context *const info = gxi_context_of(context);
-    const gpuexec_result result = gxi_take();
+    const gpuexec_result result = gxi_take_error();
     uint32_t refused = 0;
     gxi_slot *stream;
     if (result || !GXI_LOAD(&info->refused)) return result;
-    gxi_lock(&gxi_tables);
+    gxi_lock(&gxi_tables_mutex);
     GXI_STORE(&info->refused, 0);                /* cleared first: a thread that marks a stream now sets it again */
-    for (stream = gxi_first_held(&info->first[GXI_STREAM]); stream && !refused; stream = gxi_next_held(stream)) {
-        refused = GXI_LOAD(&stream->of.refused);
+    for (stream = gxi_first_locked(&info->first[GXI_STREAM]); stream && !refused; stream = gxi_next_locked(stream)) {
+        refused = GXI_LOAD(&stream->word.refused);
         if (!refused) continue;
-        GXI_STORE(&stream->of.refused, 0);
-        if (refused != GXI_LATCH_WITHOUT_TEXT && !gxi_latched_elsewhere(refused)) refused = 0;   /* already taken */
+        GXI_STORE(&stream->word.refused, 0);
+        if (refused != GXI_LATCH_WITHOUT_TEXT && !gxi_failure_latched_elsewhere(refused)) refused = 0;  /* already taken */
     }
     if (refused) GXI_STORE(&info->refused, 1);   /* there may be more */
-    gxi_unlock(&gxi_tables);
-    return gxi_take_refused(call, refused);
+    gxi_unlock(&gxi_tables_mutex);
+    return gxi_refused_take_error(call, refused);
 }
-/* The last step of a call that waits: latches its own failure, for gxi_take. */
-static void gxi_waited(gxi_call *call, int cu, const gxi_slot *slot, const char *what) {
+/* The last step of a call that waits: latches its own failure, for gxi_take_error. */
+static void gxi_wait_finish(gxi_call *call, int cu, const gxi_slot *slot, const char *what) {
     if (cu) gxi_fail_wait(call, what);
-    else if (GXI_LOAD(&gxi.barriers.count)) GXI_LOAD(&gxi.hooks.look_at_barriers)(call, slot->cu_context, NULL, 0);
-    if (GXI_LOAD(&gxi.captures.postponed)) GXI_LOAD(&gxi.hooks.do_postponed)(call, 0);
+    else if (GXI_LOAD(&gxi.barriers.count)) GXI_LOAD(&gxi.hooks.check_barriers)(call, slot->cu_context, NULL, 0);
+    if (GXI_LOAD(&gxi.captures.deferred)) GXI_LOAD(&gxi.hooks.run_deferred_frees)(call, 0);
 }
 
 GPUEXEC_API gpuexec_result gpuexec_context_sync_at(const char *where, gpuexec_context context) {
@@ -8277,19 +8277,19 @@ GPUEXEC_API gpuexec_result gpuexec_context_sync_at(const char *where, gpuexec_co
     gxi_scope scope;
     int cu;
     GXI_CALL(gpuexec_context_sync, GXI_WAITS);
-    if (!(slot = gxi_begin_in(call, context, &scope))) return gxi_take();
-    stream = gxi_capturing(slot->cu_context, 1);
+    if (!(slot = gxi_begin_in_context(call, context, &scope))) return gxi_take_error();
+    stream = gxi_capturing_stream_in(slot->cu_context, 1);
     if (stream)
         gxi_fail(call, GPUEXEC_CAPTURING, "end the capture first, or wait for another stream or an event",
-                 "cannot wait for the context: its stream created at %s captures", gxi_place(stream->where));
+                 "cannot wait for the context: its stream created at %s captures", gxi_place_text(stream->where));
     cu = stream ? 0 : GXI_TRY_VOID(cuCtxSynchronize);
     gxi_leave(&scope);
-    if (stream) return gxi_take();
-    gxi_waited(call, cu, slot, "the context");
-    return gxi_take_of_context(call, slot);
+    if (stream) return gxi_take_error();
+    gxi_wait_finish(call, cu, slot, "the context");
+    return gxi_context_take_error(call, slot);
 }
 
-static int gxi_context_end(gxi_call *call, gxi_slot *old) {
+static int gxi_context_destroy(gxi_call *call, gxi_slot *old) {
     gxi_context *info = gxi_context_of(old);
     const int cu = old->adopted ? 0 : gxi_context_release(call, info->origin, old->cu_context, info->device);
     gxi_free(info->wait_events);
@@ -8298,19 +8298,19 @@ static int gxi_context_end(gxi_call *call, gxi_slot *old) {
 }
 
 /* Whether freeing the memory must wait for its context's work, because the driver does not. */
-static int gxi_waits(const gxi_range *range) { return range->pooled && range->pooled != GXI_COMBINED; }
+static int gxi_range_must_wait(const gxi_range *range) { return range->pooled && range->pooled != GXI_COMBINED; }
 /* wait: for the current context's work, unless the driver does that itself. */
-static int gxi_free_range(gxi_call *call, const gxi_range *range, int wait) {
+static int gxi_range_free(gxi_call *call, const gxi_range *range, int wait) {
     void *const host = (void *)(uintptr_t)range->lo;
     const gxi_slot *const context = gxi_peek(range->context, GXI_CONTEXT);
     /* while a stream captures, only the end of a context frees such memory: our own streams have been waited for */
-    const int pooled = gxi_waits(range) && wait && !(context && gxi_capturing(context->cu_context, 1)),
+    const int pooled = gxi_range_must_wait(range) && wait && !(context && gxi_capturing_stream_in(context->cu_context, 1)),
               waited = pooled ? GXI_TRY_VOID(cuCtxSynchronize) : 0;
     int cu = 0;
     GXI_HOOK(graphs_lose, (call, range, NULL));
-    GXI_RELAXED {
-        cu = waited && range->pooled == GXI_IMPORTED       ? GXI_BESIDE(cuIpcCloseMemHandle, (range->lo))
-             : waited                                      ? GXI_BESIDE(cuMemFree, (range->lo))  /* a kernel failed */
+    GXI_IN_RELAXED_MODE {
+        cu = waited && range->pooled == GXI_IMPORTED       ? GXI_TRY_TRACED(cuIpcCloseMemHandle, (range->lo))
+             : waited                                      ? GXI_TRY_TRACED(cuMemFree, (range->lo))  /* a kernel failed */
              : range->kind == GPUEXEC_MEMORY_PINNED        ? GXI_TRY(cuMemFreeHost, (host))
                : range->kind == GPUEXEC_MEMORY_REGISTERED ? GXI_TRY(cuMemHostUnregister, (host))
                : range->pooled == GXI_IMPORTED            ? GXI_TRY(cuIpcCloseMemHandle, (range->lo))
@@ -8329,21 +8329,21 @@ static int gxi_context_is_gone(const gxi_call *call, const gxi_slot *context) {
 static gpuexec_result gxi_context_drain(gxi_call *call, const gxi_slot *slot) {
     gpuexec_result result = GPUEXEC_OK;
     const gxi_slot *child;
-    if (!slot->adopted && !gxi_capturing(slot->cu_context, 0))
+    if (!slot->adopted && !gxi_capturing_stream_in(slot->cu_context, 0))
         return GXI_TRY_VOID(cuCtxSynchronize)
             ? gxi_fail_wait(call, "the context's pending work") : GPUEXEC_OK;
-    for (child = gxi_first(&gxi_context_of(slot)->first[GXI_STREAM]); child; child = gxi_after(child))
-        if (!child->adopted && !gxi_captures(child) && GXI_TRY(cuStreamSynchronize, (child->is.stream.native)) &&
+    for (child = gxi_first_child(&gxi_context_of(slot)->first[GXI_STREAM]); child; child = gxi_next_child(child))
+        if (!child->adopted && !gxi_capture_status_of(child) && GXI_TRY(cuStreamSynchronize, (child->data.stream.native)) &&
             !result)
             result = gxi_fail_wait(call, "a stream's pending work");
     return result;
 }
 static int gxi_is_last_handle(const gxi_slot *context) {             /* on the same CUcontext */
     const gxi_slot *other;
-    gxi_lock(&gxi_tables);                       /* other threads may open and close contexts */
-    other = gxi_first_held(&gxi.objects.first[GXI_CONTEXT]);
-    while (other && (other == context || other->cu_context != context->cu_context)) other = gxi_next_held(other);
-    gxi_unlock(&gxi_tables);
+    gxi_lock(&gxi_tables_mutex);                 /* other threads may open and close contexts */
+    other = gxi_first_locked(&gxi.objects.first[GXI_CONTEXT]);
+    while (other && (other == context || other->cu_context != context->cu_context)) other = gxi_next_locked(other);
+    gxi_unlock(&gxi_tables_mutex);
     return !other;
 }
 /* Closes everything in a context, then the context, even if some of it fails. Returns the first failure. */
@@ -8359,53 +8359,53 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
         : GPUEXEC_OK;
     const int gone = gxi_context_is_gone(call, slot);                /* with all its objects */
     const char *const by = gone && !stuck ? gxi_outside : call->function;
-    const gpuexec_result ended = gxi_end_captures(call, slot, gone),
-                         freed = GXI_LOAD(&gxi.captures.postponed) ? GXI_LOAD(&gxi.hooks.do_postponed)(call, slot->id)
+    const gpuexec_result ended = gxi_context_abort_captures(call, slot, gone),
+                         freed = GXI_LOAD(&gxi.captures.deferred) ? GXI_LOAD(&gxi.hooks.run_deferred_frees)(call, slot->id)
                              : GPUEXEC_OK;
-    const int ends = !slot->adopted && gxi_is_last_handle(slot);
+    const int is_last = !slot->adopted && gxi_is_last_handle(slot);
     const int entered = !gone && (result = gxi_enter(call, slot->cu_context, &scope)) == GPUEXEC_OK;
     if (entered) result = gxi_context_drain(call, slot);
-    if (ends) GXI_HOOK(graphs_lose, (call, NULL, slot));
+    if (is_last) GXI_HOOK(graphs_lose, (call, NULL, slot));
     for (turn = 0; turn < 2; turn++) {
-        gpuexec_result (*context_ends)(gxi_call *, uint64_t);
+        gpuexec_result (*before_close)(gxi_call *, uint64_t);
         gpuexec_result other;
-        context_ends = GXI_LOAD(&gxi.hooks.context_ends[turn]);
-        other = context_ends ? context_ends(call, slot->id) : GPUEXEC_OK;
+        before_close = GXI_LOAD(&gxi.hooks.before_close[turn]);
+        other = before_close ? before_close(call, slot->id) : GPUEXEC_OK;
         if (!result) result = other;
     }
-    for (i = 0; i < info->nwait_events && !gone; i++) GXI_BESIDE(cuEventDestroy, (info->wait_events[i].native));
+    for (i = 0; i < info->nwait_events && !gone; i++) GXI_TRY_TRACED(cuEventDestroy, (info->wait_events[i].native));
     if (info->copier_module && !gone && GXI_TRY(cuModuleUnload, (info->copier_module)) && !result)
         result = gxi_fail_cu(call, NULL, "closing the context: cannot unload the kernel of gpuexec_copy_many");
-    for (turn = 1; turn <= GXI_TURNS; turn++) for (kind = 1; kind < GXI_KINDS; kind++) {
+    for (turn = 1; turn <= GXI_CLOSE_TURNS; turn++) for (kind = 1; kind < GXI_KINDS; kind++) {
         if (gxi_kinds[kind].turn != turn) continue;
-        while ((child = gxi_first(&info->first[kind])) != NULL) {
+        while ((child = gxi_first_child(&info->first[kind])) != NULL) {
             const char *made_at = child->where;
-            if (gone && (stuck || !(gxi_kinds[kind].is & GXI_OUTLIVES))) child->adopted = 1;
-            if (gxi_destroy_by(call, by, child) && !result)
+            if (gone && (stuck || !(gxi_kinds[kind].flags & GXI_OUTLIVES))) child->adopted = 1;
+            if (gxi_slot_destroy_by(call, by, child) && !result)
                 result = gxi_fail_cu(call, NULL, "closing the context: cannot destroy %s %s created at %s",
-                                     GXI_A(kind), gxi_place(made_at));
+                                     GXI_A_KIND(kind), gxi_place_text(made_at));
         }
     }
-    while (gxi_range_take(slot, &range, call->where)) {
+    while (gxi_context_remove_range(slot, &range, call->where)) {
         cu = 0;
         if (stuck) continue;
         if (range.pooled == GXI_OF_GRAPH || (range.pooled == GXI_POOLED && gone))
-            GXI_BESIDE(cuMemFree, (range.lo));   /* it may be freed, or the context, which it outlives */
-        else if (!gone) cu = gxi_free_range(call, &range, slot->adopted);
+            GXI_TRY_TRACED(cuMemFree, (range.lo));  /* it may be freed, or the context, which it outlives */
+        else if (!gone) cu = gxi_range_free(call, &range, slot->adopted);
         if (cu && cu != GXI_DEINITIALIZED && !result)
             result = gxi_fail_cu(call, NULL, "closing the context: cannot free memory %s at %s",
-                                 gxi_memory_verbs[range.kind], gxi_place(range.where));
+                                 gxi_memory_verbs[range.kind], gxi_place_text(range.where));
     }
-    if (ends && !gone) GXI_HOOK(graphs_lose, (call, NULL, NULL));
+    if (is_last && !gone) GXI_HOOK(graphs_lose, (call, NULL, NULL));
     if (info->pool && !stuck && (cu = GXI_LOAD(&gxi.hooks.leave_pool)(call, info)) != 0 && cu != GXI_DEINITIALIZED &&
         !result)
         result = gxi_fail_cu(call, NULL, "closing the context: cannot destroy its memory pool");
     gxi_leave(&scope);
-    if (gone && !stuck && info->origin == GXI_PRIMARY) GXI_BESIDE(cuDevicePrimaryCtxRelease, (info->device));
+    if (gone && !stuck && info->origin == GXI_PRIMARY) GXI_TRY_TRACED(cuDevicePrimaryCtxRelease, (info->device));
     if (gone) slot->adopted = 1;
-    gxi_lock(&gxi_borrowing);
-    cu = gxi_destroy_by(call, by, slot);
-    gxi_unlock(&gxi_borrowing);
+    gxi_lock(&gxi_borrowed_mutex);
+    cu = gxi_slot_destroy_by(call, by, slot);
+    gxi_unlock(&gxi_borrowed_mutex);
     if (cu && !result) result = gxi_fail_cu(call, NULL, "cannot release the context");
     return stuck ? stuck : result ? result : ended ? ended : freed;
 }
@@ -8413,8 +8413,8 @@ static gpuexec_result gxi_context_close(gxi_call *call, gxi_slot *slot) {
 GPUEXEC_API gpuexec_result gpuexec_context_close_at(const char *where, gpuexec_context context) {
     gxi_slot *slot;
     GXI_CALL(gpuexec_context_close, GXI_CLEANS);
-    if (gxi_was_never_made(context.id, GXI_CONTEXT)) return GPUEXEC_OK;
-    if (!(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return gxi_failed_with();
+    if (gxi_was_never_created(context.id, GXI_CONTEXT)) return GPUEXEC_OK;
+    if (!(slot = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return gxi_failed_result();
     if (gxi_context_count(slot, -1) > 0) return GPUEXEC_OK;
     return gxi_context_close(call, slot);
 }
@@ -8429,7 +8429,7 @@ static void gxi_report_leaks(void) {
     for (kind = 1; kind < GXI_KINDS; kind++) for (index = 0; index < gxi.objects.slots; index++) {
         const gxi_slot *slot = gxi_slot_at(index);
         if (!slot->id || gxi_kind_of(slot->id) != kind || slot->owned) continue;
-        snprintf(line, sizeof line, "gpuexec: leak: %s %s, created at %s\n", GXI_A(kind), gxi_place(slot->where));
+        snprintf(line, sizeof line, "gpuexec: leak: %s %s, created at %s\n", GXI_A_KIND(kind), gxi_place_text(slot->where));
         gxi_log_line(GPUEXEC_LOG_WARNING, line, sizeof line);
     }
     for (at = 0; at < gxi.ranges.nleaves; at++) for (i = 0; i < gxi.ranges.leaves[at].count; i++) {
@@ -8437,20 +8437,20 @@ static void gxi_report_leaks(void) {
         if (GXI_LOAD(&r->state) != GXI_LIVE || r->pooled == GXI_OF_GRAPH) continue;
         snprintf(line, sizeof line, "gpuexec: leak: %llu bytes of %s memory at 0x%llx, %s at %s\n",
                  (unsigned long long)r->bytes, gxi_memory_kinds[r->kind], (unsigned long long)r->lo,
-                 gxi_memory_verbs[r->kind], gxi_place(r->where));
+                 gxi_memory_verbs[r->kind], gxi_place_text(r->where));
         gxi_log_line(GPUEXEC_LOG_WARNING, line, sizeof line);
     }
 }
 
 /* Closes an object that no other one owns. stuck: the driver must not be called for it. */
-static void gxi_end_last(gxi_call *call, gxi_slot *slot, int stuck) {
-    const struct gxi_kind *const row = gxi_row_of(slot->id);
+static void gxi_slot_close_unowned(gxi_call *call, gxi_slot *slot, int stuck) {
+    const struct gxi_kind *const row = gxi_kind_row_of(slot->id);
     const char *const made_at = slot->where;
-    if (row->is & GXI_OWNS) gxi_context_close(call, slot);
+    if (row->flags & GXI_OWNS) gxi_context_close(call, slot);
     else {
         if (stuck) slot->adopted = 1;
-        if (gxi_destroy(call, slot))
-            gxi_fail_cu(call, NULL, "cannot %s %s created at %s", row->verb, row->name, gxi_place(made_at));
+        if (gxi_slot_destroy(call, slot))
+            gxi_fail_cu(call, NULL, "cannot %s %s created at %s", row->verb, row->name, gxi_place_text(made_at));
     }
 }
 GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
@@ -8464,25 +8464,25 @@ GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
     GXI_CALL_NO_PLACE(gpuexec_shutdown, GXI_WAITS);
     if (gxi_local.in_log) return GPUEXEC_BAD_ARGUMENT; /* the logger must not call the library */
     if (GXI_LOAD(&gxi.start.started)) {
-        if (gxi_desc()->report_leaks) gxi_report_leaks();
-        slot = GXI_LOAD(&gxi.hooks.find_stuck) ? gxi_first(&gxi.objects.first[GXI_CONTEXT]) : NULL;
-        for (; slot; slot = gxi_after(slot))     /* all, before one is closed */
+        if (gxi_setup_desc()->report_leaks) gxi_report_leaks();
+        slot = GXI_LOAD(&gxi.hooks.find_stuck) ? gxi_first_child(&gxi.objects.first[GXI_CONTEXT]) : NULL;
+        for (; slot; slot = gxi_next_child(slot))  /* all, before one is closed */
             stuck |= GXI_LOAD(&gxi.hooks.find_stuck)(call, slot) != GPUEXEC_OK;
     }
-    for (turn = 1; turn <= GXI_TURNS; turn++) for (kind = 1; kind < GXI_KINDS; kind++) {
+    for (turn = 1; turn <= GXI_CLOSE_TURNS; turn++) for (kind = 1; kind < GXI_KINDS; kind++) {
         if (gxi_kinds[kind].last != turn) continue;
-        while ((slot = gxi_first(&gxi.objects.first[kind])) != NULL) gxi_end_last(call, slot, stuck);
+        while ((slot = gxi_first_child(&gxi.objects.first[kind])) != NULL) gxi_slot_close_unowned(call, slot, stuck);
     }
-    gxi_forget_slots();
+    gxi_slots_free();
     gxi.ipc.nlost = 0;
-    result = gxi_take();
+    result = gxi_take_error();
     own = result != GPUEXEC_OK;
-    if (!own) result = gxi_take_of_others(call, 0);
+    if (!own) result = gxi_thread_take_error(call, 0);
     if (result && gxi_thread.record) {           /* keep the text: the records are freed */
         kept = gxi_thread.record->last;
         memset(&gxi_thread.record->last, 0, sizeof gxi_thread.record->last);
     }
-    gxi_forget();
+    gxi_free_failures();
     memset(&gxi.cu, 0, sizeof gxi.cu);           /* the driver is never unloaded: CUDA does not survive that */
     GXI_STORE(&gxi.tools.nvrtc_version, 0);
     GXI_STORE(&gxi.tools.nvjitlink_version, 0);
@@ -8490,7 +8490,7 @@ GPUEXEC_API gpuexec_result gpuexec_shutdown(void) {
     gxi.driver.trace = 0;
     GXI_STORE(&gxi.start.settings, NULL);
     GXI_STORE(&gxi.start.started, 0);
-    if (kept.e.result && (record = gxi_record()) != NULL) gxi_write_last(record, &kept, own ? NULL : call);
+    if (kept.e.result && (record = gxi_thread_record_get()) != NULL) gxi_failure_write_last(record, &kept, own ? NULL : call);
     gxi_text_free(&kept.text);
     while (settings) {
         const gxi_settings *before = settings->before;
@@ -8716,13 +8716,13 @@ static int gxi_ptx_of_driver(int version) {
    >>impl-image   Shared by loading and linking: device code in memory, its kind and its headers; the JIT options and
    logs; the failures. Uses no handles except the context's. */
 
-static uint64_t gxi_le(const void *p, unsigned bytes) {              /* a little-endian number */
+static uint64_t gxi_read_le(const void *p, unsigned bytes) {         /* a little-endian number */
     uint64_t x = 0;
     while (bytes--) x = x << 8 | ((const unsigned char *)p)[bytes];
     return x;
 }
 /* Lengths in headers may have any value: a sum that overflows is the largest number, never a small one. */
-static uint64_t gxi_sum(uint64_t a, uint64_t b) { return a + b < a ? UINT64_MAX : a + b; }
+static uint64_t gxi_add_sizes(uint64_t a, uint64_t b) { return a + b < a ? UINT64_MAX : a + b; }
 
 /* The values up to GXI_LTO equal gpuexec_input_type's. */
 typedef enum gxi_image_kind { GXI_TEXT, GXI_PTX, GXI_CUBIN, GXI_FATBIN, GXI_OBJECT, GXI_ARCHIVE, GXI_LTO,
@@ -8732,55 +8732,55 @@ static const char *const gxi_image_kinds[] = { "unknown", "PTX text", "a cubin",
                                                "an ELF file without device code" };
 
 /* Compares byte by byte, because a text may end earlier. n 0: the length is not known. */
-static GXI_NOINLINE int gxi_starts(const void *image, size_t n, const char *magic) {
+static GXI_NOINLINE int gxi_starts_with(const void *image, size_t n, const char *magic) {
     const char *p = (const char *)image;
     size_t i;
     for (i = 0; magic[i]; i++) if ((n && i >= n) || p[i] != magic[i]) return 0;
     return 1;
 }
-static const unsigned char *gxi_search(const unsigned char *p, const unsigned char *end, const char *what) {
+static const unsigned char *gxi_find_bytes(const unsigned char *p, const unsigned char *end, const char *what) {
     for (; p < end && (p = (const unsigned char *)memchr(p, what[0], (size_t)(end - p))) != NULL; p++)
         if ((size_t)(end - p) >= strlen(what) && memcmp(p, what, strlen(what)) == 0) return p;
     return NULL;
 }
-static const char *gxi_search_text(const char *p, const char *end, const char *what) {
-    return (const char *)gxi_search((const unsigned char *)p, (const unsigned char *)end, what);
+static const char *gxi_find_text(const char *p, const char *end, const char *what) {
+    return (const char *)gxi_find_bytes((const unsigned char *)p, (const unsigned char *)end, what);
 }
 static int gxi_is_cuda_c(const char *text) { return strstr(text, "__global__") || strstr(text, "#include"); }
 #define GXI_FATBIN_MAGIC "\x50\xED\x55\xBA"
 #define GXI_FATBIN_WRAPPER_MAGIC "\xB1\x43\x62\x46"
 
 /* What an image, or a part of a fatbin, is for. suffix: 'a' (only this architecture), 'f' (its family), or 0. */
-typedef struct gxi_target { gxi_image_kind kind; int arch; char suffix; } gxi_target;
+typedef struct gxi_image_target { gxi_image_kind kind; int arch; char suffix; } gxi_image_target;
 
 /* Iterates over the parts of all fatbins in these bytes; a part's first number is 1 for PTX, 2 a cubin, 8 LTO-IR. */
-typedef struct gxi_targets { const unsigned char *p, *end, *part; uint64_t left; } gxi_targets;
-static gxi_targets gxi_targets_of(const unsigned char *p, const unsigned char *end) {
-    gxi_targets in = { 0, 0, 0, 0 };
+typedef struct gxi_image_targets { const unsigned char *p, *end, *part; uint64_t left; } gxi_image_targets;
+static gxi_image_targets gxi_targets_begin(const unsigned char *p, const unsigned char *end) {
+    gxi_image_targets in = { 0, 0, 0, 0 };
     in.p = p;
     in.end = end;
     return in;
 }
-static int gxi_next_target(gxi_targets *in, gxi_target *part) {
+static int gxi_targets_next(gxi_image_targets *in, gxi_image_target *part) {
     static const gxi_image_kind kinds[] = { GXI_TEXT, GXI_PTX, GXI_CUBIN, GXI_TEXT, GXI_TEXT, GXI_TEXT, GXI_TEXT,
                                             GXI_TEXT, GXI_LTO };
     uint64_t kind, bytes, flags;
     while (in->left < 16) {                      /* the next fatbin */
-        if (!in->p || (in->p = gxi_search(in->p, in->end, GXI_FATBIN_MAGIC)) == NULL || in->end - in->p < 16) return 0;
+        if (!in->p || (in->p = gxi_find_bytes(in->p, in->end, GXI_FATBIN_MAGIC)) == NULL || in->end - in->p < 16) return 0;
         in->part = in->p + 16;
-        in->left = gxi_le(in->p + 8, 8);
+        in->left = gxi_read_le(in->p + 8, 8);
         /* version 1, and 16 bytes of header; what is in a fatbin is not searched for others: each byte is read once */
-        if (gxi_le(in->p + 4, 4) == 0x100001 && in->left <= (uint64_t)(in->end - in->part)) in->p = in->part + in->left;
+        if (gxi_read_le(in->p + 4, 4) == 0x100001 && in->left <= (uint64_t)(in->end - in->part)) in->p = in->part + in->left;
         else {
             in->left = 0;
             in->p += 4;
         }
     }
-    kind = gxi_le(in->part, 2);
-    bytes = gxi_sum(gxi_le(in->part + 4, 4), gxi_le(in->part + 8, 8));
-    flags = in->left < 48 ? 0 : gxi_le(in->part + 40, 8);
+    kind = gxi_read_le(in->part, 2);
+    bytes = gxi_add_sizes(gxi_read_le(in->part + 4, 4), gxi_read_le(in->part + 8, 8));
+    flags = in->left < 48 ? 0 : gxi_read_le(in->part + 40, 8);
     part->kind = kind < sizeof kinds / sizeof *kinds ? kinds[kind] : GXI_TEXT;
-    part->arch = in->left < 48 ? 0 : (int)gxi_le(in->part + 28, 2);
+    part->arch = in->left < 48 ? 0 : (int)gxi_read_le(in->part + 28, 2);
     part->suffix = flags & 0x100000 ? 'a' : flags & 0x200000 ? 'f' : 0;
     if (bytes < 16 || bytes > in->left) bytes = in->left;
     in->part += bytes;
@@ -8789,10 +8789,10 @@ static int gxi_next_target(gxi_targets *in, gxi_target *part) {
 }
 /* 1 code, 2 LTO-IR, 3 both, 0 no fatbin. */
 static int gxi_fatbin_parts(const unsigned char *p, const unsigned char *end) {
-    gxi_targets in = gxi_targets_of(p, end);
-    gxi_target part;
+    gxi_image_targets in = gxi_targets_begin(p, end);
+    gxi_image_target part;
     int found = 0;
-    while (gxi_next_target(&in, &part)) found |= part.kind == GXI_LTO ? 2 : 1;
+    while (gxi_targets_next(&in, &part)) found |= part.kind == GXI_LTO ? 2 : 1;
     return found;
 }
 
@@ -8802,11 +8802,11 @@ static int gxi_fatbin_parts(const unsigned char *p, const unsigned char *end) {
 static size_t gxi_image_bytes(const void *image) {
     const unsigned char *p = (const unsigned char *)image;
     uint64_t segments, sections;
-    if (gxi_starts(p, 0, GXI_FATBIN_MAGIC)) segments = sections = gxi_sum(gxi_le(p + 6, 2), gxi_le(p + 8, 8));
+    if (gxi_starts_with(p, 0, GXI_FATBIN_MAGIC)) segments = sections = gxi_add_sizes(gxi_read_le(p + 6, 2), gxi_read_le(p + 8, 8));
     else if (p[4] != 2) return 52;               /* a 32-bit cubin, obsolete */
     else {
-        segments = gxi_sum(gxi_le(p + 32, 8), gxi_le(p + 54, 2) * gxi_le(p + 56, 2));
-        sections = gxi_sum(gxi_le(p + 40, 8), gxi_le(p + 58, 2) * gxi_le(p + 60, 2));
+        segments = gxi_add_sizes(gxi_read_le(p + 32, 8), gxi_read_le(p + 54, 2) * gxi_read_le(p + 56, 2));
+        sections = gxi_add_sizes(gxi_read_le(p + 40, 8), gxi_read_le(p + 58, 2) * gxi_read_le(p + 60, 2));
         if (sections < 64) sections = 64;        /* the header itself */
     }
     if (segments < sections) segments = sections;
@@ -8821,23 +8821,23 @@ static gpuexec_result gxi_check_length(gxi_call *call, const char *name, size_t 
                         (unsigned long)GXI_NO_LENGTH - 1);
 }
 /* The kind of an image, by its content. Anything else counts as text. n is its length, 0 if not known. */
-static gxi_image_kind gxi_image_is(const void *image, size_t n) {
+static gxi_image_kind gxi_image_kind_of(const void *image, size_t n) {
     const unsigned char *p = (const unsigned char *)image, *end = p + n;
     int parts;
-    if (gxi_starts(p, n, "\x7F" "ELF")) {
+    if (gxi_starts_with(p, n, "\x7F" "ELF")) {
         if (n && n < 20) return GXI_HOST_ELF;
-        if (gxi_le(p + 18, 2) == 190) return GXI_CUBIN;                  /* e_machine is EM_CUDA */
+        if (gxi_read_le(p + 18, 2) == 190) return GXI_CUBIN;             /* e_machine is EM_CUDA */
         parts = gxi_fatbin_parts(p, end);
         return parts == 0 ? GXI_HOST_ELF : parts == 2 ? GXI_LTO : GXI_OBJECT;
     }
-    if (gxi_starts(p, n, "!<arch>\n")) return gxi_fatbin_parts(p, end) == 2 ? GXI_LTO : GXI_ARCHIVE;
-    if (gxi_starts(p, n, GXI_FATBIN_MAGIC)) {
+    if (gxi_starts_with(p, n, "!<arch>\n")) return gxi_fatbin_parts(p, end) == 2 ? GXI_LTO : GXI_ARCHIVE;
+    if (gxi_starts_with(p, n, GXI_FATBIN_MAGIC)) {
         if (!n && gxi_image_bytes(p) < GXI_NO_LENGTH) end = p + gxi_image_bytes(p);
         return gxi_fatbin_parts(p, end) == 2 ? GXI_LTO : GXI_FATBIN;
     }
-    if (gxi_starts(p, n, GXI_FATBIN_WRAPPER_MAGIC)) return GXI_FATBIN;
+    if (gxi_starts_with(p, n, GXI_FATBIN_WRAPPER_MAGIC)) return GXI_FATBIN;
     /* NVVM container, LLVM bitcode */
-    if (gxi_starts(p, n, "\xED\x43\x4E\x7F") || gxi_starts(p, n, "BC\xC0\xDE")) return GXI_LTO;
+    if (gxi_starts_with(p, n, "\xED\x43\x4E\x7F") || gxi_starts_with(p, n, "BC\xC0\xDE")) return GXI_LTO;
     return GXI_TEXT;
 }
 /* After the first NUL, only NULs and white space may follow. */
@@ -8850,8 +8850,8 @@ static int gxi_is_text(const char *p, size_t n) {
 
 /* The fatbin that nvcc's wrapper (__fatbinwrap in its host code) points to. In a file, or in data read from one, the
    pointer is not valid in this process: with a length, only exactly the bytes of a wrapper are followed. */
-static const void *gxi_unwrap(const void *image, size_t *n) {
-    if (!gxi_starts(image, *n, GXI_FATBIN_WRAPPER_MAGIC) || (*n && *n != 8 + 2 * sizeof image)) return image;
+static const void *gxi_fatbin_unwrap(const void *image, size_t *n) {
+    if (!gxi_starts_with(image, *n, GXI_FATBIN_WRAPPER_MAGIC) || (*n && *n != 8 + 2 * sizeof image)) return image;
     memcpy(&image, (const char *)image + 8, sizeof image);
     *n = 0;
     return image;
@@ -8861,7 +8861,7 @@ static const void *gxi_unwrap(const void *image, size_t *n) {
 static gpuexec_result gxi_check_image(gxi_call *call, const char *name, const void *image, size_t *n,
                                       gxi_image_kind kind) {
     size_t says;
-    if (gxi_starts(image, *n, GXI_FATBIN_WRAPPER_MAGIC) && *n >= 8 + sizeof image)
+    if (gxi_starts_with(image, *n, GXI_FATBIN_WRAPPER_MAGIC) && *n >= 8 + sizeof image)
         return gxi_fail(call, GPUEXEC_BAD_IMAGE, "use the fatbin itself: nvcc -fatbin",
                         "%s is the wrapper that nvcc puts around a fatbin, not the fatbin", name);
     if (kind == GXI_HOST_ELF)
@@ -8895,7 +8895,7 @@ static int gxi_has_device_launches(const void *data, size_t bytes) {
     static const char *const calls[] = { "cudaCDP2LaunchDevice", "cudaLaunchDevice", "cnpLaunch" };
     const unsigned char *p = (const unsigned char *)data;
     size_t i;
-    for (i = 0; i < sizeof calls / sizeof *calls; i++) if (gxi_search(p, p + bytes, calls[i])) return 1;
+    for (i = 0; i < sizeof calls / sizeof *calls; i++) if (gxi_find_bytes(p, p + bytes, calls[i])) return 1;
     return 0;
 }
 
@@ -8916,13 +8916,13 @@ static int gxi_is_refused(const gxi_image *image, int cu) {
 
 #if !defined(GPUEXEC_NO_COMPILE)
 /* What the driver did with a cubin that was made for its device just now, it does with all of them. */
-static void gxi_learn_ptx_only(int cu) {
+static void gxi_driver_learn_ptx_only(int cu) {
     if (cu == 0 || cu == GXI_NO_BINARY_FOR_GPU) GXI_STORE(&gxi.driver.ptx_only, cu ? 1 : -1);
 }
 #endif
 
 /* How well it fits a device: a cubin better than PTX, newer better than older; 0 if not at all. */
-static int gxi_rank(const gxi_target *part, int sm, const char **why) {
+static int gxi_target_rank(const gxi_image_target *part, int sm, const char **why) {
     const int other = part->arch / 10 != sm / 10 && (part->kind == GXI_CUBIN || part->suffix == 'f');
     *why = part->kind == GXI_LTO ? "to be linked by nvJitLink"
          : part->kind != GXI_CUBIN && part->kind != GXI_PTX ? "of an unknown kind"
@@ -8936,17 +8936,17 @@ static int gxi_rank(const gxi_target *part, int sm, const char **why) {
    cubin's e_flags, the architecture is in bits 8 to 15, and 8 is 'a', in ABI 8 (CUDA 12.8 for sm_100, CUDA 13 for all);
    before that it is in bits 0 to 7, and 0x800 is 'a'. CUDA 13.0 does not write 'a' there: the driver refuses what does
    not fit. */
-static int gxi_survey(gxi_text *t, const gxi_image *image, int sm) {
+static int gxi_image_describe(gxi_text *t, const gxi_image *image, int sm) {
     const unsigned char *const p = (const unsigned char *)image->data;
     const int one = image->kind == GXI_CUBIN || image->ptx;
-    gxi_targets in = gxi_targets_of(one ? NULL : p, one ? NULL : p + image->bytes);
-    gxi_target part = { image->kind, 0, 0 };
+    gxi_image_targets in = gxi_targets_begin(one ? NULL : p, one ? NULL : p + image->bytes);
+    gxi_image_target part = { image->kind, 0, 0 };
     int seen[32], n = 0, best = 0, more = 1, rank, key, i;
     const char *why;
-    if (image->kind == GXI_CUBIN && (image->bytes < 52 || !gxi_starts(p, image->bytes, "\x7F" "ELF"))) {
+    if (image->kind == GXI_CUBIN && (image->bytes < 52 || !gxi_starts_with(p, image->bytes, "\x7F" "ELF"))) {
         more = 0;                                /* only the caller said that it is one */
     } else if (image->kind == GXI_CUBIN) {
-        const unsigned flags = (unsigned)gxi_le(p + 48, 4);
+        const unsigned flags = (unsigned)gxi_read_le(p + 48, 4);
         part.arch = (int)(p[8] >= 8 ? flags >> 8 & 0xFF : flags & 0xFF);
         part.suffix = flags & (p[8] >= 8 ? 8u : 0x800u) ? 'a' : 0;
     } else if (image->ptx) {
@@ -8954,9 +8954,9 @@ static int gxi_survey(gxi_text *t, const gxi_image *image, int sm) {
         gxi_ptx_directive(image->ptx, ".target", target);
         part.kind = GXI_PTX;
         part.arch = gxi_ptx_architecture(target, &part.suffix);
-    } else more = gxi_next_target(&in, &part);
-    for (; more && n < (int)(sizeof seen / sizeof *seen); more = gxi_next_target(&in, &part)) {
-        rank = gxi_rank(&part, sm, &why);
+    } else more = gxi_targets_next(&in, &part);
+    for (; more && n < (int)(sizeof seen / sizeof *seen); more = gxi_targets_next(&in, &part)) {
+        rank = gxi_target_rank(&part, sm, &why);
         if (rank > best) best = rank;
         key = (int)part.kind << 24 | part.suffix << 16 | part.arch;
         for (i = 0; i < n && seen[i] != key; i++) { }
@@ -8971,16 +8971,16 @@ static int gxi_survey(gxi_text *t, const gxi_image *image, int sm) {
 }
 
 /* Checks an image. *copy: its text if that may not end in NUL. */
-static gpuexec_result gxi_image_of(gxi_call *call, const void *data, size_t bytes, const char *name, gxi_image *image,
-                                   char **copy) {
+static gpuexec_result gxi_image_open(gxi_call *call, const void *data, size_t bytes, const char *name, gxi_image *image,
+                                     char **copy) {
     int is_text;
     *copy = NULL;
     if (gxi_is_null(call, data, name) || gxi_check_length(call, name, bytes)) return GPUEXEC_BAD_ARGUMENT;
     image->data = data;
     image->bytes = bytes;
-    image->kind = gxi_image_is(data, bytes);
+    image->kind = gxi_image_kind_of(data, bytes);
     image->ptx = NULL;
-    if (gxi_check_image(call, name, data, &image->bytes, image->kind)) return gxi_failed_with();
+    if (gxi_check_image(call, name, data, &image->bytes, image->kind)) return gxi_failed_result();
     if (image->kind == GXI_OBJECT || image->kind == GXI_ARCHIVE)
         return gxi_fail(call, GPUEXEC_BAD_IMAGE, "link it: gpuexec_linker_add_file accepts it unchanged",
                         "%s is %s, which must be linked before loading", name, gxi_image_kinds[image->kind]);
@@ -9059,7 +9059,7 @@ static gpuexec_result gxi_check_jit(gxi_call *call, const gpuexec_module_desc *d
 
 /* Options of one compilation or link. The driver silently truncates a log at the size given: if a log is full, the
    caller repeats the compilation with larger logs. */
-enum { GXI_LOG_MOST = 64 << 20 };
+enum { GXI_LOG_MAX_BYTES = 64 << 20 };
 typedef struct gxi_jit {
     size_t size;                                 /* of each log; 0 before the first use */
     char  *logs;                                 /* the info log, then the error log */
@@ -9095,9 +9095,9 @@ static gpuexec_result gxi_jit_make(gxi_call *call, gxi_jit *jit, const gpuexec_m
     return GPUEXEC_OK;
 }
 /* after the driver has written them */
-static void gxi_jit_end_logs(gxi_jit *jit) { jit->logs[jit->size - 1] = jit->logs[2 * jit->size - 1] = 0; }
+static void gxi_jit_finish_logs(gxi_jit *jit) { jit->logs[jit->size - 1] = jit->logs[2 * jit->size - 1] = 0; }
 static int gxi_jit_is_cut(const gxi_jit *jit) {
-    return jit->size < GXI_LOG_MOST &&
+    return jit->size < GXI_LOG_MAX_BYTES &&
         (!memchr(jit->logs, 0, jit->size - 2) || !memchr(jit->logs + jit->size, 0, jit->size - 2));
 }
 static double gxi_jit_ms(const gxi_jit *jit) {
@@ -9105,7 +9105,7 @@ static double gxi_jit_ms(const gxi_jit *jit) {
     memcpy(&ms, &jit->values[0], sizeof ms);
     return (double)ms;
 }
-static void gxi_keep_longer(char **kept, const char *text) {
+static void gxi_longer_text_keep(char **kept, const char *text) {
     if (*kept && strlen(text) <= strlen(*kept)) return;
     gxi_free(*kept);
     *kept = gxi_copy_string(text);
@@ -9159,36 +9159,36 @@ static const struct { const char *words; unsigned says; const char *cure; } gxi_
     { "newer version of nvJitLink", GXI_SAYS_NEWER, NULL }, { "NVVMContainer", GXI_SAYS_NEWER, NULL },
     { "ersion", GXI_SAYS_VERSION, NULL }, { "target arch", GXI_SAYS_TARGET, NULL }
 };
-static unsigned gxi_line_says(const char *line, const char *end) {
+static unsigned gxi_line_words_of(const char *line, const char *end) {
     unsigned says = 0;
     size_t i;
     for (i = 0; i < sizeof gxi_link_words / sizeof *gxi_link_words; i++)
-        if (gxi_search_text(line, end, gxi_link_words[i].words)) says |= gxi_link_words[i].says;
+        if (gxi_find_text(line, end, gxi_link_words[i].words)) says |= gxi_link_words[i].says;
     return says;
 }
-static unsigned gxi_log_says(const char *log) { return log ? gxi_line_says(log, log + strlen(log)) : 0; }
+static unsigned gxi_log_words_of(const char *log) { return log ? gxi_line_words_of(log, log + strlen(log)) : 0; }
 /* The compute capability of a context's device. */
 static gpuexec_result gxi_sm_of(gxi_call *call, const gxi_slot *context, int *sm) {
     const gxi_context *const info = gxi_context_of(context);
-    return gxi_capability(call, info->device, sm) ? gxi_fail_device(call, info->ordinal) : GPUEXEC_OK;
+    return gxi_device_capability(call, info->device, sm) ? gxi_fail_device(call, info->ordinal) : GPUEXEC_OK;
 }
 static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *context, const gpuexec_module_desc *desc,
                                    const char *name, const gxi_image *image) {
     static const char few[] = "pass the length of the text, not the sizeof of a pointer (0 means PTX up to its NUL): "
                               "it has only a few bytes";
     const char *const ptx = image->kind == GXI_CUBIN ? NULL : image->ptx;
-    const unsigned says = gxi_log_says(call->log);
+    const unsigned says = gxi_log_words_of(call->log);
     char version[GXI_VALUE] = "", target[GXI_VALUE] = "", suffix;
     gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0 };
     gxi_text cure = { 0, 0, 0, 0 }, parts = { 0, 0, 0, 0 };
     int sm, supported = gxi_ptx_of_driver(gxi.driver.version), target_sm = 0;
-    gxi_capability(&query, gxi_context_of(context)->device, &sm);
+    gxi_device_capability(&query, gxi_context_of(context)->device, &sm);
     if (ptx) {
         gxi_ptx_directive(ptx, ".version", version);
         gxi_ptx_directive(ptx, ".target", target);
         target_sm = gxi_ptx_architecture(target, &suffix);
     }
-    if (cu == GXI_NO_BINARY_FOR_GPU) gxi_survey(&parts, image, sm);
+    if (cu == GXI_NO_BINARY_FOR_GPU) gxi_image_describe(&parts, image, sm);
     if (!parts.p) gxi_add(&parts, "nothing");
     if (says & GXI_SAYS_UNDEFINED) {
         gxi_fail_cu(call, says & GXI_SAYS_RUNTIME
@@ -9241,7 +9241,7 @@ static GXI_COLD void gxi_fail_load(gxi_call *call, int cu, const gxi_slot *conte
 }
 
 static char *gxi_read_file(gxi_call *call, const char *path, size_t *bytes) {
-    const char *other = gxi_not_a_file(path);
+    const char *other = gxi_special_file_type(path);
     FILE *file;
     char *data = NULL;
     size_t n = 0, cap = 0, first = 65536;
@@ -9256,7 +9256,7 @@ static char *gxi_read_file(gxi_call *call, const char *path, size_t *bytes) {
     if (!file) {
         char directory[1024] = "";
         int error = errno, relative = path[0] != '/' && path[0] != '\\' && !(path[0] && path[1] == ':');
-        if (relative && !gxi_getcwd(directory, (int)sizeof directory)) directory[0] = 0;
+        if (relative && !gxi_current_folder(directory, (int)sizeof directory)) directory[0] = 0;
         gxi_fail(call, GPUEXEC_FILE_ERROR,
                  relative ? "use an absolute path, or run from the folder that the path is relative to" : NULL,
                  "cannot open \"%s\": %s%s%s%s", path, strerror(error),
@@ -9295,7 +9295,7 @@ static char *gxi_read_file(gxi_call *call, const char *path, size_t *bytes) {
 }
 
 /* The number of letters to insert, remove or change to turn a into b; 99 for very long names. */
-static int gxi_edits(const char *a, const char *b) {
+static int gxi_edit_distance(const char *a, const char *b) {
     int row[65], i, k, before, old, n = (int)strlen(b);
     if (strlen(a) > 64 || n > 64) return 99;
     for (k = 0; k <= n; k++) row[k] = k;
@@ -9332,22 +9332,22 @@ static const gxi_folder gxi_folders[] = {
 };
 #else
 #define GXI_DEVRT "libcudadevrt.a"
-#define GXI_WHEELS "/nvidia/*/lib"
+#define GXI_WHEEL_FOLDERS "/nvidia/*/lib"
 static const gxi_folder gxi_folders[] = {
     { "CUDA_HOME", "/lib64" }, { "CUDA_HOME", "/lib" }, { "CUDA_PATH", "/lib64" }, { "CUDA_PATH", "/lib" },
-    { "VIRTUAL_ENV", "/lib/python3*/site-packages" GXI_WHEELS }, { "CONDA_PREFIX", "/lib" },
-    { "CONDA_PREFIX", "/targets/*/lib" }, { "CONDA_PREFIX", "/lib/python3*/site-packages" GXI_WHEELS },
+    { "VIRTUAL_ENV", "/lib/python3*/site-packages" GXI_WHEEL_FOLDERS }, { "CONDA_PREFIX", "/lib" },
+    { "CONDA_PREFIX", "/targets/*/lib" }, { "CONDA_PREFIX", "/lib/python3*/site-packages" GXI_WHEEL_FOLDERS },
     { "PATH", "/../lib64" },
     { NULL, "/usr/local/cuda/lib64" }, { NULL, "/usr/local/cuda*/lib64" }, { NULL, "/opt/cuda/lib64" },
-    { NULL, "/usr/lib/*-linux-gnu" }, { "HOME", "/.local/lib/python3*/site-packages" GXI_WHEELS },
-    { NULL, "/usr/local/lib/python3*/*-packages" GXI_WHEELS }, { NULL, "/usr/lib/python3*/*-packages" GXI_WHEELS }
+    { NULL, "/usr/lib/*-linux-gnu" }, { "HOME", "/.local/lib/python3*/site-packages" GXI_WHEEL_FOLDERS },
+    { NULL, "/usr/local/lib/python3*/*-packages" GXI_WHEEL_FOLDERS }, { NULL, "/usr/lib/python3*/*-packages" GXI_WHEEL_FOLDERS }
 };
 #endif
 /* Uses a file; NULL: it cannot be used, and `why` says that. */
-typedef void *gxi_file_use(gxi_call *call, const char *path, gxi_text *why);
+typedef void *gxi_file_user(gxi_call *call, const char *path, gxi_text *why);
 /* Uses the first that can be used of the files that match; of several the last in the alphabet first: cuda-13 before
    cuda-12. */
-static void *gxi_use_first(gxi_call *call, const char *pattern, gxi_file_use *use, gxi_text *why) {
+static void *gxi_file_use_first(gxi_call *call, const char *pattern, gxi_file_user *use, gxi_text *why) {
     void *used = NULL;
 #if defined(_WIN32)
     FILE *const file = fopen(pattern, "rb");
@@ -9369,12 +9369,12 @@ static void *gxi_use_first(gxi_call *call, const char *pattern, gxi_file_use *us
     return used;
 }
 /* Uses a file of this name in one of the places; NULL: there is none. `tried`, unless it is NULL, lists the places. */
-static void *gxi_find(gxi_call *call, const char *name, gxi_file_use *use, gxi_text *tried, gxi_text *why) {
+static void *gxi_find_file(gxi_call *call, const char *name, gxi_file_user *use, gxi_text *tried, gxi_text *why) {
     gxi_text pattern = { 0, 0, 0, 0 };
     void *used = NULL;
     size_t i, k, n;
     for (i = 0; i < sizeof gxi_folders / sizeof *gxi_folders && !used; i++) {
-        const char *const variable = gxi_folders[i].variable, *base = variable ? gxi_environment(variable) : "";
+        const char *const variable = gxi_folders[i].variable, *base = variable ? gxi_environment_variable(variable) : "";
         const int several = variable && strcmp(variable, "PATH") == 0;
         if (tried)
             gxi_add(tried, "%s%s%s%s%s", tried->n ? ", " : "", GXI_PART("$", variable), gxi_folders[i].folder,
@@ -9386,7 +9386,7 @@ static void *gxi_find(gxi_call *call, const char *name, gxi_file_use *use, gxi_t
             for (k = 0; k < n; k++)
                 gxi_add(&pattern, "%s%c", strchr("*?[\\", base[k]) && GXI_SLASHES[1] == 0 ? "\\" : "", base[k]);
             gxi_add(&pattern, "%s%c%s", gxi_folders[i].folder, GXI_SLASHES[sizeof GXI_SLASHES - 2], name);
-            if (pattern.p && !pattern.failed) used = gxi_use_first(call, pattern.p, use, why);
+            if (pattern.p && !pattern.failed) used = gxi_file_use_first(call, pattern.p, use, why);
         }
     }
     gxi_text_free(&pattern);
@@ -9398,7 +9398,7 @@ static void *gxi_find(gxi_call *call, const char *name, gxi_file_use *use, gxi_t
     GXI_DEVRT
 /* A copy of the path, if it is a library. */
 static void *gxi_devrt_use(gxi_call *call, const char *path, gxi_text *why) {
-    const char *const other = gxi_not_a_file(path);                  /* to open a FIFO would block */
+    const char *const other = gxi_special_file_type(path);           /* to open a FIFO would block */
     FILE *const file = other ? NULL : fopen(path, "rb");
     char magic[8] = "";
     size_t n;
@@ -9418,13 +9418,13 @@ static void *gxi_devrt_use(gxi_call *call, const char *path, gxi_text *why) {
     return NULL;
 }
 /* *out: its path, for the caller to free, or NULL, and the places in `tried`. Fails if the user named another file. */
-static gpuexec_result gxi_find_devrt(gxi_call *call, char **out, gxi_text *tried) {
-    const char *path = gxi_desc()->cudadevrt_path, *by = "gpuexec_setup_desc.cudadevrt_path";
+static gpuexec_result gxi_devrt_find(gxi_call *call, char **out, gxi_text *tried) {
+    const char *path = gxi_setup_desc()->cudadevrt_path, *by = "gpuexec_setup_desc.cudadevrt_path";
     gxi_text why = { 0, 0, 0, 0 };
     gpuexec_result result = GPUEXEC_OK;
-    if (!path && (path = gxi_environment("GPUEXEC_CUDADEVRT")) != NULL)
+    if (!path && (path = gxi_environment_variable("GPUEXEC_CUDADEVRT")) != NULL)
         by = "the environment variable GPUEXEC_CUDADEVRT";
-    *out = (char *)(path ? gxi_devrt_use(call, path, &why) : gxi_find(call, GXI_DEVRT, gxi_devrt_use, tried, &why));
+    *out = (char *)(path ? gxi_devrt_use(call, path, &why) : gxi_find_file(call, GXI_DEVRT, gxi_devrt_use, tried, &why));
     if (path && !*out && !why.p) result = gxi_fail_memory(call, "find " GXI_DEVRT);
     else if (path && !*out)
         result = gxi_fail(call, GPUEXEC_FILE_ERROR, "name the library " GXI_DEVRT " by its path, or leave both unset "
@@ -9437,8 +9437,8 @@ static gpuexec_result gxi_find_devrt(gxi_call *call, char **out, gxi_text *tried
 #if !defined(GPUEXEC_NO_COMPILE)
 /* A library of the toolkit that is loaded once and stays loaded, like the driver. */
 typedef struct gxi_tool {
-    const char   *is, *variable, *member, *get, *names[3];
-    gxi_file_use *use;                           /* opens it, fills its rows and sets its version */
+    const char   *title, *variable, *member, *get, *names[3];
+    gxi_file_user *use;                          /* opens it, fills its rows and sets its version */
 } gxi_tool;
 
 /* Fills the rows of a tool; returns the first function that is missing, or NULL. nvJitLink 12.0 has only names with its
@@ -9465,7 +9465,7 @@ static void *gxi_tool_find(gxi_call *call, const gxi_tool *tool, const char *pat
     const int first = gxi.driver.version >= 13000 ? 0 : gxi.driver.version >= 12000 ? 1 : 2;
     void *library = NULL;
     int i;
-    if (!path && (path = gxi_environment(tool->variable)) != NULL) by = "the environment variable";
+    if (!path && (path = gxi_environment_variable(tool->variable)) != NULL) by = "the environment variable";
     if (path) {
         library = tool->use(call, path, &why);
         if (!library)
@@ -9485,12 +9485,12 @@ static void *gxi_tool_find(gxi_call *call, const gxi_tool *tool, const char *pat
             library = tool->use(call, name, &why);
             gxi_library_close(found);
         }
-        if (!library) library = gxi_find(call, name, tool->use, tried.n ? NULL : &tried, &why);
+        if (!library) library = gxi_find_file(call, name, tool->use, tried.n ? NULL : &tried, &why);
     }
     if (!library) {
         call->driver_call = NULL;
         gxi_fail(call, GPUEXEC_NO_COMPILER, tool->get, "no %s was found on this machine; tried %s, %s%s%s in the "
-                 "system's library folders%s%s%s", tool->is, tool->names[0], tool->names[1],
+                 "system's library folders%s%s%s", tool->title, tool->names[0], tool->names[1],
                  GXI_PART(", ", tool->names[2]), GXI_PART(", ", tried.p), why.p ? why.p : "");
     }
     gxi_text_free(&why);
@@ -9500,9 +9500,9 @@ static void *gxi_tool_find(gxi_call *call, const gxi_tool *tool, const char *pat
 static gpuexec_result gxi_tool_load(gxi_call *call, const gxi_tool *tool, const int *version, const char *path) {
     gpuexec_result result = GPUEXEC_OK;
     if (GXI_LOAD(version)) return GPUEXEC_OK;
-    gxi_lock(&gxi_loading);
-    if (!GXI_LOAD(version) && !gxi_tool_find(call, tool, path)) result = gxi_failed_with();
-    gxi_unlock(&gxi_loading);
+    gxi_lock(&gxi_tools_mutex);
+    if (!GXI_LOAD(version) && !gxi_tool_find(call, tool, path)) result = gxi_failed_result();
+    gxi_unlock(&gxi_tools_mutex);
     return result;
 }
 #endif
@@ -9529,7 +9529,7 @@ static const uint64_t gxi_blake_iv[8] = {
     0x6A09E667F3BCC908u, 0xBB67AE8584CAA73Bu, 0x3C6EF372FE94F82Bu, 0xA54FF53A5F1D36F1u,
     0x510E527FADE682D1u, 0x9B05688C2B3E6C1Fu, 0x1F83D9ABFB41BD6Bu, 0x5BE0CD19137E2179u
 };
-static uint64_t gxi_rotated(uint64_t x, int right) { return x >> right | x << (64 - right); }
+static uint64_t gxi_rotate_right(uint64_t x, int right) { return x >> right | x << (64 - right); }
 static void gxi_blake_block(gxi_hasher *s, int last) {
     static const unsigned char order[10][16] = {
         { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 },
@@ -9547,7 +9547,7 @@ static void gxi_blake_block(gxi_hasher *s, int last) {
     int i, round;
     for (i = 0; i < 16; i++) {
         v[i] = i < 8 ? s->h[i] : gxi_blake_iv[i - 8];
-        m[i] = gxi_le(s->block + 8 * i, 8);
+        m[i] = gxi_read_le(s->block + 8 * i, 8);
     }
     v[12] ^= s->bytes;
     if (last) v[14] = ~v[14];
@@ -9558,13 +9558,13 @@ static void gxi_blake_block(gxi_hasher *s, int last) {
             uint64_t *const x = &v[i % 4], *const y = &v[4 + (i + turn) % 4];
             uint64_t *const z = &v[8 + (i + 2 * turn) % 4], *const w = &v[12 + (i + 3 * turn) % 4];
             *x += *y + m[*next++];
-            *w = gxi_rotated(*w ^ *x, 32);
+            *w = gxi_rotate_right(*w ^ *x, 32);
             *z += *w;
-            *y = gxi_rotated(*y ^ *z, 24);
+            *y = gxi_rotate_right(*y ^ *z, 24);
             *x += *y + m[*next++];
-            *w = gxi_rotated(*w ^ *x, 16);
+            *w = gxi_rotate_right(*w ^ *x, 16);
             *z += *w;
-            *y = gxi_rotated(*y ^ *z, 63);
+            *y = gxi_rotate_right(*y ^ *z, 63);
         }
     }
     for (i = 0; i < 8; i++) s->h[i] ^= v[i] ^ v[i + 8];
@@ -9578,7 +9578,7 @@ static void gxi_hash_add(gxi_hasher *s, const void *data, size_t bytes) {
     const unsigned char *from = (const unsigned char *)data;
     while (bytes) {
         size_t n = sizeof s->block - s->used;
-        if (!n) {                                /* the last block is mixed by gxi_hash_end */
+        if (!n) {                                /* the last block is mixed by gxi_hash_finish */
             gxi_blake_block(s, 0);
             s->used = 0;
             continue;
@@ -9591,7 +9591,7 @@ static void gxi_hash_add(gxi_hasher *s, const void *data, size_t bytes) {
         bytes -= n;
     }
 }
-static void gxi_hash_end(gxi_hasher *s, unsigned char *out) {
+static void gxi_hash_finish(gxi_hasher *s, unsigned char *out) {
     int i;
     memset(s->block + s->used, 0, sizeof s->block - s->used);
     gxi_blake_block(s, 1);
@@ -9610,14 +9610,14 @@ static void gxi_hash_string(gxi_hasher *s, const char *text) {       /* NULL dif
 }
 /* A file that is not read: its path, length and time; "" or one that does not exist: only its path. */
 static void gxi_hash_file(gxi_hasher *s, const char *path) {
-    gxi_stat about;
-    long long of[2] = { -1, 0 };
-    if (*path && gxi_stat_of(path, &about) == 0) {
-        of[0] = (long long)about.st_size;
-        of[1] = gxi_stat_time(&about);
+    gxi_file_status about;
+    long long size_and_time[2] = { -1, 0 };
+    if (*path && gxi_path_stat(path, &about) == 0) {
+        size_and_time[0] = (long long)about.st_size;
+        size_and_time[1] = gxi_stat_time(&about);
     }
     gxi_hash_string(s, path);
-    gxi_hash_item(s, of, sizeof of);
+    gxi_hash_item(s, size_and_time, sizeof size_and_time);
 }
 
 /* --- the folder --------------------------------------------------------------------------------------------------- */
@@ -9626,47 +9626,47 @@ static void gxi_hash_file(gxi_hasher *s, const char *path) {
 enum { GXI_CACHE_HEAD = 16 + 2 * GXI_KEY, GXI_CACHE_NAME = 2 * GXI_KEY, GXI_CACHE_STALE = 3600 /* s */ };
 
 /* One line for the logger: a problem, or what happened, which only the trace shows. */
-static void gxi_cache_log(const gxi_call *call, gpuexec_log_level level, const char *what, const char *of) {
+static void gxi_cache_log(const gxi_call *call, gpuexec_log_level level, const char *what, const char *object) {
     char line[1700];
-    if (!gxi.driver.trace && (level == GPUEXEC_LOG_TRACE || !gxi_desc()->log)) return;
-    snprintf(line, sizeof line, "gpuexec: cache: %s%s  in %s%s%s\n", what, of, call->function,
+    if (!gxi.driver.trace && (level == GPUEXEC_LOG_TRACE || !gxi_setup_desc()->log)) return;
+    snprintf(line, sizeof line, "gpuexec: cache: %s%s  in %s%s%s\n", what, object, call->function,
              GXI_AT(call->where));
     gxi_log_line(level, line, sizeof line);
 }
 /* Keeps for gpuexec_cache_get_info why something was not read or written, and logs it. */
-static GXI_PRINTF(2) void gxi_cache_note(const gxi_call *call, const char *format, ...) {
+static GXI_PRINTF(2) void gxi_cache_record_fault(const gxi_call *call, const char *format, ...) {
     char text[1500];
     va_list list;
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    gxi_lock(&gxi_tables);
+    gxi_lock(&gxi_tables_mutex);
     gxi_free(gxi.cache.why);
     gxi.cache.why = gxi_copy_string(text);
-    gxi_unlock(&gxi_tables);
+    gxi_unlock(&gxi_tables_mutex);
     gxi_cache_log(call, GPUEXEC_LOG_WARNING, text, "");
 }
 static void gxi_cache_count(unsigned long long *counter) {
-    gxi_lock(&gxi_tables);
+    gxi_lock(&gxi_tables_mutex);
     ++*counter;
-    gxi_unlock(&gxi_tables);
+    gxi_unlock(&gxi_tables_mutex);
 }
 /* Why the folder cannot be trusted; NULL: it can, or does not exist yet. */
 static const char *gxi_folder_fault(const char *path) {
-    gxi_stat about;
-    if (gxi_stat_of(path, &about)) return errno == ENOENT ? NULL : strerror(errno);
-    return GXI_IS(&about, DIR) ? gxi_not_private(&about) : "is not a folder";
+    gxi_file_status about;
+    if (gxi_path_stat(path, &about)) return errno == ENOENT ? NULL : strerror(errno);
+    return GXI_IS(&about, DIR) ? gxi_privacy_fault(&about) : "is not a folder";
 }
 /* Whether a folder that does not exist yet would be created in one that belongs to another user: root, in a user's home
    (sudo keeps HOME on some systems), would create what the user can neither use nor replace. */
-static int gxi_cache_is_of_another(const char *path, gxi_text *why) {
+static int gxi_cache_is_foreign(const char *path, gxi_text *why) {
     char *const at = gxi_copy_string(path);
     size_t n = at ? strlen(at) : 0;
     int another = 0;
-    gxi_stat about;
-    for (; n > 1 && gxi_stat_of(at, &about); at[n] = 0)
+    gxi_file_status about;
+    for (; n > 1 && gxi_path_stat(at, &about); at[n] = 0)
         while (n > 1 && !strchr(GXI_SLASHES, at[--n])) {}
-    if (n > 1 && n < strlen(path) && gxi_is_of_another(&about)) {
+    if (n > 1 && n < strlen(path) && gxi_file_is_foreign(&about)) {
         another = 1;
         gxi_add(why, "off, because the folder \"%s\" would be created in \"%s\", which belongs to another user; "
                      "GPUEXEC_CACHE can name another folder", path, at);
@@ -9678,10 +9678,10 @@ static int gxi_cache_is_of_another(const char *path, gxi_text *why) {
 enum { GXI_CACHE_FOLDER = 1000 };                /* with a file's name, it fits into the arrays below */
 static int gxi_cache_folder(gxi_text *folder, gxi_text *why) {
     static const struct { const char *variable, *folder; } places[] = { GXI_PLACES_OF_CACHE };
-    const gpuexec_setup_desc *const d = gxi_desc();
+    const gpuexec_setup_desc *const d = gxi_setup_desc();
     const char *path = d->cache_folder, *by = "gpuexec_setup_desc.cache_folder", *under = "", *fault;
     size_t i;
-    if (gxi_privileged() || gxi_acts_for_another()) {
+    if (gxi_has_privileges() || gxi_is_setuid()) {
         gxi_add(why, "off, because the process is privileged");
         return 0;
     }
@@ -9689,13 +9689,13 @@ static int gxi_cache_folder(gxi_text *folder, gxi_text *why) {
         gxi_add(why, "off, because gpuexec_setup_desc.ignore_environment is set and .cache_folder is not");
         return 0;
     }
-    if (!path) path = gxi_environment(by = "GPUEXEC_CACHE");
+    if (!path) path = gxi_environment_variable(by = "GPUEXEC_CACHE");
     if (path && (!*path || strcmp(path, "0") == 0)) {
         gxi_add(why, "off, because %s is \"%s\"", by, path);
         return 0;
     }
     for (i = 0; !path && i < sizeof places / sizeof *places; i++) {
-        path = gxi_environment(by = places[i].variable);
+        path = gxi_environment_variable(by = places[i].variable);
         under = places[i].folder;
         if (path && !gxi_is_absolute(path)) path = NULL;             /* the XDG specification says so */
     }
@@ -9709,7 +9709,7 @@ static int gxi_cache_folder(gxi_text *folder, gxi_text *why) {
                     (unsigned long)folder->n, (int)GXI_CACHE_FOLDER);
         else if ((fault = gxi_folder_fault(folder->p)) != NULL)
             gxi_add(why, "off, because the folder \"%s\" %s", folder->p, fault);
-        else return !*under || !gxi_cache_is_of_another(folder->p, why);
+        else return !*under || !gxi_cache_is_foreign(folder->p, why);
     }
     return 0;
 }
@@ -9737,15 +9737,15 @@ typedef struct gxi_cache_list {
 static void gxi_cache_path(char *out, size_t size, const char *folder, const char *name) {
     snprintf(out, size, "%s%c%s", folder, GXI_SLASHES[sizeof GXI_SLASHES - 2], name);
 }
-static void gxi_cache_see(void *user, const char *name) {
+static void gxi_cache_add_file(void *user, const char *name) {
     gxi_cache_list *const l = (gxi_cache_list *)user;
     const size_t hex = strspn(name, "0123456789abcdef");
     gxi_cache_file *file;
     char path[1200];
-    gxi_stat about;
+    gxi_file_status about;
     if (hex != GXI_CACHE_NAME || (name[hex] && name[hex] != '.') || strlen(name) >= sizeof file->name) return;
     gxi_cache_path(path, sizeof path, l->folder, name);
-    if (gxi_stat_of(path, &about) || !GXI_IS(&about, REG)) return;
+    if (gxi_path_stat(path, &about) || !GXI_IS(&about, REG)) return;
     if (l->count == l->cap) {
         const size_t cap = l->cap ? 2 * l->cap : 64;
         gxi_cache_file *const more = (gxi_cache_file *)gxi_realloc(l->files, cap * sizeof *more);
@@ -9761,7 +9761,7 @@ static void gxi_cache_see(void *user, const char *name) {
     l->bytes += file->bytes;
     l->entries += !name[hex];
 }
-static int gxi_cache_older(const void *a, const void *b) {
+static int gxi_cache_compare_age(const void *a, const void *b) {
     const gxi_cache_file *const x = (const gxi_cache_file *)a, *const y = (const gxi_cache_file *)b;
     return (x->time > y->time) - (x->time < y->time);
 }
@@ -9772,18 +9772,18 @@ enum { GXI_CACHE_UNIT = 1024 };
 static uint64_t gxi_cache_size(const char *folder) {                 /* UINT64_MAX: not known */
     char path[1200], number[8];
     const char *why;
-    gxi_stat about;
+    gxi_file_status about;
     uint64_t size = UINT64_MAX;
     int file;
     gxi_cache_path(path, sizeof path, folder, GXI_CACHE_SIZE);
     if ((file = gxi_file_open(path, 1, &about, &why)) < 0) return size;
     if ((uint64_t)about.st_size >= sizeof number && gxi_file_read(file, number, sizeof number))
-        size = gxi_le(number, 8) + ((uint64_t)about.st_size - sizeof number) * GXI_CACHE_UNIT;
+        size = gxi_read_le(number, 8) + ((uint64_t)about.st_size - sizeof number) * GXI_CACHE_UNIT;
     GXI_OS(close)(file);
     return size;
 }
 /* Before an entry gets its name. `data`: any bytes, at least so many. */
-static void gxi_cache_grows(const char *folder, const char *data, size_t bytes) {
+static void gxi_cache_add_size(const char *folder, const char *data, size_t bytes) {
     char path[1200];
     int file;
     gxi_cache_path(path, sizeof path, folder, GXI_CACHE_SIZE);
@@ -9797,7 +9797,7 @@ static void gxi_cache_set_size(const char *folder, uint64_t size) {
     for (i = 0; i < 8; i++) number[i] = (char)(size >> 8 * i & 0xFF);
     gxi_cache_path(path, sizeof path, folder, GXI_CACHE_SIZE);
     /* a name like that of an entry which is being written: if a crash leaves it, it is removed like those */
-    snprintf(name, sizeof name, "%0*d.%ld.%llx", (int)GXI_CACHE_NAME, 0, gxi_pid(), gxi_thread_number() & 0xFFFFFFFF);
+    snprintf(name, sizeof name, "%0*d.%ld.%llx", (int)GXI_CACHE_NAME, 0, gxi_process_id(), gxi_thread_number() & 0xFFFFFFFF);
     gxi_cache_path(aside, sizeof aside, folder, name);
     if ((file = GXI_OS(open)(aside, GXI_CREATE_FLAGS)) < 0) return;
     ok = gxi_file_write(file, number, sizeof number);
@@ -9809,18 +9809,18 @@ static void gxi_cache_set_size(const char *folder, uint64_t size) {
 static int gxi_cache_trim(const char *folder, uint64_t limit) {
     const long long stale = ((long long)time(NULL) - GXI_CACHE_STALE) * 1000000000;
     const uint64_t before = gxi_cache_size(folder);
-    uint64_t most, after;
+    uint64_t target, after;
     char path[1200];
     gxi_cache_list l;
     size_t i;
     int error = 0;
     memset(&l, 0, sizeof l);
     l.folder = folder;
-    gxi_folder_read(folder, gxi_cache_see, &l);
-    if (l.count) qsort(l.files, l.count, sizeof *l.files, gxi_cache_older);
-    most = l.bytes > limit ? limit - limit / 8 : limit;
+    gxi_folder_list(folder, gxi_cache_add_file, &l);
+    if (l.count) qsort(l.files, l.count, sizeof *l.files, gxi_cache_compare_age);
+    target = l.bytes > limit ? limit - limit / 8 : limit;
     for (i = 0; i < l.count; i++) {
-        const int fits = l.bytes <= most || (i + 1 == l.count && l.bytes <= limit);
+        const int fits = l.bytes <= target || (i + 1 == l.count && l.bytes <= limit);
         if (limit && fits && (!l.files[i].name[GXI_CACHE_NAME] || l.files[i].time > stale)) continue;
         gxi_cache_path(path, sizeof path, folder, l.files[i].name);
         if (remove(path) == 0 || errno == ENOENT) l.bytes -= l.files[i].bytes;
@@ -9836,28 +9836,28 @@ static int gxi_cache_trim(const char *folder, uint64_t limit) {
     }
     return error;
 }
-static uint64_t gxi_cache_limit(void) { return gxi_desc()->cache_bytes ? gxi_desc()->cache_bytes : 1ull << 30; }
+static uint64_t gxi_cache_limit(void) { return gxi_setup_desc()->cache_bytes ? gxi_setup_desc()->cache_bytes : 1ull << 30; }
 
 /* --- entries ------------------------------------------------------------------------------------------------------ */
 
-typedef struct gxi_kept { const char *data; size_t bytes; } gxi_kept;
-typedef struct gxi_cached {
+typedef struct gxi_cache_part { const char *data; size_t bytes; } gxi_cache_part;
+typedef struct gxi_cache_entry {
     gxi_text      folder;
     gxi_hasher    hash;
     unsigned char key[GXI_KEY];
     char          name[GXI_CACHE_NAME + 1];
     int           ours;                          /* 0: off */
-} gxi_cached;
+} gxi_cache_entry;
 
 /* The file that has an entry point. */
-static int gxi_file_of_row(const void *row, char *out, size_t size) {
+static int gxi_file_of_entry_point(const void *row, char *out, size_t size) {
     void *function;
     memcpy(&function, row, sizeof function);
-    return function && gxi_file_of(gxi.driver.library, function, out, size);
+    return function && gxi_file_of_function(gxi.driver.library, function, out, size);
 }
-#define GXI_FILE_OF(name, out) gxi_file_of_row(&gxi.cu.name, out, sizeof (out))
+#define GXI_FILE_OF(name, out) gxi_file_of_entry_point(&gxi.cu.name, out, sizeof (out))
 /* Begins a key, with what decides the code whatever its source: 0 if there is no cache. */
-static int gxi_cached_begin(gxi_call *call, gxi_cached *e, const gxi_slot *context, const char *kind) {
+static int gxi_cache_key_begin(gxi_call *call, gxi_cache_entry *e, const gxi_slot *context, const char *kind) {
     gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0 };
     gxi_text why = { 0, 0, 0, 0 };
     char file[1024] = "";
@@ -9866,9 +9866,9 @@ static int gxi_cached_begin(gxi_call *call, gxi_cached *e, const gxi_slot *conte
     e->ours = gxi_cache_folder(&e->folder, &why);
     if (!e->ours) gxi_cache_log(call, GPUEXEC_LOG_TRACE, why.p ? why.p : "off", "");
     else if (!GXI_FILE_OF(cuInit, file)) {
-        gxi_cache_note(call, "off, because the file of the driver \"%s\" is not known", gxi.driver.path);
+        gxi_cache_record_fault(call, "off, because the file of the driver \"%s\" is not known", gxi.driver.path);
         e->ours = 0;
-    } else e->ours = gxi_capability(&query, gxi_context_of(context)->device, &capability) == 0;
+    } else e->ours = gxi_device_capability(&query, gxi_context_of(context)->device, &capability) == 0;
     gxi_text_free(&why);
     if (!e->ours) return 0;
     gxi_hash_begin(&e->hash);
@@ -9879,49 +9879,49 @@ static int gxi_cached_begin(gxi_call *call, gxi_cached *e, const gxi_slot *conte
     gxi_hash_file(&e->hash, file);
     return 1;
 }
-static void gxi_cached_free(gxi_cached *e) { gxi_text_free(&e->folder); }
-static void gxi_key_end(gxi_cached *e) {
+static void gxi_cache_entry_free(gxi_cache_entry *e) { gxi_text_free(&e->folder); }
+static void gxi_cache_key_finish(gxi_cache_entry *e) {
     int i;
-    gxi_hash_end(&e->hash, e->key);
+    gxi_hash_finish(&e->hash, e->key);
     for (i = 0; i < GXI_KEY; i++) snprintf(e->name + 2 * i, 3, "%02x", e->key[i]);
 }
-static void gxi_cached_hash(const char *file, size_t bytes, unsigned char *out) {
+static void gxi_cache_entry_hash(const char *file, size_t bytes, unsigned char *out) {
     gxi_hasher s;
     gxi_hash_begin(&s);
     gxi_hash_add(&s, file + GXI_CACHE_HEAD, bytes - GXI_CACHE_HEAD);
-    gxi_hash_end(&s, out);
+    gxi_hash_finish(&s, out);
 }
-static size_t gxi_up16(size_t n) { return (n + 15) & ~(size_t)15; }
+static size_t gxi_align_up_16(size_t n) { return (n + 15) & ~(size_t)15; }
 /* Finds the parts of a file in memory; 0: it is damaged. */
-static int gxi_cached_parse(const gxi_cached *e, const char *file, size_t bytes, gxi_kept *parts, int n) {
+static int gxi_cache_entry_parse(const gxi_cache_entry *e, const char *file, size_t bytes, gxi_cache_part *parts, int n) {
     unsigned char hash[GXI_KEY];
     size_t at = GXI_CACHE_HEAD + (size_t)n * 8;
     int i;
     if (bytes < at || memcmp(file, GXI_CACHE_MAGIC, 16) != 0 || memcmp(file + 16, e->key, GXI_KEY) != 0) return 0;
-    gxi_cached_hash(file, bytes, hash);
+    gxi_cache_entry_hash(file, bytes, hash);
     if (memcmp(file + 16 + GXI_KEY, hash, GXI_KEY) != 0) return 0;
     for (i = 0; i < n; i++) {
-        const uint64_t length = gxi_le(file + GXI_CACHE_HEAD + 8 * i, 8);
-        at = gxi_up16(at);
+        const uint64_t length = gxi_read_le(file + GXI_CACHE_HEAD + 8 * i, 8);
+        at = gxi_align_up_16(at);
         if (at > bytes || length >= bytes - at || file[at + length]) return 0;       /* a NUL follows it */
         parts[i].data = file + at;
         parts[i].bytes = (size_t)length;
         at += (size_t)length + 1;
     }
-    return gxi_up16(at) == bytes;
+    return gxi_align_up_16(at) == bytes;
 }
 /* Reads the entry: its memory, which holds the parts; NULL: there is none that can be used. */
-static char *gxi_cached_read(const gxi_call *call, const gxi_cached *e, gxi_kept *parts, int n) {
+static char *gxi_cache_entry_read(const gxi_call *call, const gxi_cache_entry *e, gxi_cache_part *parts, int n) {
     char path[1200], *data = NULL;
     const char *why = NULL;
-    gxi_stat about;
+    gxi_file_status about;
     int file, ok = 0;
     gxi_cache_path(path, sizeof path, e->folder.p, e->name);
     file = gxi_file_open(path, 1, &about, &why);
     if (file >= 0) {
         const uint64_t bytes = (uint64_t)about.st_size;
         if (bytes < GXI_NO_LENGTH) data = (char *)gxi_realloc(NULL, (size_t)bytes + 1);
-        ok = data && gxi_file_read(file, data, (size_t)bytes) && gxi_cached_parse(e, data, (size_t)bytes, parts, n);
+        ok = data && gxi_file_read(file, data, (size_t)bytes) && gxi_cache_entry_parse(e, data, (size_t)bytes, parts, n);
         GXI_OS(close)(file);
         if (data && !ok) {
             why = "is damaged";
@@ -9933,24 +9933,24 @@ static char *gxi_cached_read(const gxi_call *call, const gxi_cached *e, gxi_kept
         return data;
     }
     gxi_free(data);
-    if (why) gxi_cache_note(call, "the entry \"%s\" %s; it will be made again", path, why);
+    if (why) gxi_cache_record_fault(call, "the entry \"%s\" %s; it will be made again", path, why);
     return NULL;
 }
 /* Counts a look-up. `kept`: the entry's memory, or NULL. */
-static void gxi_cached_found(const gxi_call *call, const gxi_cached *e, const char *kept) {
+static void gxi_cache_entry_count_lookup(const gxi_call *call, const gxi_cache_entry *e, const char *kept) {
     gxi_cache_count(kept ? &gxi.cache.hits : &gxi.cache.misses);
     gxi_cache_log(call, GPUEXEC_LOG_TRACE, kept ? "hit " : "miss ", e->name);
 }
-static void gxi_cached_write(const gxi_call *call, const gxi_cached *e, const gxi_kept *parts, int n) {
+static void gxi_cache_entry_write(const gxi_call *call, const gxi_cache_entry *e, const gxi_cache_part *parts, int n) {
     size_t bytes = GXI_CACHE_HEAD + (size_t)n * 8;
     char path[1200], aside[1250], *data;
     const char *failed = NULL;
     int i, k, file = -1;
-    for (i = 0; i < n; i++) bytes = gxi_up16(bytes) + parts[i].bytes + 1;
-    bytes = gxi_up16(bytes);
+    for (i = 0; i < n; i++) bytes = gxi_align_up_16(bytes) + parts[i].bytes + 1;
+    bytes = gxi_align_up_16(bytes);
     if (bytes > gxi_cache_limit()) {
-        gxi_cache_note(call, "an entry of %llu bytes is not kept: the limit is %llu", (unsigned long long)bytes,
-                       (unsigned long long)gxi_cache_limit());
+        gxi_cache_record_fault(call, "an entry of %llu bytes is not kept: the limit is %llu", (unsigned long long)bytes,
+                               (unsigned long long)gxi_cache_limit());
         return;
     }
     data = (char *)gxi_realloc(NULL, bytes);
@@ -9961,16 +9961,16 @@ static void gxi_cached_write(const gxi_call *call, const gxi_cached *e, const gx
     bytes = GXI_CACHE_HEAD + (size_t)n * 8;
     for (i = 0; i < n; i++) {
         for (k = 0; k < 8; k++) data[GXI_CACHE_HEAD + 8 * i + k] = (char)((uint64_t)parts[i].bytes >> 8 * k & 0xFF);
-        bytes = gxi_up16(bytes);
+        bytes = gxi_align_up_16(bytes);
         if (parts[i].bytes) memcpy(data + bytes, parts[i].data, parts[i].bytes);
         bytes += parts[i].bytes + 1;
     }
-    bytes = gxi_up16(bytes);
-    gxi_cached_hash(data, bytes, (unsigned char *)data + 16 + GXI_KEY);
+    bytes = gxi_align_up_16(bytes);
+    gxi_cache_entry_hash(data, bytes, (unsigned char *)data + 16 + GXI_KEY);
     gxi_cache_make_folder(e->folder.p);
     gxi_cache_path(path, sizeof path, e->folder.p, e->name);
     for (i = 0; i < 100 && file < 0; i++) {      /* other threads may be writing it, too */
-        snprintf(aside, sizeof aside, "%s.%ld.%d", path, gxi_pid(), i);
+        snprintf(aside, sizeof aside, "%s.%ld.%d", path, gxi_process_id(), i);
         file = GXI_OS(open)(aside, GXI_CREATE_FLAGS);
         if (file < 0 && errno != EEXIST) break;
     }
@@ -9978,12 +9978,12 @@ static void gxi_cached_write(const gxi_call *call, const gxi_cached *e, const gx
     else {
         if (!gxi_file_write(file, data, bytes)) failed = strerror(errno);
         if (GXI_OS(close)(file) && !failed) failed = strerror(errno);
-        if (!failed) gxi_cache_grows(e->folder.p, data, bytes);
+        if (!failed) gxi_cache_add_size(e->folder.p, data, bytes);
         if (!failed && gxi_file_rename(aside, path)) failed = strerror(errno);
         if (failed) remove(aside);
     }
     gxi_free(data);
-    if (failed) gxi_cache_note(call, "cannot write \"%s\": %s", path, failed);
+    if (failed) gxi_cache_record_fault(call, "cannot write \"%s\": %s", path, failed);
     else if (gxi_cache_size(e->folder.p) > gxi_cache_limit()) gxi_cache_trim(e->folder.p, gxi_cache_limit());
 }
 
@@ -9991,17 +9991,17 @@ static void gxi_cached_write(const gxi_call *call, const gxi_cached *e, const gx
 static void gxi_hash_search(gxi_hasher *hash, const char *variable, const char *path) {
     size_t i;
     gxi_hash_string(hash, path);
-    gxi_hash_string(hash, gxi_environment(variable));
-    gxi_hash_string(hash, gxi_environment("LD_LIBRARY_PATH"));
+    gxi_hash_string(hash, gxi_environment_variable(variable));
+    gxi_hash_string(hash, gxi_environment_variable("LD_LIBRARY_PATH"));
     for (i = 0; i < sizeof gxi_folders / sizeof *gxi_folders; i++)
-        if (gxi_folders[i].variable) gxi_hash_string(hash, gxi_environment(gxi_folders[i].variable));
+        if (gxi_folders[i].variable) gxi_hash_string(hash, gxi_environment_variable(gxi_folders[i].variable));
 }
 
 /* --- the calls ---------------------------------------------------------------------------------------------------- */
 
 GPUEXEC_API gpuexec_result gpuexec_cache_get_info_at(const char *where, gpuexec_cache_info *info) {
     gxi_text folder = { 0, 0, 0, 0 }, why = { 0, 0, 0, 0 };
-    gxi_thread_record *const record = gxi_record();
+    gxi_thread_record *const record = gxi_thread_record_get();
     gxi_cache_list l;
     int on;
     GXI_CALL(gpuexec_cache_get_info, GXI_QUERIES);
@@ -10010,9 +10010,9 @@ GPUEXEC_API gpuexec_result gpuexec_cache_get_info_at(const char *where, gpuexec_
     memset(&l, 0, sizeof l);
     on = gxi_cache_folder(&folder, &why);
     l.folder = folder.p;
-    if (on) gxi_folder_read(folder.p, gxi_cache_see, &l);
-    gxi_lock(&gxi_tables);
-    info->folder = on ? gxi_keep_held(folder.p) : "";
+    if (on) gxi_folder_list(folder.p, gxi_cache_add_file, &l);
+    gxi_lock(&gxi_tables_mutex);
+    info->folder = on ? gxi_place_copy_locked(folder.p) : "";
     if (!info->folder) info->folder = "";
     if (record) {
         record->cache_why.n = 0;
@@ -10022,7 +10022,7 @@ GPUEXEC_API gpuexec_result gpuexec_cache_get_info_at(const char *where, gpuexec_
     info->hits = gxi.cache.hits;
     info->misses = gxi.cache.misses;
     info->damaged = gxi.cache.damaged;
-    gxi_unlock(&gxi_tables);
+    gxi_unlock(&gxi_tables_mutex);
     info->entries = l.entries;
     info->bytes = l.bytes;
     info->limit = gxi_cache_limit();
@@ -10056,7 +10056,7 @@ GPUEXEC_API gpuexec_result gpuexec_cache_clear_at(const char *where) {
 
 #if !defined(GPUEXEC_NO_CACHE) && !defined(GPUEXEC_NO_COMPILE)
 enum { GXI_SCAN_FILES = 50000, GXI_SCAN_BYTES = 256 << 20 };
-typedef struct gxi_scan {
+typedef struct gxi_include_scan {
     gxi_hasher  hash;
     const gpuexec_compile_desc *desc;
     const char *headers;                         /* the toolkit's folder, or "" */
@@ -10067,14 +10067,14 @@ typedef struct gxi_scan {
     size_t      nseen, cap;                      /* a power of 2 */
     size_t      total;                           /* bytes read */
     const char *why;                             /* why the files cannot be known; NULL: they can */
-} gxi_scan;
+} gxi_include_scan;
 
 static int gxi_is_under(const char *path, const char *folder) {
     const size_t n = strlen(folder);
     return n && strncmp(path, folder, n) == 0 && path[n] && strchr(GXI_SLASHES, path[n]);
 }
-static void gxi_scan_path(gxi_scan *s, const char *path) {
-    const uint64_t hash = gxi_hash(path, strlen(path)) | 1;
+static void gxi_include_scan_path(gxi_include_scan *s, const char *path) {
+    const uint64_t hash = gxi_hash_bytes(path, strlen(path)) | 1;
     gxi_text *list;
     size_t i, k;
     if (2 * s->nseen >= s->cap) {
@@ -10102,32 +10102,32 @@ static void gxi_scan_path(gxi_scan *s, const char *path) {
     gxi_add(list, "%s%c", path, 0);
     if (list->failed) s->why = "host memory ran out";
 }
-static void gxi_scan_in(gxi_scan *s, const char *folder, size_t n, const char *under, const char *name, size_t bytes) {
+static void gxi_include_scan_in_folder(gxi_include_scan *s, const char *folder, size_t n, const char *under, const char *name, size_t bytes) {
     char path[2048];
     if (strchr(GXI_SLASHES, *name)) n = 0;       /* an absolute path */
     if (n + bytes + 8 > sizeof path) s->why = "the source includes a file whose path is too long";
     else {
         snprintf(path, sizeof path, "%.*s%s%s%.*s", (int)n, folder, n ? "/" : "", n ? under : "", (int)bytes, name);
-        gxi_scan_path(s, path);
+        gxi_include_scan_path(s, path);
     }
 }
 /* A name that a text in the folder includes, wherever it may be. */
-static void gxi_scan_name(gxi_scan *s, const char *folder, size_t n, const char *name, size_t bytes) {
+static void gxi_include_scan_name(gxi_include_scan *s, const char *folder, size_t n, const char *name, size_t bytes) {
     unsigned i;
-    gxi_scan_in(s, folder, n, "", name, bytes);
-    gxi_scan_in(s, "", 0, "", name, bytes);
+    gxi_include_scan_in_folder(s, folder, n, "", name, bytes);
+    gxi_include_scan_in_folder(s, "", 0, "", name, bytes);
     for (i = 0; i < s->desc->folder_count; i++)
-        gxi_scan_in(s, s->desc->folders[i], strlen(s->desc->folders[i]), "", name, bytes);
+        gxi_include_scan_in_folder(s, s->desc->folders[i], strlen(s->desc->folders[i]), "", name, bytes);
     if (!*s->headers) return;
-    gxi_scan_in(s, s->headers, strlen(s->headers), "", name, bytes);
-    gxi_scan_in(s, s->headers, strlen(s->headers), "cccl/", name, bytes);
+    gxi_include_scan_in_folder(s, s->headers, strlen(s->headers), "", name, bytes);
+    gxi_include_scan_in_folder(s, s->headers, strlen(s->headers), "cccl/", name, bytes);
 }
 static int gxi_is_blank(char c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f' || c == '\r'; }
 /* How far a line has been read: only blanks so far; and whether a comment has ended there. */
-typedef struct gxi_line { const char *at; int blank, comment; } gxi_line;
+typedef struct gxi_scan_line { const char *at; int blank, comment; } gxi_scan_line;
 /* Whether this word follows a # (or %: or ?\?=) that begins its line. In doubt, because of comments, it does. Reads on
    from the last word, so that the time does not grow with the length of a line. */
-static int gxi_is_directive(gxi_line *line, const char *text, const char *at) {
+static int gxi_is_directive(gxi_scan_line *line, const char *text, const char *at) {
     while (at > text && gxi_is_blank(at[-1])) at--;
     if (at - text >= 2 && memcmp(at - 2, "*/", 2) == 0) return 1;
     if (at > text && at[-1] == '#') at--;
@@ -10135,15 +10135,15 @@ static int gxi_is_directive(gxi_line *line, const char *text, const char *at) {
     else if (at - text >= 3 && memcmp(at - 3, "?\?=", 3) == 0) at -= 3;
     else return 0;
     for (; line->at < at; line->at++) {
-        const int ends = *line->at == '\n';
-        line->blank = ends || (line->blank && gxi_is_blank(*line->at));
-        line->comment = !ends && (line->comment || memcmp(line->at, "*/", 2) == 0);
+        const int is_newline = *line->at == '\n';
+        line->blank = is_newline || (line->blank && gxi_is_blank(*line->at));
+        line->comment = !is_newline && (line->comment || memcmp(line->at, "*/", 2) == 0);
     }
     return line->blank || line->comment;
 }
 /* The names in a text, which loses its spliced lines. `lenient`: the toolkit's own, whose macros name other files of
    it, which change only together. */
-static void gxi_scan_text(gxi_scan *s, char *text, const char *folder, size_t length, int lenient) {
+static void gxi_include_scan_text(gxi_include_scan *s, char *text, const char *folder, size_t length, int lenient) {
     static const char *const words[] = { "include", "import", "embed" };
     char *from, *to;
     size_t i;
@@ -10154,7 +10154,7 @@ static void gxi_scan_text(gxi_scan *s, char *text, const char *folder, size_t le
     }
     *to = 0;
     for (i = 0; i < sizeof words / sizeof *words; i++) {
-        gxi_line line = { text, 1, 0 };
+        gxi_scan_line line = { text, 1, 0 };
         const char *at, *end;
         for (at = text; !s->why && (at = strstr(at, words[i])) != NULL; at = end) {
             const int has = at - text >= 6 && memcmp(at - 6, "__has_", 6) == 0;
@@ -10167,7 +10167,7 @@ static void gxi_scan_text(gxi_scan *s, char *text, const char *folder, size_t le
                 for (end++; gxi_is_blank(*end); ) end++;
             }
             if (i == 0 && (*end == '"' || *end == '<')) close = strpbrk(end + 1, *end == '"' ? "\"\n" : ">\n");
-            if (close && *close != '\n') gxi_scan_name(s, folder, length, end + 1, (size_t)(close - end - 1));
+            if (close && *close != '\n') gxi_include_scan_name(s, folder, length, end + 1, (size_t)(close - end - 1));
             else if (!lenient) s->why = "the source names a file that it includes by a macro";
         }
     }
@@ -10178,17 +10178,17 @@ static size_t gxi_folder_length(const char *path) {      /* of a file's folder *
     return n ? n - 1 + (n == 1) : 0;
 }
 /* A text of the caller. */
-static void gxi_scan_given(gxi_scan *s, const char *text, const char *name) {
+static void gxi_include_scan_caller_text(gxi_include_scan *s, const char *text, const char *name) {
     char *const copy = gxi_copy_string(text);
     if (!copy) s->why = "host memory ran out";
-    else gxi_scan_text(s, copy, name, gxi_folder_length(name), 0);
+    else gxi_include_scan_text(s, copy, name, gxi_folder_length(name), 0);
     gxi_free(copy);
 }
 /* The text of a file, or NULL. What cannot be opened, NVRTC cannot read. */
-static char *gxi_scan_read(gxi_scan *s, const char *path, size_t *bytes) {
+static char *gxi_include_scan_read(gxi_include_scan *s, const char *path, size_t *bytes) {
     const char *unused;
     char *text = NULL;
-    gxi_stat about;
+    gxi_file_status about;
     const int file = gxi_file_open(path, 0, &about, &unused);
     if (file < 0) return NULL;
     *bytes = (size_t)about.st_size;
@@ -10208,7 +10208,7 @@ static const char *gxi_files_state(const gpuexec_compile_desc *d, const char *so
                                    const char *file, const char *headers, const char *known, size_t n,
                                    gxi_text *list, unsigned char *out) {
     size_t at, bytes = 0, direct;
-    gxi_scan s;
+    gxi_include_scan s;
     unsigned i;
     memset(&s, 0, sizeof s);
     s.desc = d;
@@ -10216,16 +10216,16 @@ static const char *gxi_files_state(const gpuexec_compile_desc *d, const char *so
     gxi_hash_begin(&s.hash);
     gxi_hash_file(&s.hash, file);
     gxi_hash_string(&s.hash, headers);
-    gxi_scan_given(&s, source, name);
-    for (i = 0; i < d->header_count; i++) gxi_scan_given(&s, d->headers[i].text, d->headers[i].name);
+    gxi_include_scan_caller_text(&s, source, name);
+    for (i = 0; i < d->header_count; i++) gxi_include_scan_caller_text(&s, d->headers[i].text, d->headers[i].name);
     for (at = 0; at < s.paths.n && !s.why; at += strlen(s.paths.p + at) + 1) {
         char *const path = gxi_copy_string(s.paths.p + at);          /* the list grows */
-        char *const text = path ? gxi_scan_read(&s, path, &bytes) : NULL;
+        char *const text = path ? gxi_include_scan_read(&s, path, &bytes) : NULL;
         if (!path) s.why = "host memory ran out";
         if (text) {
             gxi_hash_string(&s.hash, path);
             gxi_hash_item(&s.hash, text, bytes);
-            gxi_scan_text(&s, text, path, gxi_folder_length(path), 0);
+            gxi_include_scan_text(&s, text, path, gxi_folder_length(path), 0);
         }
         gxi_free(text);
         gxi_free(path);
@@ -10234,10 +10234,10 @@ static const char *gxi_files_state(const gpuexec_compile_desc *d, const char *so
     direct = s.later.n;
     for (at = 0; !known && at < s.later.n && !s.why; at += strlen(s.later.p + at) + 1) {
         char *const path = gxi_copy_string(s.later.p + at);
-        char *const text = path ? gxi_scan_read(&s, path, &bytes) : NULL;
+        char *const text = path ? gxi_include_scan_read(&s, path, &bytes) : NULL;
         if (!path) s.why = "host memory ran out";
         else if (text || at < direct || !gxi_is_under(path, headers)) gxi_add(list, "%s%c", path, 0);
-        if (text) gxi_scan_text(&s, text, path, gxi_folder_length(path), gxi_is_under(path, headers));
+        if (text) gxi_include_scan_text(&s, text, path, gxi_folder_length(path), gxi_is_under(path, headers));
         gxi_free(text);
         gxi_free(path);
     }
@@ -10250,7 +10250,7 @@ static const char *gxi_files_state(const gpuexec_compile_desc *d, const char *so
     gxi_text_free(&s.paths);
     gxi_text_free(&s.later);
     gxi_free(s.seen);
-    gxi_hash_end(&s.hash, out);
+    gxi_hash_finish(&s.hash, out);
     return s.why;
 }
 #endif
@@ -10267,15 +10267,15 @@ typedef struct gxi_module {
     int    nkernels;                             /* -1: not known */
     double jit_ms;
     int    threads_per_block;                    /* that the compiler targeted; 0 if not requested */
-    uint64_t image_hash;                         /* gxi_hash of the image; 0 for an adopted module */
+    uint64_t image_hash;                         /* gxi_hash_bytes of the image; 0 for an adopted module */
     int    device_launches;                      /* 1: kernels may launch kernels (dynamic parallelism) */
     int    cached;                               /* 1: the code was on disk */
     int    kept;                                 /* 1: it belongs to a CUlibrary, and is unloaded with that; 2: now */
     gxi_text names;                              /* name expressions, each with its lowered name; all end in NUL */
-    uint32_t kernels_made;                       /* list of its kernels' handles; guarded by gxi_tables */
+    uint32_t kernels_made;                       /* list of its kernels' handles; guarded by gxi_tables_mutex */
 } gxi_module;
 
-static void gxi_forget_kernels(gxi_module *m) {
+static void gxi_module_free_kernels(gxi_module *m) {
     int i;
     for (i = 0; i < m->nkernels; i++) gxi_free(m->kernels[i]);
     gxi_free(m->kernels);
@@ -10284,7 +10284,7 @@ static void gxi_forget_kernels(gxi_module *m) {
 }
 static void gxi_module_free(gxi_module *m) {
     if (!m) return;
-    gxi_forget_kernels(m);
+    gxi_module_free_kernels(m);
     gxi_free((void *)m->entries);
     gxi_free(m->ptx);
     gxi_text_free(&m->names);
@@ -10292,21 +10292,21 @@ static void gxi_module_free(gxi_module *m) {
     gxi_free(m->log);
     gxi_free(m);
 }
-static int gxi_module_end(gxi_call *call, gxi_slot *old) {
+static int gxi_module_destroy(gxi_call *call, gxi_slot *old) {
     gxi_slot *kernel;
     int cu;
-    for (; (kernel = gxi_first(&old->is.module.info->kernels_made)) != NULL; gxi_destroy(call, kernel))
-        if (!old->adopted && old->is.module.info->kept != 1) GXI_HOOK(graphs_lose, (call, NULL, kernel));
-    cu = old->adopted || old->is.module.info->kept ? 0 : GXI_TRY(cuModuleUnload, (old->is.module.native));
-    gxi_module_free(old->is.module.info);
+    for (; (kernel = gxi_first_child(&old->data.module.info->kernels_made)) != NULL; gxi_slot_destroy(call, kernel))
+        if (!old->adopted && old->data.module.info->kept != 1) GXI_HOOK(graphs_lose, (call, NULL, kernel));
+    cu = old->adopted || old->data.module.info->kept ? 0 : GXI_TRY(cuModuleUnload, (old->data.module.native));
+    gxi_module_free(old->data.module.info);
     return cu;
 }
-static int gxi_kernel_end(gxi_call *call, gxi_slot *old) {           /* the module owns the CUfunction */
+static int gxi_kernel_destroy(gxi_call *call, gxi_slot *old) {       /* the module owns the CUfunction */
     (void)call;
-    gxi_lock(&gxi_tables);
-    gxi_key_out(&gxi.objects.kernels, &old->is.kernel.info->key);
-    gxi_unlock(&gxi_tables);
-    gxi_free(old->is.kernel.info);
+    gxi_lock(&gxi_tables_mutex);
+    gxi_key_remove(&gxi.objects.kernels, &old->data.kernel.info->key);
+    gxi_unlock(&gxi_tables_mutex);
+    gxi_free(old->data.kernel.info);
     return 0;
 }
 
@@ -10325,7 +10325,7 @@ static gxi_module *gxi_module_new(const char *name) {
 }
 
 /* The image's name of a name expression; other names are the image's own. */
-static const char *gxi_lowered(const gxi_module *m, const char *name) {
+static const char *gxi_lowered_name_of(const gxi_module *m, const char *name) {
     const char *p = m->names.p, *end = p ? p + m->names.n : p;
     while (p < end) {
         const char *const lowered = p + strlen(p) + 1;
@@ -10336,8 +10336,8 @@ static const char *gxi_lowered(const gxi_module *m, const char *name) {
 }
 
 /* Loads it into the current context; NULL after a failure, or if it was refused. */
-static struct CUmod_st *gxi_compile(gxi_call *call, const gxi_slot *context, const gpuexec_module_desc *desc,
-                                    gxi_image *image, gxi_module *m) {
+static struct CUmod_st *gxi_module_load_native(gxi_call *call, const gxi_slot *context, const gpuexec_module_desc *desc,
+                                               gxi_image *image, gxi_module *m) {
     const char *const text = image->kind == GXI_CUBIN ? NULL : image->ptx;
     const void *const data = text ? text : image->data;
     struct CUmod_st *native = NULL;
@@ -10348,10 +10348,10 @@ static struct CUmod_st *gxi_compile(gxi_call *call, const gxi_slot *context, con
     do {
         if (gxi_jit_make(call, &jit, desc)) return NULL;
         cu = GXI_TRY_MAKE(native, cuModuleLoadDataEx, (&native, data, jit.n, jit.options, jit.values));
-        gxi_jit_end_logs(&jit);
+        gxi_jit_finish_logs(&jit);
         cut = gxi_jit_is_cut(&jit);
-        if (cu == 0) gxi_keep_longer(&m->log, jit.logs);
-        if (cu == 0 && cut) GXI_BESIDE(cuModuleUnload, (native));
+        if (cu == 0) gxi_longer_text_keep(&m->log, jit.logs);
+        if (cu == 0 && cut) GXI_TRY_TRACED(cuModuleUnload, (native));
     } while (cut);
     m->jit_ms = gxi_jit_ms(&jit);
     for (i = 0; i < jit.n; i++)
@@ -10373,7 +10373,7 @@ static struct CUmod_st *gxi_compile(gxi_call *call, const gxi_slot *context, con
 static void gxi_list_ptx_kernels(gxi_module *m, const char *ptx) {
     size_t count, n = 0, i;
     const char **const names = gxi_ptx_entries(ptx, &count);
-    gxi_forget_kernels(m);
+    gxi_module_free_kernels(m);
     if (!names) return;
     for (i = 0; i < count; i++) if (!n || !gxi_ptx_same_name(names[i], names[n - 1])) names[n++] = names[i];
     qsort(names, n, sizeof *names, gxi_ptx_order_of_places);
@@ -10386,13 +10386,13 @@ static void gxi_list_ptx_kernels(gxi_module *m, const char *ptx) {
             memcpy(copy, names[i], length);
             copy[length] = 0;
             m->kernels[m->nkernels++] = copy;
-        } else gxi_forget_kernels(m);
+        } else gxi_module_free_kernels(m);
     }
     gxi_free((void *)names);
 }
 /* Lists the names of the kernels of a module or library, from the driver or from the text. Not knowing them is no
    failure. A library that does not compile has no kernels. */
-enum { GXI_MOST_KERNELS = 1 << 20 };             /* a larger count is invalid */
+enum { GXI_MAX_KERNELS = 1 << 20 };              /* a larger count is invalid */
 static void gxi_list_kernels(const gxi_call *call, struct CUmod_st *module, struct CUlib_st *library, gxi_module *m,
                              const char *ptx) {
     void **kernels;
@@ -10402,8 +10402,8 @@ static void gxi_list_kernels(const gxi_call *call, struct CUmod_st *module, stru
         if (ptx) gxi_list_ptx_kernels(m, ptx);
         return;
     }
-    if ((library ? GXI_BESIDE(cuLibraryGetKernelCount, (&count, library))
-         : GXI_BESIDE(cuModuleGetFunctionCount, (&count, module))) || count > GXI_MOST_KERNELS) return;
+    if ((library ? GXI_TRY_TRACED(cuLibraryGetKernelCount, (&count, library))
+         : GXI_TRY_TRACED(cuModuleGetFunctionCount, (&count, module))) || count > GXI_MAX_KERNELS) return;
     if (library && count == 0) {
         if (ptx) gxi_list_ptx_kernels(m, ptx);
         return;
@@ -10412,23 +10412,23 @@ static void gxi_list_kernels(const gxi_call *call, struct CUmod_st *module, stru
     m->kernels = (char **)gxi_realloc(NULL, (count + 1) * sizeof *m->kernels);
     if (kernels) memset(kernels, 0, (count + 1) * sizeof *kernels);
     if (kernels && m->kernels &&
-        (count == 0 || (library ? GXI_BESIDE(cuLibraryEnumerateKernels, (kernels, count, library))
-         : GXI_BESIDE(cuModuleEnumerateFunctions, ((struct CUfunc_st **)(void *)kernels, count, module))) == 0)) {
+        (count == 0 || (library ? GXI_TRY_TRACED(cuLibraryEnumerateKernels, (kernels, count, library))
+         : GXI_TRY_TRACED(cuModuleEnumerateFunctions, ((struct CUfunc_st **)(void *)kernels, count, module))) == 0)) {
         m->nkernels = 0;
         for (i = 0; i < count; i++) {
             const char *name = NULL;
-            if (!kernels[i] || (library ? GXI_BESIDE(cuKernelGetName, (&name, kernels[i]))
-                : GXI_BESIDE(cuFuncGetName, (&name, (struct CUfunc_st *)kernels[i]))) || !name) break;
+            if (!kernels[i] || (library ? GXI_TRY_TRACED(cuKernelGetName, (&name, kernels[i]))
+                : GXI_TRY_TRACED(cuFuncGetName, (&name, (struct CUfunc_st *)kernels[i]))) || !name) break;
             if ((m->kernels[i] = gxi_copy_string(name)) == NULL) break;
             m->nkernels++;
         }
-        if (i < count) gxi_forget_kernels(m);
+        if (i < count) gxi_module_free_kernels(m);
     }
     gxi_free(kernels);
 }
 
 /* Keeps the signatures, unless memory was missing: then they are not known, which is not a failure. 1: kept. */
-static int gxi_module_keep(gxi_module *m, gxi_text *signatures) {
+static int gxi_module_keep_signatures(gxi_module *m, gxi_text *signatures) {
     size_t n = 0;
     const char **const entries = signatures->p && !signatures->failed ? gxi_ptx_entries(signatures->p, &n) : NULL;
     if (!entries) {
@@ -10443,39 +10443,39 @@ static int gxi_module_keep(gxi_module *m, gxi_text *signatures) {
     return 1;
 }
 /* What the image says about the module's kernels. */
-static void gxi_module_study(const gxi_call *call, struct CUmod_st *native, const gxi_image *image, gxi_module *m) {
+static void gxi_module_read_image(const gxi_call *call, struct CUmod_st *native, const gxi_image *image, gxi_module *m) {
     const size_t bytes = image->ptx && image->kind != GXI_CUBIN ? strlen(image->ptx) : image->bytes;
     gxi_text signatures = { 0, 0, 0, 0 };
     gxi_list_kernels(call, native, NULL, m, image->ptx);
     if (!image->data) return;                    /* of an adopted library */
-    m->image_hash = gxi_hash(image->data, bytes);
+    m->image_hash = gxi_hash_bytes(image->data, bytes);
     m->device_launches = gxi_has_device_launches(image->data, bytes);
     if (image->ptx) gxi_ptx_signatures(&signatures, image->ptx);
-    gxi_module_keep(m, &signatures);
+    gxi_module_keep_signatures(m, &signatures);
 }
 /* Its handle; library: to which it belongs, or 0. 0 after a failure. */
 static uint64_t gxi_module_add(gxi_call *call, const gxi_slot *context, struct CUmod_st *native, gxi_module *m,
                                uint64_t library, int adopted) {
-    gxi_slot made = gxi_made(context, context->id, adopted);
-    made.is.module.native = native;
-    made.is.module.info = m;
-    made.is.module.library = library;
+    gxi_slot made = gxi_slot_template(context, context->id, adopted);
+    made.data.module.native = native;
+    made.data.module.info = m;
+    made.data.module.library = library;
     made.owned = library != 0;
     return gxi_new(call, GXI_MODULE, &made, &gxi_context_of(context)->first[GXI_MODULE]);
 }
 /* Creates the module in the current context; 0 after a failure, or if it was refused. */
 static uint64_t gxi_module_make(gxi_call *call, const gxi_slot *context, const gpuexec_module_desc *desc,
                                 gxi_image *image, gxi_module *m) {
-    struct CUmod_st *const native = gxi_compile(call, context, desc, image, m);
+    struct CUmod_st *const native = gxi_module_load_native(call, context, desc, image, m);
     uint64_t id;
     if (!native) return 0;
-    gxi_module_study(call, native, image, m);
+    gxi_module_read_image(call, native, image, m);
     id = gxi_module_add(call, context, native, m, 0, 0);
-    if (!id) GXI_BESIDE(cuModuleUnload, (native));
+    if (!id) GXI_TRY_TRACED(cuModuleUnload, (native));
     return id;
 }
-static uint64_t gxi_load_image(gxi_call *call, const gxi_slot *context, const gpuexec_module_desc *desc,
-                               gxi_image *image, const char *name) {
+static uint64_t gxi_module_load_image(gxi_call *call, const gxi_slot *context, const gpuexec_module_desc *desc,
+                                      gxi_image *image, const char *name) {
     gxi_module *const m = gxi_module_new(name);
     gxi_scope scope;
     uint64_t id = 0;
@@ -10487,27 +10487,27 @@ static uint64_t gxi_load_image(gxi_call *call, const gxi_slot *context, const gp
     if (!id) gxi_module_free(m);
     return id;
 }
-static uint64_t gxi_load_as(gxi_call *call, uint64_t context_id, const void *data, size_t bytes,
-                            const gpuexec_module_desc *desc, const char *name) {
+static uint64_t gxi_module_load_as(gxi_call *call, uint64_t context_id, const void *data, size_t bytes,
+                                   const gpuexec_module_desc *desc, const char *name) {
     gxi_image image = { NULL, 0, GXI_TEXT, NULL, 0, 0 };
     gxi_slot *const context = gxi_begin_with(call, context_id, GXI_CONTEXT, "the context");
     char *copy;
     uint64_t id;
-    if (!context || gxi_image_of(call, data, bytes, name, &image, &copy)) return 0;
-    id = gxi_load_image(call, context, desc, &image, name);
+    if (!context || gxi_image_open(call, data, bytes, name, &image, &copy)) return 0;
+    id = gxi_module_load_image(call, context, desc, &image, name);
     gxi_free(copy);
     return id;
 }
 
 /* `name` is for messages, if the desc has none. */
-static uint64_t gxi_load(gxi_call *call, uint64_t context_id, const void *data, size_t bytes,
-                         const gpuexec_module_desc *desc, const char *name) {
+static uint64_t gxi_module_load(gxi_call *call, uint64_t context_id, const void *data, size_t bytes,
+                                const gpuexec_module_desc *desc, const char *name) {
     gxi_text quoted = { 0, 0, 0, 0 };
     uint64_t id;
     if (!desc) desc = &gxi_module_defaults;
     if (gxi_check_jit(call, desc, 0)) return 0;  /* before its name is read */
     if (desc->name) gxi_add(&quoted, "\"%s\"", desc->name);
-    id = gxi_load_as(call, context_id, data, bytes, desc, quoted.p ? quoted.p : name);
+    id = gxi_module_load_as(call, context_id, data, bytes, desc, quoted.p ? quoted.p : name);
     gxi_text_free(&quoted);
     return id;
 }
@@ -10517,13 +10517,13 @@ GPUEXEC_API gpuexec_module gpuexec_module_load_at(const char *where, gpuexec_con
                                                 const gpuexec_module_desc *desc) {
     GXI_CALL(gpuexec_module_load, GXI_MAKES);
     gpuexec_module handle;
-    if (image) image = gxi_unwrap(image, &bytes);
-    handle.id = gxi_or_failed(gxi_load(call, context.id, image, bytes, desc, "the image"), GXI_MODULE);
+    if (image) image = gxi_fatbin_unwrap(image, &bytes);
+    handle.id = gxi_id_or_failed(gxi_module_load(call, context.id, image, bytes, desc, "the image"), GXI_MODULE);
     return handle;
 }
 
-static uint64_t gxi_load_file(gxi_call *call, gpuexec_context context, const char *path,
-                              const gpuexec_module_desc *desc) {
+static uint64_t gxi_module_load_file(gxi_call *call, gpuexec_context context, const char *path,
+                                     const gpuexec_module_desc *desc) {
     gxi_text name = { 0, 0, 0, 0 };
     char *data;
     size_t bytes = 0;
@@ -10531,7 +10531,7 @@ static uint64_t gxi_load_file(gxi_call *call, gpuexec_context context, const cha
     if (gxi_is_null(call, path, "the path")) return 0;
     if (!gxi_begin_with_context(call, context) || !(data = gxi_read_file(call, path, &bytes))) return 0;
     gxi_add(&name, "\"%s\"", path);
-    id = gxi_load(call, context.id, data, bytes, desc, name.p ? name.p : "the file");
+    id = gxi_module_load(call, context.id, data, bytes, desc, name.p ? name.p : "the file");
     gxi_text_free(&name);
     gxi_free(data);
     return id;
@@ -10540,7 +10540,7 @@ GPUEXEC_API gpuexec_module gpuexec_module_load_file_at(const char *where, gpuexe
                                                      const gpuexec_module_desc *desc) {
     gpuexec_module handle;
     GXI_CALL(gpuexec_module_load_file, GXI_MAKES);
-    handle.id = gxi_or_failed(gxi_load_file(call, context, path, desc), GXI_MODULE);
+    handle.id = gxi_id_or_failed(gxi_module_load_file(call, context, path, desc), GXI_MODULE);
     return handle;
 }
 
@@ -10563,7 +10563,7 @@ GPUEXEC_API gpuexec_module gpuexec_module_from_native_at(const char *where, gpue
                                                          struct CUmod_st *native) {
     gpuexec_module handle;
     GXI_CALL(gpuexec_module_from_native, GXI_MAKES);
-    handle.id = gxi_or_failed(gxi_module_adopt(call, context, native), GXI_MODULE);
+    handle.id = gxi_id_or_failed(gxi_module_adopt(call, context, native), GXI_MODULE);
     return handle;
 }
 
@@ -10572,42 +10572,42 @@ static gxi_slot *gxi_begin_with_module(gxi_call *call, gpuexec_module module) {
 }
 
 GPUEXEC_API struct CUmod_st *gpuexec_module_native(gpuexec_module module) {
-    const gxi_slot *slot = gxi_queried("gpuexec_module_native", module.id, GXI_MODULE, "the module");
-    return slot ? slot->is.module.native : NULL;
+    const gxi_slot *slot = gxi_get_to_query("gpuexec_module_native", module.id, GXI_MODULE, "the module");
+    return slot ? slot->data.module.native : NULL;
 }
 GPUEXEC_API const char *gpuexec_module_log(gpuexec_module module) {
-    const gxi_slot *slot = gxi_queried("gpuexec_module_log", module.id, GXI_MODULE, "the module");
-    return slot && slot->is.module.info->log ? slot->is.module.info->log : "";
+    const gxi_slot *slot = gxi_get_to_query("gpuexec_module_log", module.id, GXI_MODULE, "the module");
+    return slot && slot->data.module.info->log ? slot->data.module.info->log : "";
 }
 GPUEXEC_API double gpuexec_module_jit_ms(gpuexec_module module) {
-    const gxi_slot *slot = gxi_queried("gpuexec_module_jit_ms", module.id, GXI_MODULE, "the module");
-    return slot ? slot->is.module.info->jit_ms : -1.0;
+    const gxi_slot *slot = gxi_get_to_query("gpuexec_module_jit_ms", module.id, GXI_MODULE, "the module");
+    return slot ? slot->data.module.info->jit_ms : -1.0;
 }
 GPUEXEC_API int gpuexec_module_is_cached(gpuexec_module module) {
-    const gxi_slot *slot = gxi_queried("gpuexec_module_is_cached", module.id, GXI_MODULE, "the module");
-    return slot ? slot->is.module.info->cached : -1;
+    const gxi_slot *slot = gxi_get_to_query("gpuexec_module_is_cached", module.id, GXI_MODULE, "the module");
+    return slot ? slot->data.module.info->cached : -1;
 }
 GPUEXEC_API int gpuexec_module_threads_per_block(gpuexec_module module) {
-    const gxi_slot *slot = gxi_queried("gpuexec_module_threads_per_block", module.id, GXI_MODULE, "the module");
-    return slot ? slot->is.module.info->threads_per_block : -1;
+    const gxi_slot *slot = gxi_get_to_query("gpuexec_module_threads_per_block", module.id, GXI_MODULE, "the module");
+    return slot ? slot->data.module.info->threads_per_block : -1;
 }
 GPUEXEC_API int gpuexec_module_kernel_count(gpuexec_module module) {
-    const gxi_slot *slot = gxi_queried("gpuexec_module_kernel_count", module.id, GXI_MODULE, "the module");
-    return slot ? slot->is.module.info->nkernels : -1;
+    const gxi_slot *slot = gxi_get_to_query("gpuexec_module_kernel_count", module.id, GXI_MODULE, "the module");
+    return slot ? slot->data.module.info->nkernels : -1;
 }
 GPUEXEC_API const char *gpuexec_module_kernel_name(gpuexec_module module, int index) {
-    const gxi_slot *slot = gxi_queried("gpuexec_module_kernel_name", module.id, GXI_MODULE, "the module");
-    return slot && index >= 0 && index < slot->is.module.info->nkernels ? slot->is.module.info->kernels[index] : NULL;
+    const gxi_slot *slot = gxi_get_to_query("gpuexec_module_kernel_name", module.id, GXI_MODULE, "the module");
+    return slot && index >= 0 && index < slot->data.module.info->nkernels ? slot->data.module.info->kernels[index] : NULL;
 }
-static gpuexec_ptr gxi_variable(gxi_call *call, gxi_slot *slot, const char *name, size_t *bytes) {
+static gpuexec_ptr gxi_module_variable(gxi_call *call, gxi_slot *slot, const char *name, size_t *bytes) {
     gpuexec_ptr address = 0;
     *bytes = 0;
     if (gxi_is_null(call, name, "the variable's name")) return 0;
-    name = gxi_lowered(slot->is.module.info, name);
-    if (GXI_TRY_MAKE(address, cuModuleGetGlobal, (&address, bytes, slot->is.module.native, name)) == 0) return address;
+    name = gxi_lowered_name_of(slot->data.module.info, name);
+    if (GXI_TRY_MAKE(address, cuModuleGetGlobal, (&address, bytes, slot->data.module.native, name)) == 0) return address;
     gxi_fail_cu(call, "declare it extern \"C\" so that its name is not mangled, and make sure that a kernel uses it; "
                       "for kernels, use gpuexec_kernel_get",
-                "%s has no variable \"%s\"", slot->is.module.info->name, name);
+                "%s has no variable \"%s\"", slot->data.module.info->name, name);
     *bytes = 0;
     return 0;
 }
@@ -10618,7 +10618,7 @@ GPUEXEC_API gpuexec_ptr gpuexec_module_global_address_at(const char *where, gpue
     GXI_CALL(gpuexec_module_global_address, GXI_MAKES);
     if (!bytes) bytes = &unused;
     *bytes = 0;
-    return (slot = gxi_begin_with_module(call, module)) != NULL ? gxi_variable(call, slot, name, bytes) : 0;
+    return (slot = gxi_begin_with_module(call, module)) != NULL ? gxi_module_variable(call, slot, name, bytes) : 0;
 }
 /* cuMemcpyHtoD may return before the device has the bytes (small pageable sources), and other streams need not be
    ordered after the legacy stream. */
@@ -10633,8 +10633,8 @@ static gpuexec_result gxi_copy_variable(gxi_call *call, gpuexec_module module, c
     gxi_scope scope;
     gpuexec_ptr address;
     int cu = 0;
-    if (!(slot = gxi_begin_with_module(call, module)) || !(address = gxi_variable(call, slot, name, &has)))
-        return gxi_failed_with();
+    if (!(slot = gxi_begin_with_module(call, module)) || !(address = gxi_module_variable(call, slot, name, &has)))
+        return gxi_failed_result();
     if (!from && !to)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the host memory for variable \"%s\" is NULL", name);
     if (bytes != has)
@@ -10642,12 +10642,12 @@ static gpuexec_result gxi_copy_variable(gxi_call *call, gpuexec_module module, c
                         "pass the size of the whole variable in bytes, as declared in device code; to copy a part, "
                         "use gpuexec_module_global_address and a copy",
                         "variable \"%s\" of %s has %lu bytes, but the copy has %lu", name,
-                        slot->is.module.info->name, (unsigned long)has, (unsigned long)bytes);
-    if (gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
+                        slot->data.module.info->name, (unsigned long)has, (unsigned long)bytes);
+    if (gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_result();
     if (bytes && from) cu = gxi_copy_in_whole(call, address, from, bytes);
     else if (bytes) cu = GXI_TRY(cuMemcpyDtoH, (to, address, bytes));
     gxi_leave(&scope);
-    return cu ? gxi_fail_cu(call, NULL, "cannot copy variable \"%s\" of %s", name, slot->is.module.info->name)
+    return cu ? gxi_fail_cu(call, NULL, "cannot copy variable \"%s\" of %s", name, slot->data.module.info->name)
         : GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_module_write_global_at(const char *where, gpuexec_module module, const char *name,
@@ -10666,7 +10666,7 @@ GPUEXEC_API gpuexec_result gpuexec_module_unload_at(const char *where, gpuexec_m
     if (slot && slot->owned)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "unload the library: gpuexec_library_unload",
                         "the module belongs to a library: it is closed with that, or with its context");
-    return gxi_destroy_handle(call, module.id, GXI_MODULE, "the module");
+    return gxi_handle_destroy(call, module.id, GXI_MODULE, "the module");
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -10677,7 +10677,7 @@ enum { GXI_MAX_PARAMETERS = 4096 };
 
 /* Fills sizes: the number of parameters in sizes[0], then their sizes, then their offsets, then their types as far as
    the text has them, whose list is at `list`, unless that is NULL. Returns 0 if they are not known. */
-static int gxi_layout(const gxi_call *call, struct CUfunc_st *function, const char *list, unsigned short *sizes) {
+static int gxi_kernel_layout(const gxi_call *call, struct CUfunc_st *function, const char *list, unsigned short *sizes) {
     unsigned short *const offsets = sizes + 1 + GXI_MAX_PARAMETERS, *const types = offsets + GXI_MAX_PARAMETERS;
     int n = -1, listed = -1, same = 1;             /* listed: in the text; same: the driver agrees */
     if (list) listed = gxi_ptx_params(list, sizes + 1, offsets, types, GXI_MAX_PARAMETERS);
@@ -10686,7 +10686,7 @@ static int gxi_layout(const gxi_call *call, struct CUfunc_st *function, const ch
         for (n = 0; n < GXI_MAX_PARAMETERS; n++) {
             size_t offset = 0, size = 0;
             /* it fails after the last parameter */
-            if ((cu = GXI_BESIDE(cuFuncGetParamInfo, (function, (size_t)n, &offset, &size))) != 0) break;
+            if ((cu = GXI_TRY_TRACED(cuFuncGetParamInfo, (function, (size_t)n, &offset, &size))) != 0) break;
             if (size > 0xFFFF || offset > 0xFFFF) return 0;
             same &= n < listed && sizes[n + 1] == size;
             sizes[n + 1] = (unsigned short)size;
@@ -10709,7 +10709,7 @@ static gxi_kernel *gxi_kernel_info(const gxi_call *call, struct CUfunc_st *nativ
     gxi_kernel *info;
     size_t n;
     if (!sizes) return NULL;
-    n = gxi_layout(call, native, list, sizes) ? (3u * sizes[0] + 1) * sizeof *sizes : 0;
+    n = gxi_kernel_layout(call, native, list, sizes) ? (3u * sizes[0] + 1) * sizeof *sizes : 0;
     info = (gxi_kernel *)gxi_realloc(NULL, sizeof *info + n + name_bytes + title_bytes);
     if (info) {
         info->module = 0;
@@ -10728,7 +10728,7 @@ static uint64_t gxi_kernel_new(gxi_call *call, const gxi_slot *owner, struct CUf
                                const char *list) {
     const int of_module = gxi_kind_of(owner->id) == GXI_MODULE;
     gxi_kernel *info = gxi_kernel_info(call, native, name, list);
-    gxi_slot made = gxi_made(owner, of_module ? owner->context : owner->id, 1);
+    gxi_slot made = gxi_slot_template(owner, of_module ? owner->context : owner->id, 1);
     uint64_t id;
     int limit = 0;
     if (!info) {
@@ -10736,22 +10736,22 @@ static uint64_t gxi_kernel_new(gxi_call *call, const gxi_slot *owner, struct CUf
         return 0;
     }
     if (of_module) info->module = owner->id;
-    GXI_BESIDE(cuFuncGetAttribute, (&limit, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, native));
+    GXI_TRY_TRACED(cuFuncGetAttribute, (&limit, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, native));
     made.owned = 1;
-    made.is.kernel.native = native;
-    made.is.kernel.info = info;
-    made.is.kernel.sizes = info->sizes;
-    made.of.shared_limit = (uint32_t)(limit > 0 ? limit : 0);
-    id = gxi_new(call, GXI_KERNEL, &made, of_module ? &owner->is.module.info->kernels_made
+    made.data.kernel.native = native;
+    made.data.kernel.info = info;
+    made.data.kernel.sizes = info->sizes;
+    made.word.shared_limit = (uint32_t)(limit > 0 ? limit : 0);
+    id = gxi_new(call, GXI_KERNEL, &made, of_module ? &owner->data.module.info->kernels_made
                  : &gxi_context_of(owner)->first[GXI_KERNEL]);
     if (!id) gxi_free(info);
     else {
         info->key.value = (uintptr_t)native;
         info->key.owner = id;
         info->key.item = 0;
-        gxi_lock(&gxi_tables);
-        gxi_key_in(&gxi.objects.kernels, &info->key);
-        gxi_unlock(&gxi_tables);
+        gxi_lock(&gxi_tables_mutex);
+        gxi_key_insert(&gxi.objects.kernels, &info->key);
+        gxi_unlock(&gxi_tables_mutex);
     }
     return id;
 }
@@ -10762,7 +10762,7 @@ static GXI_COLD void gxi_fail_no_kernel(gxi_call *call, const gxi_module *m, con
     int i, shown = 0, length = (int)strlen(name), least = length / 3 < 2 ? length / 3 + 2 : 4;
     const char *nearest = NULL;
     for (i = 0; i < m->nkernels; i++) {
-        int edits = gxi_edits(name, m->kernels[i]);
+        int edits = gxi_edit_distance(name, m->kernels[i]);
         const char *at = strstr(m->kernels[i], name);
         if (edits < least && edits < length) {
             least = edits;
@@ -10792,20 +10792,20 @@ static uint64_t gxi_kernel_get(gxi_call *call, gpuexec_module module, const char
     uint64_t id = 0;
     int cu;
     if (!(slot = gxi_begin_with_module(call, module))) return 0;
-    m = slot->is.module.info;
+    m = slot->data.module.info;
     if (gxi_is_null(call, name, "the kernel's name")) return 0;
-    name = gxi_lowered(m, name);
+    name = gxi_lowered_name_of(m, name);
     if (gxi_enter(call, slot->cu_context, &scope)) return 0;
-    cu = GXI_TRY_MAKE(native, cuModuleGetFunction, (&native, slot->is.module.native, name));
+    cu = GXI_TRY_MAKE(native, cuModuleGetFunction, (&native, slot->data.module.native, name));
     if (cu == 0) {
-        gxi_lock(&gxi_getting_kernel);                      /* concurrent calls for one kernel return the same handle */
-        gxi_lock(&gxi_tables);
+        gxi_lock(&gxi_kernel_get_mutex);                    /* concurrent calls for one kernel return the same handle */
+        gxi_lock(&gxi_tables_mutex);
         /* is there a handle already? */
-        for (other = gxi_first_held(&m->kernels_made); other && !id; other = gxi_next_held(other))
-            if (other->is.kernel.native == native) id = other->id;
-        gxi_unlock(&gxi_tables);
+        for (other = gxi_first_locked(&m->kernels_made); other && !id; other = gxi_next_locked(other))
+            if (other->data.kernel.native == native) id = other->id;
+        gxi_unlock(&gxi_tables_mutex);
         if (!id) id = gxi_kernel_new(call, slot, native, name, gxi_ptx_after(m->entries, m->nentries, name));
-        gxi_unlock(&gxi_getting_kernel);
+        gxi_unlock(&gxi_kernel_get_mutex);
     }
     gxi_leave(&scope);
     if (cu == GXI_SYMBOL_NOT_FOUND) gxi_fail_no_kernel(call, m, name);
@@ -10815,7 +10815,7 @@ static uint64_t gxi_kernel_get(gxi_call *call, gpuexec_module module, const char
 GPUEXEC_API gpuexec_kernel gpuexec_kernel_get_at(const char *where, gpuexec_module module, const char *name) {
     gpuexec_kernel handle;
     GXI_CALL(gpuexec_kernel_get, GXI_MAKES);
-    handle.id = gxi_or_failed(gxi_kernel_get(call, module, name), GXI_KERNEL);
+    handle.id = gxi_id_or_failed(gxi_kernel_get(call, module, name), GXI_KERNEL);
     return handle;
 }
 
@@ -10829,13 +10829,13 @@ GPUEXEC_API gpuexec_kernel gpuexec_kernel_from_native_at(const char *where, gpue
     slot = gxi_begin_with_context(call, context);
     if (slot && !gxi_is_null(call, native, "the CUfunction") && !gxi_enter(call, slot->cu_context, &scope)) {
         struct CUfunc_st *function = NULL;
-        if (GXI_HAS(cuKernelGetFunction) && GXI_BESIDE(cuKernelGetFunction, (&function, native)) == 0 && function)
+        if (GXI_HAS(cuKernelGetFunction) && GXI_TRY_TRACED(cuKernelGetFunction, (&function, native)) == 0 && function)
             native = function;
-        if (GXI_HAS(cuFuncGetName)) GXI_BESIDE(cuFuncGetName, (&name, native));
+        if (GXI_HAS(cuFuncGetName)) GXI_TRY_TRACED(cuFuncGetName, (&name, native));
         handle.id = gxi_kernel_new(call, slot, native, name, NULL);
         gxi_leave(&scope);
     }
-    handle.id = gxi_or_failed(handle.id, GXI_KERNEL);
+    handle.id = gxi_id_or_failed(handle.id, GXI_KERNEL);
     return handle;
 }
 
@@ -10844,8 +10844,8 @@ static gxi_slot *gxi_find_kernel(gxi_call *call, gpuexec_kernel kernel) {
 }
 
 GPUEXEC_API struct CUfunc_st *gpuexec_kernel_native(gpuexec_kernel kernel) {
-    const gxi_slot *slot = gxi_queried("gpuexec_kernel_native", kernel.id, GXI_KERNEL, "the kernel");
-    return slot ? slot->is.kernel.native : NULL;
+    const gxi_slot *slot = gxi_get_to_query("gpuexec_kernel_native", kernel.id, GXI_KERNEL, "the kernel");
+    return slot ? slot->data.kernel.native : NULL;
 }
 
 GPUEXEC_API gpuexec_result gpuexec_kernel_get_info_at(const char *where, gpuexec_kernel kernel,
@@ -10856,14 +10856,14 @@ GPUEXEC_API gpuexec_result gpuexec_kernel_get_info_at(const char *where, gpuexec
     GXI_CALL(gpuexec_kernel_get_info, GXI_QUERIES);
     if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
-    if (!(slot = gxi_find_kernel(call, kernel))) return gxi_failed_with();
-    info->name = slot->is.kernel.info->name;
-    info->parameters = slot->is.kernel.sizes ? slot->is.kernel.sizes[0] : -1;
+    if (!(slot = gxi_find_kernel(call, kernel))) return gxi_failed_result();
+    info->name = slot->data.kernel.info->name;
+    info->parameters = slot->data.kernel.sizes ? slot->data.kernel.sizes[0] : -1;
     for (i = 0; i <= GXI_FUNC_CLUSTER_SCHEDULING_POLICY; i++) {
-        if ((cu = GXI_TRY(cuFuncGetAttribute, (&values[i], i, slot->is.kernel.native))) == 0) continue;
+        if ((cu = GXI_TRY(cuFuncGetAttribute, (&values[i], i, slot->data.kernel.native))) == 0) continue;
         values[i] = 0;                           /* clusters need CUDA 11.8 */
         if (i < GXI_FUNC_CLUSTER_SIZE_MUST_BE_SET || (cu != GXI_INVALID_VALUE && cu != GXI_CU_NOT_SUPPORTED))
-            return gxi_fail_cu(call, NULL, "cannot query %s", slot->is.kernel.info->title);
+            return gxi_fail_cu(call, NULL, "cannot query %s", slot->data.kernel.info->title);
     }
     info->max_threads_per_block = values[GXI_FUNC_MAX_THREADS_PER_BLOCK];
     info->registers = values[GXI_FUNC_NUM_REGS];
@@ -10884,88 +10884,88 @@ GPUEXEC_API gpuexec_result gpuexec_kernel_get_info_at(const char *where, gpuexec
 GPUEXEC_API gpuexec_result gpuexec_kernel_set_carveout_at(const char *where, gpuexec_kernel kernel, int percent) {
     gxi_slot *slot;
     GXI_CALL(gpuexec_kernel_set_carveout, GXI_MAKES);
-    if (!(slot = gxi_find_kernel(call, kernel))) return gxi_failed_with();
+    if (!(slot = gxi_find_kernel(call, kernel))) return gxi_failed_result();
     if (percent < -1 || percent > 100)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
                         "the carveout is %d percent; it must be from 0 to 100, or -1 to let the driver choose",
                         percent);
     return GXI_TRY(cuFuncSetAttribute,
-                   (slot->is.kernel.native, GXI_FUNC_PREFERRED_SHARED_MEMORY_CARVEOUT, percent)) == 0 ? GPUEXEC_OK
+                   (slot->data.kernel.native, GXI_FUNC_PREFERRED_SHARED_MEMORY_CARVEOUT, percent)) == 0 ? GPUEXEC_OK
         : gxi_fail_cu(call, NULL, "cannot set the carveout of %s to %d percent",
-                      slot->is.kernel.info->title, percent);
+                      slot->data.kernel.info->title, percent);
 }
 GPUEXEC_API gpuexec_result gpuexec_kernel_set_cache_at(const char *where, gpuexec_kernel kernel, gpuexec_cache prefer) {
     gxi_slot *slot;
     GXI_CALL(gpuexec_kernel_set_cache, GXI_MAKES);
-    if (!(slot = gxi_find_kernel(call, kernel))) return gxi_failed_with();
+    if (!(slot = gxi_find_kernel(call, kernel))) return gxi_failed_result();
     if ((int)prefer < GPUEXEC_CACHE_NO_PREFERENCE || (int)prefer > GPUEXEC_CACHE_PREFER_EQUAL)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
                         "%d is not a gpuexec_cache; the last valid value is GPUEXEC_CACHE_PREFER_EQUAL (%d)",
                                                           (int)prefer, GPUEXEC_CACHE_PREFER_EQUAL);
-    return GXI_TRY(cuFuncSetCacheConfig, (slot->is.kernel.native, (int)prefer)) == 0 ? GPUEXEC_OK
-        : gxi_fail_cu(call, NULL, "cannot set the cache preference of %s", slot->is.kernel.info->title);
+    return GXI_TRY(cuFuncSetCacheConfig, (slot->data.kernel.native, (int)prefer)) == 0 ? GPUEXEC_OK
+        : gxi_fail_cu(call, NULL, "cannot set the cache preference of %s", slot->data.kernel.info->title);
 }
 GPUEXEC_API size_t gpuexec_kernel_parameter_size(gpuexec_kernel kernel, int index) {
-    const gxi_slot *slot = gxi_queried("gpuexec_kernel_parameter_size", kernel.id, GXI_KERNEL, "the kernel");
-    return slot && slot->is.kernel.sizes && index >= 0 &&
-        index < slot->is.kernel.sizes[0] ? slot->is.kernel.sizes[index + 1] : 0;
+    const gxi_slot *slot = gxi_get_to_query("gpuexec_kernel_parameter_size", kernel.id, GXI_KERNEL, "the kernel");
+    return slot && slot->data.kernel.sizes && index >= 0 &&
+        index < slot->data.kernel.sizes[0] ? slot->data.kernel.sizes[index + 1] : 0;
 }
 GPUEXEC_API gpuexec_parameter_type gpuexec_kernel_parameter_type(gpuexec_kernel kernel, int index) {
-    const gxi_slot *slot = gxi_queried("gpuexec_kernel_parameter_type", kernel.id, GXI_KERNEL, "the kernel");
-    if (!slot || !slot->is.kernel.sizes || index < 0 || index >= slot->is.kernel.sizes[0])
+    const gxi_slot *slot = gxi_get_to_query("gpuexec_kernel_parameter_type", kernel.id, GXI_KERNEL, "the kernel");
+    if (!slot || !slot->data.kernel.sizes || index < 0 || index >= slot->data.kernel.sizes[0])
         return GPUEXEC_PARAMETER_UNKNOWN;
-    return (gpuexec_parameter_type)slot->is.kernel.sizes[2 * slot->is.kernel.sizes[0] + index + 1];
+    return (gpuexec_parameter_type)slot->data.kernel.sizes[2 * slot->data.kernel.sizes[0] + index + 1];
 }
 GPUEXEC_API int gpuexec_kernel_parameter_offset(gpuexec_kernel kernel, int index) {
-    const gxi_slot *slot = gxi_queried("gpuexec_kernel_parameter_offset", kernel.id, GXI_KERNEL, "the kernel");
-    return slot && slot->is.kernel.sizes && index >= 0 &&
-        index < slot->is.kernel.sizes[0] ? slot->is.kernel.sizes[slot->is.kernel.sizes[0] + index + 1] : -1;
+    const gxi_slot *slot = gxi_get_to_query("gpuexec_kernel_parameter_offset", kernel.id, GXI_KERNEL, "the kernel");
+    return slot && slot->data.kernel.sizes && index >= 0 &&
+        index < slot->data.kernel.sizes[0] ? slot->data.kernel.sizes[slot->data.kernel.sizes[0] + index + 1] : -1;
 }
 /* Raises the limit of dynamic shared memory to at least `bytes`; never lowers it, even when threads use different sizes
    or different handles of one CUfunction. Returns the CUresult. */
-static int gxi_raise_shared(gxi_call *call, gxi_slot *k, size_t bytes) {
-    struct CUfunc_st *const function = k->is.kernel.native;
+static int gxi_kernel_raise_shared(gxi_call *call, gxi_slot *k, size_t bytes) {
+    struct CUfunc_st *const function = k->data.kernel.native;
     int cu, now = 0;
-    if (bytes <= GXI_LOAD(&k->of.shared_limit)) return GXI_SUCCESS;
-    if (bytes > 0x7FFFFFFF) return gxi_note(call, GXI_INVALID_VALUE);
-    gxi_lock(&gxi_raising_shared);
+    if (bytes <= GXI_LOAD(&k->word.shared_limit)) return GXI_SUCCESS;
+    if (bytes > 0x7FFFFFFF) return gxi_call_set_result(call, GXI_INVALID_VALUE);
+    gxi_lock(&gxi_shared_limit_mutex);
     cu = GXI_TRY(cuFuncGetAttribute, (&now, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, function));
     if (cu == 0 && (int)bytes > now) {
         now = (int)bytes;
         cu = GXI_TRY(cuFuncSetAttribute, (function, GXI_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, now));
     }
-    if (cu == 0) GXI_STORE(&k->of.shared_limit, (uint32_t)now);
-    gxi_unlock(&gxi_raising_shared);
+    if (cu == 0) GXI_STORE(&k->word.shared_limit, (uint32_t)now);
+    gxi_unlock(&gxi_shared_limit_mutex);
     return cu;
 }
 /* For occupancy queries: raises the limit as a launch would, so that the driver does not count with the lower limit.
    Returns the size to query with: the driver looks only at its low 32 bits. */
-static size_t gxi_allow_shared(gxi_call *call, gxi_slot *k, size_t bytes) {
+static size_t gxi_kernel_allow_shared(gxi_call *call, gxi_slot *k, size_t bytes) {
     if (bytes > 0x7FFFFFFF) return 0x7FFFFFFF;
-    gxi_raise_shared(call, k, bytes);
+    gxi_kernel_raise_shared(call, k, bytes);
     return bytes;
 }
 /* Resident blocks per multiprocessor; -1 after a failure. */
-static int gxi_occupancy(gxi_call *call, gxi_slot *slot, unsigned block_threads, size_t shared_bytes) {
+static int gxi_kernel_occupancy(gxi_call *call, gxi_slot *slot, unsigned block_threads, size_t shared_bytes) {
     gxi_scope scope;
     size_t bytes;
     int blocks = -1, cu;
     if (gxi_enter(call, slot->cu_context, &scope)) return -1;
-    bytes = gxi_allow_shared(call, slot, shared_bytes);
+    bytes = gxi_kernel_allow_shared(call, slot, shared_bytes);
     cu = GXI_TRY(cuOccupancyMaxActiveBlocksPerMultiprocessor,
-                 (&blocks, slot->is.kernel.native, (int)block_threads, bytes));
+                 (&blocks, slot->data.kernel.native, (int)block_threads, bytes));
     gxi_leave(&scope);
     if (cu == 0) return blocks;
     gxi_fail_cu(call, NULL,
                 "cannot query the occupancy of %s with %u threads and %lu bytes of shared memory",
-                slot->is.kernel.info->title, block_threads, (unsigned long)shared_bytes);
+                slot->data.kernel.info->title, block_threads, (unsigned long)shared_bytes);
     return -1;
 }
 GPUEXEC_API int gpuexec_kernel_occupancy_at(const char *where, gpuexec_kernel kernel, unsigned block_threads, size_t shared_bytes) {
     gxi_slot *slot;
     GXI_CALL(gpuexec_kernel_occupancy, GXI_QUERIES);
     slot = gxi_find_kernel(call, kernel);
-    return slot ? gxi_occupancy(call, slot, block_threads, shared_bytes) : -1;
+    return slot ? gxi_kernel_occupancy(call, slot, block_threads, shared_bytes) : -1;
 }
 GPUEXEC_API int gpuexec_kernel_best_block_at(const char *where, gpuexec_kernel kernel, size_t shared_bytes, int *blocks) {
     gxi_slot *slot;
@@ -10975,16 +10975,16 @@ GPUEXEC_API int gpuexec_kernel_best_block_at(const char *where, gpuexec_kernel k
     GXI_CALL(gpuexec_kernel_best_block, GXI_QUERIES);
     if (blocks) *blocks = 0;
     if (!(slot = gxi_find_kernel(call, kernel)) || gxi_enter(call, slot->cu_context, &scope)) return -1;
-    bytes = gxi_allow_shared(call, slot, shared_bytes);
-    cu = GXI_TRY(cuOccupancyMaxPotentialBlockSize, (&grid, &threads, slot->is.kernel.native, NULL, bytes, 0));
+    bytes = gxi_kernel_allow_shared(call, slot, shared_bytes);
+    cu = GXI_TRY(cuOccupancyMaxPotentialBlockSize, (&grid, &threads, slot->data.kernel.native, NULL, bytes, 0));
     gxi_leave(&scope);
     if (cu == 0 && threads > 0) {
         if (blocks) *blocks = grid;
         return threads;
     }
-    if (cu == 0) gxi_note(call, GXI_INVALID_VALUE);                  /* no block size fits */
+    if (cu == 0) gxi_call_set_result(call, GXI_INVALID_VALUE);       /* no block size fits */
     gxi_fail_cu(call, NULL, "cannot find a block size for %s with %lu bytes of shared memory",
-                slot->is.kernel.info->title, (unsigned long)shared_bytes);
+                slot->data.kernel.info->title, (unsigned long)shared_bytes);
     return -1;
 }
 
@@ -10992,7 +10992,7 @@ GPUEXEC_API int gpuexec_kernel_best_block_at(const char *where, gpuexec_kernel k
    >>impl-best   The best of several images. */
 
 /* Puts a text before the module's log. No memory: then it is not there. */
-static void gxi_log_before(gxi_module *m, const char *text) {
+static void gxi_module_prepend_log(gxi_module *m, const char *text) {
     gxi_text log = { 0, 0, 0, 0 };
     gxi_add(&log, "%s%s", text, m->log ? m->log : "");
     if (log.failed) {
@@ -11003,18 +11003,18 @@ static void gxi_log_before(gxi_module *m, const char *text) {
     m->log = log.p;
 }
 
-typedef struct gxi_choice {
+typedef struct gxi_image_choice {
     gxi_image image;
     char     *copy;
     gxi_text  name, what;                        /* what: what it was compiled for, and why that was not loaded */
     int       rank;                              /* 0: does not fit, or was refused */
-} gxi_choice;
+} gxi_image_choice;
 
 /* Loads the best that the driver accepts; 0 after a failure. */
-static uint64_t gxi_load_best_of(gxi_call *call, const gxi_slot *context, gxi_choice *choices, size_t count,
-                                 const gpuexec_module_desc *desc, int sm) {
+static uint64_t gxi_module_load_best_of(gxi_call *call, const gxi_slot *context, gxi_image_choice *choices, size_t count,
+                                        const gpuexec_module_desc *desc, int sm) {
     gxi_text refused = { 0, 0, 0, 0 };
-    gxi_choice *best;
+    gxi_image_choice *best;
     uint64_t id = 0;
     size_t i;
     do {
@@ -11022,8 +11022,8 @@ static uint64_t gxi_load_best_of(gxi_call *call, const gxi_slot *context, gxi_ch
         for (i = 0; i < count; i++) if (choices[i].rank > (best ? best->rank : 0)) best = &choices[i];
         if (!best) break;
         best->rank = 0;
-        id = gxi_load_image(call, context, desc, &best->image, best->name.p);
-        if (best->image.refused) gxi_add(&best->what, " (the driver returned %s)", gxi_cu_name(call->cu));
+        id = gxi_module_load_image(call, context, desc, &best->image, best->name.p);
+        if (best->image.refused) gxi_add(&best->what, " (the driver returned %s)", gxi_cu_result_name(call->cu));
     } while (best->image.refused);
     for (i = 0; i < count; i++)
         if (&choices[i] != best && !choices[i].rank)
@@ -11031,7 +11031,7 @@ static uint64_t gxi_load_best_of(gxi_call *call, const gxi_slot *context, gxi_ch
                     choices[i].what.p ? choices[i].what.p : "nothing");
     if (id && refused.p) {
         gxi_add(&refused, "\n");
-        gxi_log_before(gxi_peek(id, GXI_MODULE)->is.module.info, refused.p);
+        gxi_module_prepend_log(gxi_peek(id, GXI_MODULE)->data.module.info, refused.p);
     }
     if (!best) {
         gxi_text cure = { 0, 0, 0, 0 };
@@ -11044,10 +11044,10 @@ static uint64_t gxi_load_best_of(gxi_call *call, const gxi_slot *context, gxi_ch
     gxi_text_free(&refused);
     return id;
 }
-static uint64_t gxi_load_best(gxi_call *call, gpuexec_context context, const gpuexec_image *images, size_t count,
-                              const gpuexec_module_desc *desc) {
+static uint64_t gxi_module_load_best(gxi_call *call, gpuexec_context context, const gpuexec_image *images, size_t count,
+                                     const gpuexec_module_desc *desc) {
     gxi_slot *slot;
-    gxi_choice *choices;
+    gxi_image_choice *choices;
     uint64_t id = 0;
     size_t i, n;
     int sm;
@@ -11060,26 +11060,26 @@ static uint64_t gxi_load_best(gxi_call *call, gpuexec_context context, const gpu
         return 0;
     }
     if (gxi_sm_of(call, slot, &sm)) return 0;
-    choices = (gxi_choice *)gxi_realloc(NULL, count * sizeof *choices);
+    choices = (gxi_image_choice *)gxi_realloc(NULL, count * sizeof *choices);
     if (!choices) {
         gxi_fail_memory(call, "load an image");
         return 0;
     }
     memset(choices, 0, count * sizeof *choices);
     for (n = 0; n < count; n++) {
-        gxi_choice *const c = &choices[n];
+        gxi_image_choice *const c = &choices[n];
         size_t bytes = images[n].bytes;
         const char *const name = images[n].name ? images[n].name : desc->name;
-        const void *const data = images[n].data ? gxi_unwrap(images[n].data, &bytes) : NULL;
+        const void *const data = images[n].data ? gxi_fatbin_unwrap(images[n].data, &bytes) : NULL;
         if (name) gxi_add(&c->name, "\"%s\"", name);
         else gxi_add(&c->name, "images[%lu]", (unsigned long)n);
         if (!c->name.p) gxi_fail_memory(call, "load an image");
-        if (!c->name.p || gxi_image_of(call, data, bytes, c->name.p, &c->image, &c->copy)) break;
+        if (!c->name.p || gxi_image_open(call, data, bytes, c->name.p, &c->image, &c->copy)) break;
         c->image.others = 1;
-        c->rank = gxi_survey(&c->what, &c->image, sm);
+        c->rank = gxi_image_describe(&c->what, &c->image, sm);
         if (c->image.kind == GXI_TEXT && !c->rank && !c->what.n) c->rank = 1;       /* the driver may know what it is */
     }
-    if (n == count) id = gxi_load_best_of(call, slot, choices, count, desc, sm);
+    if (n == count) id = gxi_module_load_best_of(call, slot, choices, count, desc, sm);
     for (i = 0; i < count; i++) {
         gxi_text_free(&choices[i].name);
         gxi_text_free(&choices[i].what);
@@ -11093,7 +11093,7 @@ GPUEXEC_API gpuexec_module gpuexec_module_load_best_at(const char *where, gpuexe
                                                        const gpuexec_module_desc *desc) {
     gpuexec_module handle;
     GXI_CALL(gpuexec_module_load_best, GXI_MAKES);
-    handle.id = gxi_or_failed(gxi_load_best(call, context, images, count, desc), GXI_MODULE);
+    handle.id = gxi_id_or_failed(gxi_module_load_best(call, context, images, count, desc), GXI_MODULE);
     return handle;
 }
 
@@ -11127,25 +11127,25 @@ static uint64_t gxi_module_of(uint64_t library, uint64_t context, int *count) {
     const gxi_slot *c, *m;
     uint64_t id = 0;
     *count = 0;
-    gxi_lock(&gxi_tables);
-    for (c = gxi_first_held(&gxi.objects.first[GXI_CONTEXT]); c; c = gxi_next_held(c)) {
+    gxi_lock(&gxi_tables_mutex);
+    for (c = gxi_first_locked(&gxi.objects.first[GXI_CONTEXT]); c; c = gxi_next_locked(c)) {
         if (context && c->id != context) continue;
-        for (m = gxi_first_held(&gxi_context_of(c)->first[GXI_MODULE]); m; m = gxi_next_held(m)) {
-            if (m->is.module.library != library) continue;
+        for (m = gxi_first_locked(&gxi_context_of(c)->first[GXI_MODULE]); m; m = gxi_next_locked(m)) {
+            if (m->data.module.library != library) continue;
             id = m->id;
             ++*count;
         }
     }
-    gxi_unlock(&gxi_tables);
+    gxi_unlock(&gxi_tables_mutex);
     return id;
 }
 /* Keeps the first of several failures for the text. */
-static void gxi_keep_failure(gxi_call *first, const gxi_call *call, int cu) {
+static void gxi_first_failure_keep(gxi_call *first, const gxi_call *call, int cu) {
     if (!cu || first->cu) return;
     *first = *call;
     first->cu = cu;
 }
-static int gxi_library_end(gxi_call *call, gxi_slot *old) {
+static int gxi_library_destroy(gxi_call *call, gxi_slot *old) {
     int count;
     gxi_call first = *call;
     gxi_scope scope;
@@ -11156,16 +11156,16 @@ static int gxi_library_end(gxi_call *call, gxi_slot *old) {
         const gxi_slot *const context = gxi_peek(m->context, GXI_CONTEXT);
         memset(&scope, 0, sizeof scope);
         if (context && gxi_context_is_gone(call, context)) m->adopted = 1;
-        else gxi_keep_failure(&first, call, gxi_enter_cu(call, m->cu_context, &scope));
-        if (m->is.module.info->kept) m->is.module.info->kept = 2;
-        gxi_keep_failure(&first, call, gxi_destroy(call, m));
+        else gxi_first_failure_keep(&first, call, gxi_enter_cu(call, m->cu_context, &scope));
+        if (m->data.module.info->kept) m->data.module.info->kept = 2;
+        gxi_first_failure_keep(&first, call, gxi_slot_destroy(call, m));
         gxi_leave(&scope);
     }
-    GXI_RELAXED {
-        if (old->is.library.native && !old->adopted)
-            gxi_keep_failure(&first, call, GXI_TRY(cuLibraryUnload, (old->is.library.native)));
+    GXI_IN_RELAXED_MODE {
+        if (old->data.library.native && !old->adopted)
+            gxi_first_failure_keep(&first, call, GXI_TRY(cuLibraryUnload, (old->data.library.native)));
     }
-    gxi_library_free(old->is.library.info);
+    gxi_library_free(old->data.library.info);
     if (first.cu) *call = first;
     return first.cu;
 }
@@ -11185,15 +11185,15 @@ static uint64_t gxi_library_add(gxi_call *call, gxi_library *l, struct CUlib_st 
     gxi_slot made;
     memset(&made, 0, sizeof made);
     made.adopted = adopted != 0;
-    made.is.library.native = native;
-    made.is.library.info = l;
+    made.data.library.native = native;
+    made.data.library.info = l;
     return gxi_new(call, GXI_LIBRARY, &made, &gxi.objects.first[GXI_LIBRARY]);
 }
 
 /* Copies the image, with a NUL after it. */
 static gpuexec_result gxi_library_copy(gxi_call *call, gxi_library *l, const void *data, size_t bytes) {
     gxi_image *const image = &l->image;
-    if (gxi_image_of(call, data, bytes, l->about->name, image, &l->copy)) return gxi_failed_with();
+    if (gxi_image_open(call, data, bytes, l->about->name, image, &l->copy)) return gxi_failed_result();
     if (!image->bytes) image->bytes = strlen((const char *)data);
     if (!l->copy && (l->copy = (char *)gxi_realloc(NULL, image->bytes + 1)) != NULL) {
         memcpy(l->copy, data, image->bytes);
@@ -11213,12 +11213,12 @@ static struct CUlib_st *gxi_library_start(gxi_call *call, gxi_library *l) {
         void *preserved = l;                     /* any value but 0 */
         native = NULL;
         if (gxi_jit_make(call, &l->jit, &l->desc)) return NULL;
-        GXI_RELAXED {
+        GXI_IN_RELAXED_MODE {
             cu = GXI_TRY_MAKE(native, cuLibraryLoadData, (&native, l->copy, l->jit.options, l->jit.values, l->jit.n,
                                                           &option, &preserved, 1));
-            gxi_jit_end_logs(&l->jit);
+            gxi_jit_finish_logs(&l->jit);
             cut = gxi_jit_is_cut(&l->jit);
-            if (cu == 0 && cut) GXI_BESIDE(cuLibraryUnload, (native));
+            if (cu == 0 && cut) GXI_TRY_TRACED(cuLibraryUnload, (native));
         }
     } while (cut);
     if (cu == 0) return native;
@@ -11249,7 +11249,7 @@ static uint64_t gxi_library_load(gxi_call *call, const void *data, size_t bytes,
         if (native) gxi_list_kernels(call, NULL, native, l->about, l->image.ptx);
         else if (l->image.ptx) gxi_list_ptx_kernels(l->about, l->image.ptx);
         id = gxi_library_add(call, l, native, 0);
-        if (!id && native) GXI_BESIDE(cuLibraryUnload, (native));
+        if (!id && native) GXI_TRY_TRACED(cuLibraryUnload, (native));
     }
     if (!id) gxi_library_free(l);
     return id;
@@ -11258,8 +11258,8 @@ GPUEXEC_API gpuexec_library gpuexec_library_load_at(const char *where, const voi
                                                     const gpuexec_module_desc *desc) {
     GXI_CALL(gpuexec_library_load, GXI_MAKES);
     gpuexec_library handle;
-    if (image) image = gxi_unwrap(image, &bytes);
-    handle.id = gxi_or_failed(gxi_library_load(call, image, bytes, desc, "the image"), GXI_LIBRARY);
+    if (image) image = gxi_fatbin_unwrap(image, &bytes);
+    handle.id = gxi_id_or_failed(gxi_library_load(call, image, bytes, desc, "the image"), GXI_LIBRARY);
     return handle;
 }
 GPUEXEC_API gpuexec_library gpuexec_library_load_file_at(const char *where, const char *path,
@@ -11276,7 +11276,7 @@ GPUEXEC_API gpuexec_library gpuexec_library_load_file_at(const char *where, cons
         gxi_text_free(&name);
         gxi_free(data);
     }
-    handle.id = gxi_or_failed(handle.id, GXI_LIBRARY);
+    handle.id = gxi_id_or_failed(handle.id, GXI_LIBRARY);
     return handle;
 }
 GPUEXEC_API gpuexec_library gpuexec_library_from_native_at(const char *where, struct CUlib_st *native) {
@@ -11285,26 +11285,26 @@ GPUEXEC_API gpuexec_library gpuexec_library_from_native_at(const char *where, st
     GXI_CALL(gpuexec_library_from_native, GXI_MAKES);
     if (gxi_begin(call) || gxi_is_null(call, native, "the CUlibrary")) {}
     else if (!gxi_has_libraries())
-        gxi_fail_old(call, "install a newer NVIDIA driver", "libraries without a context need", 12000);
+        gxi_fail_old_driver(call, "install a newer NVIDIA driver", "libraries without a context need", 12000);
     else if ((l = gxi_library_new(call, "an adopted library")) != NULL) {
         gxi_list_kernels(call, NULL, native, l->about, NULL);
         if (!(handle.id = gxi_library_add(call, l, native, 1))) gxi_library_free(l);
     }
-    handle.id = gxi_or_failed(handle.id, GXI_LIBRARY);
+    handle.id = gxi_id_or_failed(handle.id, GXI_LIBRARY);
     return handle;
 }
 
 /* The CUmodule in the current context; NULL after a failure. */
 static struct CUmod_st *gxi_library_native_module(gxi_call *call, const gxi_slot *library, const gxi_slot *context,
                                                   gxi_module *m) {
-    const gxi_library *const l = library->is.library.info;
+    const gxi_library *const l = library->data.library.info;
     struct CUmod_st *native = NULL;
     gxi_image image = l->image;
     unsigned i;
     char *log;
     int cu;
-    if (!library->is.library.native) return gxi_compile(call, context, &l->desc, &image, m);
-    cu = GXI_TRY_MAKE(native, cuLibraryGetModule, (&native, library->is.library.native));
+    if (!library->data.library.native) return gxi_module_load_native(call, context, &l->desc, &image, m);
+    cu = GXI_TRY_MAKE(native, cuLibraryGetModule, (&native, library->data.library.native));
     m->kept = 1;
     if (cu == 0 && l->jit.logs) {
         m->log = gxi_copy_string(l->jit.logs);
@@ -11332,18 +11332,18 @@ static uint64_t gxi_library_module(gxi_call *call, gpuexec_library library, gpue
     if (!(slot = gxi_begin_with(call, library.id, GXI_LIBRARY, "the library")) ||
         !(c = gxi_get(call, context.id, GXI_CONTEXT, "the context"))) return 0;
     if ((id = gxi_module_of(slot->id, c->id, &count)) != 0) return id;
-    if (!(m = gxi_module_new(slot->is.library.info->about->name))) {
+    if (!(m = gxi_module_new(slot->data.library.info->about->name))) {
         gxi_fail_memory(call, "create a module");
         return 0;
     }
     if (gxi_enter(call, c->cu_context, &scope) == GPUEXEC_OK) {
         if ((native = gxi_library_native_module(call, slot, c, m)) != NULL) {
-            gxi_module_study(call, native, &slot->is.library.info->image, m);
-            gxi_lock(&gxi_adding_module);
+            gxi_module_read_image(call, native, &slot->data.library.info->image, m);
+            gxi_lock(&gxi_library_module_mutex);
             if (!(id = gxi_module_of(slot->id, c->id, &count)))
                 id = mine = gxi_module_add(call, c, native, m, slot->id, slot->adopted);
-            gxi_unlock(&gxi_adding_module);
-            if (!mine && !m->kept) GXI_BESIDE(cuModuleUnload, (native));
+            gxi_unlock(&gxi_library_module_mutex);
+            if (!mine && !m->kept) GXI_TRY_TRACED(cuModuleUnload, (native));
         }
         gxi_leave(&scope);
     }
@@ -11354,7 +11354,7 @@ GPUEXEC_API gpuexec_module gpuexec_library_module_at(const char *where, gpuexec_
                                                      gpuexec_context context) {
     gpuexec_module handle;
     GXI_CALL(gpuexec_library_module, GXI_MAKES);
-    handle.id = gxi_or_failed(gxi_library_module(call, library, context), GXI_MODULE);
+    handle.id = gxi_id_or_failed(gxi_library_module(call, library, context), GXI_MODULE);
     return handle;
 }
 
@@ -11364,24 +11364,24 @@ GPUEXEC_API gpuexec_result gpuexec_library_get_info_at(const char *where, gpuexe
     GXI_CALL(gpuexec_library_get_info, GXI_QUERIES);
     if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
-    if (!(slot = gxi_get(call, library.id, GXI_LIBRARY, "the library"))) return gxi_failed_with();
-    info->context_free = slot->is.library.native != NULL;
-    info->kernel_count = slot->is.library.info->about->nkernels;
+    if (!(slot = gxi_get(call, library.id, GXI_LIBRARY, "the library"))) return gxi_failed_result();
+    info->context_free = slot->data.library.native != NULL;
+    info->kernel_count = slot->data.library.info->about->nkernels;
     gxi_module_of(slot->id, 0, &info->modules);
     return GPUEXEC_OK;
 }
 GPUEXEC_API const char *gpuexec_library_kernel_name(gpuexec_library library, int index) {
-    const gxi_slot *slot = gxi_queried("gpuexec_library_kernel_name", library.id, GXI_LIBRARY, "the library");
-    const gxi_module *const m = slot ? slot->is.library.info->about : NULL;
+    const gxi_slot *slot = gxi_get_to_query("gpuexec_library_kernel_name", library.id, GXI_LIBRARY, "the library");
+    const gxi_module *const m = slot ? slot->data.library.info->about : NULL;
     return m && index >= 0 && index < m->nkernels ? m->kernels[index] : NULL;
 }
 GPUEXEC_API struct CUlib_st *gpuexec_library_native(gpuexec_library library) {
-    const gxi_slot *slot = gxi_queried("gpuexec_library_native", library.id, GXI_LIBRARY, "the library");
-    return slot ? slot->is.library.native : NULL;
+    const gxi_slot *slot = gxi_get_to_query("gpuexec_library_native", library.id, GXI_LIBRARY, "the library");
+    return slot ? slot->data.library.native : NULL;
 }
 GPUEXEC_API gpuexec_result gpuexec_library_unload_at(const char *where, gpuexec_library library) {
     GXI_CALL(gpuexec_library_unload, GXI_CLEANS);
-    return gxi_destroy_handle(call, library.id, GXI_LIBRARY, "the library");
+    return gxi_handle_destroy(call, library.id, GXI_LIBRARY, "the library");
 }
 
 /* --- when code is loaded ------------------------------------------------------------------------------------------ */
@@ -11406,17 +11406,17 @@ static int gxi_kernel_loaded(gxi_call *call, gpuexec_kernel kernel, int load) {
     if (!GXI_HAS(cuFuncLoad) || !GXI_HAS(cuFuncIsLoaded)) {
         lazy = gxi_loads_lazily(call);
         if (lazy > 0)
-            gxi_fail_old(call, "install a newer NVIDIA driver, or set CUDA_MODULE_LOADING=EAGER in the environment",
-                         "to load a kernel, or to query whether it is loaded, needs", 12040);
+            gxi_fail_old_driver(call, "install a newer NVIDIA driver, or set CUDA_MODULE_LOADING=EAGER in the environment",
+                                "to load a kernel, or to query whether it is loaded, needs", 12040);
         return lazy ? -1 : 1;
     }
     if (gxi_enter(call, slot->cu_context, &scope)) return -1;
-    cu = load ? GXI_TRY(cuFuncLoad, (slot->is.kernel.native))
-        : GXI_TRY(cuFuncIsLoaded, (&state, slot->is.kernel.native));
+    cu = load ? GXI_TRY(cuFuncLoad, (slot->data.kernel.native))
+        : GXI_TRY(cuFuncIsLoaded, (&state, slot->data.kernel.native));
     gxi_leave(&scope);
     if (cu == 0) return state != 0;
     gxi_fail_cu(call, NULL, load ? "cannot load %s" : "cannot query whether %s is loaded",
-                slot->is.kernel.info->title);
+                slot->data.kernel.info->title);
     return -1;
 }
 GPUEXEC_API int gpuexec_kernel_is_loaded_at(const char *where, gpuexec_kernel kernel) {
@@ -11425,7 +11425,7 @@ GPUEXEC_API int gpuexec_kernel_is_loaded_at(const char *where, gpuexec_kernel ke
 }
 GPUEXEC_API gpuexec_result gpuexec_kernel_load_at(const char *where, gpuexec_kernel kernel) {
     GXI_CALL(gpuexec_kernel_load, GXI_MAKES);
-    return gxi_kernel_loaded(call, kernel, 1) < 0 ? gxi_failed_with() : GPUEXEC_OK;
+    return gxi_kernel_loaded(call, kernel, 1) < 0 ? gxi_failed_result() : GPUEXEC_OK;
 }
 
 #if !defined(GPUEXEC_NO_COMPILE)
@@ -11442,7 +11442,7 @@ enum { GXI_NVJITLINK_UNRECOGNIZED_OPTION = 1, GXI_NVJITLINK_ARCH_MISMATCH = 13,
        GXI_NO_MEMORY = -2 /* instead of a result: for the host's */ };
 
 static void *gxi_nvjitlink_use(gxi_call *call, const char *path, gxi_text *why) {
-    void *const library = gxi_library_named(path, why);
+    void *const library = gxi_library_open_named(path, why);
     const char *const lacks = library ? gxi_tool_rows(library, GXI_NEED_NVJITLINK) : NULL;
     unsigned major = 12, minor = 0;              /* versions before 12.3 do not report theirs */
     if (!library) return NULL;
@@ -11450,7 +11450,7 @@ static void *gxi_nvjitlink_use(gxi_call *call, const char *path, gxi_text *why) 
     else if (lacks && strcmp(lacks, "nvJitLinkVersion") != 0)
         gxi_add(why, "it is nvJitLink, but has no function %s", lacks);
     else if (!lacks && GXI_TRY(nvJitLinkVersion, (&major, &minor)))
-        gxi_add(why, "nvJitLinkVersion returned %s (%d)", gxi_name_of("nvJitLink", call->cu), call->cu);
+        gxi_add(why, "nvJitLinkVersion returned %s (%d)", gxi_result_name_of("nvJitLink", call->cu), call->cu);
     else {
         snprintf(gxi.tools.nvjitlink_path, sizeof gxi.tools.nvjitlink_path, "%s", path);
         GXI_STORE(&gxi.tools.nvjitlink_version, (int)(major * 1000 + minor * 10));
@@ -11471,7 +11471,7 @@ static gpuexec_result gxi_nvjitlink_load(gxi_call *call) {
 #endif
         gxi_nvjitlink_use
     };
-    return gxi_tool_load(call, &nvjitlink, &gxi.tools.nvjitlink_version, gxi_desc()->nvjitlink_path);
+    return gxi_tool_load(call, &nvjitlink, &gxi.tools.nvjitlink_version, gxi_setup_desc()->nvjitlink_path);
 }
 GPUEXEC_API int gpuexec_nvjitlink_version_at(const char *where) {
     GXI_CALL(gpuexec_nvjitlink_version, GXI_QUERIES);
@@ -11522,10 +11522,10 @@ static unsigned gxi_nvjitlink_options(gxi_nvjitlink *n, int sm) {
     if (n->desc->target) sm = n->desc->target & 0xFFFF;
     for (i = 0; i < n->count; i++) {
         const unsigned char *const p = (const unsigned char *)n->inputs[i].data;
-        gxi_targets in = gxi_targets_of(p, p + n->inputs[i].bytes);
-        gxi_target target;
+        gxi_image_targets in = gxi_targets_begin(p, p + n->inputs[i].bytes);
+        gxi_image_target target;
         lto |= n->inputs[i].kind == GXI_LTO;
-        while (n->inputs[i].kind != GXI_PTX && gxi_next_target(&in, &target)) {
+        while (n->inputs[i].kind != GXI_PTX && gxi_targets_next(&in, &target)) {
             lto |= target.kind == GXI_LTO;
             if (target.arch == sm && suffix != 'a' && target.suffix) suffix = target.suffix;
         }
@@ -11548,20 +11548,20 @@ static unsigned gxi_nvjitlink_options(gxi_nvjitlink *n, int sm) {
 static int gxi_nvjitlink_type(const gxi_input *input) {
     const char *const p = input->data;
     return input->kind == GXI_PTX ? GXI_NVJITLINK_INPUT_PTX : input->kind == GXI_CUBIN ? GXI_NVJITLINK_INPUT_CUBIN
-         : gxi_starts(p, input->bytes, GXI_FATBIN_MAGIC) ? GXI_NVJITLINK_INPUT_FATBIN
-         : gxi_starts(p, input->bytes, "\x7F" "ELF") ? GXI_NVJITLINK_INPUT_OBJECT
-         : gxi_starts(p, input->bytes, "!<arch>\n") ? GXI_NVJITLINK_INPUT_LIBRARY : GXI_NVJITLINK_INPUT_LTOIR;
+         : gxi_starts_with(p, input->bytes, GXI_FATBIN_MAGIC) ? GXI_NVJITLINK_INPUT_FATBIN
+         : gxi_starts_with(p, input->bytes, "\x7F" "ELF") ? GXI_NVJITLINK_INPUT_OBJECT
+         : gxi_starts_with(p, input->bytes, "!<arch>\n") ? GXI_NVJITLINK_INPUT_LIBRARY : GXI_NVJITLINK_INPUT_LTOIR;
 }
 /* Reads a log; *log is NULL if it is empty. Returns nvJitLink's result, GXI_NO_MEMORY if there is none. */
 static int gxi_nvjitlink_log(gxi_call *call, void *handle, int errors, char **log) {
     size_t bytes = 0;
     int code = errors ? GXI_TRY(nvJitLinkGetErrorLogSize, (handle, &bytes))
-                      : GXI_BESIDE(nvJitLinkGetInfoLogSize, (handle, &bytes));
+                      : GXI_TRY_TRACED(nvJitLinkGetInfoLogSize, (handle, &bytes));
     if (code || !bytes) return code;
     *log = bytes < GXI_NO_LENGTH ? (char *)gxi_realloc(NULL, bytes + 1) : NULL;
     if (!*log) return GXI_NO_MEMORY;
     memset(*log, 0, bytes + 1);
-    code = errors ? GXI_TRY(nvJitLinkGetErrorLog, (handle, *log)) : GXI_BESIDE(nvJitLinkGetInfoLog, (handle, *log));
+    code = errors ? GXI_TRY(nvJitLinkGetErrorLog, (handle, *log)) : GXI_TRY_TRACED(nvJitLinkGetInfoLog, (handle, *log));
     if (!code) return 0;
     gxi_free(*log);
     *log = NULL;
@@ -11584,7 +11584,7 @@ static int gxi_nvjitlink_run(gxi_call *call, gxi_nvjitlink *n) {
     if (!code) code = n->ptx ? GXI_TRY(nvJitLinkGetLinkedPtxSize, (n->handle, &n->bytes))
                              : GXI_TRY(nvJitLinkGetLinkedCubinSize, (n->handle, &n->bytes));
     if (code) return code;
-    if (!n->bytes || n->bytes >= GXI_NO_LENGTH) return gxi_note(call, GXI_MADE_NOTHING);
+    if (!n->bytes || n->bytes >= GXI_NO_LENGTH) return gxi_call_set_result(call, GXI_CREATED_NOTHING);
     n->image = (char *)gxi_realloc(NULL, n->bytes + 1);
     if (!n->image) return GXI_NO_MEMORY;
     n->image[n->bytes] = 0;
@@ -11608,7 +11608,7 @@ static int gxi_nvjitlink_link(gxi_call *call, gxi_nvjitlink *n, int sm) {
     if (!n->handle) return code;
     log = gxi_nvjitlink_log(code ? &beside : call, n->handle, 1, &n->errors);
     gxi_nvjitlink_log(call, n->handle, 0, &n->info);
-    GXI_BESIDE(nvJitLinkDestroy, (&n->handle));
+    GXI_TRY_TRACED(nvJitLinkDestroy, (&n->handle));
     return code ? code : log;
 }
 #endif
@@ -11659,9 +11659,9 @@ static void gxi_linker_free(gxi_linker *l) {
     gxi_free(l);
 }
 
-static int gxi_linker_end(gxi_call *call, gxi_slot *old) {
-    const int cu = old->is.linker.native ? GXI_TRY(cuLinkDestroy, (old->is.linker.native)) : 0;
-    gxi_linker_free(old->is.linker.info);
+static int gxi_linker_destroy(gxi_call *call, gxi_slot *old) {
+    const int cu = old->data.linker.native ? GXI_TRY(cuLinkDestroy, (old->data.linker.native)) : 0;
+    gxi_linker_free(old->data.linker.info);
     return cu;
 }
 
@@ -11678,10 +11678,10 @@ static int gxi_link_log(gxi_text *t, const char *log, unsigned *says) {
         const char *from = NULL;
         unsigned line;
         end = log + strcspn(log, "\n");
-        line = gxi_line_says(log, end);
+        line = gxi_line_words_of(log, end);
         if (!(line & GXI_SAYS_SYMBOL)) continue;
         *says |= line;
-        if (!(line & GXI_SAYS_INPUT)) from = gxi_search_text(log, end, ": ");
+        if (!(line & GXI_SAYS_INPUT)) from = gxi_find_text(log, end, ": ");
         from = from ? from + strlen(": ") : log;
         if (found++ < GXI_LINK_ERRORS) gxi_add(t, "%s%.*s", found > 1 ? "; " : "", (int)(end - from), from);
         else more++;
@@ -11701,7 +11701,7 @@ static GXI_COLD void gxi_fail_symbols(gxi_call *call, const gxi_linker *l, const
 }
 /* `failed` is the input that the driver refused; NULL if it accepted all and linking failed. */
 static GXI_COLD void gxi_fail_link(gxi_call *call, int cu, const gxi_slot *slot, const gxi_input *failed) {
-    const gxi_linker *l = slot->is.linker.info;
+    const gxi_linker *l = slot->data.linker.info;
     const gxi_slot *context = gxi_peek(slot->context, GXI_CONTEXT);
     gxi_text what = { 0, 0, 0, 0 };
     char *log = gxi_jit_log(&l->jit);
@@ -11721,7 +11721,7 @@ static GXI_COLD void gxi_fail_link(gxi_call *call, int cu, const gxi_slot *slot,
             image.ptx = failed->kind == GXI_PTX ? failed->data : NULL;
         }
         gxi_fail_load(call, cu, context, &l->desc, failed ? failed->name : "nvJitLink's result", &image);
-    } else if (gxi_is_sticky(cu) || cu == GXI_OUT_OF_MEMORY || gxi_result_of(cu) == GPUEXEC_STALE_HANDLE)
+    } else if (gxi_is_sticky(cu) || cu == GXI_OUT_OF_MEMORY || gxi_result_of_cu(cu) == GPUEXEC_STALE_HANDLE)
         gxi_fail_cu(call, NULL, "cannot link %s", l->name);
     else gxi_fail(call, GPUEXEC_LINK_FAILED, NULL, "cannot link %s from %lu input%s", l->name,
                   (unsigned long)l->count, l->count == 1 ? "" : "s");
@@ -11733,9 +11733,9 @@ static GXI_COLD void gxi_fail_link(gxi_call *call, int cu, const gxi_slot *slot,
 /* --- linking ------------------------------------------------------------------------------------------------------ */
 
 static void gxi_link_drop(const gxi_call *call, gxi_slot *slot) {
-    gxi_linker *l = slot->is.linker.info;
-    if (slot->is.linker.native) GXI_BESIDE(cuLinkDestroy, (slot->is.linker.native));
-    slot->is.linker.native = l->image = NULL;
+    gxi_linker *l = slot->data.linker.info;
+    if (slot->data.linker.native) GXI_TRY_TRACED(cuLinkDestroy, (slot->data.linker.native));
+    slot->data.linker.native = l->image = NULL;
     l->given = 0;
 }
 static int gxi_input_type(gxi_image_kind kind) {                     /* CUjitInputType */
@@ -11745,15 +11745,15 @@ static int gxi_input_type(gxi_image_kind kind) {                     /* CUjitInp
 }
 /* Creates a new state. */
 static gpuexec_result gxi_link_begin(gxi_call *call, gxi_slot *slot) {
-    gxi_linker *l = slot->is.linker.info;
+    gxi_linker *l = slot->data.linker.info;
     gpuexec_result result = gxi_jit_make(call, &l->jit, &l->desc);
     char *cure;
     int cu;
     if (result) return result;
-    cu = GXI_TRY_MAKE(slot->is.linker.native, cuLinkCreate,
-                      (l->jit.n, l->jit.options, l->jit.values, &slot->is.linker.native));
+    cu = GXI_TRY_MAKE(slot->data.linker.native, cuLinkCreate,
+                      (l->jit.n, l->jit.options, l->jit.values, &slot->data.linker.native));
     if (cu == 0) return GPUEXEC_OK;
-    slot->is.linker.native = NULL;
+    slot->data.linker.native = NULL;
     cure = gxi_jit_cure(cu, &l->desc);
     result = gxi_fail_cu(call, cure, "cannot create a link state");
     gxi_free(cure);
@@ -11761,14 +11761,14 @@ static gpuexec_result gxi_link_begin(gxi_call *call, gxi_slot *slot) {
 }
 /* Adds all inputs that the state does not have yet; with `complete`, completes it. Returns the driver's result;
    *failed: the input that it refused. */
-static int gxi_link_go_on(gxi_call *call, const gxi_slot *slot, int complete, const gxi_input **failed) {
-    gxi_linker *l = slot->is.linker.info;
+static int gxi_link_add_inputs(gxi_call *call, const gxi_slot *slot, int complete, const gxi_input **failed) {
+    gxi_linker *l = slot->data.linker.info;
     int cu;
     for (*failed = NULL; l->given < l->count; l->given++) {
         gxi_input *input = &l->inputs[l->given];
         if (input->kind == GXI_LTO) continue;
         cu = GXI_TRY(cuLinkAddData,
-                     (slot->is.linker.native, gxi_input_type(input->kind), input->data,
+                     (slot->data.linker.native, gxi_input_type(input->kind), input->data,
                       input->bytes + (input->kind == GXI_PTX), gxi_input_name(input), 0, NULL, NULL));
         if (cu) {
             *failed = input;
@@ -11776,12 +11776,12 @@ static int gxi_link_go_on(gxi_call *call, const gxi_slot *slot, int complete, co
         }
     }
     if (!complete || l->image) return 0;
-    if (l->own && (cu = GXI_TRY(cuLinkAddData, (slot->is.linker.native, GXI_JIT_INPUT_PTX, l->own, l->own_bytes + 1,
+    if (l->own && (cu = GXI_TRY(cuLinkAddData, (slot->data.linker.native, GXI_JIT_INPUT_PTX, l->own, l->own_bytes + 1,
                                                 "the LTO-IR", 0, NULL, NULL))) != 0) return cu;
-    cu = GXI_TRY_MAKE(l->image, cuLinkComplete, (slot->is.linker.native, &l->image, &l->bytes));
-    return cu == 0 && (!l->bytes || l->bytes >= GXI_NO_LENGTH) ? gxi_note(call, GXI_MADE_NOTHING) : cu;
+    cu = GXI_TRY_MAKE(l->image, cuLinkComplete, (slot->data.linker.native, &l->image, &l->bytes));
+    return cu == 0 && (!l->bytes || l->bytes >= GXI_NO_LENGTH) ? gxi_call_set_result(call, GXI_CREATED_NOTHING) : cu;
 }
-static gpuexec_result gxi_inputs_push(gxi_call *call, gxi_linker *l, const gxi_input *input) {
+static gpuexec_result gxi_linker_push_input(gxi_call *call, gxi_linker *l, const gxi_input *input) {
     if (l->count == l->cap) {
         const size_t cap = l->cap ? l->cap * 2 : 8;
         gxi_input *more = (gxi_input *)gxi_realloc(l->inputs, cap * sizeof *more);
@@ -11808,22 +11808,22 @@ static gpuexec_result gxi_link_add_runtime(gxi_call *call, gxi_linker *l) {
     gxi_text name = { 0, 0, 0, 0 };
     char *path;
     l->searched = 1;
-    if (gxi_find_devrt(call, &path, &l->tried)) return gxi_failed_with();
+    if (gxi_devrt_find(call, &path, &l->tried)) return gxi_failed_result();
     if (!path) return GPUEXEC_OK;
     gxi_text_free(&l->tried);
     input.data = gxi_read_file(call, path, &input.bytes);
     gxi_add(&name, "\"%s\"%c%s", path, 0, path);
     input.name = name.p;
     gxi_free(path);
-    if (input.data && input.name && !name.failed && gxi_inputs_push(call, l, &input) == GPUEXEC_OK) return GPUEXEC_OK;
+    if (input.data && input.name && !name.failed && gxi_linker_push_input(call, l, &input) == GPUEXEC_OK) return GPUEXEC_OK;
     if (input.data && (!input.name || name.failed)) gxi_fail_memory(call, "add an input");
     gxi_input_free(&input);
-    return gxi_failed_with();
+    return gxi_failed_result();
 }
 #if !defined(GPUEXEC_NO_COMPILE)
 static GXI_COLD void gxi_fail_nvjitlink(gxi_call *call, int code, const gxi_linker *l, const gxi_nvjitlink *n, int sm) {
     const char *const errors = n->errors ? n->errors : "", *const name = n->refused ? n->refused->name : l->name;
-    const unsigned says = gxi_log_says(errors);
+    const unsigned says = gxi_log_words_of(errors);
     unsigned symbols;
     gxi_text what = { 0, 0, 0, 0 }, cure = { 0, 0, 0, 0 };
     char by[32];
@@ -11850,7 +11850,7 @@ static GXI_COLD void gxi_fail_nvjitlink(gxi_call *call, int code, const gxi_link
               !(says & GXI_SAYS_TARGET);
         gxi_text parts = { 0, 0, 0, 0 };
         if (ptx) image.ptx = n->refused->data;
-        gxi_survey(&parts, &image, sm);
+        gxi_image_describe(&parts, &image, sm);
         if (damaged) gxi_add(&cure, ptx ? "fix the errors in the log" : "check that it was copied completely");
         else if (ptx) gxi_add(&cure, "compile it with a toolkit that is not newer than nvJitLink");
         else gxi_add(&cure, "compile it for the device or an older one: nvcc -rdc=true -dlto -arch=sm_%d", sm);
@@ -11875,7 +11875,7 @@ static gpuexec_result gxi_nvjitlink_learn(gxi_call *call, const gxi_slot *slot) 
     uint64_t id = 0;
     int sm, code;
     if (GXI_LOAD(&gxi.driver.ptx_only)) return GPUEXEC_OK;
-    if (gxi_sm_of(call, context, &sm)) return gxi_failed_with();
+    if (gxi_sm_of(call, context, &sm)) return gxi_failed_result();
     memset(&n, 0, sizeof n);
     n.desc = &gxi_module_defaults;
     n.inputs = &input;
@@ -11883,40 +11883,40 @@ static gpuexec_result gxi_nvjitlink_learn(gxi_call *call, const gxi_slot *slot) 
     code = gxi_nvjitlink_link(call, &n, sm);
     image.data = n.image;
     image.bytes = n.bytes;
-    if (code) gxi_fail_nvjitlink(call, code, slot->is.linker.info, &n, sm);
-    else id = gxi_load_image(call, context, n.desc, &image, name);
+    if (code) gxi_fail_nvjitlink(call, code, slot->data.linker.info, &n, sm);
+    else id = gxi_module_load_image(call, context, n.desc, &image, name);
     gxi_nvjitlink_free(&n);
-    if (!id && !image.refused) return gxi_failed_with();
-    gxi_learn_ptx_only(id ? 0 : call->cu);
-    return id && gxi_destroy(call, gxi_peek(id, GXI_MODULE)) ? gxi_fail_cu(call, NULL, "cannot unload %s", name)
+    if (!id && !image.refused) return gxi_failed_result();
+    gxi_driver_learn_ptx_only(id ? 0 : call->cu);
+    return id && gxi_slot_destroy(call, gxi_peek(id, GXI_MODULE)) ? gxi_fail_cu(call, NULL, "cannot unload %s", name)
                                                              : GPUEXEC_OK;
 }
 /* Makes l->own: of all inputs, the image; or, if the driver executes only PTX, PTX of those that are LTO-IR, for the
    driver's linker. */
 static gpuexec_result gxi_link_lto(gxi_call *call, const gxi_slot *slot) {
-    gxi_linker *const l = slot->is.linker.info;
+    gxi_linker *const l = slot->data.linker.info;
     const gxi_slot *const context = gxi_peek(slot->context, GXI_CONTEXT);
     const size_t before = l->count;
     gpuexec_result result = GPUEXEC_OK;
     gxi_nvjitlink n;
     int sm, code;
-    if (gxi_sm_of(call, context, &sm)) return gxi_failed_with();
+    if (gxi_sm_of(call, context, &sm)) return gxi_failed_result();
     memset(&n, 0, sizeof n);
     n.desc = &l->desc;
     n.inputs = l->inputs;
     n.count = l->count;
     n.ptx = GXI_LOAD(&gxi.driver.ptx_only) > 0;
     code = gxi_nvjitlink_link(call, &n, sm);
-    if (!l->searched && gxi_log_says(n.errors) & GXI_SAYS_RUNTIME) {
+    if (!l->searched && gxi_log_words_of(n.errors) & GXI_SAYS_RUNTIME) {
         result = gxi_link_add_runtime(call, l);
         if (result || l->count > before) {
             gxi_nvjitlink_free(&n);
             return result ? result : gxi_link_lto(call, slot);       /* searched only once */
         }
     }
-    if (code || gxi_log_says(n.errors) & GXI_SAYS_ERROR) {
+    if (code || gxi_log_words_of(n.errors) & GXI_SAYS_ERROR) {
         gxi_fail_nvjitlink(call, code, l, &n, sm);
-        result = gxi_failed_with();
+        result = gxi_failed_result();
     } else {
         gxi_free(l->own);
         gxi_free(l->info);
@@ -11954,8 +11954,8 @@ static void gxi_link_join_logs(gxi_linker *l) {
     }
 }
 /* Brings the state up to date: all inputs, and complete if requested. After a failure there is no state. */
-static gpuexec_result gxi_link(gxi_call *call, gxi_slot *slot, int complete) {
-    gxi_linker *l = slot->is.linker.info;
+static gpuexec_result gxi_linker_update(gxi_call *call, gxi_slot *slot, int complete) {
+    gxi_linker *l = slot->data.linker.info;
     const gxi_input *failed = NULL;
     gxi_scope scope;
     gpuexec_result result;
@@ -11963,9 +11963,9 @@ static gpuexec_result gxi_link(gxi_call *call, gxi_slot *slot, int complete) {
     if (complete && !l->count)                   /* the driver would link an empty image */
         return gxi_fail(call, GPUEXEC_LINK_FAILED, "add inputs first with gpuexec_linker_add",
                         "cannot link %s: the linker has no inputs", l->name);
-    if (complete && !l->searched && gxi_link_launches(l) && gxi_link_add_runtime(call, l)) return gxi_failed_with();
+    if (complete && !l->searched && gxi_link_launches(l) && gxi_link_add_runtime(call, l)) return gxi_failed_result();
 #if !defined(GPUEXEC_NO_COMPILE)
-    if (((complete && l->lto) || l->nvjitlink) && gxi_nvjitlink_learn(call, slot)) return gxi_failed_with();
+    if (((complete && l->lto) || l->nvjitlink) && gxi_nvjitlink_learn(call, slot)) return gxi_failed_result();
     /* nvJitLink links all inputs */
     const int all = l->nvjitlink && GXI_LOAD(&gxi.driver.ptx_only) <= 0;
     if (complete && (l->lto || all)) {
@@ -11978,22 +11978,22 @@ static gpuexec_result gxi_link(gxi_call *call, gxi_slot *slot, int complete) {
     if ((result = gxi_enter(call, slot->cu_context, &scope)) != GPUEXEC_OK) return result;
     do {
         if (cut) gxi_link_drop(call, slot);
-        else if (!slot->is.linker.native) l->jit.size = 0;           /* a new state begins with small logs */
-        if (!slot->is.linker.native && (result = gxi_link_begin(call, slot)) != GPUEXEC_OK) break;
-        cu = gxi_link_go_on(call, slot, complete, &failed);
-        gxi_jit_end_logs(&l->jit);
-        if (cu == 0) gxi_keep_longer(&l->log, l->jit.logs);
+        else if (!slot->data.linker.native) l->jit.size = 0;         /* a new state begins with small logs */
+        if (!slot->data.linker.native && (result = gxi_link_begin(call, slot)) != GPUEXEC_OK) break;
+        cu = gxi_link_add_inputs(call, slot, complete, &failed);
+        gxi_jit_finish_logs(&l->jit);
+        if (cu == 0) gxi_longer_text_keep(&l->log, l->jit.logs);
         l->ms = gxi_jit_ms(&l->jit);
         cut = gxi_jit_is_cut(&l->jit);
-        if (!cut && complete && !l->searched && gxi_log_says(l->jit.logs + l->jit.size) & GXI_SAYS_RUNTIME) {
+        if (!cut && complete && !l->searched && gxi_log_words_of(l->jit.logs + l->jit.size) & GXI_SAYS_RUNTIME) {
             const size_t before = l->count;
             if ((result = gxi_link_add_runtime(call, l)) != GPUEXEC_OK) break;
             cut = l->count > before;
         }
     } while (cut);
-    if (!result && (cu || (l->image && gxi_log_says(l->jit.logs + l->jit.size) & GXI_SAYS_ERROR))) {
+    if (!result && (cu || (l->image && gxi_log_words_of(l->jit.logs + l->jit.size) & GXI_SAYS_ERROR))) {
         gxi_fail_link(call, cu, slot, failed);
-        result = gxi_failed_with();
+        result = gxi_failed_result();
     }
     if (result) gxi_link_drop(call, slot);
     else if (complete) gxi_link_join_logs(l);
@@ -12034,13 +12034,13 @@ static uint64_t gxi_linker_new(gxi_call *call, gpuexec_context context, const gp
         gxi_free(l);
         return 0;
     }
-    made = gxi_made(owner, context.id, 0);
-    made.is.linker.info = l;
+    made = gxi_slot_template(owner, context.id, 0);
+    made.data.linker.info = l;
     id = gxi_new(call, GXI_LINKER, &made, &gxi_context_of(owner)->first[GXI_LINKER]);
     /* the state is created now, so that this call reports invalid options; with a cache, it may never be needed */
     if (id && desc->cache) return id;
-    if (id && gxi_link(call, gxi_peek(id, GXI_LINKER), 0) == GPUEXEC_OK) return id;
-    if (id) gxi_end(call, call->function, id);
+    if (id && gxi_linker_update(call, gxi_peek(id, GXI_LINKER), 0) == GPUEXEC_OK) return id;
+    if (id) gxi_slot_close(call, call->function, id);
     gxi_linker_free(l);
     return 0;
 }
@@ -12049,21 +12049,21 @@ GPUEXEC_API gpuexec_linker gpuexec_linker_create_at(const char *where, gpuexec_c
     static const gpuexec_linker_desc defaults = { 0, NULL, NULL, 0, 0, 0 };
     gpuexec_linker handle;
     GXI_CALL(gpuexec_linker_create, GXI_MAKES);
-    handle.id = gxi_or_failed(gxi_linker_new(call, context, desc ? desc : &defaults), GXI_LINKER);
+    handle.id = gxi_id_or_failed(gxi_linker_new(call, context, desc ? desc : &defaults), GXI_LINKER);
     return handle;
 }
 
 /* Determines the input's kind, by its content and the caller's type. */
-static gpuexec_result gxi_input_kind(gxi_call *call, gpuexec_input_type type, gxi_input *input) {
+static gpuexec_result gxi_input_set_kind(gxi_call *call, gpuexec_input_type type, gxi_input *input) {
     const char *data = input->data;
     size_t n = input->bytes;
-    input->kind = gxi_image_is(data, n);
+    input->kind = gxi_image_kind_of(data, n);
     if (input->kind == GXI_TEXT && gxi_is_text(data, n)) {
         if (gxi_is_ptx(data)) input->kind = GXI_PTX;
         input->bytes = strlen(data);
     }
     if (input->kind != GXI_PTX && input->kind != GXI_LTO && gxi_check_image(call, input->name, data, &n, input->kind))
-        return gxi_failed_with();
+        return gxi_failed_result();
     if (input->kind == GXI_TEXT) {
         if (type == GPUEXEC_INPUT_AUTO)
             return gxi_fail(call, GPUEXEC_BAD_IMAGE, gxi_is_cuda_c(data)
@@ -12083,7 +12083,7 @@ static gpuexec_result gxi_input_kind(gxi_call *call, gpuexec_input_type type, gx
 }
 /* Whether the driver's linker refuses a cubin for the device, or what has one, because it executes only PTX; -1 after a
    failure. Nothing is learned here, since a linker has other reasons. */
-static int gxi_link_refuses(gxi_call *call, const gxi_slot *context, gxi_image_kind kind, char *data, size_t bytes) {
+static int gxi_driver_refuses_to_link(gxi_call *call, const gxi_slot *context, gxi_image_kind kind, char *data, size_t bytes) {
     void *state = NULL;
     gxi_scope scope;
     int refused = GXI_LOAD(&gxi.driver.ptx_only);
@@ -12093,9 +12093,9 @@ static int gxi_link_refuses(gxi_call *call, const gxi_slot *context, gxi_image_k
         gxi_fail_cu(call, NULL, "cannot create a link state");
         refused = -1;
     } else {
-        refused = GXI_BESIDE(cuLinkAddData, (state, gxi_input_type(kind), data, bytes, "code", 0, NULL, NULL)) ==
+        refused = GXI_TRY_TRACED(cuLinkAddData, (state, gxi_input_type(kind), data, bytes, "code", 0, NULL, NULL)) ==
             GXI_NO_BINARY_FOR_GPU;
-        GXI_BESIDE(cuLinkDestroy, (state));
+        GXI_TRY_TRACED(cuLinkDestroy, (state));
     }
     gxi_leave(&scope);
     return refused;
@@ -12103,85 +12103,85 @@ static int gxi_link_refuses(gxi_call *call, const gxi_slot *context, gxi_image_k
 /* Whether the input has LTO-IR for the device, but no code that the driver executes; -1 after a failure. */
 static int gxi_needs_lto(gxi_call *call, const gxi_slot *context, const gxi_input *input, int sm) {
     const unsigned char *const p = (const unsigned char *)input->data;
-    gxi_targets in = gxi_targets_of(p, p + input->bytes);
-    gxi_target target;
+    gxi_image_targets in = gxi_targets_begin(p, p + input->bytes);
+    gxi_image_target target;
     const char *why;
     int lto = 0, code = 0, cubin = 0;
-    while (gxi_next_target(&in, &target)) {
+    while (gxi_targets_next(&in, &target)) {
         if (target.kind == GXI_LTO) lto |= target.arch <= sm;
         else if (target.kind == GXI_CUBIN && target.arch == sm) cubin = 1;
-        else code |= gxi_rank(&target, sm, &why) > 0;
+        else code |= gxi_target_rank(&target, sm, &why) > 0;
     }
     if (!lto || code || !cubin) return lto && !code;
-    return gxi_link_refuses(call, context, input->kind, input->data, input->bytes);
+    return gxi_driver_refuses_to_link(call, context, input->kind, input->data, input->bytes);
 }
-static gpuexec_result gxi_linker_take(gxi_call *call, gxi_slot *slot, gxi_input *input) {
+static gpuexec_result gxi_linker_accept(gxi_call *call, gxi_slot *slot, gxi_input *input) {
     const unsigned char *const p = (const unsigned char *)input->data;
-    gxi_linker *l = slot->is.linker.info;
+    gxi_linker *l = slot->data.linker.info;
     gpuexec_result result;
     int sm, lto;
     if (input->kind >= GXI_FATBIN && input->kind <= GXI_ARCHIVE && gxi_fatbin_parts(p, p + input->bytes) == 3) {
         const gxi_slot *const context = gxi_peek(slot->context, GXI_CONTEXT);
         if (gxi_sm_of(call, context, &sm) || (lto = gxi_needs_lto(call, context, input, sm)) < 0)
-            return gxi_failed_with();
+            return gxi_failed_result();
         if (lto) input->kind = GXI_LTO;
     }
-    if (input->kind == GXI_LTO && !l->cache && gxi_nvjitlink_begin(call, &l->desc, 0)) return gxi_failed_with();
-    if ((result = gxi_inputs_push(call, l, input)) != GPUEXEC_OK) return result;
-    result = l->cache ? GPUEXEC_OK : gxi_link(call, slot, 0);
+    if (input->kind == GXI_LTO && !l->cache && gxi_nvjitlink_begin(call, &l->desc, 0)) return gxi_failed_result();
+    if ((result = gxi_linker_push_input(call, l, input)) != GPUEXEC_OK) return result;
+    result = l->cache ? GPUEXEC_OK : gxi_linker_update(call, slot, 0);
     if (result) l->count--;
     else if (input->kind == GXI_LTO) l->lto = 1;
     return result;
 }
 /* Takes ownership of `data`, which ends with a NUL that n does not count. */
-static gpuexec_result gxi_linker_give(gxi_call *call, gxi_slot *slot, gpuexec_input_type type, char *data, size_t n,
-                                      const char *name) {
+static gpuexec_result gxi_linker_add_owned(gxi_call *call, gxi_slot *slot, gpuexec_input_type type, char *data, size_t n,
+                                           const char *name) {
     gxi_input input = { GXI_TEXT, 0, 0, 0 };
     gxi_text numbered = { 0, 0, 0, 0 };
     gpuexec_result result;
     if (name) gxi_add(&numbered, "\"%s\"%c%s", name, 0, name);
-    else gxi_add(&numbered, "input %lu", (unsigned long)slot->is.linker.info->count + 1);
+    else gxi_add(&numbered, "input %lu", (unsigned long)slot->data.linker.info->count + 1);
     input.name = numbered.p;
     input.data = data;
     input.bytes = n;
-    result = input.name ? gxi_input_kind(call, type, &input) : gxi_fail_memory(call, "add an input");
-    if (!result) result = gxi_linker_take(call, slot, &input);
+    result = input.name ? gxi_input_set_kind(call, type, &input) : gxi_fail_memory(call, "add an input");
+    if (!result) result = gxi_linker_accept(call, slot, &input);
     if (result) gxi_input_free(&input);
     return result;
 }
 /* The linker, if it is still open for inputs and the type is valid; NULL after a failure. */
-static gxi_slot *gxi_open_linker(gxi_call *call, gpuexec_linker linker, gpuexec_input_type type) {
+static gxi_slot *gxi_linker_get_open(gxi_call *call, gpuexec_linker linker, gpuexec_input_type type) {
     gxi_slot *slot;
     if (!(slot = gxi_begin_with(call, linker.id, GXI_LINKER, "the linker"))) return NULL;
     if ((int)type < 0 || type > GPUEXEC_INPUT_LTO) {
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%d is not a gpuexec_input_type", (int)type);
         return NULL;
     }
-    if (!slot->is.linker.info->image) return slot;
+    if (!slot->data.linker.info->image) return slot;
     gxi_fail(call, GPUEXEC_TOO_LATE, "add all inputs first, or create another linker",
-             "the linker accepts no more inputs: it has already linked %s", slot->is.linker.info->name);
+             "the linker accepts no more inputs: it has already linked %s", slot->data.linker.info->name);
     return NULL;
 }
-/* is: the input, for messages. */
+/* role: the input, for messages. */
 static gpuexec_result gxi_linker_add(gxi_call *call, gxi_slot *slot, gpuexec_input_type type, const void *data,
-                                     size_t bytes, const char *name, const char *is) {
+                                     size_t bytes, const char *name, const char *role) {
     gxi_image_kind kind;
     char *copy;
-    if (data) data = gxi_unwrap(data, &bytes);
-    if (gxi_is_null(call, data, is) || gxi_check_length(call, is, bytes)) return GPUEXEC_BAD_ARGUMENT;
-    kind = gxi_image_is(data, bytes);
-    if (kind == GXI_LTO && gxi_starts(data, bytes, GXI_FATBIN_MAGIC)) kind = GXI_FATBIN;     /* it has its length */
+    if (data) data = gxi_fatbin_unwrap(data, &bytes);
+    if (gxi_is_null(call, data, role) || gxi_check_length(call, role, bytes)) return GPUEXEC_BAD_ARGUMENT;
+    kind = gxi_image_kind_of(data, bytes);
+    if (kind == GXI_LTO && gxi_starts_with(data, bytes, GXI_FATBIN_MAGIC)) kind = GXI_FATBIN;  /* it has its length */
     if (!bytes && kind != GXI_TEXT && kind != GXI_CUBIN && kind != GXI_FATBIN)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass its length",
                         "%s is %s, which does not contain its own length",
-                        is, kind == GXI_HOST_ELF ? "an ELF file" : gxi_image_kinds[kind]);
-    if (!bytes && kind != GXI_TEXT && gxi_check_image(call, is, data, &bytes, kind)) return gxi_failed_with();
+                        role, kind == GXI_HOST_ELF ? "an ELF file" : gxi_image_kinds[kind]);
+    if (!bytes && kind != GXI_TEXT && gxi_check_image(call, role, data, &bytes, kind)) return gxi_failed_result();
     if (!bytes) bytes = strlen((const char *)data);
     copy = (char *)gxi_realloc(NULL, bytes + 1);
     if (!copy) return gxi_fail_memory(call, "copy %lu bytes of input", (unsigned long)bytes);
     memcpy(copy, data, bytes);
     copy[bytes] = 0;
-    return gxi_linker_give(call, slot, type, copy, bytes, name);
+    return gxi_linker_add_owned(call, slot, type, copy, bytes, name);
 }
 GPUEXEC_API gpuexec_result gpuexec_linker_add_at(const char *where, gpuexec_linker linker, gpuexec_input_type type,
                                                  const void *data, size_t bytes, const char *name) {
@@ -12189,7 +12189,7 @@ GPUEXEC_API gpuexec_result gpuexec_linker_add_at(const char *where, gpuexec_link
     gpuexec_result result;
     gxi_slot *slot;
     GXI_CALL(gpuexec_linker_add, GXI_MAKES);
-    if (!(slot = gxi_open_linker(call, linker, type))) return gxi_failed_with();
+    if (!(slot = gxi_linker_get_open(call, linker, type))) return gxi_failed_result();
     if (name) gxi_add(&quoted, "\"%s\"", name);
     result = gxi_linker_add(call, slot, type, data, bytes, name, quoted.p ? quoted.p : "the input");
     gxi_text_free(&quoted);
@@ -12201,10 +12201,10 @@ GPUEXEC_API gpuexec_result gpuexec_linker_add_file_at(const char *where, gpuexec
     size_t bytes = 0;
     char *data;
     GXI_CALL(gpuexec_linker_add_file, GXI_MAKES);
-    if (!(slot = gxi_open_linker(call, linker, type))) return gxi_failed_with();
+    if (!(slot = gxi_linker_get_open(call, linker, type))) return gxi_failed_result();
     if (gxi_is_null(call, path, "the path")) return GPUEXEC_BAD_ARGUMENT;
     data = gxi_read_file(call, path, &bytes);
-    return data ? gxi_linker_give(call, slot, type, data, bytes, path) : gxi_failed_with();
+    return data ? gxi_linker_add_owned(call, slot, type, data, bytes, path) : gxi_failed_result();
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -12218,16 +12218,16 @@ static void gxi_link_state(const char *files, size_t n, unsigned char *out) {
     size_t at;
     gxi_hash_begin(&s);
     for (at = 0; at < n; at += strlen(files + at) + 1) gxi_hash_file(&s, files + at);
-    gxi_hash_end(&s, out);
+    gxi_hash_finish(&s, out);
 }
 /* Looks for the linked image on disk. 1: the linker has it. */
-static int gxi_link_look(gxi_call *call, const gxi_slot *slot, gxi_cached *e) {
-    gxi_linker *l = slot->is.linker.info;
+static int gxi_link_load_cached(gxi_call *call, const gxi_slot *slot, gxi_cache_entry *e) {
+    gxi_linker *l = slot->data.linker.info;
     const gxi_slot *context = gxi_peek(slot->context, GXI_CONTEXT);
     unsigned char state[GXI_KEY];
-    gxi_kept part[GXI_LINKED_PARTS];
+    gxi_cache_part part[GXI_LINKED_PARTS];
     size_t i;
-    if (!context || !gxi_cached_begin(call, e, context, "link")) return 0;
+    if (!context || !gxi_cache_key_begin(call, e, context, "link")) return 0;
     for (i = 0; i < GXI_JIT_ROWS; i++) {
         const int value = gxi_jit_value(&l->desc, &gxi_jit_rows[i]);
         gxi_hash_item(&e->hash, &value, sizeof value);
@@ -12238,27 +12238,27 @@ static int gxi_link_look(gxi_call *call, const gxi_slot *slot, gxi_cached *e) {
         gxi_hash_item(&e->hash, l->inputs[i].data, l->inputs[i].bytes);
     }
     gxi_hash_item(&e->hash, &l->nvjitlink, sizeof l->nvjitlink);
-    if (l->lto || l->nvjitlink) gxi_hash_search(&e->hash, "GPUEXEC_NVJITLINK", gxi_desc()->nvjitlink_path);
-    if (gxi_link_launches(l)) gxi_hash_search(&e->hash, "GPUEXEC_CUDADEVRT", gxi_desc()->cudadevrt_path);
-    gxi_key_end(e);
-    l->kept = gxi_cached_read(call, e, part, GXI_LINKED_PARTS);
+    if (l->lto || l->nvjitlink) gxi_hash_search(&e->hash, "GPUEXEC_NVJITLINK", gxi_setup_desc()->nvjitlink_path);
+    if (gxi_link_launches(l)) gxi_hash_search(&e->hash, "GPUEXEC_CUDADEVRT", gxi_setup_desc()->cudadevrt_path);
+    gxi_cache_key_finish(e);
+    l->kept = gxi_cache_entry_read(call, e, part, GXI_LINKED_PARTS);
     if (l->kept) gxi_link_state(part[GXI_LINKED_FILES].data, part[GXI_LINKED_FILES].bytes, state);
     if (l->kept && (!part[GXI_LINKED_IMAGE].bytes || part[GXI_LINKED_STATE].bytes != GXI_KEY ||
                     memcmp(part[GXI_LINKED_STATE].data, state, GXI_KEY) != 0)) {
         gxi_free(l->kept);
         l->kept = NULL;
     }
-    gxi_cached_found(call, e, l->kept);
+    gxi_cache_entry_count_lookup(call, e, l->kept);
     if (!l->kept) return 0;
-    gxi_keep_longer(&l->log, part[GXI_LINKED_LOG].data);
+    gxi_longer_text_keep(&l->log, part[GXI_LINKED_LOG].data);
     l->image = l->kept + (part[GXI_LINKED_IMAGE].data - l->kept);
     l->bytes = part[GXI_LINKED_IMAGE].bytes;
     return 1;
 }
 /* Keeps it. `given`: so many inputs are the caller's; one after them is libcudadevrt.a. */
-static void gxi_link_keep(const gxi_call *call, const gxi_linker *l, const gxi_cached *e, size_t given) {
+static void gxi_link_save_cached(const gxi_call *call, const gxi_linker *l, const gxi_cache_entry *e, size_t given) {
     unsigned char state[GXI_KEY];
-    gxi_kept part[GXI_LINKED_PARTS];
+    gxi_cache_part part[GXI_LINKED_PARTS];
     gxi_text files = { 0, 0, 0, 0 };
     char file[1024] = "";
     if (!e->ours) return;
@@ -12276,39 +12276,39 @@ static void gxi_link_keep(const gxi_call *call, const gxi_linker *l, const gxi_c
     part[GXI_LINKED_FILES].bytes = files.n;
     part[GXI_LINKED_STATE].data = (const char *)state;
     part[GXI_LINKED_STATE].bytes = GXI_KEY;
-    if (!files.failed) gxi_cached_write(call, e, part, GXI_LINKED_PARTS);
+    if (!files.failed) gxi_cache_entry_write(call, e, part, GXI_LINKED_PARTS);
     gxi_text_free(&files);
 }
 #endif
 /* Links. With a cache, the driver's linker is created only now, and gets the inputs: a hit needs neither. */
-static gpuexec_result gxi_link_late(gxi_call *call, gxi_slot *slot) {
-    const gxi_linker *l = slot->is.linker.info;
+static gpuexec_result gxi_linker_link(gxi_call *call, gxi_slot *slot) {
+    const gxi_linker *l = slot->data.linker.info;
     gpuexec_result result = GPUEXEC_OK;
     if (l->cache && (l->lto || l->nvjitlink)) result = gxi_nvjitlink_begin(call, &l->desc, l->nvjitlink);
-    if (!result && l->cache) result = gxi_link(call, slot, 0);
-    return result ? result : gxi_link(call, slot, 1);
+    if (!result && l->cache) result = gxi_linker_update(call, slot, 0);
+    return result ? result : gxi_linker_update(call, slot, 1);
 }
 /* The linker with its image, NULL after a failure. */
-static gxi_linker *gxi_linked(gxi_call *call, gpuexec_linker linker) {
+static gxi_linker *gxi_linker_complete(gxi_call *call, gpuexec_linker linker) {
     gxi_slot *slot;
     gxi_linker *l;
     if (!(slot = gxi_begin_with(call, linker.id, GXI_LINKER, "the linker"))) return NULL;
-    l = slot->is.linker.info;
+    l = slot->data.linker.info;
     if (l->image) return l;
 #if !defined(GPUEXEC_NO_CACHE)
     if (l->cache && l->count) {
         const size_t given = l->count;
-        gxi_cached e;
+        gxi_cache_entry e;
         memset(&e, 0, sizeof e);
-        if (!gxi_link_look(call, slot, &e)) {
-            if (gxi_link_late(call, slot) == GPUEXEC_OK) gxi_link_keep(call, l, &e, given);
+        if (!gxi_link_load_cached(call, slot, &e)) {
+            if (gxi_linker_link(call, slot) == GPUEXEC_OK) gxi_link_save_cached(call, l, &e, given);
             else l = NULL;
         }
-        gxi_cached_free(&e);
+        gxi_cache_entry_free(&e);
         return l;
     }
 #endif
-    return gxi_link_late(call, slot) == GPUEXEC_OK ? l : NULL;
+    return gxi_linker_link(call, slot) == GPUEXEC_OK ? l : NULL;
 }
 /* 0 after a failure. */
 static uint64_t gxi_linker_load(gxi_call *call, gpuexec_linker linker) {
@@ -12319,10 +12319,10 @@ static uint64_t gxi_linker_load(gxi_call *call, gpuexec_linker linker) {
     int all_ptx = 1;
     uint64_t id;
     size_t i;
-    if (!(l = gxi_linked(call, linker))) return 0;
-    id = gxi_load(call, gxi_peek(linker.id, GXI_LINKER)->context, l->image, l->bytes, &desc, l->name);
+    if (!(l = gxi_linker_complete(call, linker))) return 0;
+    id = gxi_module_load(call, gxi_peek(linker.id, GXI_LINKER)->context, l->image, l->bytes, &desc, l->name);
     if (!id) return 0;
-    m = gxi_peek(id, GXI_MODULE)->is.module.info;
+    m = gxi_peek(id, GXI_MODULE)->data.module.info;
     m->cached = l->kept != NULL;
     if (m->ptx) return id;                       /* the image is text, which hides nothing */
     for (i = 0; i < l->count; i++) {             /* what another may hide: device launches, parameters */
@@ -12331,14 +12331,14 @@ static uint64_t gxi_linker_load(gxi_call *call, gpuexec_linker linker) {
         if (input->kind == GXI_PTX) gxi_ptx_signatures(&ptx, input->data);
         else all_ptx = 0;
     }
-    if ((ptx.p || ptx.failed) && !gxi_module_keep(m, &ptx)) all_ptx = 0;
+    if ((ptx.p || ptx.failed) && !gxi_module_keep_signatures(m, &ptx)) all_ptx = 0;
     if (m->nkernels < 0 && all_ptx) gxi_list_ptx_kernels(m, m->ptx ? m->ptx : "");       /* drivers before CUDA 12.4 */
     return id;
 }
 GPUEXEC_API gpuexec_module gpuexec_linker_load_at(const char *where, gpuexec_linker linker) {
     gpuexec_module handle;
     GXI_CALL(gpuexec_linker_load, GXI_WORKS);                        /* refused if an input failed and is missing */
-    handle.id = gxi_or_failed(gxi_linker_load(call, linker), GXI_MODULE);
+    handle.id = gxi_id_or_failed(gxi_linker_load(call, linker), GXI_MODULE);
     return handle;
 }
 GPUEXEC_API gpuexec_result gpuexec_linker_image_at(const char *where, gpuexec_linker linker, const void **image,
@@ -12348,7 +12348,7 @@ GPUEXEC_API gpuexec_result gpuexec_linker_image_at(const char *where, gpuexec_li
     if (!image || !bytes) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%s is NULL", image ? "bytes" : "image");
     *image = NULL;
     *bytes = 0;
-    if (!(l = gxi_linked(call, linker))) return gxi_failed_with();
+    if (!(l = gxi_linker_complete(call, linker))) return gxi_failed_result();
     *image = l->image;
     *bytes = l->bytes;
     return GPUEXEC_OK;
@@ -12362,8 +12362,8 @@ GPUEXEC_API gpuexec_result gpuexec_linker_save_at(const char *where, gpuexec_lin
     GXI_CALL(gpuexec_linker_save, GXI_WORKS);
     if (gxi_is_null(call, path, "the path")) return GPUEXEC_BAD_ARGUMENT;
     name = path + strlen(path);
-    if (!(l = gxi_linked(call, linker))) return gxi_failed_with();
-    if ((other = gxi_not_a_file(path)) != NULL)  /* the new file would replace a device or a FIFO */
+    if (!(l = gxi_linker_complete(call, linker))) return gxi_failed_result();
+    if ((other = gxi_special_file_type(path)) != NULL)  /* the new file would replace a device or a FIFO */
         return gxi_fail(call, GPUEXEC_FILE_ERROR, "pass the path of a regular file; gpuexec_linker_image returns the "
                         "bytes, to write them elsewhere", "cannot write \"%s\": it is %s", path, other);
     while (name > path && !strchr(GXI_SLASHES, name[-1])) name--;
@@ -12371,7 +12371,7 @@ GPUEXEC_API gpuexec_result gpuexec_linker_save_at(const char *where, gpuexec_lin
        put there is not opened. */
     for (i = 0; i < 100 && !file; i++) {
         aside.n = 0;
-        gxi_add(&aside, "%.*s.gpuexec-%ld-%llx-%d", (int)(name - path), path, gxi_pid(),
+        gxi_add(&aside, "%.*s.gpuexec-%ld-%llx-%d", (int)(name - path), path, gxi_process_id(),
                 (unsigned long long)linker.id, i);
         if (aside.failed) {
             gxi_text_free(&aside);
@@ -12397,16 +12397,16 @@ GPUEXEC_API gpuexec_result gpuexec_linker_save_at(const char *where, gpuexec_lin
 }
 
 GPUEXEC_API const char *gpuexec_linker_log(gpuexec_linker linker) {
-    const gxi_slot *slot = gxi_queried("gpuexec_linker_log", linker.id, GXI_LINKER, "the linker");
-    return slot && slot->is.linker.info->log ? slot->is.linker.info->log : "";
+    const gxi_slot *slot = gxi_get_to_query("gpuexec_linker_log", linker.id, GXI_LINKER, "the linker");
+    return slot && slot->data.linker.info->log ? slot->data.linker.info->log : "";
 }
 GPUEXEC_API double gpuexec_linker_ms(gpuexec_linker linker) {
-    const gxi_slot *slot = gxi_queried("gpuexec_linker_ms", linker.id, GXI_LINKER, "the linker");
-    return slot ? slot->is.linker.info->ms : -1.0;
+    const gxi_slot *slot = gxi_get_to_query("gpuexec_linker_ms", linker.id, GXI_LINKER, "the linker");
+    return slot ? slot->data.linker.info->ms : -1.0;
 }
 GPUEXEC_API gpuexec_result gpuexec_linker_destroy_at(const char *where, gpuexec_linker linker) {
     GXI_CALL(gpuexec_linker_destroy, GXI_CLEANS);
-    return gxi_destroy_handle(call, linker.id, GXI_LINKER, "the linker");
+    return gxi_handle_destroy(call, linker.id, GXI_LINKER, "the linker");
 }
 
 #if !defined(GPUEXEC_NO_COMPILE)
@@ -12426,7 +12426,7 @@ static void gxi_nvrtc_find_headers(void) {
     while (slash && !strchr(GXI_SLASHES, path[slash])) slash--;
     for (i = 0; i < sizeof places / sizeof *places; i++) {
         const char *const variable = places[i].variable;
-        const char *const base = !variable ? "" : *variable ? gxi_environment(variable) : path;
+        const char *const base = !variable ? "" : *variable ? gxi_environment_variable(variable) : path;
         char file[1100];
         FILE *opened;
         if (!base || (base == path && !slash)) continue;
@@ -12434,20 +12434,20 @@ static void gxi_nvrtc_find_headers(void) {
                  : (int)strlen(base),
                  base, places[i].folder);
         snprintf(file, sizeof file, "%s/cuda_fp16.h", gxi.tools.nvrtc_headers);
-        if (gxi_not_a_file(file) || (opened = fopen(file, "rb")) == NULL) continue;
+        if (gxi_special_file_type(file) || (opened = fopen(file, "rb")) == NULL) continue;
         fclose(opened);
         return;
     }
     gxi.tools.nvrtc_headers[0] = 0;
 }
 static void *gxi_nvrtc_use(gxi_call *call, const char *path, gxi_text *why) {
-    void *const library = gxi_library_named(path, why);
+    void *const library = gxi_library_open_named(path, why);
     const char *const lacks = library ? gxi_tool_rows(library, GXI_NEED_NVRTC) : NULL;
     int major = 0, minor = 0;
     if (!library) return NULL;
     if (!GXI_HAS(nvrtcVersion)) gxi_add(why, "it is not NVRTC: it has no function nvrtcVersion");
     else if (GXI_TRY(nvrtcVersion, (&major, &minor)))
-        gxi_add(why, "nvrtcVersion returned %s (%d)", gxi_name_of("nvrtc", call->cu), call->cu);
+        gxi_add(why, "nvrtcVersion returned %s (%d)", gxi_result_name_of("nvrtc", call->cu), call->cu);
     else if (major * 1000 + minor * 10 < 11020)
         gxi_add(why, "it is NVRTC %d.%d, which makes no cubins; gpuexec needs 11.2 or later", major, minor);
     else if (lacks) gxi_add(why, "it is NVRTC %d.%d, but has no function %s", major, minor, lacks);
@@ -12473,7 +12473,7 @@ static gpuexec_result gxi_nvrtc_load(gxi_call *call) {
 #endif
         gxi_nvrtc_use
     };
-    return gxi_tool_load(call, &nvrtc, &gxi.tools.nvrtc_version, gxi_desc()->nvrtc_path);
+    return gxi_tool_load(call, &nvrtc, &gxi.tools.nvrtc_version, gxi_setup_desc()->nvrtc_path);
 }
 GPUEXEC_API int gpuexec_compiler_version_at(const char *where) {
     GXI_CALL(gpuexec_compiler_version, GXI_QUERIES);
@@ -12498,7 +12498,7 @@ typedef struct gxi_compilation {
     int                         version;         /* of NVRTC */
     char                       *kept;            /* the cache's entry, which then has these; or NULL */
 #if !defined(GPUEXEC_NO_CACHE)
-    gxi_cached                   entry;
+    gxi_cache_entry              entry;
     unsigned char               state[GXI_KEY];  /* of the files read, before the compilation */
     gxi_text                    list;            /* of those of the toolkit */
     char                        file[1024];      /* NVRTC's */
@@ -12533,7 +12533,7 @@ static gpuexec_result gxi_check_compile(gxi_call *call, const gpuexec_compile_de
                             "gpuexec_compile_desc.headers[%u] of %u has no %s", i, d->header_count,
                             d->headers[i].name ? "text" : "name");
     for (i = 0; i < d->option_count; i++)
-        if (gxi_starts(d->options[i], 0, "-arch") || gxi_starts(d->options[i], 0, "--gpu-architecture"))
+        if (gxi_starts_with(d->options[i], 0, "-arch") || gxi_starts_with(d->options[i], 0, "--gpu-architecture"))
             return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set gpuexec_compile_desc.architecture instead",
                             "gpuexec_compile_desc.options[%u] is \"%s\", which gpuexec sets itself", i, d->options[i]);
     return GPUEXEC_OK;
@@ -12542,7 +12542,7 @@ static gpuexec_result gxi_check_compile(gxi_call *call, const gpuexec_compile_de
 /* The option for the device: its architecture, or PTX for the newest older one that this NVRTC knows. */
 static gpuexec_result gxi_nvrtc_architecture(gxi_call *call, const gxi_slot *context, gxi_text *option) {
     int n = 0, i, sm, best = 0, least = 0, *known;
-    if (gxi_sm_of(call, context, &sm)) return gxi_failed_with();
+    if (gxi_sm_of(call, context, &sm)) return gxi_failed_result();
     if (GXI_TRY(nvrtcGetNumSupportedArchs, (&n)) || n < 1 || n > 1000) n = 0;
     known = (int *)gxi_realloc(NULL, (size_t)(n + 1) * sizeof *known);
     if (!known) return gxi_fail_memory(call, "compile");
@@ -12570,7 +12570,7 @@ static gpuexec_result gxi_nvrtc_options(gxi_call *call, const gxi_slot *context,
     size_t at;
     unsigned i;
     if (d->architecture) gxi_add(&c->ours, "--gpu-architecture=%s%c", d->architecture, 0);
-    else if (gxi_nvrtc_architecture(call, context, &c->ours)) return gxi_failed_with();
+    else if (gxi_nvrtc_architecture(call, context, &c->ours)) return gxi_failed_result();
     for (i = 0; i < d->folder_count; i++) gxi_add(&c->ours, "--include-path=%s%c", d->folders[i], 0);
     if (gxi.tools.nvrtc_headers[0])
         gxi_add(&c->ours, "--include-path=%s%c--include-path=%s/cccl%c", gxi.tools.nvrtc_headers, 0,
@@ -12593,13 +12593,13 @@ static gpuexec_result gxi_nvrtc_options(gxi_call *call, const gxi_slot *context,
     return GPUEXEC_OK;
 }
 /* Reads a log, a cubin or PTX, with a final NUL; *out is NULL if there is none. `take` calls one of three functions. */
-typedef enum gxi_product { GXI_NVRTC_LOG, GXI_NVRTC_CUBIN, GXI_NVRTC_PTX } gxi_product;
-static gpuexec_result gxi_nvrtc_get(gxi_call *call, void *program, gxi_product which, char **out, size_t *bytes) {
+typedef enum gxi_nvrtc_output { GXI_NVRTC_LOG, GXI_NVRTC_CUBIN, GXI_NVRTC_PTX } gxi_nvrtc_output;
+static gpuexec_result gxi_nvrtc_get(gxi_call *call, void *program, gxi_nvrtc_output which, char **out, size_t *bytes) {
     static const char *const names[] = { "log", "cubin", "PTX" };
     size_t n = 0;
     int code;
     *bytes = 0;
-    code = which == GXI_NVRTC_LOG ? GXI_BESIDE(nvrtcGetProgramLogSize, (program, &n))
+    code = which == GXI_NVRTC_LOG ? GXI_TRY_TRACED(nvrtcGetProgramLogSize, (program, &n))
          : which == GXI_NVRTC_CUBIN ? GXI_TRY(nvrtcGetCUBINSize, (program, &n))
          : GXI_TRY(nvrtcGetPTXSize, (program, &n));
     if (code == 0 && n <= (which != GXI_NVRTC_CUBIN)) return GPUEXEC_OK;             /* nothing, or only the NUL */
@@ -12607,7 +12607,7 @@ static gpuexec_result gxi_nvrtc_get(gxi_call *call, void *program, gxi_product w
         if (n >= GXI_NO_LENGTH || (*out = (char *)gxi_realloc(NULL, n + 1)) == NULL)
             return gxi_fail_memory(call, "read the compiler's %s (%lu bytes)", names[which], (unsigned long)n);
         memset(*out, 0, n + 1);
-        code = which == GXI_NVRTC_LOG ? GXI_BESIDE(nvrtcGetProgramLog, (program, *out))
+        code = which == GXI_NVRTC_LOG ? GXI_TRY_TRACED(nvrtcGetProgramLog, (program, *out))
              : which == GXI_NVRTC_CUBIN ? GXI_TRY(nvrtcGetCUBIN, (program, *out))
              : GXI_TRY(nvrtcGetPTX, (program, *out));
     }
@@ -12681,11 +12681,11 @@ static gpuexec_result gxi_nvrtc_compile(gxi_call *call, const char *source, gxi_
                             "NVRTC refuses the expression \"%s\" for \"%s\"", d->expressions[i], c->name);
     if (GXI_TRY(nvrtcCompileProgram, (c->program, (int)(c->nothers + c->nours), c->texts + 2 * d->header_count))) {
         if (gxi_nvrtc_get(call, c->program, GXI_NVRTC_LOG, &c->log, &unused) == GPUEXEC_OK) gxi_fail_compile(call, c);
-        return gxi_failed_with();
+        return gxi_failed_result();
     }
     if (gxi_nvrtc_get(call, c->program, GXI_NVRTC_LOG, &c->log, &unused) || gxi_nvrtc_lower(call, c, names) ||
         gxi_nvrtc_get(call, c->program, GXI_NVRTC_CUBIN, &c->cubin, &c->cubin_bytes) ||
-        gxi_nvrtc_get(call, c->program, GXI_NVRTC_PTX, &c->ptx, &c->ptx_bytes)) return gxi_failed_with();
+        gxi_nvrtc_get(call, c->program, GXI_NVRTC_PTX, &c->ptx, &c->ptx_bytes)) return gxi_failed_result();
     if (c->cubin || c->ptx) return GPUEXEC_OK;
     return gxi_fail(call, GPUEXEC_COMPILE_FAILED, "remove options that change the kind of the output, such as -dlto",
                     "NVRTC made neither a cubin nor PTX of \"%s\"", c->name);
@@ -12701,7 +12701,7 @@ static uint64_t gxi_nvrtc_load_result(gxi_call *call, const gxi_slot *context, c
     uint64_t id = 0;
     if (gxi_enter(call, context->cu_context, &scope)) return 0;
     if (cubin) id = gxi_module_make(call, context, desc, &image, m);
-    if (cubin && !c->desc->architecture && (id || image.refused)) gxi_learn_ptx_only(id ? 0 : call->cu);
+    if (cubin && !c->desc->architecture && (id || image.refused)) gxi_driver_learn_ptx_only(id ? 0 : call->cu);
     if (!cubin || image.refused) {
         image.data = c->ptx;
         image.bytes = c->ptx_bytes;
@@ -12713,14 +12713,14 @@ static uint64_t gxi_nvrtc_load_result(gxi_call *call, const gxi_slot *context, c
         call->subject = NULL;
     }
     gxi_leave(&scope);
-    if (id && c->log) gxi_log_before(m, c->log);
+    if (id && c->log) gxi_module_prepend_log(m, c->log);
     return id;
 }
 /* The same for code that calls the device runtime: links them. Frees *m, unless it fails. */
 static uint64_t gxi_nvrtc_link_result(gxi_call *call, const gxi_slot *context, const gxi_compilation *c,
                                       gxi_module *m) {
     const int refused = c->cubin && c->ptx
-                            ? gxi_link_refuses(call, context, GXI_CUBIN, c->cubin, c->cubin_bytes) : 0,
+                            ? gxi_driver_refuses_to_link(call, context, GXI_CUBIN, c->cubin, c->cubin_bytes) : 0,
               cubin = c->cubin && !refused;
     gpuexec_module_desc module = c->desc->module ? *c->desc->module : gxi_module_defaults;
     gpuexec_linker_desc desc = { 0, NULL, NULL, 0, 0, 0 };
@@ -12741,14 +12741,14 @@ static uint64_t gxi_nvrtc_link_result(gxi_call *call, const gxi_slot *context, c
         if (gxi_linker_add(call, slot, GPUEXEC_INPUT_AUTO, cubin ? c->cubin : c->ptx,
                            cubin ? c->cubin_bytes : c->ptx_bytes, c->name, "the compiled code") == GPUEXEC_OK)
             id = gxi_linker_load(call, linker);
-        gxi_destroy(&own, slot);
+        gxi_slot_destroy(&own, slot);
     }
     gxi_leave(&scope);
     if (!id) return 0;
-    linked = gxi_peek(id, GXI_MODULE)->is.module.info;
+    linked = gxi_peek(id, GXI_MODULE)->data.module.info;
     linked->names = m->names;
     linked->cached &= m->cached;
-    if (c->log) gxi_log_before(linked, c->log);
+    if (c->log) gxi_module_prepend_log(linked, c->log);
     memset(&m->names, 0, sizeof m->names);
     gxi_module_free(m);
     return id;
@@ -12762,23 +12762,23 @@ static uint64_t gxi_nvrtc_link_result(gxi_call *call, const gxi_slot *context, c
 enum { GXI_KEPT_STATE, GXI_KEPT_FILE, GXI_KEPT_HEADERS, GXI_KEPT_VERSION, GXI_KEPT_NAMES, GXI_KEPT_LOG, GXI_KEPT_CUBIN,
        GXI_KEPT_PTX, GXI_KEPT_LIST, GXI_KEPT_PARTS };
 /* Looks for the result of a compilation. 1: it is in *c and *names. */
-static int gxi_compile_look(gxi_call *call, const gxi_slot *context, const char *source, gxi_compilation *c,
-                            gxi_text *names) {
+static int gxi_compile_load_cached(gxi_call *call, const gxi_slot *context, const char *source, gxi_compilation *c,
+                                   gxi_text *names) {
     const gpuexec_compile_desc *const d = c->desc;
     gxi_hasher *const hash = &c->entry.hash;
-    gxi_kept part[GXI_KEPT_PARTS];
+    gxi_cache_part part[GXI_KEPT_PARTS];
     unsigned char state[GXI_KEY];
     unsigned i;
     if (d->no_cache) return 0;
     for (i = 0; i < d->option_count; i++) {
         const char *const option = d->options[i];
-        if (gxi_starts(option, 0, "-D") || !(gxi_starts(option, 0, "-I") || gxi_starts(option, 0, "@") ||
+        if (gxi_starts_with(option, 0, "-D") || !(gxi_starts_with(option, 0, "-I") || gxi_starts_with(option, 0, "@") ||
             strstr(option, "include") || strstr(option, "pch") || strstr(option, "time"))) continue;
-        gxi_cache_note(call, "\"%s\" is not kept: the option \"%s\" may name files; use gpuexec_compile_desc.folders "
-                       "and .headers", c->name, option);
+        gxi_cache_record_fault(call, "\"%s\" is not kept: the option \"%s\" may name files; use gpuexec_compile_desc.folders "
+                               "and .headers", c->name, option);
         return 0;
     }
-    if (!gxi_cached_begin(call, &c->entry, context, "compile")) return 0;
+    if (!gxi_cache_key_begin(call, &c->entry, context, "compile")) return 0;
     gxi_hash_string(hash, source);
     gxi_hash_string(hash, c->name);
     gxi_hash_string(hash, d->architecture);
@@ -12793,9 +12793,9 @@ static int gxi_compile_look(gxi_call *call, const gxi_slot *context, const char 
     gxi_hash_string(hash, NULL);
     for (i = 0; i < d->expression_count; i++) gxi_hash_string(hash, d->expressions[i]);
     gxi_hash_string(hash, NULL);
-    gxi_hash_search(hash, "GPUEXEC_NVRTC", gxi_desc()->nvrtc_path);
-    gxi_key_end(&c->entry);
-    c->kept = gxi_cached_read(call, &c->entry, part, GXI_KEPT_PARTS);
+    gxi_hash_search(hash, "GPUEXEC_NVRTC", gxi_setup_desc()->nvrtc_path);
+    gxi_cache_key_finish(&c->entry);
+    c->kept = gxi_cache_entry_read(call, &c->entry, part, GXI_KEPT_PARTS);
     if (c->kept && (gxi_files_state(d, source, c->name, part[GXI_KEPT_FILE].data, part[GXI_KEPT_HEADERS].data,
                                     part[GXI_KEPT_LIST].data, part[GXI_KEPT_LIST].bytes, NULL, state) ||
                     part[GXI_KEPT_STATE].bytes != GXI_KEY ||
@@ -12805,7 +12805,7 @@ static int gxi_compile_look(gxi_call *call, const gxi_slot *context, const char 
         gxi_free(c->kept);
         c->kept = NULL;
     }
-    gxi_cached_found(call, &c->entry, c->kept);
+    gxi_cache_entry_count_lookup(call, &c->entry, c->kept);
     if (!c->kept) return 0;
     names->n = part[GXI_KEPT_NAMES].bytes;
     memcpy(names->p, part[GXI_KEPT_NAMES].data, names->n);
@@ -12819,19 +12819,19 @@ static int gxi_compile_look(gxi_call *call, const gxi_slot *context, const char 
     return 1;
 }
 /* Before the compilation: c->state is that of the files. */
-static void gxi_compile_before(const gxi_call *call, const char *source, gxi_compilation *c) {
+static void gxi_compile_hash_files(const gxi_call *call, const char *source, gxi_compilation *c) {
     const char *why = NULL;
     if (!c->entry.ours) return;
     if (!GXI_FILE_OF(nvrtcVersion, c->file)) why = "NVRTC's file is not known";
     if (!why)
         why = gxi_files_state(c->desc, source, c->name, c->file, gxi.tools.nvrtc_headers, NULL, 0, &c->list, c->state);
-    if (why) gxi_cache_note(call, "\"%s\" is not kept: %s", c->name, why);
+    if (why) gxi_cache_record_fault(call, "\"%s\" is not kept: %s", c->name, why);
     if (why) c->entry.ours = 0;
 }
 /* Keeps the result, unless a file has changed meanwhile. */
-static void gxi_compile_keep(const gxi_call *call, const char *source, const gxi_compilation *c,
-                             const gxi_text *names) {
-    gxi_kept part[GXI_KEPT_PARTS];
+static void gxi_compile_save_cached(const gxi_call *call, const char *source, const gxi_compilation *c,
+                                    const gxi_text *names) {
+    gxi_cache_part part[GXI_KEPT_PARTS];
     unsigned char state[GXI_KEY];
     if (!c->entry.ours || gxi_files_state(c->desc, source, c->name, c->file, gxi.tools.nvrtc_headers,
                                           c->list.p ? c->list.p : "", c->list.n, NULL, state) ||
@@ -12855,12 +12855,12 @@ static void gxi_compile_keep(const gxi_call *call, const char *source, const gxi
     part[GXI_KEPT_PTX].bytes = c->ptx_bytes;
     part[GXI_KEPT_LIST].data = c->list.p;
     part[GXI_KEPT_LIST].bytes = c->list.n;
-    gxi_cached_write(call, &c->entry, part, GXI_KEPT_PARTS);
+    gxi_cache_entry_write(call, &c->entry, part, GXI_KEPT_PARTS);
 }
 #else
-#  define gxi_compile_look(call, context, source, c, names) 0
-#  define gxi_compile_before(call, source, c) ((void)0)
-#  define gxi_compile_keep(call, source, c, names) ((void)0)
+#  define gxi_compile_load_cached(call, context, source, c, names) 0
+#  define gxi_compile_hash_files(call, source, c) ((void)0)
+#  define gxi_compile_save_cached(call, source, c, names) ((void)0)
 #endif
 
 static uint64_t gxi_module_compile(gxi_call *call, gpuexec_context context, const char *source, const char *name,
@@ -12880,20 +12880,20 @@ static uint64_t gxi_module_compile(gxi_call *call, gpuexec_context context, cons
     m = title.p ? gxi_module_new(title.p) : NULL;
     gxi_text_free(&title);
     if (!m) gxi_fail_memory(call, "compile");
-    else if (gxi_compile_look(call, slot, source, &c, &m->names)) m->cached = 1;
+    else if (gxi_compile_load_cached(call, slot, source, &c, &m->names)) m->cached = 1;
     else if (gxi_nvrtc_load(call) == GPUEXEC_OK && gxi_nvrtc_options(call, slot, &c) == GPUEXEC_OK) {
         c.version = gxi.tools.nvrtc_version;
-        gxi_compile_before(call, source, &c);
+        gxi_compile_hash_files(call, source, &c);
         if (gxi_nvrtc_compile(call, source, &c, &m->names) == GPUEXEC_OK) {
             compiled = 1;
-            gxi_compile_keep(call, source, &c, &m->names);
+            gxi_compile_save_cached(call, source, &c, &m->names);
         }
     }
     if (m && (m->cached || compiled))
         id = (c.ptx && gxi_has_device_launches(c.ptx, c.ptx_bytes)) ||
             (c.cubin && gxi_has_device_launches(c.cubin, c.cubin_bytes))
             ? gxi_nvrtc_link_result(call, slot, &c, m) : gxi_nvrtc_load_result(call, slot, &c, m);
-    if (c.program) GXI_BESIDE(nvrtcDestroyProgram, (&c.program));
+    if (c.program) GXI_TRY_TRACED(nvrtcDestroyProgram, (&c.program));
     gxi_text_free(&c.ours);
     gxi_free(c.texts);
     if (!c.kept) {
@@ -12903,7 +12903,7 @@ static uint64_t gxi_module_compile(gxi_call *call, gpuexec_context context, cons
     }
     gxi_free(c.kept);
 #if !defined(GPUEXEC_NO_CACHE)
-    gxi_cached_free(&c.entry);
+    gxi_cache_entry_free(&c.entry);
     gxi_text_free(&c.list);
 #endif
     if (!id) gxi_module_free(m);
@@ -12913,7 +12913,7 @@ GPUEXEC_API gpuexec_module gpuexec_module_compile_at(const char *where, gpuexec_
                                                      const char *name, const gpuexec_compile_desc *desc) {
     gpuexec_module handle;
     GXI_CALL(gpuexec_module_compile, GXI_MAKES);
-    handle.id = gxi_or_failed(gxi_module_compile(call, context, source, name, desc), GXI_MODULE);
+    handle.id = gxi_id_or_failed(gxi_module_compile(call, context, source, name, desc), GXI_MODULE);
     return handle;
 }
 #endif /* GPUEXEC_NO_COMPILE */
@@ -12921,7 +12921,7 @@ GPUEXEC_API gpuexec_module gpuexec_module_compile_at(const char *where, gpuexec_
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-memory */
 
-#define GXI_MOST_MEMORY ((uint64_t)1 << 60)         /* bytes: more is a negative or overflowed size */
+#define GXI_MAX_MEMORY_BYTES ((uint64_t)1 << 60)    /* bytes: more is a negative or overflowed size */
 
 static void gxi_add_bytes(gxi_text *t, uint64_t bytes) {             /* "8.0 GiB (8589934592 bytes)" */
     static const char *const units[] = { "KiB", "MiB", "GiB", "TiB", "PiB" };
@@ -12931,43 +12931,43 @@ static void gxi_add_bytes(gxi_text *t, uint64_t bytes) {             /* "8.0 GiB
         x /= 1024;
         u++;
     }
-    if (u < 0) gxi_add(t, "%llu byte%s", (unsigned long long)bytes, gxi_s(bytes));
+    if (u < 0) gxi_add(t, "%llu byte%s", (unsigned long long)bytes, gxi_plural_s(bytes));
     else gxi_add(t, "%.1f %s (%llu bytes)", x, units[u], (unsigned long long)bytes);
 }
 
 /* The pools on a context's device: the one of the call, the device's default pool, gpuexec's, those of the program. */
 enum { GXI_POOLS_COUNTED = 32 };
-static GXI_COLD unsigned gxi_pools_of(const gxi_call *call, const gxi_slot *context, void *pool, void **pools) {
+static GXI_COLD unsigned gxi_list_pools(const gxi_call *call, const gxi_slot *context, void *pool, void **pools) {
     const int device = gxi_context_of(context)->device;
     const gxi_slot *other, *slot;
     void *by_default = NULL, *next[2];
     unsigned n = 0, i, k;
-    if (GXI_BESIDE(cuDeviceGetDefaultMemPool, (&by_default, device))) by_default = NULL;
+    if (GXI_TRY_TRACED(cuDeviceGetDefaultMemPool, (&by_default, device))) by_default = NULL;
     if (pool) pools[n++] = pool;
     if (by_default && by_default != pool) pools[n++] = by_default;
-    gxi_lock(&gxi_tables);
-    for (other = gxi_first_held(&gxi.objects.first[GXI_CONTEXT]); other; other = gxi_next_held(other)) {
+    gxi_lock(&gxi_tables_mutex);
+    for (other = gxi_first_locked(&gxi.objects.first[GXI_CONTEXT]); other; other = gxi_next_locked(other)) {
         if (gxi_context_of(other)->device != device) continue;
-        slot = gxi_first_held(&gxi_context_of(other)->first[GXI_POOL]);
+        slot = gxi_first_locked(&gxi_context_of(other)->first[GXI_POOL]);
         for (k = 0; (k == 0 || slot) && n < GXI_POOLS_COUNTED; k++) {
-            next[0] = k == 0 ? gxi_context_of(other)->pool : slot->is.pool.native;
+            next[0] = k == 0 ? gxi_context_of(other)->pool : slot->data.pool.native;
             for (i = 0; i < n && pools[i] != next[0]; i++) {}
             if (i == n && next[0]) pools[n++] = next[0];
-            if (k) slot = gxi_next_held(slot);
+            if (k) slot = gxi_next_locked(slot);
         }
     }
-    gxi_unlock(&gxi_tables);
+    gxi_unlock(&gxi_tables_mutex);
     return n;
 }
 /* Adds how much memory the device has free, how much pools hold, and what trimming them would return; with the context
    current. pool: one that the others may not include, or NULL. */
 static GXI_COLD void gxi_add_room(gxi_text *t, const gxi_call *call, const gxi_slot *context, void *pool) {
     void *pools[GXI_POOLS_COUNTED];
-    const unsigned n = gxi_pools_of(call, context, pool, pools);
+    const unsigned n = gxi_list_pools(call, context, pool, pools);
     uint64_t reserved = 0, used = 0;
     size_t available = 0, total = 0;
     unsigned i;
-    if (GXI_BESIDE(cuMemGetInfo, (&available, &total)) == 0) {
+    if (GXI_TRY_TRACED(cuMemGetInfo, (&available, &total)) == 0) {
         gxi_add_bytes(t, available);
         gxi_add(t, " of ");
         gxi_add_bytes(t, total);
@@ -12975,8 +12975,8 @@ static GXI_COLD void gxi_add_room(gxi_text *t, const gxi_call *call, const gxi_s
     } else gxi_add(t, "the free memory is not known");
     for (i = 0; i < n; i++) {
         uint64_t holds = 0, uses = 0;
-        if (GXI_BESIDE(cuMemPoolGetAttribute, (pools[i], GXI_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &holds)) ||
-            GXI_BESIDE(cuMemPoolGetAttribute, (pools[i], GXI_MEMPOOL_ATTR_USED_MEM_CURRENT, &uses)))
+        if (GXI_TRY_TRACED(cuMemPoolGetAttribute, (pools[i], GXI_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &holds)) ||
+            GXI_TRY_TRACED(cuMemPoolGetAttribute, (pools[i], GXI_MEMPOOL_ATTR_USED_MEM_CURRENT, &uses)))
             continue;
         reserved += holds;
         used += uses < holds ? uses : holds;
@@ -13030,7 +13030,7 @@ static gpuexec_result gxi_check_alloc(gxi_call *call, size_t width, size_t rows,
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                         "pass 4 for smaller elements, and the widest access of a kernel for larger ones",
                         "element_bytes is %u; it must be 4, 8 or 16", element);
-    if (rows <= GXI_MOST_MEMORY && width <= GXI_MOST_MEMORY / rows) return GPUEXEC_OK;
+    if (rows <= GXI_MAX_MEMORY_BYTES && width <= GXI_MAX_MEMORY_BYTES / rows) return GPUEXEC_OK;
     if (pitched)
         return gxi_fail(call, GPUEXEC_OUT_OF_DEVICE_MEMORY, NULL, "%lu rows of %lu bytes exceed any device's memory",
                         (unsigned long)rows,
@@ -13044,12 +13044,12 @@ static int gxi_alloc_cu(gxi_call *call, size_t width, size_t rows, unsigned elem
     int cu;
     if (!pitch) return GXI_TRY_MAKE(*address, cuMemAlloc, (address, width));
     cu = GXI_TRY_MAKE(*address, cuMemAllocPitch, (address, pitch, width, rows, element));
-    if (cu || (*pitch >= width && *pitch <= GXI_MOST_MEMORY / rows)) return cu;
-    GXI_BESIDE(cuMemFree, (*address));
-    return gxi_note(call, GXI_MADE_NOTHING);
+    if (cu || (*pitch >= width && *pitch <= GXI_MAX_MEMORY_BYTES / rows)) return cu;
+    GXI_TRY_TRACED(cuMemFree, (*address));
+    return gxi_call_set_result(call, GXI_CREATED_NOTHING);
 }
-static gpuexec_ptr gxi_alloc(gxi_call *call, gpuexec_context context, size_t width, size_t rows, unsigned element,
-                             size_t *pitch) {
+static gpuexec_ptr gxi_alloc_in_context(gxi_call *call, gpuexec_context context, size_t width, size_t rows, unsigned element,
+                                        size_t *pitch) {
     gpuexec_ptr address = 0;
     gxi_slot *slot;
     gxi_scope scope;
@@ -13063,7 +13063,7 @@ static gpuexec_ptr gxi_alloc(gxi_call *call, gpuexec_context context, size_t wid
         address = 0;
     } else if (!gxi_range_add(address, pitch ? *pitch * rows : width, context.id, call->where, GPUEXEC_MEMORY_DEVICE,
                               0)) {
-        GXI_BESIDE(cuMemFree, (address));
+        GXI_TRY_TRACED(cuMemFree, (address));
         gxi_fail_memory(call, "record an allocation of %lu bytes", (unsigned long)(width * rows));
         address = 0;
     }
@@ -13072,7 +13072,7 @@ static gpuexec_ptr gxi_alloc(gxi_call *call, gpuexec_context context, size_t wid
 }
 GPUEXEC_API gpuexec_ptr gpuexec_alloc_at(const char *where, gpuexec_context context, size_t bytes) {
     GXI_CALL(gpuexec_alloc, GXI_MAKES);
-    return gxi_alloc(call, context, bytes, 1, 0, NULL);
+    return gxi_alloc_in_context(call, context, bytes, 1, 0, NULL);
 }
 GPUEXEC_API gpuexec_ptr gpuexec_alloc_pitched_at(const char *where, gpuexec_context context, size_t width_bytes,
                                                  size_t height, unsigned element_bytes, size_t *pitch) {
@@ -13083,7 +13083,7 @@ GPUEXEC_API gpuexec_ptr gpuexec_alloc_pitched_at(const char *where, gpuexec_cont
         return 0;
     }
     *pitch = 0;
-    return gxi_alloc(call, context, width_bytes, height, element_bytes, pitch);
+    return gxi_alloc_in_context(call, context, width_bytes, height, element_bytes, pitch);
 }
 
 static void *gxi_alloc_pinned(gxi_call *call, gpuexec_context context, size_t bytes, unsigned flags) {
@@ -13104,7 +13104,7 @@ static void *gxi_alloc_pinned(gxi_call *call, gpuexec_context context, size_t by
         memory = NULL;
     } else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, call->where, GPUEXEC_MEMORY_PINNED,
                               flags ? GXI_COMBINED : 0)) {
-        GXI_BESIDE(cuMemFreeHost, (memory));
+        GXI_TRY_TRACED(cuMemFreeHost, (memory));
         gxi_fail_memory(call, "record an allocation of %lu bytes", (unsigned long)bytes);
         memory = NULL;
     }
@@ -13121,13 +13121,13 @@ GPUEXEC_API void *gpuexec_alloc_write_combined_at(const char *where, gpuexec_con
 }
 
 /* Finds the allocation that begins at the address; fails unless it has that kind. */
-static gpuexec_result gxi_check_release(gxi_call *call, uint64_t address, gpuexec_memory_kind kind, gxi_range *range) {
+static gpuexec_result gxi_check_free(gxi_call *call, uint64_t address, gpuexec_memory_kind kind, gxi_range *range) {
     static const char *const makers[] = { "", "gpuexec_alloc", "gpuexec_alloc_pinned", "gpuexec_register",
                                           "gpuexec_alloc_managed" };
     static const char *const cures[] = { "", "free it with gpuexec_free", "free it with gpuexec_free_pinned",
                                          "unregister it with gpuexec_unregister", "free it with gpuexec_free" };
     const int registered = kind == GPUEXEC_MEMORY_REGISTERED;
-    if (gxi_begin(call)) return gxi_failed_with();
+    if (gxi_begin(call)) return gxi_failed_result();
     if (!gxi_range_find(address, range)) {
         const char *const cure = call->kind != GXI_CLEANS ? "make the call while the memory is allocated"
             : registered ? "unregister it only once; memory from another library must be released "
@@ -13147,104 +13147,104 @@ static gpuexec_result gxi_check_release(gxi_call *call, uint64_t address, gpuexe
     if (range->kind != kind)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cures[range->kind], "0x%llx is %s memory (%s at %s)",
                         (unsigned long long)address, gxi_memory_kinds[range->kind], gxi_memory_verbs[range->kind],
-                        gxi_place(range->where));
+                        gxi_place_text(range->where));
     if (range->lo != address)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass the address at which the memory begins",
                         "0x%llx is %llu byte%s after the beginning of the %llu bytes of %s memory at 0x%llx (%s at %s)",
                         (unsigned long long)address, (unsigned long long)(address - range->lo),
-                        gxi_s(address - range->lo), (unsigned long long)range->bytes, gxi_memory_kinds[range->kind],
-                        (unsigned long long)range->lo, gxi_memory_verbs[range->kind], gxi_place(range->where));
+                        gxi_plural_s(address - range->lo), (unsigned long long)range->bytes, gxi_memory_kinds[range->kind],
+                        (unsigned long long)range->lo, gxi_memory_verbs[range->kind], gxi_place_text(range->where));
     return GPUEXEC_OK;
 }
-static gpuexec_result gxi_fail_raced(gxi_call *call, uint64_t address, const char *done) {
+static gpuexec_result gxi_fail_concurrent_free(gxi_call *call, uint64_t address, const char *done) {
     return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "0x%llx was %s by another thread at the same time",
                     (unsigned long long)address, done);
 }
 /* --- frees and unloads that wait until a capture has ended -------------------------------------------------------- */
 
-typedef struct gxi_postponed {
+typedef struct gxi_deferred_free {
     gxi_range            range;                  /* no longer in the table of allocations */
     uint64_t             object, context;        /* a module or a library; 0: memory. context: 0 of a library */
     const char          *function, *where;
-    struct gxi_postponed *next;
-} gxi_postponed;
+    struct gxi_deferred_free *next;
+} gxi_deferred_free;
 
 /* All of them wait for the captures of gpuexec, whose graphs may use what is freed; memory whose free waits for its
    context also for those of other libraries, which that wait would break. context: handle id. */
-static int gxi_must_wait(const gxi_range *range, uint64_t context) {
+static int gxi_free_must_wait(const gxi_range *range, uint64_t context) {
     const gxi_slot *slot;
-    if (gxi_captures_open()) return 1;
-    return range && gxi_waits(range) && (slot = gxi_peek(context, GXI_CONTEXT)) != NULL &&
-        gxi_capturing(slot->cu_context, 1);
+    if (gxi_has_captures()) return 1;
+    return range && gxi_range_must_wait(range) && (slot = gxi_peek(context, GXI_CONTEXT)) != NULL &&
+        gxi_capturing_stream_in(slot->cu_context, 1);
 }
-static gpuexec_result gxi_postponed_now(gxi_call *call, const gxi_postponed *p, int closing) {
+static gpuexec_result gxi_deferred_free_run(gxi_call *call, const gxi_deferred_free *p, int closing) {
     const gxi_slot *const slot = gxi_peek(p->context, GXI_CONTEXT);
     gpuexec_result result = GPUEXEC_OK;
     gxi_scope scope;
     if (p->context && (!slot || gxi_context_is_gone(call, slot))) {}             /* with its objects */
     else if (p->object) {
         gxi_call own;
-        gxi_call_of(&own, p->function, p->where, GXI_CLEANS);
+        gxi_call_init(&own, p->function, p->where, GXI_CLEANS);
         if (!closing && gxi_peek_any(p->object))
-            gxi_destroy_handle(&own, p->object, gxi_kind_of(p->object), gxi_row_of(p->object)->name);
-    } else if (gxi_enter(call, slot->cu_context, &scope)) result = gxi_failed_with();
+            gxi_handle_destroy(&own, p->object, gxi_kind_of(p->object), gxi_kind_row_of(p->object)->name);
+    } else if (gxi_enter(call, slot->cu_context, &scope)) result = gxi_failed_result();
     else {
-        if (gxi_free_range(call, &p->range, 1))
+        if (gxi_range_free(call, &p->range, 1))
             result = gxi_fail_cu(call, NULL, "cannot free 0x%llx, which was freed during a capture at %s",
-                                 (unsigned long long)p->range.lo, gxi_place(p->where));
+                                 (unsigned long long)p->range.lo, gxi_place_text(p->where));
         gxi_leave(&scope);
     }
     return result;
 }
 /* Frees and unloads what need not wait any more, and all that is in that context (0: none), which is closed. */
-static gpuexec_result gxi_do_postponed(const gxi_call *caller, uint64_t context) {
+static gpuexec_result gxi_deferred_frees_run(const gxi_call *caller, uint64_t context) {
     gpuexec_result result = GPUEXEC_OK, one;
     gxi_call own = *caller, *const call = &own;
-    gxi_postponed *p, *rest, **end;
+    gxi_deferred_free *p, *rest, **end;
     own.kind = GXI_CLEANS;
-    gxi_lock(&gxi_tables);
-    rest = gxi.captures.postponed;                        /* other threads do not see them meanwhile */
-    GXI_STORE(&gxi.captures.postponed, NULL);
-    gxi_unlock(&gxi_tables);
+    gxi_lock(&gxi_tables_mutex);
+    rest = gxi.captures.deferred;                         /* other threads do not see them meanwhile */
+    GXI_STORE(&gxi.captures.deferred, NULL);
+    gxi_unlock(&gxi_tables_mutex);
     for (end = &rest; (p = *end) != NULL; ) {
         const int closing = context && p->context == context;
-        if (!closing && gxi_must_wait(p->object ? NULL : &p->range, p->context)) {
+        if (!closing && gxi_free_must_wait(p->object ? NULL : &p->range, p->context)) {
             end = &p->next;
             continue;
         }
         *end = p->next;
         own.where = p->where;
-        one = gxi_postponed_now(call, p, closing);
+        one = gxi_deferred_free_run(call, p, closing);
         if (!result) result = one;
         gxi_free(p);
     }
     if (!rest) return result;
-    gxi_lock(&gxi_tables);
-    *end = gxi.captures.postponed;
-    GXI_STORE(&gxi.captures.postponed, rest);
-    gxi_unlock(&gxi_tables);
+    gxi_lock(&gxi_tables_mutex);
+    *end = gxi.captures.deferred;
+    GXI_STORE(&gxi.captures.deferred, rest);
+    gxi_unlock(&gxi_tables_mutex);
     return result;
 }
 /* Lists a free or an unload. 0: it must happen now. */
-static int gxi_postpone(const gxi_call *call, const gxi_range *range, uint64_t object) {
+static int gxi_free_defer(const gxi_call *call, const gxi_range *range, uint64_t object) {
     const uint64_t context = range ? range->context : gxi_slot_at(gxi_index_of(object))->context;
-    gxi_postponed *p = gxi_must_wait(range, context) ? (gxi_postponed *)gxi_realloc(NULL, sizeof *p) : NULL;
+    gxi_deferred_free *p = gxi_free_must_wait(range, context) ? (gxi_deferred_free *)gxi_realloc(NULL, sizeof *p) : NULL;
     if (!p) return 0;
     memset(p, 0, sizeof *p);
     if (range) p->range = *range;
     p->object = object;
     p->context = context;
     p->function = call->function;
-    GXI_STORE(&gxi.hooks.do_postponed, &gxi_do_postponed);
-    gxi_lock(&gxi_tables);
-    p->where = gxi_keep_held(call->where);
-    p->next = gxi.captures.postponed;
-    GXI_STORE(&gxi.captures.postponed, p);
-    gxi_unlock(&gxi_tables);
-    gxi_do_postponed(call, 0);                   /* the last capture may have ended meanwhile */
+    GXI_STORE(&gxi.hooks.run_deferred_frees, &gxi_deferred_frees_run);
+    gxi_lock(&gxi_tables_mutex);
+    p->where = gxi_place_copy_locked(call->where);
+    p->next = gxi.captures.deferred;
+    GXI_STORE(&gxi.captures.deferred, p);
+    gxi_unlock(&gxi_tables_mutex);
+    gxi_deferred_frees_run(call, 0);             /* the last capture may have ended meanwhile */
     return 1;
 }
-static gpuexec_result gxi_release(gxi_call *call, uint64_t address, gpuexec_memory_kind kind) {
+static gpuexec_result gxi_free_address(gxi_call *call, uint64_t address, gpuexec_memory_kind kind) {
     const int registered = kind == GPUEXEC_MEMORY_REGISTERED;
     gxi_range range;
     gxi_slot *slot;
@@ -13252,23 +13252,23 @@ static gpuexec_result gxi_release(gxi_call *call, uint64_t address, gpuexec_memo
     int cu;
     memset(&range, 0, sizeof range);
     if (address == 0) return GPUEXEC_OK;
-    if (gxi_check_release(call, address, kind, &range)) return gxi_failed_with();
+    if (gxi_check_free(call, address, kind, &range)) return gxi_failed_result();
     if (range.pooled == GXI_OF_GRAPH)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "free it with gpuexec_free_on, in the capture or after a launch",
                         "0x%llx was allocated in a capture, at %s, and belongs to the graph",
-                        (unsigned long long)address, gxi_place(range.where));
+                        (unsigned long long)address, gxi_place_text(range.where));
     if (!(slot = gxi_get(call, range.context, GXI_CONTEXT, "the memory's context")) ||
         gxi_enter(call, slot->cu_context, &scope))
         /* a destroyed context must not be entered; after another failure, the memory can still be freed later */
-        return gxi_failed_with();
+        return gxi_failed_result();
     if (!gxi_range_remove(address, kind, call->where, &range)) {
         gxi_leave(&scope);
-        return gxi_fail_raced(call, address, registered ? "unregistered" : "freed");
+        return gxi_fail_concurrent_free(call, address, registered ? "unregistered" : "freed");
     }
-    cu = (GXI_LOAD(&gxi.captures.count) || GXI_LOAD(&gxi.captures.nopen)) && gxi_postpone(call, &range, 0) ? 0
-        : gxi_free_range(call, &range, 1);
+    cu = (GXI_LOAD(&gxi.captures.count) || GXI_LOAD(&gxi.captures.nopen)) && gxi_free_defer(call, &range, 0) ? 0
+        : gxi_range_free(call, &range, 1);
     gxi_leave(&scope);
-    if (GXI_LOAD(&gxi.captures.postponed)) gxi_do_postponed(call, 0);
+    if (GXI_LOAD(&gxi.captures.deferred)) gxi_deferred_frees_run(call, 0);
     return cu && cu != GXI_DEINITIALIZED
         ? gxi_fail_cu(call, NULL, registered ? "cannot unregister 0x%llx" : "cannot free 0x%llx",
                       (unsigned long long)address) : GPUEXEC_OK;
@@ -13276,25 +13276,25 @@ static gpuexec_result gxi_release(gxi_call *call, uint64_t address, gpuexec_memo
 GPUEXEC_API gpuexec_result gpuexec_free_at(const char *where, gpuexec_ptr address) {
     gxi_range range;
     GXI_CALL(gpuexec_free, GXI_CLEANS);
-    return gxi_release(call, address, gxi_range_find(address, &range) && range.kind == GPUEXEC_MEMORY_MANAGED
+    return gxi_free_address(call, address, gxi_range_find(address, &range) && range.kind == GPUEXEC_MEMORY_MANAGED
                                           ? GPUEXEC_MEMORY_MANAGED : GPUEXEC_MEMORY_DEVICE);
 }
 GPUEXEC_API gpuexec_result gpuexec_free_pinned_at(const char *where, void *memory) {
     GXI_CALL(gpuexec_free_pinned, GXI_CLEANS);
-    return gxi_release(call, (uintptr_t)memory, GPUEXEC_MEMORY_PINNED);
+    return gxi_free_address(call, (uintptr_t)memory, GPUEXEC_MEMORY_PINNED);
 }
 GPUEXEC_API gpuexec_result gpuexec_unregister_at(const char *where, void *memory) {
     GXI_CALL(gpuexec_unregister, GXI_CLEANS);
-    return gxi_release(call, (uintptr_t)memory, GPUEXEC_MEMORY_REGISTERED);
+    return gxi_free_address(call, (uintptr_t)memory, GPUEXEC_MEMORY_REGISTERED);
 }
-static int gxi_pointer(gxi_call *call, uint64_t address, gpuexec_pointer_info *info);
+static int gxi_pointer_query(gxi_call *call, uint64_t address, gpuexec_pointer_info *info);
 /* Whether cuMemHostRegister failed with cu because the memory is page-locked: it returns 1 if another library allocated
    it so, 712 if another library registered it (measured). */
 static int gxi_is_pinned(const gxi_call *call, int cu, const void *memory) {
     gxi_call own = *call;                        /* so that results here do not replace the caller's */
     gpuexec_pointer_info info;
     return cu == GXI_HOST_MEMORY_ALREADY_REGISTERED ||
-        (gxi_pointer(&own, (uintptr_t)memory, &info) == 0 && info.kind == GPUEXEC_MEMORY_PINNED);
+        (gxi_pointer_query(&own, (uintptr_t)memory, &info) == 0 && info.kind == GPUEXEC_MEMORY_PINNED);
 }
 GPUEXEC_API gpuexec_result gpuexec_register_at(const char *where, gpuexec_context context, void *memory, size_t bytes) {
     gxi_range range;
@@ -13303,26 +13303,26 @@ GPUEXEC_API gpuexec_result gpuexec_register_at(const char *where, gpuexec_contex
     gpuexec_result result = GPUEXEC_OK;
     int cu;
     GXI_CALL(gpuexec_register, GXI_MAKES);
-    if (!(slot = gxi_begin_with_context(call, context))) return gxi_failed_with();
+    if (!(slot = gxi_begin_with_context(call, context))) return gxi_failed_result();
     if (gxi_is_null(call, memory, "memory")) return GPUEXEC_BAD_ARGUMENT;
     if (!bytes || (uintptr_t)memory + bytes < bytes)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "cannot register %lu bytes at %p",
                                                           (unsigned long)bytes, memory);
-    if (gxi_range_touching((uintptr_t)memory, bytes, &range)) {
+    if (gxi_range_find_overlap((uintptr_t)memory, bytes, &range)) {
         if ((uintptr_t)memory >= range.lo && bytes <= range.bytes - ((uintptr_t)memory - range.lo))
             return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "do not register it: it is already page-locked",
                             range.kind == GPUEXEC_MEMORY_REGISTERED ? "%p is already registered (at %s%s)"
                             : "%p is already %s memory (allocated at %s)", memory,
-                            range.kind == GPUEXEC_MEMORY_REGISTERED ? gxi_place(range.where)
+                            range.kind == GPUEXEC_MEMORY_REGISTERED ? gxi_place_text(range.where)
                             : gxi_memory_kinds[range.kind],
-                            range.kind == GPUEXEC_MEMORY_REGISTERED ? "" : gxi_place(range.where));
+                            range.kind == GPUEXEC_MEMORY_REGISTERED ? "" : gxi_place_text(range.where));
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
                         "register the whole buffer once, and unregister memory before freeing it",
                         "%lu bytes at %p overlap %llu bytes of %s memory at 0x%llx (%s at %s)",
                         (unsigned long)bytes, memory, (unsigned long long)range.bytes, gxi_memory_kinds[range.kind],
-                        (unsigned long long)range.lo, gxi_memory_verbs[range.kind], gxi_place(range.where));
+                        (unsigned long long)range.lo, gxi_memory_verbs[range.kind], gxi_place_text(range.where));
     }
-    if (gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
+    if (gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_result();
     cu = GXI_TRY(cuMemHostRegister, (memory, bytes, GXI_MEMHOSTALLOC_PORTABLE | GXI_MEMHOSTALLOC_DEVICEMAP));
     if (cu && gxi_is_pinned(call, cu, memory))
         result = gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
@@ -13332,21 +13332,21 @@ GPUEXEC_API gpuexec_result gpuexec_register_at(const char *where, gpuexec_contex
     else if (cu)
         result = gxi_fail_cu(call, NULL, "cannot page-lock %lu bytes at %p", (unsigned long)bytes, memory);
     else if (!gxi_range_add((uintptr_t)memory, bytes, context.id, where, GPUEXEC_MEMORY_REGISTERED, 0)) {
-        GXI_BESIDE(cuMemHostUnregister, (memory));
+        GXI_TRY_TRACED(cuMemHostUnregister, (memory));
         result = gxi_fail_memory(call, "record %lu registered bytes", (unsigned long)bytes);
     }
     gxi_leave(&scope);
     return result;
 }
 
-static gpuexec_result gxi_peer(gxi_call *call, gpuexec_context context, gpuexec_context peer, int enable) {
+static gpuexec_result gxi_peer_access_set(gxi_call *call, gpuexec_context context, gpuexec_context peer, int enable) {
     gxi_slot *slot, *other;
     gxi_scope scope;
     int cu;
     if (!(slot = gxi_begin_with_context(call, context)) || !(other = gxi_get(call, peer.id, GXI_CONTEXT, "the peer")))
-        return gxi_failed_with();
+        return gxi_failed_result();
     if (slot->cu_context == other->cu_context) return GPUEXEC_OK;    /* allowed, for loops over all pairs */
-    if (gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
+    if (gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_result();
     cu = enable ? GXI_TRY(cuCtxEnablePeerAccess, (other->cu_context, 0))
         : GXI_TRY(cuCtxDisablePeerAccess, (other->cu_context));
     gxi_leave(&scope);
@@ -13360,65 +13360,65 @@ static gpuexec_result gxi_peer(gxi_call *call, gpuexec_context context, gpuexec_
 }
 GPUEXEC_API gpuexec_result gpuexec_peer_enable_at(const char *where, gpuexec_context context, gpuexec_context peer) {
     GXI_CALL(gpuexec_peer_enable, GXI_MAKES);
-    return gxi_peer(call, context, peer, 1);
+    return gxi_peer_access_set(call, context, peer, 1);
 }
 GPUEXEC_API gpuexec_result gpuexec_peer_disable_at(const char *where, gpuexec_context context, gpuexec_context peer) {
     GXI_CALL(gpuexec_peer_disable, GXI_CLEANS);
-    return gxi_peer(call, context, peer, 0);
+    return gxi_peer_access_set(call, context, peer, 0);
 }
 
 /* --- what is at an address: our table first, then the driver ------------------------------------------------------ */
 
 /* The nth open context on that device; NULL: there are fewer. *id: see gxi_is_destroyed. */
-static struct CUctx_st *gxi_context_on(int ordinal, unsigned n, unsigned long long *id) {
+static struct CUctx_st *gxi_context_on_device(int ordinal, unsigned n, unsigned long long *id) {
     struct CUctx_st *native = NULL;
     const gxi_slot *slot;
-    gxi_lock(&gxi_tables);                       /* other threads may open and close contexts */
-    for (slot = gxi_first_held(&gxi.objects.first[GXI_CONTEXT]); slot && !native; slot = gxi_next_held(slot)) {
+    gxi_lock(&gxi_tables_mutex);                 /* other threads may open and close contexts */
+    for (slot = gxi_first_locked(&gxi.objects.first[GXI_CONTEXT]); slot && !native; slot = gxi_next_locked(slot)) {
         if (gxi_context_of(slot)->ordinal != ordinal || n--) continue;
         native = slot->cu_context;
         *id = gxi_context_of(slot)->id;
     }
-    gxi_unlock(&gxi_tables);
+    gxi_unlock(&gxi_tables_mutex);
     return native;
 }
 /* Enters an open context on that device that still exists (an adopted one may have been destroyed). Without one, the
    thread's current context serves. Returns the CUresult. */
-static int gxi_enter_any(gxi_call *call, int ordinal, gxi_scope *scope) {
+static int gxi_enter_on_device(gxi_call *call, int ordinal, gxi_scope *scope) {
     gxi_call own = *call;                        /* so that results here do not replace the caller's */
     struct CUctx_st *native;
     unsigned long long id;
     unsigned n = 0;
     int cu;
-    gxi_lock(&gxi_borrowing);
-    while ((native = gxi_context_on(ordinal, n, &id)) != NULL && gxi_is_destroyed(&own, native, &id)) n++;
+    gxi_lock(&gxi_borrowed_mutex);
+    while ((native = gxi_context_on_device(ordinal, n, &id)) != NULL && gxi_is_destroyed(&own, native, &id)) n++;
     cu = native ? gxi_try_enter(call, native, scope) : 0;
-    gxi_unlock(&gxi_borrowing);
+    gxi_unlock(&gxi_borrowed_mutex);
     return cu;
 }
 
 /* Describes an address from the table alone. 0: the driver must be queried, because the memory is not in the table, may
    not exist any more, or its address for kernels is not known yet. */
-static int gxi_pointer_of_ours(uint64_t address, gpuexec_pointer_info *info) {
-    gxi_entry entry;
+static int gxi_pointer_query_fast(uint64_t address, gpuexec_pointer_info *info) {
+    gxi_range_entry entry;
     uint64_t lo, device = 0;
-    if (gxi_entry_find(address, &entry, &lo)) device = lo;
+    if (gxi_range_entry_find(address, &entry, &lo)) device = lo;
     else {
         const gxi_slot *context = NULL;
         const gxi_range *r;
-        gxi_lock(&gxi_tables);
-        r = gxi_range_below(address);
+        gxi_lock(&gxi_tables_mutex);
+        r = gxi_range_contains(address);
         if (r && address - r->lo < GXI_LOAD(&r->bytes) && r->pooled != GXI_OF_GRAPH)
             context = gxi_peek(r->context, GXI_CONTEXT);
         if (context && (context->adopted || !r->device)) context = NULL;
         if (context) {
-            const gxi_entry found = { r->bytes, r->where, (unsigned)r->kind | (unsigned)r->pooled,
+            const gxi_range_entry found = { r->bytes, r->where, (unsigned)r->kind | (unsigned)r->pooled,
                                       gxi_context_of(context)->ordinal };
             entry = found;
             lo = r->lo;
             device = r->device;
         }
-        gxi_unlock(&gxi_tables);
+        gxi_unlock(&gxi_tables_mutex);
         if (!context) return 0;
     }
     info->kind = (gpuexec_memory_kind)(entry.kind & (GXI_POOLED - 1));
@@ -13437,7 +13437,7 @@ static int gxi_pointer_of_ours(uint64_t address, gpuexec_pointer_info *info) {
 /* Nonzero if the driver cannot describe the address. It knows the kind of memory without a current context, but the
    addresses only in a context with access: the memory's own, or, for memory of a pool, which has none, any of ours on
    its device. */
-static int gxi_pointer(gxi_call *call, uint64_t address, gpuexec_pointer_info *info) {
+static int gxi_pointer_query(gxi_call *call, uint64_t address, gpuexec_pointer_info *info) {
     int what[] = { GXI_POINTER_MEMORY_TYPE, GXI_POINTER_IS_MANAGED, GXI_POINTER_DEVICE_ORDINAL, GXI_POINTER_CONTEXT,
                    GXI_POINTER_MEMPOOL_HANDLE };
     int where[] = { GXI_POINTER_DEVICE_POINTER, GXI_POINTER_HOST_POINTER }, type = 0, managed = 0, device = -1;
@@ -13448,7 +13448,7 @@ static int gxi_pointer(gxi_call *call, uint64_t address, gpuexec_pointer_info *i
     int cu;
     memset(info, 0, sizeof *info);
     info->device = -1;
-    if (gxi_pointer_of_ours(address, info)) return gxi_note(call, 0);
+    if (gxi_pointer_query_fast(address, info)) return gxi_call_set_result(call, 0);
     values[0] = &type;
     values[1] = &managed;
     values[2] = &device;
@@ -13460,14 +13460,14 @@ static int gxi_pointer(gxi_call *call, uint64_t address, gpuexec_pointer_info *i
         : GPUEXEC_MEMORY_DEVICE;
     info->device = device;
     info->pool = pool != NULL;
-    cu = native ? gxi_enter_cu(call, native, &scope) : gxi_enter_any(call, device, &scope);
+    cu = native ? gxi_enter_cu(call, native, &scope) : gxi_enter_on_device(call, device, &scope);
     if (cu) return cu;
     values[0] = &info->device_address;
     values[1] = &info->host_address;
     cu = GXI_TRY(cuPointerGetAttributes, (2, where, values, address));
     if (cu == 0 &&
-        GXI_BESIDE(cuMemGetAddressRange,
-                   (&info->base, &info->bytes, info->device_address ? info->device_address : address))) {
+        GXI_TRY_TRACED(cuMemGetAddressRange,
+                       (&info->base, &info->bytes, info->device_address ? info->device_address : address))) {
         info->base = 0;                          /* not all memory has a range */
         info->bytes = 0;
     }
@@ -13478,21 +13478,21 @@ static int gxi_pointer(gxi_call *call, uint64_t address, gpuexec_pointer_info *i
         info->bytes = (size_t)range.bytes;
         info->where = range.where;
         info->ipc = range.pooled == GXI_IMPORTED;
-        gxi_lock(&gxi_tables);
-        r = gxi_range_below(address);
+        gxi_lock(&gxi_tables_mutex);
+        r = gxi_range_contains(address);
         if (cu == 0 && r && r->lo == range.lo) r->device = info->device_address - (address - range.lo);
-        gxi_unlock(&gxi_tables);
+        gxi_unlock(&gxi_tables_mutex);
     }
     return cu;
 }
 GPUEXEC_API gpuexec_result gpuexec_pointer_get_info_at(const char *where, gpuexec_ptr address,
                                                        gpuexec_pointer_info *info) {
-    if (info && GXI_LOAD(&gxi.start.started) && gxi_pointer_of_ours(address, info)) return GPUEXEC_OK;
+    if (info && GXI_LOAD(&gxi.start.started) && gxi_pointer_query_fast(address, info)) return GPUEXEC_OK;
     GXI_CALL(gpuexec_pointer_get_info, GXI_QUERIES);
     if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
-    if (gxi_begin(call)) return gxi_failed_with();
-    return gxi_pointer(call, address, info)
+    if (gxi_begin(call)) return gxi_failed_result();
+    return gxi_pointer_query(call, address, info)
         ? gxi_fail_cu(call, NULL, "cannot query pointer 0x%llx", (unsigned long long)address) : GPUEXEC_OK;
 }
 
@@ -13500,7 +13500,7 @@ GPUEXEC_API gpuexec_ptr gpuexec_pinned_address_at(const char *where, void *memor
     gpuexec_pointer_info info;
     GXI_CALL(gpuexec_pinned_address, GXI_MAKES);
     if (gxi_begin(call)) return 0;
-    if (gxi_pointer(call, (uintptr_t)memory, &info))
+    if (gxi_pointer_query(call, (uintptr_t)memory, &info))
         gxi_fail_cu(call, NULL, "cannot query the device address of pinned memory %p", memory);
     else if (info.kind >= GPUEXEC_MEMORY_PINNED && info.device_address) return info.device_address;
     else
@@ -13516,27 +13516,27 @@ GPUEXEC_API gpuexec_ptr gpuexec_pinned_address_at(const char *where, void *memor
 /* owned: it is one of the context's own streams. 0 after a failure. */
 static uint64_t gxi_stream_new(gxi_call *call, const gxi_slot *context, struct CUstream_st *native, int adopted,
                                int owned, int legacy) {
-    gxi_slot made = gxi_made(context, context->id, adopted);
+    gxi_slot made = gxi_slot_template(context, context->id, adopted);
     uint64_t id;
-    made.is.stream.native = native;
+    made.data.stream.native = native;
     made.owned = owned != 0;
     made.legacy = (unsigned)legacy & 3;
     GXI_STORE(&gxi.hooks.add_launches, &gxi_add_last_launches);
-    GXI_STORE(&gxi.hooks.mark, &gxi_mark);
-    if (!gxi_open_room()) {
+    GXI_STORE(&gxi.hooks.mark_stream, &gxi_stream_mark_refused);
+    if (!gxi_capturing_list_reserve()) {
         gxi_fail_memory(call, "create a stream");
         return 0;
     }
     id = gxi_new(call, GXI_STREAM, &made, &gxi_context_of(context)->first[GXI_STREAM]);
-    if (!id) gxi_open_unused();
-    else if (adopted) gxi_may_capture(id, GXI_GIVEN);    /* all code can use CU_STREAM_PER_THREAD */
+    if (!id) gxi_capturing_list_unreserve();
+    else if (adopted) gxi_capturing_list_add(id, GXI_CAPTURED_BY_OTHERS);  /* all code can use CU_STREAM_PER_THREAD */
     return id;
 }
 
-static int gxi_stream_end(gxi_call *call, gxi_slot *old) {
+static int gxi_stream_destroy(gxi_call *call, gxi_slot *old) {
     gxi_capture c;                               /* ended by other code: a stream that captures is not closed */
-    if (GXI_LOAD(&gxi.captures.count) && gxi_capture_take(old->id, &c)) gxi_own_none(c.owned, NULL);
-    return old->adopted ? 0 : GXI_TRY(cuStreamDestroy, (old->is.stream.native));
+    if (GXI_LOAD(&gxi.captures.count) && gxi_capture_remove(old->id, &c)) gxi_owned_memory_close(c.owned, NULL);
+    return old->adopted ? 0 : GXI_TRY(cuStreamDestroy, (old->data.stream.native));
 }
 
 static uint64_t gxi_stream_make(gxi_call *call, gpuexec_context context, const gpuexec_stream_desc *desc, int owned) {
@@ -13547,7 +13547,7 @@ static uint64_t gxi_stream_make(gxi_call *call, gpuexec_context context, const g
     uint64_t id;
     int cu;
     if (desc && gxi_check_desc(call, "gpuexec_stream_desc", desc->start_canary, desc->end_canary)) return 0;
-    if (!(slot = gxi_begin_in(call, context, &scope))) return 0;
+    if (!(slot = gxi_begin_in_context(call, context, &scope))) return 0;
     cu = GXI_TRY_MAKE(native, cuStreamCreateWithPriority, (&native, flags, desc ? desc->priority : 0));
     gxi_leave(&scope);
     if (cu) {
@@ -13555,26 +13555,26 @@ static uint64_t gxi_stream_make(gxi_call *call, gpuexec_context context, const g
         return 0;
     }
     id = gxi_stream_new(call, slot, native, 0, owned, 0);
-    if (!id) GXI_BESIDE(cuStreamDestroy, (native));
+    if (!id) GXI_TRY_TRACED(cuStreamDestroy, (native));
     return id;
 }
 GPUEXEC_API gpuexec_stream gpuexec_stream_create_at(const char *where, gpuexec_context context,
                                                     const gpuexec_stream_desc *desc) {
     gpuexec_stream handle;
     GXI_CALL(gpuexec_stream_create, GXI_MAKES);
-    handle.id = gxi_or_failed(gxi_stream_make(call, context, desc, 0), GXI_STREAM);
+    handle.id = gxi_id_or_failed(gxi_stream_make(call, context, desc, 0), GXI_STREAM);
     return handle;
 }
 
 /* Lets the context keep an object that it needs once. Another thread may have been first: returns the one kept. */
-static uint64_t gxi_keep_one(gxi_call *call, uint64_t *kept, uint64_t mine) {
+static uint64_t gxi_context_keep_object(gxi_call *call, uint64_t *kept, uint64_t mine) {
     uint64_t id = mine;
     if (!mine) return 0;
-    gxi_lock(&gxi_tables);
+    gxi_lock(&gxi_tables_mutex);
     if (*kept) id = *kept;
     else GXI_STORE(kept, mine);
-    gxi_unlock(&gxi_tables);
-    if (id != mine) gxi_destroy(call, gxi_peek_any(mine));
+    gxi_unlock(&gxi_tables_mutex);
+    if (id != mine) gxi_slot_destroy(call, gxi_peek_any(mine));
     return id;
 }
 /* The context's legacy (which 1) or per-thread (2) default stream: these numbers are CU_STREAM_LEGACY and
@@ -13586,31 +13586,31 @@ static uint64_t gxi_default_stream(gxi_call *call, gpuexec_context context, int 
     kept = &gxi_context_of(slot)->defaults[which - 1];
     if ((id = GXI_LOAD(kept)) != 0) return id;
     mine = gxi_stream_new(call, slot, (struct CUstream_st *)(uintptr_t)which, 1, 1, which);
-    return gxi_keep_one(call, kept, mine);
+    return gxi_context_keep_object(call, kept, mine);
 }
 GPUEXEC_API gpuexec_stream gpuexec_stream_legacy_at(const char *where, gpuexec_context context) {
     gpuexec_stream handle;
     GXI_CALL(gpuexec_stream_legacy, GXI_MAKES);
-    handle.id = gxi_or_failed(gxi_default_stream(call, context, 1), GXI_STREAM);
+    handle.id = gxi_id_or_failed(gxi_default_stream(call, context, 1), GXI_STREAM);
     return handle;
 }
 GPUEXEC_API gpuexec_stream gpuexec_stream_per_thread_at(const char *where, gpuexec_context context) {
     gpuexec_stream handle;
     GXI_CALL(gpuexec_stream_per_thread, GXI_MAKES);
-    handle.id = gxi_or_failed(gxi_default_stream(call, context, 2), GXI_STREAM);
+    handle.id = gxi_id_or_failed(gxi_default_stream(call, context, 2), GXI_STREAM);
     return handle;
 }
 
 static uint64_t gxi_stream_adopt(gxi_call *call, gpuexec_context context, struct CUstream_st *native) {
-    struct CUctx_st *of = NULL;
+    struct CUctx_st *owner = NULL;
     gxi_slot *slot;
     if ((uintptr_t)native <= 2) return gxi_default_stream(call, context, native ? (int)(uintptr_t)native : 1);
     if (!(slot = gxi_begin_with_context(call, context))) return 0;
-    if (GXI_TRY(cuStreamGetCtx, (native, &of)))
+    if (GXI_TRY(cuStreamGetCtx, (native, &owner)))
         gxi_fail_cu(call, NULL, "%p is not a stream known to the driver", (void *)native);
-    else if (of == slot->cu_context) return gxi_stream_new(call, slot, native, 1, 0, 0);
+    else if (owner == slot->cu_context) return gxi_stream_new(call, slot, native, 1, 0, 0);
     else {
-        const gxi_context_name its = gxi_name_context(of, 0), passed = gxi_name_context(NULL, context.id);
+        const gxi_context_name its = gxi_name_context(owner, 0), passed = gxi_name_context(NULL, context.id);
         gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "adopt it with its own context",
                  "stream %p belongs to %s, but the context passed is %s", (void *)native, its.text, passed.text);
     }
@@ -13620,7 +13620,7 @@ GPUEXEC_API gpuexec_stream gpuexec_stream_from_native_at(const char *where, gpue
                                                          struct CUstream_st *native) {
     gpuexec_stream handle;
     GXI_CALL(gpuexec_stream_from_native, GXI_MAKES);
-    handle.id = gxi_or_failed(gxi_stream_adopt(call, context, native), GXI_STREAM);
+    handle.id = gxi_id_or_failed(gxi_stream_adopt(call, context, native), GXI_STREAM);
     return handle;
 }
 
@@ -13633,15 +13633,15 @@ static gxi_slot *gxi_begin_with_stream(gxi_call *call, gpuexec_stream stream) {
 }
 
 GPUEXEC_API struct CUstream_st *gpuexec_stream_native(gpuexec_stream stream) {
-    const gxi_slot *slot = gxi_queried("gpuexec_stream_native", stream.id, GXI_STREAM, "the stream");
-    gxi_may_capture(stream.id, GXI_GIVEN);
-    return slot ? slot->is.stream.native : NULL;
+    const gxi_slot *slot = gxi_get_to_query("gpuexec_stream_native", stream.id, GXI_STREAM, "the stream");
+    gxi_capturing_list_add(stream.id, GXI_CAPTURED_BY_OTHERS);
+    return slot ? slot->data.stream.native : NULL;
 }
 
 /* For work on the legacy stream: while a blocking stream of the context captures, it would break that capture. */
 static GXI_NOINLINE gpuexec_result gxi_enter_legacy(gxi_call *call, struct CUctx_st *context, gxi_scope *scope) {
     int status;
-    if (gxi_enter(call, context, scope)) return gxi_failed_with();
+    if (gxi_enter(call, context, scope)) return gxi_failed_result();
     if (gxi.cu.cuStreamIsCapturing(GXI_STREAM_LEGACY, &status) != GXI_CAPTURE_IMPLICIT) return GPUEXEC_OK;
     gxi_leave(scope);
     return gxi_fail(call, GPUEXEC_CAPTURING, "capture on a stream created with gpuexec_stream_desc.non_blocking, or "
@@ -13663,25 +13663,25 @@ static GXI_COLD gpuexec_result gxi_fail_captures(gxi_call *call, const char *can
 }
 static GXI_NOINLINE gpuexec_result gxi_check_capture(gxi_call *call, const gxi_slot *stream, const char *cannot,
                                                      const char *cure) {
-    return gxi_captures(stream) ? gxi_fail_captures(call, cannot, cure) : GPUEXEC_OK;
+    return gxi_capture_status_of(stream) ? gxi_fail_captures(call, cannot, cure) : GPUEXEC_OK;
 }
 /* The same for calls that a capture of this thread, on another stream, would forbid. */
 static GXI_NOINLINE gpuexec_result gxi_enter_relaxed(gxi_call *call, const gxi_slot *stream, gxi_scope *scope) {
-    if (gxi_enter_stream(call, stream, scope)) return gxi_failed_with();
+    if (gxi_enter_stream(call, stream, scope)) return gxi_failed_result();
     if (scope->entered) return GPUEXEC_OK;
     scope->entered = 1;
-    scope->mode = gxi_exchange_mode(GXI_STREAM_CAPTURE_MODE_RELAXED);
+    scope->mode = gxi_exchange_capture_mode(GXI_STREAM_CAPTURE_MODE_RELAXED);
     return GPUEXEC_OK;
 }
 /* The same for calls that a capture of this stream forbids: fails if it captures. One query, also of the per-thread
    default stream, because its context is current. */
-static GXI_NOINLINE gpuexec_result gxi_enter_idle(gxi_call *call, const gxi_slot *stream, gxi_scope *scope,
-                                                  const char *cannot, const char *cure) {
+static GXI_NOINLINE gpuexec_result gxi_enter_not_capturing(gxi_call *call, const gxi_slot *stream, gxi_scope *scope,
+                                                           const char *cannot, const char *cure) {
     int status = 0;
     scope->entered = scope->pushed = 0;
-    if (stream->legacy != 2 && gxi_check_capture(call, stream, cannot, cure)) return gxi_failed_with();
-    if (gxi_enter_relaxed(call, stream, scope)) return gxi_failed_with();
-    if (stream->legacy != 2 || gxi.cu.cuStreamIsCapturing(stream->is.stream.native, &status) || !status)
+    if (stream->legacy != 2 && gxi_check_capture(call, stream, cannot, cure)) return gxi_failed_result();
+    if (gxi_enter_relaxed(call, stream, scope)) return gxi_failed_result();
+    if (stream->legacy != 2 || gxi.cu.cuStreamIsCapturing(stream->data.stream.native, &status) || !status)
         return GPUEXEC_OK;
     gxi_leave(scope);
     return gxi_fail_captures(call, cannot, cure);
@@ -13693,12 +13693,12 @@ GPUEXEC_API gpuexec_result gpuexec_stream_sync_at(const char *where, gpuexec_str
     int cu;
     GXI_CALL(gpuexec_stream_sync, GXI_WAITS);
     if (gxi_begin(call) || !(slot = gxi_find_stream(call, stream)) ||
-        gxi_enter_idle(call, slot, &scope, "wait for the stream", "end the capture, launch the graph, then wait"))
-        return gxi_take();
-    cu = GXI_TRY(cuStreamSynchronize, (slot->is.stream.native));
+        gxi_enter_not_capturing(call, slot, &scope, "wait for the stream", "end the capture, launch the graph, then wait"))
+        return gxi_take_error();
+    cu = GXI_TRY(cuStreamSynchronize, (slot->data.stream.native));
     gxi_leave(&scope);
-    gxi_waited(call, cu, slot, "the stream");
-    return gxi_take_of_stream(call, slot);
+    gxi_wait_finish(call, cu, slot, "the stream");
+    return gxi_stream_take_error(call, slot);
 }
 GPUEXEC_API gpuexec_result gpuexec_stream_query_at(const char *where, gpuexec_stream stream) {
     gxi_slot *slot;
@@ -13706,127 +13706,127 @@ GPUEXEC_API gpuexec_result gpuexec_stream_query_at(const char *where, gpuexec_st
     int cu;
     GXI_CALL(gpuexec_stream_query, GXI_QUERIES);
     if (!(slot = gxi_begin_with_stream(call, stream)) ||
-        gxi_enter_idle(call, slot, &scope, "query the stream", "end the capture first")) return gxi_failed_with();
-    cu = GXI_TRY(cuStreamQuery, (slot->is.stream.native));
+        gxi_enter_not_capturing(call, slot, &scope, "query the stream", "end the capture first")) return gxi_failed_result();
+    cu = GXI_TRY(cuStreamQuery, (slot->data.stream.native));
     gxi_leave(&scope);
     if (cu == GXI_CU_NOT_READY) return GPUEXEC_NOT_READY;
     return cu ? gxi_fail_cu(call, NULL, "cannot query the stream") : GPUEXEC_OK;
 }
-enum { GXI_CAPTURED = 2 };                       /* gxi_slot.is.event.recorded: in a capture */
-static void gxi_event_flag(uint64_t event, uint32_t flag) {
+enum { GXI_CAPTURED = 2 };                       /* gxi_slot.data.event.recorded: in a capture */
+static void gxi_event_set_flag(uint64_t event, uint32_t flag) {
     gxi_slot *e;
-    gxi_lock(&gxi_tables);
+    gxi_lock(&gxi_tables_mutex);
     e = gxi_peek(event, GXI_EVENT);
-    if (e && flag & ~e->is.event.flags & GXI_RECORDABLE) GXI_STORE(&gxi.captures.watched, gxi.captures.watched + 1);
-    if (e) GXI_STORE(&e->is.event.flags, e->is.event.flags | flag);
-    gxi_unlock(&gxi_tables);
+    if (e && flag & ~e->data.event.flags & GXI_RECORDABLE) GXI_STORE(&gxi.captures.watched, gxi.captures.watched + 1);
+    if (e) GXI_STORE(&e->data.event.flags, e->data.event.flags | flag);
+    gxi_unlock(&gxi_tables_mutex);
 }
 /* Fails if the event's last record was refused: the driver would use an earlier record, or none. */
-static GXI_NOINLINE gpuexec_result gxi_event_refused(gxi_call *call, const gxi_slot *event, const char *is) {
-    const uint32_t recorded = GXI_LOAD(&event->is.event.recorded);
-    const char *where = GXI_LOAD(&event->is.event.refused_at);
+static GXI_NOINLINE gpuexec_result gxi_check_event_record(gxi_call *call, const gxi_slot *event, const char *role) {
+    const uint32_t recorded = GXI_LOAD(&event->data.event.recorded);
+    const char *where = GXI_LOAD(&event->data.event.refused_at);
     if (recorded <= GXI_CAPTURED) return GPUEXEC_OK;
     return gxi_fail(call, (gpuexec_result)recorded, "fix that failure, then record the event again",
-                    "%s has not been recorded: its last gpuexec_event_record%s%s failed with %s", is, GXI_AT(where),
+                    "%s has not been recorded: its last gpuexec_event_record%s%s failed with %s", role, GXI_AT(where),
                     gpuexec_result_name((gpuexec_result)recorded));
 }
 /* A stream whose calls need no context and no checks before the driver, on this thread. */
 GXI_HOT int gxi_is_plain(const gxi_slot *stream) {
-    return !(stream->legacy || stream->borrowed || GXI_GLANCE(&gxi.captures.watched) || gxi_thread.latched);
+    return !(stream->legacy || stream->borrowed || GXI_LOAD_RELAXED(&gxi.captures.watched) || gxi_thread.latched);
 }
-static GXI_NOINLINE int gxi_is_idle_now(struct CUstream_st *native) {
+static GXI_NOINLINE int gxi_is_not_capturing_now(struct CUstream_st *native) {
     int status = 0;
     return gxi.cu.cuStreamIsCapturing(native, &status) == 0 && !status;
 }
 /* The same if it does not capture, although others may: one query if it may capture. */
-static GXI_NOINLINE int gxi_is_idle(const gxi_slot *stream) {
+static GXI_NOINLINE int gxi_is_not_capturing(const gxi_slot *stream) {
     return !(stream->legacy || stream->borrowed || GXI_LOAD(&gxi.captures.careful) || gxi_thread.latched) &&
-        (!GXI_LOAD(&stream->is.stream.open) || gxi_is_idle_now(stream->is.stream.native));
+        (!GXI_LOAD(&stream->data.stream.open) || gxi_is_not_capturing_now(stream->data.stream.native));
 }
 /* `fails`: the text of a failure. cu: what the driver returned on the fast path, -1 if that was not tried. */
-static gpuexec_result gxi_stream_records(gxi_call *call, const gxi_slot *stream, struct CUevent_st *event,
-                                         const char *fails, int cu) {
+static gpuexec_result gxi_stream_record_event(gxi_call *call, const gxi_slot *stream, struct CUevent_st *event,
+                                              const char *fails, int cu) {
     gxi_scope scope;
-    if (cu >= 0) gxi_said(call, "cuEventRecord", cu);
+    if (cu >= 0) gxi_call_set_cu(call, "cuEventRecord", cu);
     else {
-        if (gxi_enter_stream(call, stream, &scope)) return gxi_failed_with();
-        cu = GXI_TRY(cuEventRecord, (event, stream->is.stream.native));
+        if (gxi_enter_stream(call, stream, &scope)) return gxi_failed_result();
+        cu = GXI_TRY(cuEventRecord, (event, stream->data.stream.native));
         gxi_leave(&scope);
     }
     return cu ? gxi_fail_cu(call, NULL, "%s", fails) : GPUEXEC_OK;
 }
 /* Before a stream waits for work that is in a capture, or is not: both must be in the same, or in none. */
-static gpuexec_result gxi_check_join(gxi_call *call, const gxi_slot *stream, int captured, const char *is) {
+static gpuexec_result gxi_check_join(gxi_call *call, const gxi_slot *stream, int captured, const char *role) {
     if (captured && stream->legacy == 1)
         return gxi_fail(call, GPUEXEC_CAPTURING, "use a stream from gpuexec_stream_create",
-                        "%s is in a capture, which the legacy default stream cannot join", is);
-    if (!captured && gxi_captures(stream))
+                        "%s is in a capture, which the legacy default stream cannot join", role);
+    if (!captured && gxi_capture_status_of(stream))
         return gxi_fail(call, GPUEXEC_CAPTURING, "wait for it before the capture begins; or let the other stream join "
                         "the capture first: gpuexec_stream_wait_stream(other, stream)",
-                        "the stream captures, but %s is outside the capture", is);
+                        "the stream captures, but %s is outside the capture", role);
     return GPUEXEC_OK;
 }
 /* captured: the event is in a capture, which the stream then joins. */
-static gpuexec_result gxi_stream_waits(gxi_call *call, const gxi_slot *stream, struct CUevent_st *event, int captured,
-                                       const char *fails, int cu) {
+static gpuexec_result gxi_stream_wait_event(gxi_call *call, const gxi_slot *stream, struct CUevent_st *event, int captured,
+                                            const char *fails, int cu) {
     const uint64_t id = stream->id;
     gxi_scope scope;
-    if (cu >= 0) gxi_said(call, "cuStreamWaitEvent", cu);
+    if (cu >= 0) gxi_call_set_cu(call, "cuStreamWaitEvent", cu);
     else {
-        if (gxi_enter_stream(call, stream, &scope)) return gxi_failed_with();
-        if (captured) gxi_joins(id, 1);
-        cu = GXI_TRY(cuStreamWaitEvent, (stream->is.stream.native, event, 0));
-        if (captured) gxi_joins(id, -1);
+        if (gxi_enter_stream(call, stream, &scope)) return gxi_failed_result();
+        if (captured) gxi_capture_join_count(id, 1);
+        cu = GXI_TRY(cuStreamWaitEvent, (stream->data.stream.native, event, 0));
+        if (captured) gxi_capture_join_count(id, -1);
         gxi_leave(&scope);
     }
     return cu ? gxi_fail_cu(call, NULL, "%s", fails) : GPUEXEC_OK;
 }
 /* After a wait for an event that other code may have recorded in a capture. */
-static GXI_NOINLINE void gxi_joined_perhaps(const gxi_slot *stream) {
+static GXI_NOINLINE void gxi_stream_check_joined(const gxi_slot *stream) {
     uint64_t id;
-    if (!GXI_LOAD(&stream->is.stream.open) && gxi_capture_info(stream, &id) > 0) gxi_may_capture(stream->id, 0);
+    if (!GXI_LOAD(&stream->data.stream.open) && gxi_capture_info(stream, &id) > 0) gxi_capturing_list_add(stream->id, 0);
 }
-static GXI_NOINLINE gpuexec_result gxi_wait_event_else(const char *where, gpuexec_stream stream, gpuexec_event event,
+static GXI_NOINLINE gpuexec_result gxi_wait_event_slow(const char *where, gpuexec_stream stream, gpuexec_event event,
                                                        int cu) {
     gpuexec_result result;
     gxi_slot *slot, *e;
     int captured, given;
     GXI_CALL_ON(stream, gpuexec_stream_wait_event);
     if (!(slot = gxi_begin_with_stream(call, stream)) || !(e = gxi_get(call, event.id, GXI_EVENT, "the event")) ||
-        gxi_event_refused(call, e, "the event")) return gxi_failed_with();
-    captured = GXI_LOAD(&e->is.event.recorded) == GXI_CAPTURED;
-    given = (GXI_LOAD(&e->is.event.flags) & GXI_RECORDABLE) != 0;
-    if (!e->adopted && GXI_LOAD(&e->is.event.recorded) &&
-        gxi_check_join(call, slot, captured, "the event's last record")) return gxi_failed_with();
-    result = gxi_stream_waits(call, slot, e->is.event.native, captured, "the stream cannot wait for the event", cu);
-    if (!result && given && !captured) gxi_joined_perhaps(slot);
+        gxi_check_event_record(call, e, "the event")) return gxi_failed_result();
+    captured = GXI_LOAD(&e->data.event.recorded) == GXI_CAPTURED;
+    given = (GXI_LOAD(&e->data.event.flags) & GXI_RECORDABLE) != 0;
+    if (!e->adopted && GXI_LOAD(&e->data.event.recorded) &&
+        gxi_check_join(call, slot, captured, "the event's last record")) return gxi_failed_result();
+    result = gxi_stream_wait_event(call, slot, e->data.event.native, captured, "the stream cannot wait for the event", cu);
+    if (!result && given && !captured) gxi_stream_check_joined(slot);
     if (!result && e->interprocess) GXI_HOOK(waits_for_others, (call, slot, e));
     return result;
 }
-static GXI_NOINLINE gpuexec_result gxi_wait_event_idle(const char *where, gpuexec_stream stream, gpuexec_event event,
-                                                       int cu) {
+static GXI_NOINLINE gpuexec_result gxi_wait_event_not_capturing(const char *where, gpuexec_stream stream, gpuexec_event event,
+                                                                int cu) {
     const gxi_slot *slot = gxi_peek(stream.id, GXI_STREAM), *e = gxi_peek(event.id, GXI_EVENT);
-    if (cu == -1 && slot && e && !e->borrowed && !e->interprocess && GXI_LOAD(&e->is.event.recorded) <= 1 &&
-        gxi_is_idle(slot))
-        cu = gxi.cu.cuStreamWaitEvent(slot->is.stream.native, e->is.event.native, 0);
-    if (cu) return gxi_wait_event_else(where, stream, event, cu);
-    if (GXI_LOAD(&e->is.event.flags) & GXI_RECORDABLE) gxi_joined_perhaps(slot);
+    if (cu == -1 && slot && e && !e->borrowed && !e->interprocess && GXI_LOAD(&e->data.event.recorded) <= 1 &&
+        gxi_is_not_capturing(slot))
+        cu = gxi.cu.cuStreamWaitEvent(slot->data.stream.native, e->data.event.native, 0);
+    if (cu) return gxi_wait_event_slow(where, stream, event, cu);
+    if (GXI_LOAD(&e->data.event.flags) & GXI_RECORDABLE) gxi_stream_check_joined(slot);
     return GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_stream_wait_event_at(const char *where, gpuexec_stream stream, gpuexec_event event) {
     const gxi_slot *slot = gxi_peek_inline(stream.id, GXI_STREAM), *e = gxi_peek_inline(event.id, GXI_EVENT);
     int cu = -1;
     if (slot && e && gxi_is_plain(slot) && !e->borrowed && !e->interprocess &&
-        GXI_LOAD(&e->is.event.recorded) <= 1) {
-        cu = gxi.cu.cuStreamWaitEvent(slot->is.stream.native, e->is.event.native, 0);
+        GXI_LOAD(&e->data.event.recorded) <= 1) {
+        cu = gxi.cu.cuStreamWaitEvent(slot->data.stream.native, e->data.event.native, 0);
         if (cu == 0) return GPUEXEC_OK;
     }
-    return gxi_wait_event_idle(where, stream, event, cu);
+    return gxi_wait_event_not_capturing(where, stream, event, cu);
 }
 /* --- a stream waits for another: on an event of the context that only this thread uses. cuStreamWaitEvent takes the
    record at the time of the call, so that the event can be recorded again when it has returned. --- */
 
-static GXI_NOINLINE gxi_use *gxi_use_find(uint64_t context) {
+static GXI_NOINLINE gxi_context_use *gxi_context_use_find(uint64_t context) {
     gxi_thread_record *record = gxi_thread.record;
     unsigned i;
     if (!record || gxi_thread.epoch != GXI_LOAD(&gxi.start.epoch)) return NULL;
@@ -13835,23 +13835,23 @@ static GXI_NOINLINE gxi_use *gxi_use_find(uint64_t context) {
     return NULL;
 }
 /* This thread's entry for a context; NULL: none. */
-GXI_HOT gxi_use *gxi_use_of(uint64_t context) {
-    gxi_use *use = gxi_thread.use;
-    return gxi_thread.epoch == GXI_LOAD(&gxi.start.epoch) && use->context == context ? use : gxi_use_find(context);
+GXI_HOT gxi_context_use *gxi_context_use_of(uint64_t context) {
+    gxi_context_use *use = gxi_thread.use;
+    return gxi_thread.epoch == GXI_LOAD(&gxi.start.epoch) && use->context == context ? use : gxi_context_use_find(context);
 }
 /* The same; creates it. NULL: no memory. */
-static gxi_use *gxi_use_make(uint64_t context) {
-    gxi_use *use = gxi_use_of(context);
-    gxi_thread_record *record = use ? NULL : gxi_record();
+static gxi_context_use *gxi_context_use_make(uint64_t context) {
+    gxi_context_use *use = gxi_context_use_of(context);
+    gxi_thread_record *record = use ? NULL : gxi_thread_record_get();
     unsigned i, open = 0;
     if (use || !record) return use;
-    gxi_thread.use = &gxi_no_use;
+    gxi_thread.use = &gxi_no_context_use;
     for (i = 0; i < record->nuses; i++)                                  /* contexts may have been closed since */
         if (gxi_peek(record->uses[i].context, GXI_CONTEXT)) record->uses[open++] = record->uses[i];
     record->nuses = open;
     if (open == record->uses_cap) {
         const unsigned cap = open ? 2 * open : 4;
-        gxi_use *uses = (gxi_use *)gxi_realloc(record->uses, cap * sizeof *uses);
+        gxi_context_use *uses = (gxi_context_use *)gxi_realloc(record->uses, cap * sizeof *uses);
         if (!uses) return NULL;
         record->uses = uses;
         record->uses_cap = cap;
@@ -13861,9 +13861,9 @@ static gxi_use *gxi_use_make(uint64_t context) {
     use->context = context;
     return use;
 }
-static void gxi_give_back(gxi_thread_record *record) {
+static void gxi_thread_return_events(gxi_thread_record *record) {
     for (; record->nuses; record->nuses--) {
-        const gxi_use *use = &record->uses[record->nuses - 1];
+        const gxi_context_use *use = &record->uses[record->nuses - 1];
         const gxi_slot *context = gxi_peek(use->context, GXI_CONTEXT);
         gxi_context *info = context ? gxi_context_of(context) : NULL;
         unsigned i;
@@ -13873,10 +13873,10 @@ static void gxi_give_back(gxi_thread_record *record) {
 }
 /* Lets this thread use an event of the context: one that an ended thread used, or `made`. NULL: there is none, or no
    memory. */
-static struct CUevent_st *gxi_wait_event_take(gxi_context *info, struct CUevent_st *made) {
+static struct CUevent_st *gxi_wait_event_acquire(gxi_context *info, struct CUevent_st *made) {
     struct CUevent_st *event = NULL;
     unsigned i;
-    gxi_lock(&gxi_tables);
+    gxi_lock(&gxi_tables_mutex);
     for (i = 0; i < info->nwait_events && !event; i++) if (!info->wait_events[i].used) {
         info->wait_events[i].used = 1;
         event = info->wait_events[i].native;
@@ -13893,17 +13893,17 @@ static struct CUevent_st *gxi_wait_event_take(gxi_context *info, struct CUevent_
         info->wait_events[info->nwait_events].native = event = made;
         info->wait_events[info->nwait_events++].used = 1;
     }
-    gxi_unlock(&gxi_tables);
+    gxi_unlock(&gxi_tables_mutex);
     return event;
 }
 /* This thread's event in the stream's context. NULL after a failure. */
 static struct CUevent_st *gxi_wait_event_of(gxi_call *call, const gxi_slot *stream) {
     const gxi_slot *slot = gxi_peek(stream->context, GXI_CONTEXT);
-    gxi_use *use = slot ? gxi_use_make(stream->context) : NULL;
+    gxi_context_use *use = slot ? gxi_context_use_make(stream->context) : NULL;
     struct CUevent_st *made = NULL;
     gxi_scope scope;
     int cu;
-    if (use && !use->event) use->event = gxi_wait_event_take(gxi_context_of(slot), NULL);
+    if (use && !use->event) use->event = gxi_wait_event_acquire(gxi_context_of(slot), NULL);
     if (use && use->event) return use->event;
     if (!use || gxi_enter(call, stream->cu_context, &scope)) {
         if (!use) gxi_fail_memory(call, "make the stream wait");
@@ -13916,72 +13916,72 @@ static struct CUevent_st *gxi_wait_event_of(gxi_call *call, const gxi_slot *stre
                     gxi_ordinal_of(stream));
         return NULL;
     }
-    GXI_STORE(&gxi.hooks.give_back, &gxi_give_back);
-    use->event = gxi_wait_event_take(gxi_context_of(slot), made);
-    if (use->event != made) GXI_BESIDE(cuEventDestroy, (made));
+    GXI_STORE(&gxi.hooks.return_events, &gxi_thread_return_events);
+    use->event = gxi_wait_event_acquire(gxi_context_of(slot), made);
+    if (use->event != made) GXI_TRY_TRACED(cuEventDestroy, (made));
     if (!use->event) gxi_fail_memory(call, "make the stream wait");
     return use->event;
 }
 /* A driver call that a fast path has made: its name and what it returned. {0}: none. */
-typedef struct gxi_tried { const char *name; int cu; } gxi_tried;
-static GXI_NOINLINE gpuexec_result gxi_stream_waits_for(gxi_call *call, const gxi_slot *stream, const gxi_slot *other,
-                                                        gxi_tried tried) {
+typedef struct gxi_tried_call { const char *name; int cu; } gxi_tried_call;
+static GXI_NOINLINE gpuexec_result gxi_stream_wait_stream(gxi_call *call, const gxi_slot *stream, const gxi_slot *other,
+                                                          gxi_tried_call tried) {
     static const char cannot[] = "the stream cannot wait for the other stream";
     struct CUevent_st *event;
     gpuexec_result result;
     int captured;
     if (tried.cu) {
-        gxi_said(call, tried.name, tried.cu);
+        gxi_call_set_cu(call, tried.name, tried.cu);
         return gxi_fail_cu(call, NULL, "%s", cannot);
     }
-    captured = gxi_captures(other) != 0;
+    captured = gxi_capture_status_of(other) != 0;
     if (gxi_check_join(call, stream, captured, "the other stream") || !(event = gxi_wait_event_of(call, other)))
-        return gxi_failed_with();
-    result = gxi_stream_records(call, other, event, cannot, -1);
-    return result ? result : gxi_stream_waits(call, stream, event, captured, cannot, -1);
+        return gxi_failed_result();
+    result = gxi_stream_record_event(call, other, event, cannot, -1);
+    return result ? result : gxi_stream_wait_event(call, stream, event, captured, cannot, -1);
 }
 /* The same without checks: 1 if it succeeded. */
-GXI_HOT int gxi_stream_waits_straight(const gxi_slot *stream, const gxi_slot *other, const gxi_use *use,
-                                      gxi_tried *tried) {
+GXI_HOT int gxi_stream_wait_enqueue(const gxi_slot *stream, const gxi_slot *other, const gxi_context_use *use,
+                                    gxi_tried_call *tried) {
     tried->name = "cuEventRecord";
-    tried->cu = gxi.cu.cuEventRecord(use->event, other->is.stream.native);
+    tried->cu = gxi.cu.cuEventRecord(use->event, other->data.stream.native);
     if (tried->cu) return 0;
     tried->name = "cuStreamWaitEvent";
-    tried->cu = gxi.cu.cuStreamWaitEvent(stream->is.stream.native, use->event, 0);
+    tried->cu = gxi.cu.cuStreamWaitEvent(stream->data.stream.native, use->event, 0);
     return tried->cu == 0;
 }
 /* The same for streams that are not default streams, if this thread has an event. */
-GXI_HOT int gxi_stream_waits_fast(const gxi_slot *stream, const gxi_slot *other, const gxi_use *use,
-                                  gxi_tried *tried) {
+GXI_HOT int gxi_stream_wait_fast(const gxi_slot *stream, const gxi_slot *other, const gxi_context_use *use,
+                                 gxi_tried_call *tried) {
     tried->name = NULL;
     tried->cu = 0;
     if (!use || !use->event || other->legacy || other->borrowed || !gxi_is_plain(stream)) return 0;
-    return gxi_stream_waits_straight(stream, other, use, tried);
+    return gxi_stream_wait_enqueue(stream, other, use, tried);
 }
 /* The same if neither captures, as far as that matters: if other code has both, a stream that joins stays in
    gxi.captures.open. One query. */
-static GXI_NOINLINE int gxi_stream_waits_idle(const gxi_slot *stream, const gxi_slot *other, gxi_tried *tried) {
-    const gxi_use *const use = gxi_use_of(other->context);
-    return !tried->name && use && use->event && !other->legacy && !other->borrowed && gxi_is_idle(stream) &&
-        (!GXI_LOAD(&other->is.stream.open) || GXI_LOAD(&stream->is.stream.open) & GXI_GIVEN ||
-         gxi_is_idle_now(other->is.stream.native)) && gxi_stream_waits_straight(stream, other, use, tried);
+static GXI_NOINLINE int gxi_stream_wait_not_capturing(const gxi_slot *stream, const gxi_slot *other, gxi_tried_call *tried) {
+    const gxi_context_use *const use = gxi_context_use_of(other->context);
+    return !tried->name && use && use->event && !other->legacy && !other->borrowed && gxi_is_not_capturing(stream) &&
+        (!GXI_LOAD(&other->data.stream.open) || GXI_LOAD(&stream->data.stream.open) & GXI_CAPTURED_BY_OTHERS ||
+         gxi_is_not_capturing_now(other->data.stream.native)) && gxi_stream_wait_enqueue(stream, other, use, tried);
 }
-static GXI_NOINLINE gpuexec_result gxi_wait_stream_else(const char *where, gpuexec_stream stream, gpuexec_stream other,
-                                                        gxi_tried tried) {
+static GXI_NOINLINE gpuexec_result gxi_wait_stream_slow(const char *where, gpuexec_stream stream, gpuexec_stream other,
+                                                        gxi_tried_call tried) {
     gxi_slot *slot = gxi_peek(stream.id, GXI_STREAM), *before = gxi_peek(other.id, GXI_STREAM);
     GXI_CALL_ON(stream, gpuexec_stream_wait_stream);
-    if (slot && before && gxi_stream_waits_idle(slot, before, &tried)) return GPUEXEC_OK;
+    if (slot && before && gxi_stream_wait_not_capturing(slot, before, &tried)) return GPUEXEC_OK;
     if (!(slot = gxi_begin_with_stream(call, stream)) ||
         !(before = gxi_get(call, other.id, GXI_STREAM, "the other stream")))
-        return gxi_failed_with();
-    return gxi_stream_waits_for(call, slot, before, tried);
+        return gxi_failed_result();
+    return gxi_stream_wait_stream(call, slot, before, tried);
 }
 GPUEXEC_API gpuexec_result gpuexec_stream_wait_stream_at(const char *where, gpuexec_stream stream,
                                                          gpuexec_stream other) {
     const gxi_slot *slot = gxi_peek_inline(stream.id, GXI_STREAM), *before = gxi_peek_inline(other.id, GXI_STREAM);
-    gxi_tried tried = { NULL, 0 };
-    if (slot && before && gxi_stream_waits_fast(slot, before, gxi_use_of(before->context), &tried)) return GPUEXEC_OK;
-    return gxi_wait_stream_else(where, stream, other, tried);
+    gxi_tried_call tried = { NULL, 0 };
+    if (slot && before && gxi_stream_wait_fast(slot, before, gxi_context_use_of(before->context), &tried)) return GPUEXEC_OK;
+    return gxi_wait_stream_slow(where, stream, other, tried);
 }
 GPUEXEC_API gpuexec_result gpuexec_stream_host_function_at(const char *where, gpuexec_stream stream,
                                                            void (*function)(void *user), void *user) {
@@ -13992,10 +13992,10 @@ GPUEXEC_API gpuexec_result gpuexec_stream_host_function_at(const char *where, gp
     union { void (*given)(void *); void (GXI_CUDA *wanted)(void *); } u;
     GXI_CALL_ON(stream, gpuexec_stream_host_function);
     u.given = function;
-    if (!(slot = gxi_begin_with_stream(call, stream))) return gxi_failed_with();
+    if (!(slot = gxi_begin_with_stream(call, stream))) return gxi_failed_result();
     if (!function) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the function is NULL");
-    if (gxi_enter_stream(call, slot, &scope)) return gxi_failed_with();
-    cu = GXI_TRY(cuLaunchHostFunc, (slot->is.stream.native, u.wanted, user));
+    if (gxi_enter_stream(call, slot, &scope)) return gxi_failed_result();
+    cu = GXI_TRY(cuLaunchHostFunc, (slot->data.stream.native, u.wanted, user));
     gxi_leave(&scope);
     return cu ? gxi_fail_cu(call, NULL, "cannot enqueue the function") : GPUEXEC_OK;
 }
@@ -14020,15 +14020,15 @@ static gpuexec_result gxi_check_value(gxi_call *call, gpuexec_ptr address, unsig
                         compare, GPUEXEC_NOR);
     return GPUEXEC_OK;
 }
-static gpuexec_result gxi_stream_value(gxi_call *call, gpuexec_stream stream, gpuexec_ptr address, unsigned bytes,
-                                       uint64_t value, int compare) {
+static gpuexec_result gxi_stream_use_value(gxi_call *call, gpuexec_stream stream, gpuexec_ptr address, unsigned bytes,
+                                           uint64_t value, int compare) {
     gxi_slot *slot = gxi_begin_with_stream(call, stream);
     struct CUstream_st *native;
     gxi_scope scope;
     int cu;
     if (!slot || gxi_check_value(call, address, bytes, compare) || gxi_enter_stream(call, slot, &scope))
-        return gxi_failed_with();
-    native = slot->is.stream.native;
+        return gxi_failed_result();
+    native = slot->data.stream.native;
     if (compare == GXI_WRITE)
         cu = bytes == 4 ? GXI_TRY(cuStreamWriteValue32, (native, address, (unsigned)value, 0))
             : GXI_TRY(cuStreamWriteValue64, (native, address, value, 0));
@@ -14047,23 +14047,23 @@ GPUEXEC_API gpuexec_result gpuexec_stream_wait_value32_at(const char *where, gpu
                                                           gpuexec_ptr address, unsigned value,
                                                           gpuexec_compare compare) {
     GXI_CALL_ON(stream, gpuexec_stream_wait_value32);
-    return gxi_stream_value(call, stream, address, 4, value, (int)compare);
+    return gxi_stream_use_value(call, stream, address, 4, value, (int)compare);
 }
 GPUEXEC_API gpuexec_result gpuexec_stream_wait_value64_at(const char *where, gpuexec_stream stream,
                                                           gpuexec_ptr address, unsigned long long value,
                                                           gpuexec_compare compare) {
     GXI_CALL_ON(stream, gpuexec_stream_wait_value64);
-    return gxi_stream_value(call, stream, address, 8, value, (int)compare);
+    return gxi_stream_use_value(call, stream, address, 8, value, (int)compare);
 }
 GPUEXEC_API gpuexec_result gpuexec_stream_write_value32_at(const char *where, gpuexec_stream stream,
                                                            gpuexec_ptr address, unsigned value) {
     GXI_CALL_ON(stream, gpuexec_stream_write_value32);
-    return gxi_stream_value(call, stream, address, 4, value, GXI_WRITE);
+    return gxi_stream_use_value(call, stream, address, 4, value, GXI_WRITE);
 }
 GPUEXEC_API gpuexec_result gpuexec_stream_write_value64_at(const char *where, gpuexec_stream stream,
                                                            gpuexec_ptr address, unsigned long long value) {
     GXI_CALL_ON(stream, gpuexec_stream_write_value64);
-    return gxi_stream_value(call, stream, address, 8, value, GXI_WRITE);
+    return gxi_stream_use_value(call, stream, address, 8, value, GXI_WRITE);
 }
 
 GPUEXEC_API gpuexec_result gpuexec_stream_get_info_at(const char *where, gpuexec_stream stream,
@@ -14076,9 +14076,9 @@ GPUEXEC_API gpuexec_result gpuexec_stream_get_info_at(const char *where, gpuexec
     if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
     if (!(slot = gxi_begin_with_stream(call, stream)) ||
-        gxi_enter_idle(call, slot, &scope, "query the stream", "end the capture first")) return gxi_failed_with();
-    cu = GXI_TRY(cuStreamGetFlags, (slot->is.stream.native, &flags));
-    if (cu == 0) cu = GXI_TRY(cuStreamGetPriority, (slot->is.stream.native, &info->priority));
+        gxi_enter_not_capturing(call, slot, &scope, "query the stream", "end the capture first")) return gxi_failed_result();
+    cu = GXI_TRY(cuStreamGetFlags, (slot->data.stream.native, &flags));
+    if (cu == 0) cu = GXI_TRY(cuStreamGetPriority, (slot->data.stream.native, &info->priority));
     gxi_leave(&scope);
     info->device = gxi_ordinal_of(slot);
     info->non_blocking = (flags & GXI_STREAM_NON_BLOCKING) != 0;
@@ -14088,33 +14088,33 @@ GPUEXEC_API gpuexec_result gpuexec_stream_get_info_at(const char *where, gpuexec
 GPUEXEC_API gpuexec_result gpuexec_stream_destroy_at(const char *where, gpuexec_stream stream) {
     gxi_slot *slot;
     GXI_CALL(gpuexec_stream_destroy, GXI_CLEANS);
-    if (gxi_was_never_made(stream.id, GXI_STREAM)) return GPUEXEC_OK;
-    if (!(slot = gxi_find_stream(call, stream))) return gxi_failed_with();
+    if (gxi_was_never_created(stream.id, GXI_STREAM)) return GPUEXEC_OK;
+    if (!(slot = gxi_find_stream(call, stream))) return gxi_failed_result();
     if (slot->owned)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "cannot destroy the %s stream; it is closed with its context",
                         slot->legacy == 1 ? "legacy" : slot->legacy ? "per-thread" : "context's own");
     if (gxi_check_capture(call, slot, "destroy the stream", "end the capture first: gpuexec_capture_end"))
-        return gxi_failed_with();
-    return gxi_destroy(call, slot) ? gxi_fail_cu(call, NULL, "cannot destroy the stream") : GPUEXEC_OK;
+        return gxi_failed_result();
+    return gxi_slot_destroy(call, slot) ? gxi_fail_cu(call, NULL, "cannot destroy the stream") : GPUEXEC_OK;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-current   A thread's record lists the streams that it made current, one for each context. */
 
 /* The stream that this thread made current in the context; 0: none, it uses the context's own stream. */
-static uint64_t gxi_current_set(uint64_t context) {
-    const gxi_use *use = gxi_use_of(context);
+static uint64_t gxi_current_stream_set_by_thread(uint64_t context) {
+    const gxi_context_use *use = gxi_context_use_of(context);
     return use ? use->stream : 0;
 }
 /* The same, or the context's own stream, if that exists; else 0. */
-static uint64_t gxi_current_known(uint64_t context) {
-    const uint64_t set = gxi_current_set(context);
+static uint64_t gxi_current_stream_if_known(uint64_t context) {
+    const uint64_t set = gxi_current_stream_set_by_thread(context);
     const gxi_slot *slot = set ? NULL : gxi_peek(context, GXI_CONTEXT);
     return slot ? GXI_LOAD(&gxi_context_of(slot)->own) : set;
 }
 /* The current stream; creates the context's own stream if that is current and does not exist. 0 after a failure. */
-static uint64_t gxi_current_stream(gxi_call *call, uint64_t context) {
-    const uint64_t known = gxi_current_known(context);
+static uint64_t gxi_current_stream_get(gxi_call *call, uint64_t context) {
+    const uint64_t known = gxi_current_stream_if_known(context);
     gpuexec_context handle;
     gxi_slot *slot;
     uint64_t made;
@@ -14127,11 +14127,11 @@ static uint64_t gxi_current_stream(gxi_call *call, uint64_t context) {
         return 0;
     }
     made = gxi_stream_make(call, handle, NULL, 1);
-    return gxi_keep_one(call, &gxi_context_of(slot)->own, made);
+    return gxi_context_keep_object(call, &gxi_context_of(slot)->own, made);
 }
 /* Makes the stream current for this thread; 0: the context's own. */
-static gpuexec_result gxi_current_change(gxi_call *call, uint64_t context, uint64_t stream) {
-    gxi_use *use = stream ? gxi_use_make(context) : gxi_use_of(context);
+static gpuexec_result gxi_current_stream_set(gxi_call *call, uint64_t context, uint64_t stream) {
+    gxi_context_use *use = stream ? gxi_context_use_make(context) : gxi_context_use_of(context);
     if (use) {
         use->stream = stream;
         use->current = NULL;
@@ -14142,29 +14142,29 @@ static gpuexec_result gxi_current_change(gxi_call *call, uint64_t context, uint6
 GPUEXEC_API gpuexec_stream gpuexec_context_stream_at(const char *where, gpuexec_context context) {
     gpuexec_stream handle = { 0 };
     GXI_CALL(gpuexec_context_stream, GXI_MAKES);
-    if (gxi_begin_with_context(call, context)) handle.id = gxi_current_stream(call, context.id);
-    handle.id = gxi_or_failed(handle.id, GXI_STREAM);
+    if (gxi_begin_with_context(call, context)) handle.id = gxi_current_stream_get(call, context.id);
+    handle.id = gxi_id_or_failed(handle.id, GXI_STREAM);
     return handle;
 }
 GPUEXEC_API gpuexec_result gpuexec_context_set_stream_at(const char *where, gpuexec_context context,
                                                          gpuexec_stream stream) {
     gxi_slot *slot, *s;
     GXI_CALL(gpuexec_context_set_stream, GXI_MAKES);
-    if (!(slot = gxi_begin_with_context(call, context))) return gxi_failed_with();
-    if (stream.id == 0) return gxi_current_change(call, context.id, 0);
-    if (!(s = gxi_find_stream(call, stream))) return gxi_failed_with();
+    if (!(slot = gxi_begin_with_context(call, context))) return gxi_failed_result();
+    if (stream.id == 0) return gxi_current_stream_set(call, context.id, 0);
+    if (!(s = gxi_find_stream(call, stream))) return gxi_failed_result();
     if (s->cu_context != slot->cu_context) {
         const gxi_context_name passed = gxi_name_context(NULL, context.id), its = gxi_name_context_of(s);
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "pass the context of the stream",
                         "the context is on device %d, %s, but the stream is on device %d, in %s",
                         gxi_context_of(slot)->ordinal, passed.text, gxi_ordinal_of(s), its.text);
     }
-    return gxi_current_change(call, context.id, stream.id);
+    return gxi_current_stream_set(call, context.id, stream.id);
 }
 
 /* The checked way into a scope. */
-static GXI_NOINLINE gpuexec_stream_scope gxi_scope_begin_else(const char *where, gpuexec_stream stream, int join,
-                                                              gxi_tried tried) {
+static GXI_NOINLINE gpuexec_stream_scope gxi_scope_begin_slow(const char *where, gpuexec_stream stream, int join,
+                                                              gxi_tried_call tried) {
     gpuexec_stream_scope scope = { { 0 }, { 0 }, { 0 }, 0, 0, 0, 0, 0 };
     gxi_slot *slot, *before;
     uint64_t known;
@@ -14172,74 +14172,74 @@ static GXI_NOINLINE gpuexec_stream_scope gxi_scope_begin_else(const char *where,
     if (!(slot = gxi_begin_with_stream(call, stream))) return scope;
     scope.context.id = slot->context;
     scope.stream = stream;
-    scope.before.id = gxi_current_set(slot->context);
+    scope.before.id = gxi_current_stream_set_by_thread(slot->context);
     scope.where = where;
     scope.join = join;
-    known = join ? gxi_current_stream(call, slot->context) : gxi_current_known(slot->context);
+    known = join ? gxi_current_stream_get(call, slot->context) : gxi_current_stream_if_known(slot->context);
     if (join && !known) return scope;
     if (known && known != stream.id) {           /* 0: nothing was enqueued on the context's own stream so far */
         before = gxi_get(call, known, GXI_STREAM, "the stream that was current");
-        if (!before || gxi_stream_waits_for(call, slot, before, tried)) return scope;
+        if (!before || gxi_stream_wait_stream(call, slot, before, tried)) return scope;
     }
-    scope.entered = gxi_current_change(call, slot->context, stream.id) == GPUEXEC_OK;
+    scope.entered = gxi_current_stream_set(call, slot->context, stream.id) == GPUEXEC_OK;
     return scope;
 }
-static GXI_NOINLINE void gxi_scope_join_else(const gpuexec_stream_scope *scope, gxi_tried tried) {
+static GXI_NOINLINE void gxi_scope_join_slow(const gpuexec_stream_scope *scope, gxi_tried_call tried) {
     const char *where = scope->where;
-    const uint64_t known = gxi_current_known(scope->context.id);
+    const uint64_t known = gxi_current_stream_if_known(scope->context.id);
     gxi_slot *slot, *before;
     GXI_CALL(GPUEXEC_STREAM_SCOPE, GXI_MAKES);   /* the result is not visible to the caller: latch its failure */
     if ((slot = gxi_begin_with_stream(call, scope->stream)) != NULL &&
         (before = gxi_get(call, known, GXI_STREAM, "the stream that was current")) != NULL)
-        gxi_stream_waits_for(call, before, slot, tried);
+        gxi_stream_wait_stream(call, before, slot, tried);
 }
 /* The slot of the thread's current stream; NULL if it does not exist. */
-GXI_HOT gxi_slot *gxi_current_slot(gxi_use *use) {
-    const uint64_t ends = GXI_LOAD(&gxi.objects.ends);
-    if (GXI_UNLIKELY(use->ends != ends || !use->current)) {
-        use->ends = ends;
-        use->current = gxi_peek(gxi_current_known(use->context), GXI_STREAM);
+GXI_HOT gxi_slot *gxi_current_stream_of_use(gxi_context_use *use) {
+    const uint64_t closes = GXI_LOAD(&gxi.objects.closes);
+    if (GXI_UNLIKELY(use->closes != closes || !use->current)) {
+        use->closes = closes;
+        use->current = gxi_peek(gxi_current_stream_if_known(use->context), GXI_STREAM);
     }
     return use->current;
 }
 /* The same, if the thread has an entry for the context. */
-GXI_HOT gxi_slot *gxi_current_in(uint64_t context) {
-    gxi_use *use = gxi_use_of(context);
-    return use ? gxi_current_slot(use) : NULL;
+GXI_HOT gxi_slot *gxi_current_stream_fast(uint64_t context) {
+    gxi_context_use *use = gxi_context_use_of(context);
+    return use ? gxi_current_stream_of_use(use) : NULL;
 }
 GPUEXEC_API gpuexec_stream_scope gpuexec_stream_scope_begin_at(const char *where, gpuexec_stream stream, int join) {
     gxi_slot *slot = gxi_peek_inline(stream.id, GXI_STREAM), *before;
-    gxi_tried tried = { NULL, 0 };
+    gxi_tried_call tried = { NULL, 0 };
     gpuexec_stream_scope scope;
-    gxi_use *use;
+    gxi_context_use *use;
     scope.stream = stream;
     scope.where = where;
     scope.join = join;
-    if (!slot || (use = gxi_use_of(slot->context)) == NULL || (before = gxi_current_slot(use)) == NULL ||
-        before == slot || !gxi_stream_waits_fast(slot, before, use, &tried))
-        return gxi_scope_begin_else(where, stream, join, tried);
+    if (!slot || (use = gxi_context_use_of(slot->context)) == NULL || (before = gxi_current_stream_of_use(use)) == NULL ||
+        before == slot || !gxi_stream_wait_fast(slot, before, use, &tried))
+        return gxi_scope_begin_slow(where, stream, join, tried);
     scope.context.id = use->context;
     scope.before.id = use->stream;
     scope.before_slot = use->current;
-    scope.ends = use->ends;
+    scope.ends = use->closes;
     scope.entered = 1;
     use->stream = slot->id;
     use->current = slot;
     return scope;
 }
-static GXI_NOINLINE void gxi_scope_join(const gpuexec_stream_scope *scope, gxi_use *use) {
-    const gxi_slot *slot = gxi_peek(scope->stream.id, GXI_STREAM), *before = gxi_current_slot(use);
-    gxi_tried tried = { NULL, 0 };
-    if ((slot && slot == before) || (slot && before && gxi_stream_waits_fast(before, slot, use, &tried))) return;
-    gxi_scope_join_else(scope, tried);
+static GXI_NOINLINE void gxi_scope_join(const gpuexec_stream_scope *scope, gxi_context_use *use) {
+    const gxi_slot *slot = gxi_peek(scope->stream.id, GXI_STREAM), *before = gxi_current_stream_of_use(use);
+    gxi_tried_call tried = { NULL, 0 };
+    if ((slot && slot == before) || (slot && before && gxi_stream_wait_fast(before, slot, use, &tried))) return;
+    gxi_scope_join_slow(scope, tried);
 }
 GPUEXEC_API void gpuexec_stream_scope_end(gpuexec_stream_scope *scope) {
-    gxi_use *use;
+    gxi_context_use *use;
     if (!scope->entered) return;
     scope->entered = 0;
-    if ((use = gxi_use_of(scope->context.id)) == NULL) return;
+    if ((use = gxi_context_use_of(scope->context.id)) == NULL) return;
     use->stream = scope->before.id;
-    use->current = scope->ends == use->ends ? (gxi_slot *)scope->before_slot : NULL;
+    use->current = scope->ends == use->closes ? (gxi_slot *)scope->before_slot : NULL;
     if (scope->join) gxi_scope_join(scope, use);
 }
 
@@ -14247,9 +14247,9 @@ GPUEXEC_API void gpuexec_stream_scope_end(gpuexec_stream_scope *scope) {
    >>impl-pool   The contexts on a device share one pool: each keeps the driver's handle, and the last one to be closed
    destroys it; only gpuexec_context_pool makes a gxi_slot for it. The driver frees a destroyed pool's memory once
    nothing in it is allocated.
-   gxi_slot.is.pool: native is NULL if the device has no pools; most is the desc's max_bytes. Adopted are pools that
-   gpuexec_pool_destroy does not destroy: those with `is`, and those without native. */
-/* `is`: the device's default pool; gpuexec's pool; another library's */
+   gxi_slot.data.pool: native is NULL if the device has no pools; max_bytes is the desc's. Adopted are pools that
+   gpuexec_pool_destroy does not destroy: those with an `origin`, and those without native. */
+/* `origin`: the device's default pool; gpuexec's pool; another library's */
 enum { GXI_POOL_DEFAULT = 1, GXI_POOL_OWN = 2, GXI_POOL_FOREIGN = 3 };
 
 /* The pool of the context's device, from another context if this one has not used it; `made`, or NULL, if there is
@@ -14257,31 +14257,31 @@ enum { GXI_POOL_DEFAULT = 1, GXI_POOL_OWN = 2, GXI_POOL_FOREIGN = 3 };
 static void *gxi_pool_share(gxi_context *info, void *made) {
     const gxi_slot *other;
     void *pool;
-    gxi_lock(&gxi_tables);
+    gxi_lock(&gxi_tables_mutex);
     pool = info->pool;
-    for (other = gxi_first_held(&gxi.objects.first[GXI_CONTEXT]); other && !pool; other = gxi_next_held(other))
+    for (other = gxi_first_locked(&gxi.objects.first[GXI_CONTEXT]); other && !pool; other = gxi_next_locked(other))
         if (gxi_context_of(other)->device == info->device) pool = gxi_context_of(other)->pool;
     if (!pool) pool = made;
     GXI_STORE(&info->pool, pool);
-    gxi_unlock(&gxi_tables);
+    gxi_unlock(&gxi_tables_mutex);
     return pool;
 }
 /* Destroys the pool if no other context uses it. */
 static int gxi_pool_leave(gxi_call *call, gxi_context *info) {
     const gxi_slot *other;
     void *pool;
-    gxi_lock(&gxi_tables);
+    gxi_lock(&gxi_tables_mutex);
     pool = info->pool;
     GXI_STORE(&info->pool, NULL);
-    for (other = gxi_first_held(&gxi.objects.first[GXI_CONTEXT]); other && pool; other = gxi_next_held(other))
+    for (other = gxi_first_locked(&gxi.objects.first[GXI_CONTEXT]); other && pool; other = gxi_next_locked(other))
         if (gxi_context_of(other)->pool == pool) pool = NULL;
-    gxi_unlock(&gxi_tables);
+    gxi_unlock(&gxi_tables_mutex);
     return pool ? GXI_TRY(cuMemPoolDestroy, (pool)) : 0;
 }
 /* Fails if the device has no memory pools. */
 static gpuexec_result gxi_need_pools(gxi_call *call, const gxi_context *info) {
     int supported = 0;
-    if (gxi_attribute(call, info->device, GXI_DEV_MEMORY_POOLS_SUPPORTED, &supported))
+    if (gxi_device_attribute(call, info->device, GXI_DEV_MEMORY_POOLS_SUPPORTED, &supported))
         return gxi_fail_cu(call, NULL, "cannot query whether device %d has memory pools", info->ordinal);
     return supported ? GPUEXEC_OK
         : gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "use gpuexec_alloc and gpuexec_free, or gpuexec_pool_desc.or_plain",
@@ -14302,10 +14302,10 @@ static void *gxi_pool_make(gxi_call *call, const gxi_context *info, const gpuexe
     properties.location = info->device;
     properties.handle_types = desc && desc->exportable ? GXI_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR : 0;
     properties.max_bytes = desc ? desc->max_bytes : 0;
-    GXI_RELAXED {
+    GXI_IN_RELAXED_MODE {
         if (GXI_TRY_MAKE(made, cuMemPoolCreate, (&made, &properties))) made = NULL;
         else if (gxi_pool_set(call, made, GXI_MEMPOOL_ATTR_RELEASE_THRESHOLD, keeps)) {
-            GXI_BESIDE(cuMemPoolDestroy, (made));
+            GXI_TRY_TRACED(cuMemPoolDestroy, (made));
             made = NULL;
         }
     }
@@ -14313,39 +14313,39 @@ static void *gxi_pool_make(gxi_call *call, const gxi_context *info, const gpuexe
     return made;
 }
 /* gpuexec's pool. NULL after a failure. */
-static void *gxi_pool(gxi_call *call, const gxi_slot *context) {
+static void *gxi_pool_of_context(gxi_call *call, const gxi_slot *context) {
     gxi_context *const info = gxi_context_of(context);
     void *pool = GXI_LOAD(&info->pool), *made;
     if (pool || (pool = gxi_pool_share(info, NULL)) != NULL) return pool;
     if (gxi_need_pools(call, info) || !(made = gxi_pool_make(call, info, NULL))) return NULL;
     GXI_STORE(&gxi.hooks.leave_pool, &gxi_pool_leave);
     pool = gxi_pool_share(info, made);
-    if (pool != made) GXI_BESIDE(cuMemPoolDestroy, (made));          /* another thread was first */
+    if (pool != made) GXI_TRY_TRACED(cuMemPoolDestroy, (made));      /* another thread was first */
     return pool;
 }
 
 /* Makes the handle of a pool. Without it, after a failure, the pool is destroyed, unless it was adopted. */
-static uint64_t gxi_pool_new(gxi_call *call, const gxi_slot *context, void *native, unsigned is, uint64_t most) {
-    gxi_slot made = gxi_made(context, context->id, is != 0 || !native);
+static uint64_t gxi_pool_new(gxi_call *call, const gxi_slot *context, void *native, unsigned origin, uint64_t max_bytes) {
+    gxi_slot made = gxi_slot_template(context, context->id, origin != 0 || !native);
     uint64_t id;
     made.owned = made.adopted;
-    made.is.pool.native = native;
-    made.is.pool.most = most;
-    made.is.pool.device = gxi_context_of(context)->device;
-    made.is.pool.is = is;
+    made.data.pool.native = native;
+    made.data.pool.max_bytes = max_bytes;
+    made.data.pool.device = gxi_context_of(context)->device;
+    made.data.pool.origin = origin;
     id = gxi_new(call, GXI_POOL, &made, &gxi_context_of(context)->first[GXI_POOL]);
-    if (!id && !made.adopted) GXI_BESIDE(cuMemPoolDestroy, (native));
+    if (!id && !made.adopted) GXI_TRY_TRACED(cuMemPoolDestroy, (native));
     return id;
 }
-static int gxi_pool_end(gxi_call *call, gxi_slot *old) {
+static int gxi_pool_destroy(gxi_call *call, gxi_slot *old) {
     int cu = 0;
     if (old->adopted) return 0;
-    GXI_RELAXED cu = GXI_TRY(cuMemPoolDestroy, (old->is.pool.native));
+    GXI_IN_RELAXED_MODE cu = GXI_TRY(cuMemPoolDestroy, (old->data.pool.native));
     return cu;
 }
 static gpuexec_result gxi_check_pool(gxi_call *call, const gxi_context *info, const gpuexec_pool_desc *desc) {
     int types = 0;
-    if (gxi_check_desc(call, "gpuexec_pool_desc", desc->start_canary, desc->end_canary)) return gxi_failed_with();
+    if (gxi_check_desc(call, "gpuexec_pool_desc", desc->start_canary, desc->end_canary)) return gxi_failed_result();
     if (desc->use_default && (desc->release || desc->release_threshold || desc->max_bytes || desc->exportable))
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "create another pool, without use_default",
                         "gpuexec_pool_desc.use_default is %d, but other members set properties: the default pool of "
@@ -14355,10 +14355,10 @@ static gpuexec_result gxi_check_pool(gxi_call *call, const gxi_context *info, co
                         "gpuexec_pool_desc.release_threshold is %llu, but release is 0",
                         (unsigned long long)desc->release_threshold);
     if (desc->max_bytes && gxi.driver.version < 12020)
-        return gxi_fail_old(call, "leave it 0, or install a newer NVIDIA driver", "gpuexec_pool_desc.max_bytes needs",
-                            12020);
+        return gxi_fail_old_driver(call, "leave it 0, or install a newer NVIDIA driver", "gpuexec_pool_desc.max_bytes needs",
+                                   12020);
     if (!desc->exportable) return GPUEXEC_OK;
-    if (gxi_attribute(call, info->device, GXI_DEV_MEMPOOL_SUPPORTED_HANDLE_TYPES, &types))
+    if (gxi_device_attribute(call, info->device, GXI_DEV_MEMPOOL_SUPPORTED_HANDLE_TYPES, &types))
         return gxi_fail_cu(call, NULL, "cannot query which handles device %d has for its pools", info->ordinal);
     return types & GXI_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR ? GPUEXEC_OK
         : gxi_fail(call, GPUEXEC_NOT_SUPPORTED, NULL, "device %d cannot export memory pools by file descriptor: "
@@ -14370,7 +14370,7 @@ static uint64_t gxi_pool_create(gxi_call *call, gpuexec_context context, const g
     int supported = 1;
     void *native = NULL;
     if (!slot || (desc && gxi_check_pool(call, info, desc))) return 0;
-    if (desc && desc->or_plain && gxi_attribute(call, info->device, GXI_DEV_MEMORY_POOLS_SUPPORTED, &supported)) {
+    if (desc && desc->or_plain && gxi_device_attribute(call, info->device, GXI_DEV_MEMORY_POOLS_SUPPORTED, &supported)) {
         gxi_fail_cu(call, NULL, "cannot query whether device %d has memory pools", info->ordinal);
         return 0;
     }
@@ -14388,7 +14388,7 @@ GPUEXEC_API gpuexec_pool gpuexec_pool_create_at(const char *where, gpuexec_conte
                                                 const gpuexec_pool_desc *desc) {
     gpuexec_pool handle;
     GXI_CALL(gpuexec_pool_create, GXI_MAKES);
-    handle.id = gxi_or_failed(gxi_pool_create(call, context, desc), GXI_POOL);
+    handle.id = gxi_id_or_failed(gxi_pool_create(call, context, desc), GXI_POOL);
     return handle;
 }
 GPUEXEC_API gpuexec_pool gpuexec_pool_from_native_at(const char *where, gpuexec_context context,
@@ -14400,11 +14400,11 @@ GPUEXEC_API gpuexec_pool gpuexec_pool_from_native_at(const char *where, gpuexec_
     GXI_CALL(gpuexec_pool_from_native, GXI_MAKES);
     slot = gxi_begin_with_context(call, context);
     if (slot && !gxi_is_null(call, native, "the CUmemoryPool")) {
-        GXI_RELAXED cu = GXI_TRY(cuMemPoolGetAttribute, (native, GXI_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold));
+        GXI_IN_RELAXED_MODE cu = GXI_TRY(cuMemPoolGetAttribute, (native, GXI_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold));
         if (cu) gxi_fail_cu(call, NULL, "%p is not a memory pool", (void *)native);
         else handle.id = gxi_pool_new(call, slot, native, GXI_POOL_FOREIGN, 0);
     }
-    handle.id = gxi_or_failed(handle.id, GXI_POOL);
+    handle.id = gxi_id_or_failed(handle.id, GXI_POOL);
     return handle;
 }
 GPUEXEC_API gpuexec_pool gpuexec_context_pool_at(const char *where, gpuexec_context context) {
@@ -14412,19 +14412,19 @@ GPUEXEC_API gpuexec_pool gpuexec_context_pool_at(const char *where, gpuexec_cont
     const gxi_slot *slot;
     void *native;
     GXI_CALL(gpuexec_context_pool, GXI_MAKES);
-    if ((slot = gxi_begin_with_context(call, context)) != NULL && (native = gxi_pool(call, slot)) != NULL) {
+    if ((slot = gxi_begin_with_context(call, context)) != NULL && (native = gxi_pool_of_context(call, slot)) != NULL) {
         uint64_t *const kept = &gxi_context_of(slot)->own_pool;
         handle.id = GXI_LOAD(kept);
-        if (!handle.id) handle.id = gxi_keep_one(call, kept, gxi_pool_new(call, slot, native, GXI_POOL_OWN, 0));
+        if (!handle.id) handle.id = gxi_context_keep_object(call, kept, gxi_pool_new(call, slot, native, GXI_POOL_OWN, 0));
     }
-    handle.id = gxi_or_failed(handle.id, GXI_POOL);
+    handle.id = gxi_id_or_failed(handle.id, GXI_POOL);
     return handle;
 }
 /* The first step of a call on a pool: its slot, with the context current until gxi_leave; NULL after a failure.
    changes: what the call changes in the pool, which it must not in a default pool; or NULL. */
 static gxi_slot *gxi_begin_with_pool(gxi_call *call, gpuexec_pool pool, const char *changes, gxi_scope *scope) {
     gxi_slot *slot = gxi_begin_with(call, pool.id, GXI_POOL, "the pool");
-    if (slot && changes && slot->is.pool.is == GXI_POOL_DEFAULT) {
+    if (slot && changes && slot->data.pool.origin == GXI_POOL_DEFAULT) {
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "create another pool, or call the driver if all users of this one agree: "
                  "gpuexec_pool_native", "cannot change %s: this is the default pool of device %d, which other "
                  "libraries use, too", changes, gxi_ordinal_of(slot));
@@ -14437,8 +14437,8 @@ GPUEXEC_API gpuexec_result gpuexec_pool_trim_at(const char *where, gpuexec_pool 
     gxi_scope scope;
     int cu;
     GXI_CALL(gpuexec_pool_trim, GXI_CLEANS);
-    if (!(slot = gxi_begin_with_pool(call, pool, NULL, &scope))) return gxi_failed_with();
-    cu = slot->is.pool.native ? GXI_TRY(cuMemPoolTrimTo, (slot->is.pool.native, keep_bytes)) : 0;
+    if (!(slot = gxi_begin_with_pool(call, pool, NULL, &scope))) return gxi_failed_result();
+    cu = slot->data.pool.native ? GXI_TRY(cuMemPoolTrimTo, (slot->data.pool.native, keep_bytes)) : 0;
     gxi_leave(&scope);
     return cu ? gxi_fail_cu(call, NULL, "cannot trim the pool to %llu bytes", (unsigned long long)keep_bytes)
         : GPUEXEC_OK;
@@ -14448,9 +14448,9 @@ GPUEXEC_API gpuexec_result gpuexec_pool_set_threshold_at(const char *where, gpue
     gxi_scope scope;
     int cu = 0;
     GXI_CALL(gpuexec_pool_set_threshold, GXI_MAKES);
-    if (!(slot = gxi_begin_with_pool(call, pool, "the threshold", &scope))) return gxi_failed_with();
-    if (slot->is.pool.native)
-        cu = gxi_pool_set(call, slot->is.pool.native, GXI_MEMPOOL_ATTR_RELEASE_THRESHOLD, bytes);
+    if (!(slot = gxi_begin_with_pool(call, pool, "the threshold", &scope))) return gxi_failed_result();
+    if (slot->data.pool.native)
+        cu = gxi_pool_set(call, slot->data.pool.native, GXI_MEMPOOL_ATTR_RELEASE_THRESHOLD, bytes);
     gxi_leave(&scope);
     return cu ? gxi_fail_cu(call, NULL, "cannot set the pool's release threshold") : GPUEXEC_OK;
 }
@@ -14459,10 +14459,10 @@ GPUEXEC_API gpuexec_result gpuexec_pool_reset_high_at(const char *where, gpuexec
     gxi_scope scope;
     int cu = 0;
     GXI_CALL(gpuexec_pool_reset_high, GXI_MAKES);
-    if (!(slot = gxi_begin_with_pool(call, pool, "the high-water marks", &scope))) return gxi_failed_with();
-    if (slot->is.pool.native) cu = gxi_pool_set(call, slot->is.pool.native, GXI_MEMPOOL_ATTR_USED_MEM_HIGH, 0);
-    if (slot->is.pool.native && !cu)
-        cu = gxi_pool_set(call, slot->is.pool.native, GXI_MEMPOOL_ATTR_RESERVED_MEM_HIGH, 0);
+    if (!(slot = gxi_begin_with_pool(call, pool, "the high-water marks", &scope))) return gxi_failed_result();
+    if (slot->data.pool.native) cu = gxi_pool_set(call, slot->data.pool.native, GXI_MEMPOOL_ATTR_USED_MEM_HIGH, 0);
+    if (slot->data.pool.native && !cu)
+        cu = gxi_pool_set(call, slot->data.pool.native, GXI_MEMPOOL_ATTR_RESERVED_MEM_HIGH, 0);
     gxi_leave(&scope);
     return cu ? gxi_fail_cu(call, NULL, "cannot reset the pool's high-water marks") : GPUEXEC_OK;
 }
@@ -14478,15 +14478,15 @@ GPUEXEC_API gpuexec_result gpuexec_pool_get_info_at(const char *where, gpuexec_p
     GXI_CALL(gpuexec_pool_get_info, GXI_QUERIES);
     if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
-    if (!(slot = gxi_begin_with_pool(call, pool, NULL, &scope))) return gxi_failed_with();
+    if (!(slot = gxi_begin_with_pool(call, pool, NULL, &scope))) return gxi_failed_result();
     info->device = gxi_ordinal_of(slot);
-    info->plain = !slot->is.pool.native;
+    info->plain = !slot->data.pool.native;
     for (i = 0; i < 5 && !info->plain && !cu; i++)
-        cu = GXI_TRY(cuMemPoolGetAttribute, (slot->is.pool.native, attributes[i], &values[i]));
+        cu = GXI_TRY(cuMemPoolGetAttribute, (slot->data.pool.native, attributes[i], &values[i]));
     gxi_leave(&scope);
     if (cu) return gxi_fail_cu(call, NULL, "cannot query the pool");
     info->threshold = (size_t)values[0];
-    info->max_bytes = (size_t)slot->is.pool.most;
+    info->max_bytes = (size_t)slot->data.pool.max_bytes;
     info->used = (size_t)values[1];
     info->used_high = (size_t)values[2];
     info->reserved = (size_t)values[3];
@@ -14498,18 +14498,18 @@ static gpuexec_result gxi_pool_peer(gxi_call *call, gpuexec_pool pool, gpuexec_c
     gxi_access access;
     gxi_scope scope;
     int can = 1, cu = 0;
-    if (!(slot = gxi_begin_with_pool(call, pool, "which devices can access it", &scope))) return gxi_failed_with();
+    if (!(slot = gxi_begin_with_pool(call, pool, "which devices can access it", &scope))) return gxi_failed_result();
     if ((other = gxi_get(call, context.id, GXI_CONTEXT, "the context")) == NULL) {
         gxi_leave(&scope);
-        return gxi_failed_with();
+        return gxi_failed_result();
     }
     access.location.type = GXI_MEM_LOCATION_TYPE_DEVICE;
     access.location.id = gxi_context_of(other)->device;
     access.flags = flags;
-    if (slot->is.pool.device != access.location.id) {
-        if (flags) cu = GXI_TRY(cuDeviceCanAccessPeer, (&can, access.location.id, slot->is.pool.device));
-        can = can && slot->is.pool.native;
-        if (!cu && can) cu = GXI_TRY(cuMemPoolSetAccess, (slot->is.pool.native, &access, 1));
+    if (slot->data.pool.device != access.location.id) {
+        if (flags) cu = GXI_TRY(cuDeviceCanAccessPeer, (&can, access.location.id, slot->data.pool.device));
+        can = can && slot->data.pool.native;
+        if (!cu && can) cu = GXI_TRY(cuMemPoolSetAccess, (slot->data.pool.native, &access, 1));
     }
     gxi_leave(&scope);
     if (cu)
@@ -14518,7 +14518,7 @@ static gpuexec_result gxi_pool_peer(gxi_call *call, gpuexec_pool pool, gpuexec_c
     return can ? GPUEXEC_OK
         : gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "copy instead: gpuexec_copy works between any two devices",
                    "device %d cannot access the memory of device %d%s", gxi_context_of(other)->ordinal,
-                   gxi_ordinal_of(slot), slot->is.pool.native ? "" : ", which has no pools");
+                   gxi_ordinal_of(slot), slot->data.pool.native ? "" : ", which has no pools");
 }
 GPUEXEC_API gpuexec_result gpuexec_pool_peer_enable_at(const char *where, gpuexec_pool pool, gpuexec_context context) {
     GXI_CALL(gpuexec_pool_peer_enable, GXI_MAKES);
@@ -14539,48 +14539,48 @@ GPUEXEC_API gpuexec_result gpuexec_pool_peer_query_at(const char *where, gpuexec
     *can = 0;
     if (gxi_begin(call) || !(other = gxi_get(call, context.id, GXI_CONTEXT, "the context")) ||
         !(slot = gxi_begin_with_pool(call, pool, NULL, &scope)))
-        return gxi_failed_with();
+        return gxi_failed_result();
     location.id = gxi_context_of(other)->device;
-    if (slot->is.pool.native) cu = GXI_TRY(cuMemPoolGetAccess, (&flags, slot->is.pool.native, &location));
+    if (slot->data.pool.native) cu = GXI_TRY(cuMemPoolGetAccess, (&flags, slot->data.pool.native, &location));
     gxi_leave(&scope);
     if (cu)
         return gxi_fail_cu(call, NULL, "cannot query whether device %d can access the pool of device %d",
                            gxi_context_of(other)->ordinal, gxi_ordinal_of(slot));
-    *can = slot->is.pool.native ? flags == GXI_MEM_ACCESS_FLAGS_PROT_READWRITE
-        : slot->is.pool.device == location.id;
+    *can = slot->data.pool.native ? flags == GXI_MEM_ACCESS_FLAGS_PROT_READWRITE
+        : slot->data.pool.device == location.id;
     return GPUEXEC_OK;
 }
 GPUEXEC_API struct CUmemPoolHandle_st *gpuexec_pool_native(gpuexec_pool pool) {
-    const gxi_slot *slot = gxi_queried("gpuexec_pool_native", pool.id, GXI_POOL, "the pool");
-    return slot ? (struct CUmemPoolHandle_st *)slot->is.pool.native : NULL;
+    const gxi_slot *slot = gxi_get_to_query("gpuexec_pool_native", pool.id, GXI_POOL, "the pool");
+    return slot ? (struct CUmemPoolHandle_st *)slot->data.pool.native : NULL;
 }
 GPUEXEC_API gpuexec_result gpuexec_pool_destroy_at(const char *where, gpuexec_pool pool) {
     const gxi_slot *slot = gxi_peek(pool.id, GXI_POOL);
     GXI_CALL(gpuexec_pool_destroy, GXI_CLEANS);
-    if (slot && slot->is.pool.is == GXI_POOL_OWN)
+    if (slot && slot->data.pool.origin == GXI_POOL_OWN)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "to return its memory to the system, call gpuexec_pool_trim",
                         "cannot destroy gpuexec's pool: it is closed with the last context on device %d",
                         gxi_ordinal_of(slot));
-    return gxi_destroy_handle(call, pool.id, GXI_POOL, "the pool");
+    return gxi_handle_destroy(call, pool.id, GXI_POOL, "the pool");
 }
 
 /* The current stream of this thread in its current context. 0 after a failure. */
-static uint64_t gxi_current_in_current(gxi_call *call) {
+static uint64_t gxi_current_stream_any_context(gxi_call *call) {
     const unsigned depth = gxi_audit_depth();
     struct CUctx_st *native;
-    char is[80] = "no context is current on this thread";
+    char why[80] = "no context is current on this thread";
     uint64_t id = 0;
-    if (gxi_begin(call) || gxi_current(call, &native)) return 0;
+    if (gxi_begin(call) || gxi_current_context(call, &native)) return 0;
     /* several handles may refer to it: the one that was pushed, or the newest */
     if (native && depth && depth <= GXI_AUDIT_DEPTH && gxi_local.pushes[depth - 1].native == native &&
         gxi_peek(gxi_local.pushes[depth - 1].context, GXI_CONTEXT))
         id = gxi_local.pushes[depth - 1].context;
-    else if (native) id = gxi_context_with(native);
-    if (id) return gxi_current_stream(call, id);
-    if (native) snprintf(is, sizeof is, "gpuexec has no handle for the current context, %p", (void *)native);
+    else if (native) id = gxi_context_of_native(native);
+    if (id) return gxi_current_stream_get(call, id);
+    if (native) snprintf(why, sizeof why, "gpuexec has no handle for the current context, %p", (void *)native);
     gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
              "push a context first (gpuexec_context_push), or pass gpuexec_context_stream(context)",
-             "GPUEXEC_CURRENT names no stream here: %s", is);
+             "GPUEXEC_CURRENT names no stream here: %s", why);
     return 0;
 }
 /* Why the driver did not allocate; the stream's context need not be current. own: the pool of the call, or NULL. */
@@ -14592,24 +14592,24 @@ static GXI_COLD void gxi_fail_pool_alloc(gxi_call *call, int cu, const gxi_slot 
     memset(&scope, 0, sizeof scope);
     entering.kind = GXI_QUERIES;                 /* entering the context is only for the text */
     gxi_enter(&entering, context->cu_context, &scope);
-    if (cu == GXI_OUT_OF_MEMORY && own && own->is.pool.most &&
-        GXI_BESIDE(cuMemPoolGetAttribute, (pool, GXI_MEMPOOL_ATTR_USED_MEM_CURRENT, &used)) == 0 &&
-        used + bytes > own->is.pool.most)
+    if (cu == GXI_OUT_OF_MEMORY && own && own->data.pool.max_bytes &&
+        GXI_TRY_TRACED(cuMemPoolGetAttribute, (pool, GXI_MEMPOOL_ATTR_USED_MEM_CURRENT, &used)) == 0 &&
+        used + bytes > own->data.pool.max_bytes)
         gxi_fail_cu(call, "free memory of this pool, or create it with a larger max_bytes",
                     "cannot allocate %llu bytes from the pool created at %s: %llu bytes of it are in use, and its "
-                    "max_bytes is %llu", (unsigned long long)bytes, gxi_place(own->where), (unsigned long long)used,
-                    (unsigned long long)own->is.pool.most);
+                    "max_bytes is %llu", (unsigned long long)bytes, gxi_place_text(own->where), (unsigned long long)used,
+                    (unsigned long long)own->data.pool.max_bytes);
     else gxi_fail_alloc(call, cu, context, bytes, GPUEXEC_MEMORY_DEVICE, pool);
     gxi_leave(&scope);
 }
 /* The native pool to allocate from (NULL: none, on a device without pools), and its slot (NULL: gpuexec's pool). */
-static gpuexec_result gxi_alloc_from(gxi_call *call, const gpuexec_pool *from, const gxi_slot *context,
-                                     const gxi_slot *stream, const gxi_slot **own, void **pool) {
+static gpuexec_result gxi_pool_find_native(gxi_call *call, const gpuexec_pool *from, const gxi_slot *context,
+                                           const gxi_slot *stream, const gxi_slot **own, void **pool) {
     *own = NULL;
-    if (!from) return (*pool = gxi_pool(call, context)) ? GPUEXEC_OK : gxi_failed_with();
-    if (!(*own = gxi_get(call, from->id, GXI_POOL, "the pool"))) return gxi_failed_with();
-    *pool = (*own)->is.pool.native;
-    if ((*own)->is.pool.device != gxi_context_of(context)->device)
+    if (!from) return (*pool = gxi_pool_of_context(call, context)) ? GPUEXEC_OK : gxi_failed_result();
+    if (!(*own = gxi_get(call, from->id, GXI_POOL, "the pool"))) return gxi_failed_result();
+    *pool = (*own)->data.pool.native;
+    if ((*own)->data.pool.device != gxi_context_of(context)->device)
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "allocate on a stream of the pool's device, and let the other "
                         "stream wait for that", "the pool is on device %d, but the stream is on device %d",
                         gxi_ordinal_of(*own), gxi_context_of(context)->ordinal);
@@ -14619,96 +14619,96 @@ static gpuexec_result gxi_alloc_from(gxi_call *call, const gpuexec_pool *from, c
 }
 /* The checked way. cu and address: what the driver returned on the fast path, where 0 means that there was no memory to
    record the allocation; cu -1: that was not tried. */
-static GXI_NOINLINE gpuexec_ptr gxi_alloc_on(const char *where, const gpuexec_pool *from, gpuexec_stream stream,
-                                             size_t bytes, int cu, gpuexec_ptr address) {
+static GXI_NOINLINE gpuexec_ptr gxi_alloc_on_slow(const char *where, const gpuexec_pool *from, gpuexec_stream stream,
+                                                  size_t bytes, int cu, gpuexec_ptr address) {
     const int tried = cu;
-    gxi_call this_call, *const call = gxi_call_on(&this_call, from ? "gpuexec_pool_alloc" : "gpuexec_alloc_on", where,
-                                                  stream.id);
+    gxi_call this_call, *const call = gxi_call_init_on(&this_call, from ? "gpuexec_pool_alloc" : "gpuexec_alloc_on", where,
+                                                       stream.id);
     const gxi_slot *slot, *context, *own;
     gxi_scope scope;
     void *pool = NULL;
     int pooled;
-    if (stream.id == GXI_CURRENT && !(call->stream = stream.id = gxi_current_in_current(call))) return 0;
+    if (stream.id == GXI_CURRENT && !(call->stream = stream.id = gxi_current_stream_any_context(call))) return 0;
     if (!(slot = gxi_begin_with_stream(call, stream)) ||
         !(context = gxi_get(call, slot->context, GXI_CONTEXT, "the stream's context")) ||
-        gxi_check_alloc(call, bytes, 1, 0, 0) || gxi_alloc_from(call, from, context, slot, &own, &pool) ||
+        gxi_check_alloc(call, bytes, 1, 0, 0) || gxi_pool_find_native(call, from, context, slot, &own, &pool) ||
         (pool ? gxi_enter_relaxed(call, slot, &scope) : gxi_enter(call, slot->cu_context, &scope)))
         return 0;
-    pooled = !pool ? 0 : gxi_captures(slot) ? GXI_OF_GRAPH : GXI_POOLED;
-    if (cu >= 0) gxi_said(call, "cuMemAllocFromPoolAsync", cu);
+    pooled = !pool ? 0 : gxi_capture_status_of(slot) ? GXI_OF_GRAPH : GXI_POOLED;
+    if (cu >= 0) gxi_call_set_cu(call, "cuMemAllocFromPoolAsync", cu);
     else if (pool)
-        cu = GXI_TRY_MAKE(address, cuMemAllocFromPoolAsync, (&address, bytes, pool, slot->is.stream.native));
+        cu = GXI_TRY_MAKE(address, cuMemAllocFromPoolAsync, (&address, bytes, pool, slot->data.stream.native));
     else cu = gxi_alloc_cu(call, bytes, 1, 0, NULL, &address);
     if (cu) {
         gxi_fail_pool_alloc(call, cu, context, own, pool, bytes);
         address = 0;
     } else if (tried == 0 || !gxi_range_add(address, bytes, context->id, where, GPUEXEC_MEMORY_DEVICE, pooled)) {
-        if (pool) GXI_BESIDE(cuMemFreeAsync, (address, slot->is.stream.native));
-        else GXI_BESIDE(cuMemFree, (address));
+        if (pool) GXI_TRY_TRACED(cuMemFreeAsync, (address, slot->data.stream.native));
+        else GXI_TRY_TRACED(cuMemFree, (address));
         gxi_fail_memory(call, "record an allocation of %lu bytes", (unsigned long)bytes);
         address = 0;
-    } else if (pooled == GXI_OF_GRAPH) gxi_capture_owns(slot, address);
+    } else if (pooled == GXI_OF_GRAPH) gxi_capture_add_memory(slot, address);
     gxi_leave(&scope);
     return address;
 }
 /* Looks them up. 0: a call on that stream needs its checks. */
-static GXI_NOINLINE int gxi_pooling_find(gxi_pooling *p, uint64_t stream, uint64_t from) {
-    const uint64_t ends = GXI_LOAD(&gxi.objects.ends);
+static GXI_NOINLINE int gxi_pool_lookup_find(gxi_pool_lookup *p, uint64_t stream, uint64_t from) {
+    const uint64_t closes = GXI_LOAD(&gxi.objects.closes);
     const gxi_slot *s = gxi_peek(stream, GXI_STREAM), *own = gxi_peek(from, GXI_POOL);
-    const gxi_slot *context = s && gxi_is_idle(s) ? gxi_peek(s->context, GXI_CONTEXT) : NULL;
-    p->ends = ~(uint64_t)0;
+    const gxi_slot *context = s && gxi_is_not_capturing(s) ? gxi_peek(s->context, GXI_CONTEXT) : NULL;
+    p->closes = ~(uint64_t)0;
     if (!context || (from && !own) || !GXI_HAS(cuCtxGetId)) return 0;
     p->pool = !from ? GXI_LOAD(&gxi_context_of(context)->pool)
-        : !own->borrowed && own->is.pool.device == gxi_context_of(context)->device ? own->is.pool.native : NULL;
+        : !own->borrowed && own->data.pool.device == gxi_context_of(context)->device ? own->data.pool.native : NULL;
     if (!p->pool) return 0;
-    p->ends = ends;
+    p->closes = closes;
     p->stream = stream;
     p->from = from;
     p->context = context->id;
-    p->native = s->is.stream.native;
-    p->open = GXI_LOAD(&s->is.stream.open);
+    p->native = s->data.stream.native;
+    p->open = GXI_LOAD(&s->data.stream.open);
     p->cu_context = s->cu_context;
     p->context_id = gxi_context_of(context)->id;
     return 1;
 }
-GXI_HOT int gxi_pools_on(const gxi_pooling *p, uint64_t stream) {
-    return p->stream == stream && p->ends == GXI_LOAD(&gxi.objects.ends) &&
-        !(GXI_GLANCE(&gxi.captures.careful) || gxi_thread.latched) &&
-        (!GXI_UNLIKELY(p->open) || gxi_is_idle_now(p->native));
+GXI_HOT int gxi_pool_lookup_matches(const gxi_pool_lookup *p, uint64_t stream) {
+    return p->stream == stream && p->closes == GXI_LOAD(&gxi.objects.closes) &&
+        !(GXI_LOAD_RELAXED(&gxi.captures.careful) || gxi_thread.latched) &&
+        (!GXI_UNLIKELY(p->open) || gxi_is_not_capturing_now(p->native));
 }
 /* The rest of an allocation without its checks: cu and address are the driver's. */
-static GXI_NOINLINE gpuexec_ptr gxi_alloc_else(const char *where, const gpuexec_pool *from, gpuexec_stream stream,
-                                               size_t bytes, int cu, gpuexec_ptr address) {
-    if (cu == 0 && !address) cu = GXI_MADE_NOTHING;
+static GXI_NOINLINE gpuexec_ptr gxi_alloc_on_commit(const char *where, const gpuexec_pool *from, gpuexec_stream stream,
+                                                    size_t bytes, int cu, gpuexec_ptr address) {
+    if (cu == 0 && !address) cu = GXI_CREATED_NOTHING;
     if (cu == 0 && gxi_range_add(address, bytes, gxi_thread.pooling.context, where, GPUEXEC_MEMORY_DEVICE, GXI_POOLED))
         return address;
-    return gxi_alloc_on(where, from, stream, bytes, cu, address);
+    return gxi_alloc_on_slow(where, from, stream, bytes, cu, address);
 }
 /* from: NULL for gpuexec's pool */
-GXI_HOT gpuexec_ptr gxi_alloc_fast(const char *where, const gpuexec_pool *from, gpuexec_stream stream, size_t bytes) {
-    gxi_pooling *const p = &gxi_thread.pooling;
+GXI_HOT gpuexec_ptr gxi_alloc_on_fast(const char *where, const gpuexec_pool *from, gpuexec_stream stream, size_t bytes) {
+    gxi_pool_lookup *const p = &gxi_thread.pooling;
     gpuexec_ptr address = 0;
     int cu = -1;
-    if ((!from || from->id) && bytes - 1 < GXI_MOST_MEMORY &&
-        ((gxi_pools_on(p, stream.id) && p->from == (from ? from->id : 0)) ||
-         gxi_pooling_find(p, stream.id, from ? from->id : 0))) {
-        GXI_RELAXED cu = gxi.cu.cuMemAllocFromPoolAsync(&address, bytes, p->pool, p->native);
-        if (cu == 0 && gxi_range_again(address, bytes, p->context, where)) return address;
+    if ((!from || from->id) && bytes - 1 < GXI_MAX_MEMORY_BYTES &&
+        ((gxi_pool_lookup_matches(p, stream.id) && p->from == (from ? from->id : 0)) ||
+         gxi_pool_lookup_find(p, stream.id, from ? from->id : 0))) {
+        GXI_IN_RELAXED_MODE cu = gxi.cu.cuMemAllocFromPoolAsync(&address, bytes, p->pool, p->native);
+        if (cu == 0 && gxi_range_reuse_fast(address, bytes, p->context, where)) return address;
     }
-    return gxi_alloc_else(where, from, stream, bytes, cu, address);
+    return gxi_alloc_on_commit(where, from, stream, bytes, cu, address);
 }
 GPUEXEC_API gpuexec_ptr gpuexec_alloc_on_at(const char *where, gpuexec_stream stream, size_t bytes) {
-    return gxi_alloc_fast(where, NULL, stream, bytes);
+    return gxi_alloc_on_fast(where, NULL, stream, bytes);
 }
 GPUEXEC_API gpuexec_ptr gpuexec_pool_alloc_at(const char *where, gpuexec_pool pool, gpuexec_stream stream,
                                               size_t bytes) {
-    return gxi_alloc_fast(where, &pool, stream, bytes);
+    return gxi_alloc_on_fast(where, &pool, stream, bytes);
 }
 /* cu: what the driver returned for the range, which has left the table. */
-static GXI_NOINLINE gpuexec_result gxi_free_on_else(const char *where, gpuexec_ptr address, const gxi_range *range,
-                                                    int cu, int captures) {
+static GXI_NOINLINE gpuexec_result gxi_free_on_finish(const char *where, gpuexec_ptr address, const gxi_range *range,
+                                                      int cu, int captures) {
     GXI_CALL(gpuexec_free_on, GXI_CLEANS);
-    gxi_said(call, "cuMemFreeAsync", cu);
+    gxi_call_set_cu(call, "cuMemFreeAsync", cu);
     if (range->bytes && cu == GXI_INVALID_VALUE) /* still allocated, because the driver has refused it */
         gxi_range_add(address, range->bytes, range->context, range->where, range->kind, range->pooled);
     if (cu == 0 || cu == GXI_DEINITIALIZED) return GPUEXEC_OK;
@@ -14718,7 +14718,7 @@ static GXI_NOINLINE gpuexec_result gxi_free_on_else(const char *where, gpuexec_p
     return gxi_fail_cu(call, captures ? "free it after the capture, where only memory that was allocated in a capture "
                        "can be freed" : NULL, "cannot free 0x%llx on the stream", (unsigned long long)address);
 }
-static GXI_NOINLINE gpuexec_result gxi_free_on(const char *where, gpuexec_stream stream, gpuexec_ptr address) {
+static GXI_NOINLINE gpuexec_result gxi_free_on_slow(const char *where, gpuexec_stream stream, gpuexec_ptr address) {
     gxi_range range;
     gxi_slot *slot;
     gxi_scope scope;
@@ -14727,60 +14727,60 @@ static GXI_NOINLINE gpuexec_result gxi_free_on(const char *where, gpuexec_stream
     memset(&range, 0, sizeof range);
     if (address == 0) return GPUEXEC_OK;
     if (stream.id == GXI_CURRENT &&
-        (gxi_check_release(call, address, GPUEXEC_MEMORY_DEVICE, &range) ||
-         !(stream.id = gxi_current_stream(call, range.context))))
-        return gxi_failed_with();
+        (gxi_check_free(call, address, GPUEXEC_MEMORY_DEVICE, &range) ||
+         !(stream.id = gxi_current_stream_get(call, range.context))))
+        return gxi_failed_result();
     if (!(slot = gxi_begin_with_stream(call, stream)) || gxi_enter_relaxed(call, slot, &scope))
-        return gxi_failed_with();
-    captures = gxi_captures(slot);
+        return gxi_failed_result();
+    captures = gxi_capture_status_of(slot);
     /* before the driver's call: once that has freed it, another thread may allocate at the same address */
     if (!gxi_range_remove_if(address, GPUEXEC_MEMORY_DEVICE, !captures, where, &range)) {
-        if (gxi_check_release(call, address, GPUEXEC_MEMORY_DEVICE, &range)) cu = -1;
+        if (gxi_check_free(call, address, GPUEXEC_MEMORY_DEVICE, &range)) cu = -1;
         else if (captures || range.pooled != GXI_OF_GRAPH) cu = -2;
-        else cu = GXI_TRY(cuMemFreeAsync, (address, slot->is.stream.native));
+        else cu = GXI_TRY(cuMemFreeAsync, (address, slot->data.stream.native));
         gxi_leave(&scope);
-        if (cu < 0) return cu == -1 ? gxi_failed_with() : gxi_fail_raced(call, address, "freed");
+        if (cu < 0) return cu == -1 ? gxi_failed_result() : gxi_fail_concurrent_free(call, address, "freed");
         range.bytes = 0;                         /* it is still in the table */
-        if (cu == 0) gxi_own_freed(address, where);
-        return gxi_free_on_else(where, address, &range, cu, 0);
+        if (cu == 0) gxi_owned_memory_freed(address, where);
+        return gxi_free_on_finish(where, address, &range, cu, 0);
     }
     if (!captures) GXI_HOOK(graphs_lose, (call, &range, NULL));
-    cu = GXI_TRY(cuMemFreeAsync, (address, slot->is.stream.native));
+    cu = GXI_TRY(cuMemFreeAsync, (address, slot->data.stream.native));
     gxi_leave(&scope);
-    return gxi_free_on_else(where, address, &range, cu, captures);
+    return gxi_free_on_finish(where, address, &range, cu, captures);
 }
-/* A free without the checks of gxi_free_on, unless `checks`, of a range that gxi.ranges.quick does not have. */
-static GXI_NOINLINE gpuexec_result gxi_free_slow(const char *where, gpuexec_stream stream, gpuexec_ptr address,
-                                                 int checks) {
+/* A free without the checks of gxi_free_on_slow, unless `checks`, of a range that gxi.ranges.quick does not have. */
+static GXI_NOINLINE gpuexec_result gxi_free_on_uncached(const char *where, gpuexec_stream stream, gpuexec_ptr address,
+                                                        int checks) {
     gxi_range range;
     int cu = 0;
     if (checks || !gxi_range_remove_if(address, GPUEXEC_MEMORY_DEVICE, 1, where, &range))
-        return gxi_free_on(where, stream, address);
-    GXI_RELAXED cu = gxi.cu.cuMemFreeAsync(address, gxi_thread.pooling.native);
-    return !cu ? GPUEXEC_OK : gxi_free_on_else(where, address, &range, cu, 0);
+        return gxi_free_on_slow(where, stream, address);
+    GXI_IN_RELAXED_MODE cu = gxi.cu.cuMemFreeAsync(address, gxi_thread.pooling.native);
+    return !cu ? GPUEXEC_OK : gxi_free_on_finish(where, address, &range, cu, 0);
 }
-static GXI_COLD gpuexec_result gxi_free_failed(const char *where, gpuexec_ptr address, int cu) {
-    const gxi_range range = gxi_range_rested(address);
-    return gxi_free_on_else(where, address, &range, cu, 0);
+static GXI_COLD gpuexec_result gxi_free_on_failed(const char *where, gpuexec_ptr address, int cu) {
+    const gxi_range range = gxi_range_of_freed(address);
+    return gxi_free_on_finish(where, address, &range, cu, 0);
 }
 /* Whether graphs may use the memory there; its size is known from gxi.ranges.quick, or not at all. */
-static GXI_NOINLINE int gxi_graphs_use_it(uint64_t address) {
-    const gxi_range *const r = gxi_quick(address);
+static GXI_NOINLINE int gxi_graphs_use_slow(uint64_t address) {
+    const gxi_range *const r = gxi_quick_range_of(address);
     return GXI_LOAD(&r->lo) != address || GXI_LOAD(&gxi.hooks.graphs_use)(address, GXI_LOAD(&r->bytes));
 }
-GXI_HOT int gxi_graphs_use(uint64_t address) {
-    return GXI_UNLIKELY(GXI_LOAD(&gxi.graphs.named) || GXI_LOAD(&gxi.graphs.unlisted)) && gxi_graphs_use_it(address);
+GXI_HOT int gxi_graphs_use_fast(uint64_t address) {
+    return GXI_UNLIKELY(GXI_LOAD(&gxi.graphs.named) || GXI_LOAD(&gxi.graphs.unlisted)) && gxi_graphs_use_slow(address);
 }
 GPUEXEC_API gpuexec_result gpuexec_free_on_at(const char *where, gpuexec_stream stream, gpuexec_ptr address) {
-    gxi_pooling *const p = &gxi_thread.pooling;
+    gxi_pool_lookup *const p = &gxi_thread.pooling;
     unsigned long long id = 0;                   /* like all clean-up, it first checks that the context still exists */
     int cu = 0;
-    if (gxi_graphs_use(address) || !(gxi_pools_on(p, stream.id) || gxi_pooling_find(p, stream.id, 0)) ||
+    if (gxi_graphs_use_fast(address) || !(gxi_pool_lookup_matches(p, stream.id) || gxi_pool_lookup_find(p, stream.id, 0)) ||
         gxi.cu.cuCtxGetId(p->cu_context, &id) || id != p->context_id)
-        return gxi_free_slow(where, stream, address, 1);
-    if (!gxi_range_rest(address, where)) return gxi_free_slow(where, stream, address, 0);
-    GXI_RELAXED cu = gxi.cu.cuMemFreeAsync(address, p->native);
-    return cu ? gxi_free_failed(where, address, cu) : GPUEXEC_OK;
+        return gxi_free_on_uncached(where, stream, address, 1);
+    if (!gxi_range_free_fast(address, where)) return gxi_free_on_uncached(where, stream, address, 0);
+    GXI_IN_RELAXED_MODE cu = gxi.cu.cuMemFreeAsync(address, p->native);
+    return cu ? gxi_free_on_failed(where, address, cu) : GPUEXEC_OK;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -14799,7 +14799,7 @@ GPUEXEC_API gpuexec_ptr gpuexec_alloc_managed_at(const char *where, gpuexec_cont
     if (desc && gxi_check_desc(call, "gpuexec_managed_desc", desc->start_canary, desc->end_canary)) return 0;
     if (!(slot = gxi_begin_with_context(call, context)) || gxi_check_alloc(call, bytes, 1, 0, 0)) return 0;
     ordinal = gxi_context_of(slot)->ordinal;
-    if (gxi_attributes(call, gxi_context_of(slot)->device, NULL, attributes, 2, has)) {
+    if (gxi_query_attributes(call, gxi_context_of(slot)->device, NULL, attributes, 2, has)) {
         gxi_fail_device(call, ordinal);
         return 0;
     }
@@ -14825,7 +14825,7 @@ GPUEXEC_API gpuexec_ptr gpuexec_alloc_managed_at(const char *where, gpuexec_cont
         gxi_fail_alloc(call, cu, slot, bytes, GPUEXEC_MEMORY_MANAGED, NULL);
         address = 0;
     } else if (!gxi_range_add(address, bytes, context.id, where, GPUEXEC_MEMORY_MANAGED, 0)) {
-        GXI_BESIDE(cuMemFree, (address));
+        GXI_TRY_TRACED(cuMemFree, (address));
         gxi_fail_memory(call, "record an allocation of %lu bytes", (unsigned long)bytes);
         address = 0;
     }
@@ -14839,9 +14839,9 @@ static gpuexec_result gxi_check_managed(gxi_call *call, gpuexec_ptr address, siz
                                         gxi_scope *scope) {
     gpuexec_pointer_info info;
     if (scope) memset(scope, 0, sizeof *scope);
-    if (gxi_begin(call)) return gxi_failed_with();
+    if (gxi_begin(call)) return gxi_failed_result();
     if (bytes == 0) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the range has 0 bytes");
-    if (gxi_pointer(call, address, &info))
+    if (gxi_pointer_query(call, address, &info))
         return gxi_fail_cu(call, NULL, "cannot query pointer 0x%llx", (unsigned long long)address);
     if (info.kind != GPUEXEC_MEMORY_MANAGED)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "allocate it with gpuexec_alloc_managed",
@@ -14853,12 +14853,12 @@ static gpuexec_result gxi_check_managed(gxi_call *call, gpuexec_ptr address, siz
                         info.bytes - (address - info.base) == 1 ? " remains" : "s remain", (unsigned long long)address,
                         (unsigned long long)info.bytes, GXI_PART(", allocated at ", info.where),
                         (unsigned long long)bytes);
-    if (gxi_device(call, info.device, device)) return gxi_failed_with();
-    return scope && gxi_enter_any(call, info.device, scope)
+    if (gxi_device_open(call, info.device, device)) return gxi_failed_result();
+    return scope && gxi_enter_on_device(call, info.device, scope)
         ? gxi_fail_cu(call, NULL, "cannot make a context on device %d current", info.device) : GPUEXEC_OK;
 }
 static gpuexec_result gxi_need_concurrent(gxi_call *call, int device, int *has) {
-    return gxi_attribute(call, device, GXI_DEV_CONCURRENT_MANAGED_ACCESS, has)
+    return gxi_device_attribute(call, device, GXI_DEV_CONCURRENT_MANAGED_ACCESS, has)
         ? gxi_fail_device(call, gxi_ordinal_of_device(call, device)) : GPUEXEC_OK;
 }
 /* The driver's location. Fails for one that is not valid, or that a driver before CUDA 12.2 does not know. */
@@ -14866,19 +14866,19 @@ static gpuexec_result gxi_location_of(gxi_call *call, int location, int newer, g
     out->type = location >= 0 ? GXI_MEM_LOCATION_TYPE_DEVICE : location == GPUEXEC_HOST ? GXI_MEM_LOCATION_TYPE_HOST
         : location == GPUEXEC_NUMA_CURRENT ? GXI_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT : GXI_MEM_LOCATION_TYPE_HOST_NUMA;
     out->id = 0;
-    if (location >= 0) return gxi_device(call, location, &out->id);
+    if (location >= 0) return gxi_device_open(call, location, &out->id);
     if (out->type == GXI_MEM_LOCATION_TYPE_HOST_NUMA) out->id = GPUEXEC_NUMA(location);              /* its inverse */
     if (location == GPUEXEC_NOWHERE || out->id < 0)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass a device's ordinal, GPUEXEC_HOST or GPUEXEC_NUMA(node)",
                         "%d is not a location", location);
     return out->type == GXI_MEM_LOCATION_TYPE_HOST || newer ? GPUEXEC_OK
-        : gxi_fail_old(call, "pass GPUEXEC_HOST", "a NUMA node as a location needs", 12020);
+        : gxi_fail_old_driver(call, "pass GPUEXEC_HOST", "a NUMA node as a location needs", 12020);
 }
 /* Fails unless the devices migrate pages on request: that of the memory or stream, and that of the location. */
 static gpuexec_result gxi_check_migration(gxi_call *call, int device, const gxi_location *to, const char *what) {
     const int devices[] = { device, to->type == GXI_MEM_LOCATION_TYPE_DEVICE ? to->id : device };
     int i, has = 1;
-    for (i = 0; i < 2 && has; i++) if (gxi_need_concurrent(call, devices[i], &has)) return gxi_failed_with();
+    for (i = 0; i < 2 && has; i++) if (gxi_need_concurrent(call, devices[i], &has)) return gxi_failed_result();
     return has ? GPUEXEC_OK
         : gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "leave this call out: managed memory works without it",
                    "device %d cannot %s managed memory: CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS is 0",
@@ -14905,12 +14905,12 @@ GPUEXEC_API gpuexec_result gpuexec_managed_prefetch_at(const char *where, gpuexe
         gxi_check_migration(call, gxi_context_of(context)->device, &to, "prefetch") ||
         gxi_check_capture(call, slot, "prefetch", "prefetch before the capture, or between launches of the graph") ||
         gxi_enter_relaxed(call, slot, &scope))
-        return gxi_failed_with();
+        return gxi_failed_result();
     /* not through GXI_TRY, which makes a number of each argument */
     cu = GXI_HAS(cuMemPrefetchAsync_12020)
-        ? gxi_returned(call, "cuMemPrefetchAsync", gxi.cu.cuMemPrefetchAsync_12020(address, bytes, to, 0,
-                       slot->is.stream.native), GXI_NUMBERS(address, bytes, to.type, to.id))
-        : GXI_TRY(cuMemPrefetchAsync, (address, bytes, gxi_old_location(&to), slot->is.stream.native));
+        ? gxi_call_record(call, "cuMemPrefetchAsync", gxi.cu.cuMemPrefetchAsync_12020(address, bytes, to, 0,
+                       slot->data.stream.native), GXI_NUMBERS(address, bytes, to.type, to.id))
+        : GXI_TRY(cuMemPrefetchAsync, (address, bytes, gxi_old_location(&to), slot->data.stream.native));
     gxi_leave(&scope);
     return cu ? gxi_fail_cu(call, gxi_location_cure(location), "cannot prefetch %llu bytes at 0x%llx to location %d",
                             (unsigned long long)bytes, (unsigned long long)address, location) : GPUEXEC_OK;
@@ -14928,14 +14928,14 @@ GPUEXEC_API gpuexec_result gpuexec_managed_advise_at(const char *where, gpuexec_
     if (gxi_begin(call) ||
         gxi_location_of(call, placed ? location : GPUEXEC_HOST, GXI_HAS(cuMemAdvise_12020), &to) ||
         gxi_check_managed(call, address, bytes, &device, &scope))
-        return gxi_failed_with();
+        return gxi_failed_result();
     if (placed && gxi_check_migration(call, device, &to, "place")) {
         gxi_leave(&scope);
-        return gxi_failed_with();
+        return gxi_failed_result();
     }
     cu = GXI_HAS(cuMemAdvise_12020)
-        ? gxi_returned(call, "cuMemAdvise", gxi.cu.cuMemAdvise_12020(address, bytes, (int)advice, to),
-                       GXI_NUMBERS(address, bytes, advice, to.type, to.id))
+        ? gxi_call_record(call, "cuMemAdvise", gxi.cu.cuMemAdvise_12020(address, bytes, (int)advice, to),
+                          GXI_NUMBERS(address, bytes, advice, to.type, to.id))
         : GXI_TRY(cuMemAdvise, (address, bytes, (int)advice, gxi_old_location(&to)));
     gxi_leave(&scope);
     return !cu ? GPUEXEC_OK
@@ -14951,7 +14951,7 @@ GPUEXEC_API gpuexec_result gpuexec_managed_attach_at(const char *where, gpuexec_
     int device, cu;
     GXI_CALL_ON(stream, gpuexec_managed_attach);
     if (!(slot = gxi_begin_with_stream(call, stream)) || gxi_check_managed(call, address, 1, &device, NULL))
-        return gxi_failed_with();
+        return gxi_failed_result();
     if (attachment != GPUEXEC_ATTACH_ALL && attachment != GPUEXEC_ATTACH_HOST && attachment != GPUEXEC_ATTACH_STREAM)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%d is not a gpuexec_attachment", (int)attachment);
     if (attachment == GPUEXEC_ATTACH_STREAM && slot->legacy)
@@ -14959,13 +14959,13 @@ GPUEXEC_API gpuexec_result gpuexec_managed_attach_at(const char *where, gpuexec_
                         "memory cannot be attached to a default stream");
     if (gxi_check_capture(call, slot, "attach memory", "attach it before the capture") ||
         gxi_enter_relaxed(call, slot, &scope))
-        return gxi_failed_with();
-    cu = GXI_TRY(cuStreamAttachMemAsync, (slot->is.stream.native, address, 0, (unsigned)attachment));
+        return gxi_failed_result();
+    cu = GXI_TRY(cuStreamAttachMemAsync, (slot->data.stream.native, address, 0, (unsigned)attachment));
     gxi_leave(&scope);
     return cu ? gxi_fail_cu(call, "pass the address at which the memory begins", "cannot attach the managed memory at "
                             "0x%llx", (unsigned long long)address) : GPUEXEC_OK;
 }
-static int gxi_location_is(int type, int id) {
+static int gxi_location_ordinal(int type, int id) {
     return type == GXI_MEM_LOCATION_TYPE_DEVICE ? id : type == GXI_MEM_LOCATION_TYPE_HOST ? GPUEXEC_HOST
         : type == GXI_MEM_LOCATION_TYPE_HOST_NUMA ? GPUEXEC_NUMA(id)
         : type == GXI_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT ? GPUEXEC_NUMA_CURRENT : GPUEXEC_NOWHERE;
@@ -14986,7 +14986,7 @@ GPUEXEC_API gpuexec_result gpuexec_managed_get_info_at(const char *where, gpuexe
     GXI_CALL(gpuexec_managed_get_info, GXI_QUERIES);
     if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
-    if (gxi_check_managed(call, address, bytes, &device, &scope)) return gxi_failed_with();
+    if (gxi_check_managed(call, address, bytes, &device, &scope)) return gxi_failed_result();
     newer = gxi.driver.version >= 12020;
     for (i = 0; i < ALL; i++) {
         sizes[i] = sizeof *found;
@@ -14994,7 +14994,7 @@ GPUEXEC_API gpuexec_result gpuexec_managed_get_info_at(const char *where, gpuexe
     }
     sizes[1] = sizeof info->accessed_by;
     values[1] = info->accessed_by;
-    cu = gxi_attribute(call, device, GXI_DEV_CONCURRENT_MANAGED_ACCESS, &info->concurrent);
+    cu = gxi_device_attribute(call, device, GXI_DEV_CONCURRENT_MANAGED_ACCESS, &info->concurrent);
     if (!cu)
         cu = GXI_TRY(cuMemRangeGetAttributes, (values, sizes, attributes, newer ? (size_t)ALL : 4, address, bytes));
     gxi_leave(&scope);
@@ -15002,20 +15002,20 @@ GPUEXEC_API gpuexec_result gpuexec_managed_get_info_at(const char *where, gpuexe
         return gxi_fail_cu(call, NULL, "cannot query %llu bytes of managed memory at 0x%llx", (unsigned long long)bytes,
                            (unsigned long long)address);
     info->read_mostly = found[0];
-    info->preferred = newer ? gxi_location_is(found[4], found[5]) : found[2];
-    info->last_prefetch = newer ? gxi_location_is(found[6], found[7]) : found[3];
+    info->preferred = newer ? gxi_location_ordinal(found[4], found[5]) : found[2];
+    info->last_prefetch = newer ? gxi_location_ordinal(found[6], found[7]) : found[3];
     return GPUEXEC_OK;
 }
 
-/* Whether the stream has pending work. Streams that capture run nothing. gxi_tables is held. */
-static int gxi_is_busy_held(const gxi_slot *stream) {
+/* Whether the stream has pending work. Streams that capture run nothing. gxi_tables_mutex is held. */
+static int gxi_is_busy_locked(const gxi_slot *stream) {
     struct CUctx_st *popped;
     uint64_t id;
     int cu = 0;
-    if (gxi_lives_held(stream) <= 0 || gxi_capture_info(stream, &id)) return 0;
-    GXI_RELAXED {
+    if (gxi_stream_context_lives_locked(stream) <= 0 || gxi_capture_info(stream, &id)) return 0;
+    GXI_IN_RELAXED_MODE {
         if ((cu = gxi.cu.cuCtxPushCurrent(stream->cu_context)) == 0) {
-            cu = gxi.cu.cuStreamQuery(stream->is.stream.native);
+            cu = gxi.cu.cuStreamQuery(stream->data.stream.native);
             gxi.cu.cuCtxPopCurrent(&popped);
         }
     }
@@ -15025,14 +15025,14 @@ static int gxi_is_busy_held(const gxi_slot *stream) {
    other threads may destroy their streams and close their contexts. */
 static int gxi_busy_stream(int device, gxi_slot *stream) {
     const gxi_slot *c, *s = NULL;
-    gxi_lock(&gxi_tables);
-    for (c = gxi_first_held(&gxi.objects.first[GXI_CONTEXT]); c && !s; c = gxi_next_held(c)) {
+    gxi_lock(&gxi_tables_mutex);
+    for (c = gxi_first_locked(&gxi.objects.first[GXI_CONTEXT]); c && !s; c = gxi_next_locked(c)) {
         if (gxi_context_of(c)->device != device) continue;
-        s = gxi_first_held(&gxi_context_of(c)->first[GXI_STREAM]);
-        while (s && !gxi_is_busy_held(s)) s = gxi_next_held(s);
+        s = gxi_first_locked(&gxi_context_of(c)->first[GXI_STREAM]);
+        while (s && !gxi_is_busy_locked(s)) s = gxi_next_locked(s);
     }
     if (s) *stream = *s;
-    gxi_unlock(&gxi_tables);
+    gxi_unlock(&gxi_tables_mutex);
     return s != NULL;
 }
 GPUEXEC_API void *gpuexec_managed_host_at(const char *where, gpuexec_ptr address) {
@@ -15044,7 +15044,7 @@ GPUEXEC_API void *gpuexec_managed_host_at(const char *where, gpuexec_ptr address
     if (concurrent || !gxi_busy_stream(device, &busy)) return (void *)(uintptr_t)address;
     gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "wait first: gpuexec_context_sync", "device %d does not let the host access "
              "managed memory while it works (CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS is 0), and the stream "
-             "created at %s has pending work", gxi_ordinal_of(&busy), gxi_place(busy.where));
+             "created at %s has pending work", gxi_ordinal_of(&busy), gxi_place_text(busy.where));
     return NULL;
 }
 
@@ -15053,19 +15053,19 @@ GPUEXEC_API void *gpuexec_managed_host_at(const char *where, gpuexec_ptr address
 
 static uint64_t gxi_event_new(gxi_call *call, const gxi_slot *context, struct CUevent_st *native, int adopted,
                               int no_timing) {
-    gxi_slot made = gxi_made(context, context->id, adopted);
+    gxi_slot made = gxi_slot_template(context, context->id, adopted);
     uint64_t id;
-    made.is.event.native = native;
+    made.data.event.native = native;
     made.no_timing = no_timing != 0;
-    made.is.event.recorded = adopted != 0;
+    made.data.event.recorded = adopted != 0;
     id = gxi_new(call, GXI_EVENT, &made, &gxi_context_of(context)->first[GXI_EVENT]);
-    if (adopted) gxi_event_flag(id, GXI_RECORDABLE);
+    if (adopted) gxi_event_set_flag(id, GXI_RECORDABLE);
     return id;
 }
 
-static int gxi_event_end(gxi_call *call, gxi_slot *old) {
-    if (old->is.event.flags & GXI_IN_GRAPH) GXI_LOAD(&gxi.hooks.graphs_lose)(call, NULL, old);
-    return old->adopted ? 0 : GXI_TRY(cuEventDestroy, (old->is.event.native));
+static int gxi_event_destroy(gxi_call *call, gxi_slot *old) {
+    if (old->data.event.flags & GXI_IN_GRAPH) GXI_LOAD(&gxi.hooks.graphs_lose)(call, NULL, old);
+    return old->adopted ? 0 : GXI_TRY(cuEventDestroy, (old->data.event.native));
 }
 
 /* Creates an event in the current context. 0 after a failure. */
@@ -15080,7 +15080,7 @@ static uint64_t gxi_event_make(gxi_call *call, const gxi_slot *context, const gp
         return 0;
     }
     id = gxi_event_new(call, context, native, 0, no_timing != 0);
-    if (!id) GXI_BESIDE(cuEventDestroy, (native));
+    if (!id) GXI_TRY_TRACED(cuEventDestroy, (native));
     else gxi_peek(id, GXI_EVENT)->interprocess = shared != 0;
     return id;
 }
@@ -15091,11 +15091,11 @@ GPUEXEC_API gpuexec_event gpuexec_event_create_at(const char *where, gpuexec_con
     gxi_scope scope;
     GXI_CALL(gpuexec_event_create, GXI_MAKES);
     if (!(desc && gxi_check_desc(call, "gpuexec_event_desc", desc->start_canary, desc->end_canary)) &&
-        (slot = gxi_begin_in(call, context, &scope)) != NULL) {
+        (slot = gxi_begin_in_context(call, context, &scope)) != NULL) {
         handle.id = gxi_event_make(call, slot, desc);
         gxi_leave(&scope);
     }
-    handle.id = gxi_or_failed(handle.id, GXI_EVENT);
+    handle.id = gxi_id_or_failed(handle.id, GXI_EVENT);
     return handle;
 }
 
@@ -15106,83 +15106,83 @@ GPUEXEC_API gpuexec_event gpuexec_event_from_native_at(const char *where, gpuexe
     GXI_CALL(gpuexec_event_from_native, GXI_MAKES);
     slot = gxi_begin_with_context(call, context);
     if (slot && !gxi_is_null(call, native, "the CUevent")) handle.id = gxi_event_new(call, slot, native, 1, 0);
-    handle.id = gxi_or_failed(handle.id, GXI_EVENT);
+    handle.id = gxi_id_or_failed(handle.id, GXI_EVENT);
     return handle;
 }
 
-static gxi_slot *gxi_find_event(gxi_call *call, gpuexec_event event, const char *is) {
-    return gxi_get(call, event.id, GXI_EVENT, is);
+static gxi_slot *gxi_find_event(gxi_call *call, gpuexec_event event, const char *role) {
+    return gxi_get(call, event.id, GXI_EVENT, role);
 }
 
-static gxi_slot *gxi_begin_with_event(gxi_call *call, gpuexec_event event, const char *is) {
-    return gxi_begin_with(call, event.id, GXI_EVENT, is);
+static gxi_slot *gxi_begin_with_event(gxi_call *call, gpuexec_event event, const char *role) {
+    return gxi_begin_with(call, event.id, GXI_EVENT, role);
 }
 
 GPUEXEC_API struct CUevent_st *gpuexec_event_native(gpuexec_event event) {
-    const gxi_slot *slot = gxi_queried("gpuexec_event_native", event.id, GXI_EVENT, "the event");
-    if (slot) gxi_event_flag(event.id, GXI_RECORDABLE);
-    return slot ? slot->is.event.native : NULL;
+    const gxi_slot *slot = gxi_get_to_query("gpuexec_event_native", event.id, GXI_EVENT, "the event");
+    if (slot) gxi_event_set_flag(event.id, GXI_RECORDABLE);
+    return slot ? slot->data.event.native : NULL;
 }
 /* Fails if the event was last recorded in a capture: only streams can wait for it, in that capture. */
-static GXI_NOINLINE gpuexec_result gxi_event_captured(gxi_call *call, const gxi_slot *event, const char *is) {
-    if (GXI_LOAD(&event->is.event.recorded) != GXI_CAPTURED) return GPUEXEC_OK;
+static GXI_NOINLINE gpuexec_result gxi_check_not_captured(gxi_call *call, const gxi_slot *event, const char *role) {
+    if (GXI_LOAD(&event->data.event.recorded) != GXI_CAPTURED) return GPUEXEC_OK;
     return gxi_fail(call, GPUEXEC_CAPTURING, "record it outside the capture, or record another event after launching "
                     "the graph", "%s was last recorded in a capture: it is a point in the graph, and is never reached",
-                    is);
+                    role);
 }
-static gpuexec_result gxi_event_record(gxi_call *call, gpuexec_event event, gpuexec_stream stream, int cu) {
+static gpuexec_result gxi_event_record_checked(gxi_call *call, gpuexec_event event, gpuexec_stream stream, int cu) {
     gxi_slot *e, *slot;
     gpuexec_result result;
-    if (!(e = gxi_begin_with_event(call, event, "the event"))) return gxi_failed_with();
-    if (stream.id == GXI_CURRENT && !(call->stream = stream.id = gxi_current_stream(call, e->context)))
-        return gxi_failed_with();
-    if (!(slot = gxi_find_stream(call, stream))) return gxi_failed_with();
+    if (!(e = gxi_begin_with_event(call, event, "the event"))) return gxi_failed_result();
+    if (stream.id == GXI_CURRENT && !(call->stream = stream.id = gxi_current_stream_get(call, e->context)))
+        return gxi_failed_result();
+    if (!(slot = gxi_find_stream(call, stream))) return gxi_failed_result();
     if (e->cu_context != slot->cu_context)
         return gxi_fail_contexts(call, "record it on a stream of its context, then make the other stream wait for it",
                                  "the event", e, "the stream", slot);
-    result = gxi_stream_records(call, slot, e->is.event.native, "cannot record the event", cu);
-    if (!result) GXI_STORE(&e->is.event.recorded, gxi_captures(slot) ? GXI_CAPTURED : 1);
+    result = gxi_stream_record_event(call, slot, e->data.event.native, "cannot record the event", cu);
+    if (!result) GXI_STORE(&e->data.event.recorded, gxi_capture_status_of(slot) ? GXI_CAPTURED : 1);
     return result;
 }
-static GXI_NOINLINE gpuexec_result gxi_event_record_else(const char *where, gpuexec_event event, gpuexec_stream stream,
+static GXI_NOINLINE gpuexec_result gxi_event_record_slow(const char *where, gpuexec_event event, gpuexec_stream stream,
                                                          int cu) {
     gpuexec_result result;
     gxi_slot *e;
     GXI_CALL_ON(stream, gpuexec_event_record);
-    result = gxi_event_record(call, event, stream, cu);
+    result = gxi_event_record_checked(call, event, stream, cu);
     if (result && (e = gxi_peek(event.id, GXI_EVENT)) != NULL) {     /* also if the latch refused it */
-        GXI_STORE(&e->is.event.refused_at, where);
-        GXI_STORE(&e->is.event.recorded, (uint32_t)result);
+        GXI_STORE(&e->data.event.refused_at, where);
+        GXI_STORE(&e->data.event.recorded, (uint32_t)result);
     }
     return result;
 }
-GXI_HOT gpuexec_result gxi_event_record_straight(const char *where, gxi_slot *e, const gxi_slot *s) {
+GXI_HOT gpuexec_result gxi_event_record_enqueue(const char *where, gxi_slot *e, const gxi_slot *s) {
     gpuexec_event event;
     gpuexec_stream stream;
     int cu;
-    GXI_STORE(&e->is.event.refused_at, where);
-    cu = gxi.cu.cuEventRecord(e->is.event.native, s->is.stream.native);
+    GXI_STORE(&e->data.event.refused_at, where);
+    cu = gxi.cu.cuEventRecord(e->data.event.native, s->data.stream.native);
     if (cu == 0) {
-        GXI_STORE(&e->is.event.recorded, 1);
+        GXI_STORE(&e->data.event.recorded, 1);
         return GPUEXEC_OK;
     }
     event.id = e->id;                            /* read back, like in gpuexec_launch */
     stream.id = s->id;
-    return gxi_event_record_else(GXI_LOAD(&e->is.event.refused_at), event, stream, cu);
+    return gxi_event_record_slow(GXI_LOAD(&e->data.event.refused_at), event, stream, cu);
 }
-static GXI_NOINLINE gpuexec_result gxi_event_record_idle(const char *where, gpuexec_event event,
-                                                         gpuexec_stream stream) {
+static GXI_NOINLINE gpuexec_result gxi_event_record_not_capturing(const char *where, gpuexec_event event,
+                                                                  gpuexec_stream stream) {
     gxi_slot *const e = gxi_peek(event.id, GXI_EVENT);
     const gxi_slot *const s = gxi_peek(stream.id, GXI_STREAM);
-    return e && s && e->cu_context == s->cu_context && !e->borrowed && gxi_is_idle(s)
-        ? gxi_event_record_straight(where, e, s) : gxi_event_record_else(where, event, stream, -1);
+    return e && s && e->cu_context == s->cu_context && !e->borrowed && gxi_is_not_capturing(s)
+        ? gxi_event_record_enqueue(where, e, s) : gxi_event_record_slow(where, event, stream, -1);
 }
 GPUEXEC_API gpuexec_result gpuexec_event_record_at(const char *where, gpuexec_event event, gpuexec_stream stream) {
     gxi_slot *e = gxi_peek_inline(event.id, GXI_EVENT);
     const gxi_slot *s = gxi_peek_inline(stream.id, GXI_STREAM);
     if (!e || !s || e->cu_context != s->cu_context || !gxi_is_plain(s) || e->borrowed)
-        return gxi_event_record_idle(where, event, stream);
-    return gxi_event_record_straight(where, e, s);
+        return gxi_event_record_not_capturing(where, event, stream);
+    return gxi_event_record_enqueue(where, e, s);
 }
 /* Creates an event and records it. 0 after a failure. */
 static uint64_t gxi_stream_record(gxi_call *call, gpuexec_stream stream, const gpuexec_event_desc *desc) {
@@ -15195,11 +15195,11 @@ static uint64_t gxi_stream_record(gxi_call *call, gpuexec_stream stream, const g
     if (gxi_enter(call, slot->cu_context, &scope)) return 0;
     id = gxi_event_make(call, context, desc);
     e = gxi_peek(id, GXI_EVENT);
-    if (e && GXI_TRY(cuEventRecord, (e->is.event.native, slot->is.stream.native))) {
+    if (e && GXI_TRY(cuEventRecord, (e->data.event.native, slot->data.stream.native))) {
         gxi_fail_cu(call, NULL, "cannot record the event");
-        gxi_destroy(call, e);
+        gxi_slot_destroy(call, e);
         id = 0;
-    } else if (e) GXI_STORE(&e->is.event.recorded, gxi_captures(slot) ? GXI_CAPTURED : 1);
+    } else if (e) GXI_STORE(&e->data.event.recorded, gxi_capture_status_of(slot) ? GXI_CAPTURED : 1);
     gxi_leave(&scope);
     return id;
 }
@@ -15207,7 +15207,7 @@ GPUEXEC_API gpuexec_event gpuexec_stream_record_at(const char *where, gpuexec_st
                                                    const gpuexec_event_desc *desc) {
     gpuexec_event handle;
     GXI_CALL_ON(stream, gpuexec_stream_record);
-    handle.id = gxi_or_failed(gxi_stream_record(call, stream, desc), GXI_EVENT);
+    handle.id = gxi_id_or_failed(gxi_stream_record(call, stream, desc), GXI_EVENT);
     return handle;
 }
 GPUEXEC_API gpuexec_result gpuexec_event_sync_at(const char *where, gpuexec_event event) {
@@ -15215,35 +15215,35 @@ GPUEXEC_API gpuexec_result gpuexec_event_sync_at(const char *where, gpuexec_even
     int cu = 0;
     GXI_CALL(gpuexec_event_sync, GXI_WAITS);
     if (gxi_begin(call) || !(slot = gxi_find_event(call, event, "the event")) ||
-        gxi_event_refused(call, slot, "the event") || gxi_event_captured(call, slot, "the event"))
-        return gxi_take();
-    GXI_RELAXED cu = GXI_TRY(cuEventSynchronize, (slot->is.event.native));
-    gxi_waited(call, cu, slot, "the event");
-    return gxi_take();
+        gxi_check_event_record(call, slot, "the event") || gxi_check_not_captured(call, slot, "the event"))
+        return gxi_take_error();
+    GXI_IN_RELAXED_MODE cu = GXI_TRY(cuEventSynchronize, (slot->data.event.native));
+    gxi_wait_finish(call, cu, slot, "the event");
+    return gxi_take_error();
 }
 GPUEXEC_API gpuexec_result gpuexec_event_query_at(const char *where, gpuexec_event event) {
     gxi_slot *slot;
     int cu = 0;
     GXI_CALL(gpuexec_event_query, GXI_QUERIES);
-    if (!(slot = gxi_begin_with_event(call, event, "the event")) || gxi_event_refused(call, slot, "the event") ||
-        gxi_event_captured(call, slot, "the event"))
-        return gxi_failed_with();
-    GXI_RELAXED cu = GXI_TRY(cuEventQuery, (slot->is.event.native));
+    if (!(slot = gxi_begin_with_event(call, event, "the event")) || gxi_check_event_record(call, slot, "the event") ||
+        gxi_check_not_captured(call, slot, "the event"))
+        return gxi_failed_result();
+    GXI_IN_RELAXED_MODE cu = GXI_TRY(cuEventQuery, (slot->data.event.native));
     if (cu == GXI_CU_NOT_READY) return GPUEXEC_NOT_READY;
     return cu ? gxi_fail_cu(call, NULL, "cannot query the event") : GPUEXEC_OK;
 }
 static gpuexec_result gxi_check_elapsed(gxi_call *call, const gxi_slot *a, const gxi_slot *b) {
-    if (gxi_event_refused(call, a, "the start event") || gxi_event_refused(call, b, "the stop event") ||
-        gxi_event_captured(call, a, "the start event") || gxi_event_captured(call, b, "the stop event"))
-        return gxi_failed_with();
+    if (gxi_check_event_record(call, a, "the start event") || gxi_check_event_record(call, b, "the stop event") ||
+        gxi_check_not_captured(call, a, "the start event") || gxi_check_not_captured(call, b, "the stop event"))
+        return gxi_failed_result();
     if (a->no_timing || b->no_timing)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "create it without gpuexec_event_desc.no_timing",
                         "the %s event was created without timing",
                         a->no_timing ? "start" : "stop");
-    if (!GXI_LOAD(&a->is.event.recorded) || !GXI_LOAD(&b->is.event.recorded))
+    if (!GXI_LOAD(&a->data.event.recorded) || !GXI_LOAD(&b->data.event.recorded))
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "record both events with gpuexec_event_record",
                         "the %s event was never recorded",
-                        GXI_LOAD(&a->is.event.recorded) ? "stop" : "start");
+                        GXI_LOAD(&a->data.event.recorded) ? "stop" : "start");
     if (a->cu_context == b->cu_context) return GPUEXEC_OK;
     return gxi_fail_contexts(call, "measure within one context", "the start event", a, "the stop event", b);
 }
@@ -15255,14 +15255,14 @@ GPUEXEC_API double gpuexec_event_elapsed_ms_at(const char *where, gpuexec_event 
     if (!(a = gxi_begin_with_event(call, start, "the start event")) ||
         !(b = gxi_find_event(call, stop, "the stop event")) || gxi_check_elapsed(call, a, b))
         return -1.0;
-    cu = GXI_TRY(cuEventElapsedTime, (&ms, a->is.event.native, b->is.event.native));
+    cu = GXI_TRY(cuEventElapsedTime, (&ms, a->data.event.native, b->data.event.native));
     if (cu == 0 && ms >= 0) return (double)ms;
     if (cu == 0)
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass the earlier event first",
                  "the stop event was reached %g ms before the start event", -(double)ms);
     else if (cu == GXI_CU_NOT_READY)
         gxi_fail_cu(call, "call gpuexec_event_sync(stop) first", "the %s event has not been reached yet",
-                    GXI_BESIDE(cuEventQuery, (a->is.event.native)) == GXI_CU_NOT_READY ? "start" : "stop");
+                    GXI_TRY_TRACED(cuEventQuery, (a->data.event.native)) == GXI_CU_NOT_READY ? "start" : "stop");
     else
         gxi_fail_cu(call, cu == GXI_INVALID_HANDLE && (a->adopted || b->adopted)
                               ? "check that each adopted event was created with timing, was recorded, and still exists"
@@ -15272,7 +15272,7 @@ GPUEXEC_API double gpuexec_event_elapsed_ms_at(const char *where, gpuexec_event 
 }
 GPUEXEC_API gpuexec_result gpuexec_event_destroy_at(const char *where, gpuexec_event event) {
     GXI_CALL(gpuexec_event_destroy, GXI_CLEANS);
-    return gxi_destroy_handle(call, event.id, GXI_EVENT, "the event");
+    return gxi_handle_destroy(call, event.id, GXI_EVENT, "the event");
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -15281,9 +15281,9 @@ GPUEXEC_API gpuexec_result gpuexec_event_destroy_at(const char *where, gpuexec_e
 
 typedef enum gxi_transfer_kind { GXI_COPY_IN, GXI_COPY_OUT, GXI_COPY, GXI_COPY_PEER, GXI_COPY_HOST, GXI_FILL,
                                  GXI_FILL16, GXI_FILL32 } gxi_transfer_kind;
-#define GXI_NOW 16                               /* added to the kind: without a stream */
+#define GXI_SYNCHRONOUS 16                       /* added to the kind: without a stream */
 typedef struct gxi_side {
-    const char *is;
+    const char *role;
     int         host;                            /* 1: a host pointer, 0: a device address */
     uint64_t    address, pitch, slice;           /* pitch, slice: bytes from one row or slice to the next */
     uint64_t    context;                         /* handle id, of a peer copy */
@@ -15298,24 +15298,24 @@ typedef struct gxi_transfer {
 enum { GXI_TO = 0, GXI_FROM = 1 };
 
 /* from: for a fill, its value */
-static GXI_NOINLINE gxi_transfer gxi_transfer_of(gxi_transfer_kind kind, uint64_t to, uint64_t from, uint64_t bytes) {
+static GXI_NOINLINE gxi_transfer gxi_transfer_make(gxi_transfer_kind kind, uint64_t to, uint64_t from, uint64_t bytes) {
     gxi_transfer x;
     memset(&x, 0, sizeof x);
     x.kind = kind;
     x.bytes = bytes;
     x.rows = x.slices = 1;
     x.value = (uint32_t)from;
-    x.sides[GXI_TO].is = "the destination";
+    x.sides[GXI_TO].role = "the destination";
     x.sides[GXI_TO].address = to;
     x.sides[GXI_TO].host = kind == GXI_COPY_OUT;
-    x.sides[GXI_FROM].is = "the source";
+    x.sides[GXI_FROM].role = "the source";
     x.sides[GXI_FROM].address = from;
     x.sides[GXI_FROM].host = kind == GXI_COPY_IN;
     x.sides[GXI_TO].pitch = x.sides[GXI_FROM].pitch = bytes;
     return x;
 }
-static unsigned gxi_sides(const gxi_transfer *x) { return x->kind >= GXI_FILL ? 1 : 2; }
-static uint64_t gxi_span(const gxi_transfer *x, const gxi_side *side) {
+static unsigned gxi_transfer_count_sides(const gxi_transfer *x) { return x->kind >= GXI_FILL ? 1 : 2; }
+static uint64_t gxi_side_span(const gxi_transfer *x, const gxi_side *side) {
     return (x->slices - 1) * side->slice + (x->rows - 1) * side->pitch + x->bytes;
 }
 static int gxi_is_line(const gxi_transfer *x) { return x->rows == 1 && x->slices == 1; }
@@ -15323,26 +15323,26 @@ static int gxi_is_empty(const gxi_transfer *x) { return x->bytes == 0 || x->rows
 
 /* Adds what is unusual about a side that the driver refused, according to what it reports about the address. Returns
    1 if the transfer is too large for the allocation. */
-static int gxi_describe(gxi_text *t, const gxi_call *caller, const gxi_transfer *x, const gxi_side *side) {
+static int gxi_describe_side(gxi_text *t, const gxi_call *caller, const gxi_transfer *x, const gxi_side *side) {
     gxi_call own = *caller, *const call = &own;  /* so that results here do not replace the caller's */
     gpuexec_pointer_info info;
     uint64_t left;
     call->kind = GXI_QUERIES;
-    if (gxi_pointer(call, side->address, &info)) return 0;
+    if (gxi_pointer_query(call, side->address, &info)) return 0;
     left = info.bytes - (side->address - info.base);
     if (info.kind == GPUEXEC_MEMORY_PAGEABLE) {
         if (!side->host)
-            gxi_add(t, "; %s 0x%llx is not in device memory: it was freed, or is a host pointer", side->is,
+            gxi_add(t, "; %s 0x%llx is not in device memory: it was freed, or is a host pointer", side->role,
                     (unsigned long long)side->address);
     } else if (side->host && info.kind == GPUEXEC_MEMORY_DEVICE)
-        gxi_add(t, "; %s 0x%llx is memory on device %d, but a host pointer is required", side->is,
+        gxi_add(t, "; %s 0x%llx is memory on device %d, but a host pointer is required", side->role,
                 (unsigned long long)side->address, info.device);
-    else if (info.bytes && gxi_span(x, side) > left) {
+    else if (info.bytes && gxi_side_span(x, side) > left) {
         gxi_add(t, "; only %llu byte%s remain%s from %s 0x%llx to the end of its allocation (%llu bytes of %s memory, "
-                "allocated by %s), but the %s needs %llu", (unsigned long long)left, gxi_s(left), left == 1 ? "s" : "",
-                side->is, (unsigned long long)side->address, (unsigned long long)info.bytes,
+                "allocated by %s), but the %s needs %llu", (unsigned long long)left, gxi_plural_s(left), left == 1 ? "s" : "",
+                side->role, (unsigned long long)side->address, (unsigned long long)info.bytes,
                 gxi_memory_kinds[info.kind], info.ours ? "gpuexec" : "another library or a module",
-                x->kind >= GXI_FILL ? "fill" : "copy", (unsigned long long)gxi_span(x, side));
+                x->kind >= GXI_FILL ? "fill" : "copy", (unsigned long long)gxi_side_span(x, side));
         return 1;
     }
     return 0;
@@ -15356,17 +15356,17 @@ static GXI_COLD GXI_PRINTF(4) gpuexec_result gxi_fail_transfer(gxi_call *call, c
     va_list list;
     gxi_add(&t, "cannot %s ", x->kind >= GXI_FILL ? "fill" : "copy");
     if (x->slices > 1) gxi_add(&t, "%llu slices of ", (unsigned long long)x->slices);
-    if (!gxi_is_line(x)) gxi_add(&t, "%llu row%s of ", (unsigned long long)x->rows, gxi_s(x->rows));
+    if (!gxi_is_line(x)) gxi_add(&t, "%llu row%s of ", (unsigned long long)x->rows, gxi_plural_s(x->rows));
     gxi_add_bytes(&t, x->bytes);
     if (format) {
         gxi_add(&t, ": ");
         va_start(list, format);
-        gxi_add_v(&t, format, list);
+        gxi_add_list(&t, format, list);
         va_end(list);
         result = gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure, "%s", t.p ? t.p : "");
     } else {
-        for (i = 0; i < gxi_sides(x); i++)
-            if (gxi_describe(&t, call, x, &x->sides[i]))
+        for (i = 0; i < gxi_transfer_count_sides(x); i++)
+            if (gxi_describe_side(&t, call, x, &x->sides[i]))
                 cure = !gxi_is_line(x) ? "check the sizes and the pitch"
                     : x->kind > GXI_FILL ? "check the count: it is in elements, not in bytes" : "check the sizes";
         result = gxi_fail_cu(call, cure, "%s", t.p ? t.p : "");
@@ -15385,9 +15385,9 @@ static gpuexec_result gxi_check_freed(gxi_call *call, const gxi_transfer *x, con
     gxi_call own = *call;                        /* so that results here do not replace the caller's */
     gxi_range was;
     if (gxi_add_freed(&t, "", side->address, &was) && was.kind == GPUEXEC_MEMORY_DEVICE && was.pooled != GXI_OF_GRAPH &&
-        gxi_pointer(&own, side->address, &now) == 0 && now.kind == GPUEXEC_MEMORY_PAGEABLE)
+        gxi_pointer_query(&own, side->address, &now) == 0 && now.kind == GPUEXEC_MEMORY_PAGEABLE)
         result = gxi_fail_transfer(call, x, "free memory after the last call that uses it", "%s 0x%llx was freed: %s",
-                                   side->is, (unsigned long long)side->address, t.p ? t.p : "");
+                                   side->role, (unsigned long long)side->address, t.p ? t.p : "");
     gxi_text_free(&t);
     return result;
 }
@@ -15403,57 +15403,57 @@ static gpuexec_result gxi_check_side(gxi_call *call, const gxi_transfer *x, gxi_
     unsigned long long left;
     const gxi_slot *made, *named;
     gxi_range *const range = &side->found;
-    if (!address && side->host) return gxi_fail_transfer(call, x, NULL, "%s is NULL", side->is);
+    if (!address && side->host) return gxi_fail_transfer(call, x, NULL, "%s is NULL", side->role);
     if (!address) return gxi_fail_transfer(call, x, "check the result of gpuexec_alloc", "%s is the device address 0",
-                                           side->is);
+                                           side->role);
     if (address % element)
-        return gxi_fail_transfer(call, x, NULL, "%s 0x%llx is not a multiple of %u", side->is, address, element);
+        return gxi_fail_transfer(call, x, NULL, "%s 0x%llx is not a multiple of %u", side->role, address, element);
     if (x->rows > 1 && side->pitch % element)
-        return gxi_fail_transfer(call, x, NULL, "the pitch of %s is %llu, not a multiple of %u", side->is,
+        return gxi_fail_transfer(call, x, NULL, "the pitch of %s is %llu, not a multiple of %u", side->role,
                                  (unsigned long long)side->pitch, element);
     if (side->pitch < x->bytes)
         return gxi_fail_transfer(call, x, "pass the distance in bytes between the starts of two rows as the pitch; "
                                           "without padding, it is the width in bytes",
                                  "the pitch of %s is %llu byte%s, less than the %llu of a row",
-                                 side->is, (unsigned long long)side->pitch, gxi_s(side->pitch),
+                                 side->role, (unsigned long long)side->pitch, gxi_plural_s(side->pitch),
                                  (unsigned long long)x->bytes);
     if (max_pitch && side->pitch > (unsigned)max_pitch)
         return gxi_fail_transfer(call, x, "copy each row separately", "the pitch of %s is %llu, "
                                  "but the device allows at most %d (CU_DEVICE_ATTRIBUTE_MAX_PITCH)",
-                                 side->is, (unsigned long long)side->pitch, max_pitch);
-    if (x->rows > GXI_MOST_MEMORY / side->pitch || (side->slice && x->slices > GXI_MOST_MEMORY / side->slice))
+                                 side->role, (unsigned long long)side->pitch, max_pitch);
+    if (x->rows > GXI_MAX_MEMORY_BYTES / side->pitch || (side->slice && x->slices > GXI_MAX_MEMORY_BYTES / side->slice))
         return gxi_fail_transfer(call, x, NULL, "no memory is that large");
     if (!gxi_find_range(address, range)) {
-        const int part = side->host && gxi_range_touching(address, gxi_span(x, side), range);
+        const int part = side->host && gxi_range_find_overlap(address, gxi_side_span(x, side), range);
         range->bytes = 0;
         if (!part) return side->host ? GPUEXEC_OK : gxi_check_freed(call, x, side);
         return gxi_fail_transfer(call, x, "register the whole buffer, or copy the parts separately",
                                  "%s 0x%llx is page-locked only from byte %llu on: that part was %s at %s",
-                                 side->is, address, (unsigned long long)(range->lo - address),
-                                 gxi_memory_verbs[range->kind], gxi_place(range->where));
+                                 side->role, address, (unsigned long long)(range->lo - address),
+                                 gxi_memory_verbs[range->kind], gxi_place_text(range->where));
     }
     if (side->host && range->kind == GPUEXEC_MEMORY_DEVICE)
         return gxi_fail_transfer(call, x, "use gpuexec_copy from device to device; copy_in reads host memory, and "
                                           "copy_out writes it",
-                                 "%s 0x%llx is device memory allocated at %s, but a host pointer is required", side->is,
-                                 address, gxi_place(range->where));
+                                 "%s 0x%llx is device memory allocated at %s, but a host pointer is required", side->role,
+                                 address, gxi_place_text(range->where));
     made = gxi_peek(range->context, GXI_CONTEXT);
     named = gxi_peek(side->context, GXI_CONTEXT);
     if (made && named && gxi_context_of(made)->ordinal != gxi_context_of(named)->ordinal)
         return gxi_fail_transfer(call, x, "pass the context of each allocation",
                                  "%s 0x%llx is memory on device %d (%s at %s), but its context is on device %d",
-                                 side->is, address, gxi_context_of(made)->ordinal, gxi_memory_verbs[range->kind],
-                                 gxi_place(range->where), gxi_context_of(named)->ordinal);
+                                 side->role, address, gxi_context_of(made)->ordinal, gxi_memory_verbs[range->kind],
+                                 gxi_place_text(range->where), gxi_context_of(named)->ordinal);
     left = range->bytes - (address - range->lo);
-    if (gxi_span(x, side) > left)
+    if (gxi_side_span(x, side) > left)
         return gxi_fail_transfer(call, x, !gxi_is_line(x) ? "check the sizes and the pitch" : x->kind > GXI_FILL
                                  ? "check the count: it is in elements, not in bytes" : "check the sizes",
                                  "only %llu byte%s remain%s from %s 0x%llx to the end of its allocation (%llu bytes "
                                  "of %s memory, %s at %s), but the %s needs %llu",
-                                 left, gxi_s(left), left == 1 ? "s" : "",
-                                 side->is, address, (unsigned long long)range->bytes, gxi_memory_kinds[range->kind],
-                                 gxi_memory_verbs[range->kind], gxi_place(range->where),
-                                 x->kind >= GXI_FILL ? "fill" : "copy", (unsigned long long)gxi_span(x, side));
+                                 left, gxi_plural_s(left), left == 1 ? "s" : "",
+                                 side->role, address, (unsigned long long)range->bytes, gxi_memory_kinds[range->kind],
+                                 gxi_memory_verbs[range->kind], gxi_place_text(range->where),
+                                 x->kind >= GXI_FILL ? "fill" : "copy", (unsigned long long)gxi_side_span(x, side));
     return GPUEXEC_OK;
 }
 /* The distance of two boxes with the same pitch and slice is dz * slice + dy * pitch + dx, with |dx| less than the
@@ -15462,7 +15462,7 @@ static gpuexec_result gxi_check_side(gxi_call *call, const gxi_transfer *x, gxi_
 static gpuexec_result gxi_check_overlap(gxi_call *call, const gxi_transfer *x) {
     const gxi_side *to = &x->sides[GXI_TO], *from = &x->sides[GXI_FROM];
     const uint64_t apart = to->address > from->address ? to->address - from->address : from->address - to->address;
-    const uint64_t span = gxi_span(x, to->address > from->address ? from : to);
+    const uint64_t span = gxi_side_span(x, to->address > from->address ? from : to);
     unsigned way;
     /* whether boxes with different pitches overlap is not checked; a copy onto itself changes nothing */
     if ((x->rows > 1 && to->pitch != from->pitch) || (x->slices > 1 && to->slice != from->slice) || apart == 0 ||
@@ -15490,7 +15490,7 @@ static gxi_copy_side gxi_side_of_box(const gxi_side *side, const gxi_slot *peer,
     c.height = (size_t)(slices > 1 ? side->slice / side->pitch : rows);
     return c;
 }
-static gxi_memcpy3d gxi_box_of(const gxi_transfer *x, gxi_slot *const *peers) {
+static gxi_memcpy3d gxi_memcpy_of_box(const gxi_transfer *x, gxi_slot *const *peers) {
     gxi_memcpy3d box;
     box.to = gxi_side_of_box(&x->sides[GXI_TO], peers[GXI_TO], x->rows, x->slices);
     box.from = gxi_side_of_box(&x->sides[GXI_FROM], peers[GXI_FROM], x->rows, x->slices);
@@ -15512,7 +15512,7 @@ static int gxi_transfer_box(gxi_call *call, const gxi_transfer *x, struct CUstre
     if (x->kind == GXI_FILL32)
         return GXI_TRY(cuMemsetD2D32Async, (to->address, pitch, x->value, width / 4, height, s));
     if (x->slices > 1 || peers[GXI_TO]) {
-        box = gxi_box_of(x, peers);
+        box = gxi_memcpy_of_box(x, peers);
         return peers[GXI_TO] ? GXI_TRY(cuMemcpy3DPeerAsync, (&box, s)) : GXI_TRY(cuMemcpy3DAsync, (&box, s));
     }
     memset(&c, 0, sizeof c);
@@ -15528,7 +15528,7 @@ static int gxi_transfer_box(gxi_call *call, const gxi_transfer *x, struct CUstre
     c.height = height;
     return GXI_TRY(cuMemcpy2DAsync, (&c, s));
 }
-static int gxi_transfer_queue(gxi_call *call, const gxi_transfer *x, struct CUstream_st *s, gxi_slot *const *peers) {
+static int gxi_transfer_enqueue(gxi_call *call, const gxi_transfer *x, struct CUstream_st *s, gxi_slot *const *peers) {
     const gpuexec_ptr to = x->sides[GXI_TO].address, from = x->sides[GXI_FROM].address;
     const size_t bytes = (size_t)x->bytes;
     if (!gxi_is_line(x)) return gxi_transfer_box(call, x, s, peers);
@@ -15548,7 +15548,7 @@ static int gxi_transfer_queue(gxi_call *call, const gxi_transfer *x, struct CUst
 }
 /* The same, synchronously. The driver's synchronous calls may return before the device has finished (device to device,
    small pageable sources). */
-static int gxi_transfer_now(gxi_call *call, const gxi_transfer *x, gxi_slot *const *peers) {
+static int gxi_transfer_wait(gxi_call *call, const gxi_transfer *x, gxi_slot *const *peers) {
     const gpuexec_ptr to = x->sides[GXI_TO].address, from = x->sides[GXI_FROM].address;
     const size_t bytes = (size_t)x->bytes;
     const int line = gxi_is_line(x);
@@ -15556,7 +15556,7 @@ static int gxi_transfer_now(gxi_call *call, const gxi_transfer *x, gxi_slot *con
     if (line && x->kind == GXI_COPY_OUT) return GXI_TRY(cuMemcpyDtoH, ((void *)(uintptr_t)to, from, bytes));
     if (line && x->kind == GXI_COPY_IN) return gxi_copy_in_whole(call, to, (const void *)(uintptr_t)from, bytes);
     cu = line && x->kind == GXI_COPY ? GXI_TRY(cuMemcpyDtoD, (to, from, bytes))
-        : gxi_transfer_queue(call, x, GXI_STREAM_LEGACY, peers);
+        : gxi_transfer_enqueue(call, x, GXI_STREAM_LEGACY, peers);
     return cu ? cu : GXI_TRY(cuStreamSynchronize, (GXI_STREAM_LEGACY));
 }
 
@@ -15565,11 +15565,11 @@ static gpuexec_result gxi_check_transfer(gxi_call *call, gxi_transfer *x, const 
     const gxi_slot *home = gxi_is_line(x) ? NULL : slot->context ? gxi_peek(slot->context, GXI_CONTEXT) : slot;
     int max_pitch = 0;
     unsigned i;
-    if (x->bytes > GXI_MOST_MEMORY) return gxi_fail_transfer(call, x, NULL, "no memory is that large");
-    if (home) gxi_attribute(call, gxi_context_of(home)->device, GXI_DEV_MAX_PITCH, &max_pitch);
-    for (i = 0; i < gxi_sides(x); i++)
+    if (x->bytes > GXI_MAX_MEMORY_BYTES) return gxi_fail_transfer(call, x, NULL, "no memory is that large");
+    if (home) gxi_device_attribute(call, gxi_context_of(home)->device, GXI_DEV_MAX_PITCH, &max_pitch);
+    for (i = 0; i < gxi_transfer_count_sides(x); i++)
         if (gxi_check_side(call, x, &x->sides[i], max_pitch)) return GPUEXEC_BAD_ARGUMENT;
-    return gxi_sides(x) == 2 ? gxi_check_overlap(call, x) : GPUEXEC_OK;
+    return gxi_transfer_count_sides(x) == 2 ? gxi_check_overlap(call, x) : GPUEXEC_OK;
 }
 /* The context of a side, as a handle id: for allocations of gpuexec from the table, for others from the driver. 0: not
    known. */
@@ -15581,18 +15581,18 @@ static uint64_t gxi_context_of_side(gxi_call *call, const gxi_side *side) {
     if (side->context || side->host) return side->context;
     if (gxi_range_find(side->address, &range)) return range.context;
     if (GXI_TRY(cuPointerGetAttributes, (1, &what, &value, side->address)) || !native) return 0;
-    return gxi_context_with(native);
+    return gxi_context_of_native(native);
 }
 /* The stream of a copy or fill on GPUEXEC_CURRENT: the current one of the destination's context; if the destination is
    host memory, of the source's. 0 after a failure. */
-static uint64_t gxi_current_of_transfer(gxi_call *call, gxi_transfer *x) {
+static uint64_t gxi_current_stream_of_transfer(gxi_call *call, gxi_transfer *x) {
     gxi_side *side = &x->sides[x->sides[GXI_TO].host ? GXI_FROM : GXI_TO];
     uint64_t context;
     if (gxi_check_side(call, x, side, 0)) return 0;
     context = gxi_context_of_side(call, side);
-    if (context) return gxi_current_stream(call, context);
+    if (context) return gxi_current_stream_get(call, context);
     gxi_fail_transfer(call, x, "pass a stream instead of GPUEXEC_CURRENT; check the address",
-                      "%s 0x%llx is not in memory of a context that gpuexec has opened or adopted", side->is,
+                      "%s 0x%llx is not in memory of a context that gpuexec has opened or adopted", side->role,
                       (unsigned long long)side->address);
     return 0;
 }
@@ -15617,31 +15617,31 @@ static int gxi_needs_context(const gxi_transfer *x, uint64_t context) {
     return !to->bytes || !from->bytes || to->context != context || from->context != context;
 }
 /* on: a stream, or a context if `now` is set. */
-static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t on, int now, gxi_transfer *x) {
+static gpuexec_result gxi_transfer_checked(gxi_call *call, uint64_t on, int now, gxi_transfer *x) {
     gxi_slot *slot;
     gxi_slot *peers[2] = { NULL, NULL };
     gxi_scope scope = { 0, 0, 0, 0 };
     unsigned i;
     int cu;
     if (on == GXI_CURRENT && !now) {
-        if (gxi_begin(call)) return gxi_failed_with();
+        if (gxi_begin(call)) return gxi_failed_result();
         if (gxi_is_empty(x)) return GPUEXEC_OK;
-        if (!(call->stream = on = gxi_current_of_transfer(call, x))) return gxi_failed_with();
+        if (!(call->stream = on = gxi_current_stream_of_transfer(call, x))) return gxi_failed_result();
     }
     slot = gxi_begin_with(call, on, now ? GXI_CONTEXT : GXI_STREAM, now ? "the context" : "the stream");
-    if (!slot) return gxi_failed_with();
+    if (!slot) return gxi_failed_result();
     for (i = 0; i < 2 && x->kind == GXI_COPY_PEER; i++)
         if (!(peers[i] = gxi_get(call, x->sides[i].context, GXI_CONTEXT, i == GXI_TO ? "the destination's context"
                                  : "the source's context")))
-            return gxi_failed_with();
+            return gxi_failed_result();
     if (gxi_is_empty(x)) return GPUEXEC_OK;
     if (gxi_check_transfer(call, x, slot)) return GPUEXEC_BAD_ARGUMENT;
     if (!gxi_is_line(x)) gxi_find_peers(x, peers);
     if (now ? gxi_enter_legacy(call, slot->cu_context, &scope)
         : !slot->legacy && gxi_needs_context(x, slot->context) ? gxi_enter(call, slot->cu_context, &scope)
         : gxi_enter_stream(call, slot, &scope))
-        return gxi_failed_with();
-    cu = now ? gxi_transfer_now(call, x, peers) : gxi_transfer_queue(call, x, slot->is.stream.native, peers);
+        return gxi_failed_result();
+    cu = now ? gxi_transfer_wait(call, x, peers) : gxi_transfer_enqueue(call, x, slot->data.stream.native, peers);
     gxi_leave(&scope);
     if (cu)
         return gxi_fail_transfer(call, x, x->kind == GXI_COPY_IN || x->kind == GXI_COPY_OUT
@@ -15649,17 +15649,17 @@ static gpuexec_result gxi_transfer_on(gxi_call *call, uint64_t on, int now, gxi_
                                    "to the device, copy_out reads from it"
                                  : "check that the memory has not been freed", NULL);
     if (now && x->kind == GXI_COPY_OUT && GXI_LOAD(&gxi.barriers.count))
-        return GXI_LOAD(&gxi.hooks.look_at_barriers)(call, slot->cu_context, NULL, 1);
+        return GXI_LOAD(&gxi.hooks.check_barriers)(call, slot->cu_context, NULL, 1);
     return GPUEXEC_OK;
 }
 
-/* Parameters in the API's order, which keeps the API functions short. on: a stream, or a context with GXI_NOW. */
+/* Parameters in the API's order, which keeps the API functions short. on: a stream, or a context with GXI_SYNCHRONOUS. */
 static GXI_NOINLINE gpuexec_result gxi_transfer_call(const char *where, uint64_t on, uint64_t to, uint64_t from,
                                                      uint64_t bytes, int kind,
                                                      const char *function) {
-    gxi_transfer x = gxi_transfer_of((gxi_transfer_kind)(kind & ~GXI_NOW), to, from, bytes);
+    gxi_transfer x = gxi_transfer_make((gxi_transfer_kind)(kind & ~GXI_SYNCHRONOUS), to, from, bytes);
     gxi_call call;
-    return gxi_transfer_on(gxi_call_on(&call, function, where, kind & GXI_NOW ? 0 : on), on, kind & GXI_NOW, &x);
+    return gxi_transfer_checked(gxi_call_init_on(&call, function, where, kind & GXI_SYNCHRONOUS ? 0 : on), on, kind & GXI_SYNCHRONOUS, &x);
 }
 GPUEXEC_API gpuexec_result gpuexec_copy_in_at(const char *where, gpuexec_stream stream, gpuexec_ptr to,
                                               const void *from, size_t bytes) {
@@ -15675,19 +15675,19 @@ GPUEXEC_API gpuexec_result gpuexec_copy_at(const char *where, gpuexec_stream str
 }
 GPUEXEC_API gpuexec_result gpuexec_copy_in_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
                                                   const void *from, size_t bytes) {
-    return gxi_transfer_call(where, context.id, to, (uintptr_t)from, bytes, GXI_COPY_IN | GXI_NOW,
+    return gxi_transfer_call(where, context.id, to, (uintptr_t)from, bytes, GXI_COPY_IN | GXI_SYNCHRONOUS,
                              "gpuexec_copy_in_now");
 }
 GPUEXEC_API gpuexec_result gpuexec_copy_out_now_at(const char *where, gpuexec_context context, void *to,
                                                    gpuexec_ptr from, size_t bytes) {
-    return gxi_transfer_call(where, context.id, (uintptr_t)to, from, bytes, GXI_COPY_OUT | GXI_NOW,
+    return gxi_transfer_call(where, context.id, (uintptr_t)to, from, bytes, GXI_COPY_OUT | GXI_SYNCHRONOUS,
                              "gpuexec_copy_out_now");
 }
 GPUEXEC_API gpuexec_result gpuexec_copy_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
                                                gpuexec_ptr from, size_t bytes) {
-    return gxi_transfer_call(where, context.id, to, from, bytes, GXI_COPY | GXI_NOW, "gpuexec_copy_now");
+    return gxi_transfer_call(where, context.id, to, from, bytes, GXI_COPY | GXI_SYNCHRONOUS, "gpuexec_copy_now");
 }
-static uint64_t gxi_times(uint64_t count, unsigned size) { return count > GXI_MOST_MEMORY ? UINT64_MAX : count * size; }
+static uint64_t gxi_multiply_size(uint64_t count, unsigned size) { return count > GXI_MAX_MEMORY_BYTES ? UINT64_MAX : count * size; }
 /* Makes x a fill with that value. 0 after a failure. */
 static int gxi_set_value(gxi_call *call, gxi_transfer *x, unsigned value, unsigned element_bytes) {
     const unsigned bits = 8 * element_bytes;
@@ -15697,37 +15697,37 @@ static int gxi_set_value(gxi_call *call, gxi_transfer *x, unsigned value, unsign
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "an element has %u bytes; it must have 1, 2 or 4", element_bytes);
     else if (bits < 32 && value >> bits)
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass larger elements, or only the value's lower bits",
-                 "the value 0x%x does not fit into %u byte%s", value, element_bytes, gxi_s(element_bytes));
+                 "the value 0x%x does not fit into %u byte%s", value, element_bytes, gxi_plural_s(element_bytes));
     else return 1;
     return 0;
 }
-static int gxi_fill_of(gxi_call *call, gpuexec_ptr to, unsigned value, unsigned element_bytes, size_t count,
-                       gxi_transfer *x) {
-    *x = gxi_transfer_of(GXI_FILL, to, 0, gxi_times(count, element_bytes));
+static int gxi_transfer_make_fill(gxi_call *call, gpuexec_ptr to, unsigned value, unsigned element_bytes, size_t count,
+                                  gxi_transfer *x) {
+    *x = gxi_transfer_make(GXI_FILL, to, 0, gxi_multiply_size(count, element_bytes));
     return gxi_set_value(call, x, value, element_bytes);
 }
 GPUEXEC_API gpuexec_result gpuexec_fill_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, unsigned value,
                                            unsigned element_bytes, size_t count) {
     gxi_transfer x;
     GXI_CALL_ON(stream, gpuexec_fill);
-    return gxi_begin(call) || !gxi_fill_of(call, to, value, element_bytes, count, &x) ? gxi_failed_with()
-        : gxi_transfer_on(call, stream.id, 0, &x);
+    return gxi_begin(call) || !gxi_transfer_make_fill(call, to, value, element_bytes, count, &x) ? gxi_failed_result()
+        : gxi_transfer_checked(call, stream.id, 0, &x);
 }
 GPUEXEC_API gpuexec_result gpuexec_fill_now_at(const char *where, gpuexec_context context, gpuexec_ptr to,
                                                unsigned value, unsigned element_bytes, size_t count) {
     gxi_transfer x;
     GXI_CALL(gpuexec_fill_now, GXI_WORKS);
-    return gxi_begin(call) || !gxi_fill_of(call, to, value, element_bytes, count, &x) ? gxi_failed_with()
-        : gxi_transfer_on(call, context.id, 1, &x);
+    return gxi_begin(call) || !gxi_transfer_make_fill(call, to, value, element_bytes, count, &x) ? gxi_failed_result()
+        : gxi_transfer_checked(call, context.id, 1, &x);
 }
 
 static GXI_NOINLINE gpuexec_result gxi_transfer_peer(gxi_call *call, uint64_t on, int now, uint64_t to,
                                                      uint64_t to_context, uint64_t from, uint64_t from_context,
                                                      uint64_t bytes) {
-    gxi_transfer x = gxi_transfer_of(GXI_COPY_PEER, to, from, bytes);
+    gxi_transfer x = gxi_transfer_make(GXI_COPY_PEER, to, from, bytes);
     x.sides[GXI_TO].context = to_context;
     x.sides[GXI_FROM].context = from_context;
-    return gxi_transfer_on(call, on, now, &x);
+    return gxi_transfer_checked(call, on, now, &x);
 }
 GPUEXEC_API gpuexec_result gpuexec_copy_peer_at(const char *where, gpuexec_stream stream, gpuexec_ptr to,
                                                 gpuexec_context to_context, gpuexec_ptr from,
@@ -15745,7 +15745,7 @@ GPUEXEC_API gpuexec_result gpuexec_copy_peer_now_at(const char *where, gpuexec_c
 /* --- whether a copy will be asynchronous -------------------------------------------------------------------------- */
 
 /* 1 if the context has peer access to memory of another device: then it has an address for it. -1 after a failure. */
-static int gxi_reaches(gxi_call *call, const gxi_slot *context, uint64_t address) {
+static int gxi_context_can_reach(gxi_call *call, const gxi_slot *context, uint64_t address) {
     int what = GXI_POINTER_DEVICE_POINTER;
     gpuexec_ptr seen = 0;
     void *value = &seen;
@@ -15762,7 +15762,7 @@ static int gxi_reaches(gxi_call *call, const gxi_slot *context, uint64_t address
 GPUEXEC_API gpuexec_result gpuexec_copy_explain_at(const char *where, gpuexec_stream stream, gpuexec_ptr to, gpuexec_ptr from, size_t bytes,
                                                 gpuexec_copy_info *info) {
     static const char cure[] = "cure: gpuexec_alloc_pinned, or gpuexec_register the whole buffer once";
-    const gxi_transfer x = gxi_transfer_of(GXI_COPY, to, from, bytes);
+    const gxi_transfer x = gxi_transfer_make(GXI_COPY, to, from, bytes);
     gpuexec_pointer_info what[2];
     gxi_range range;
     gxi_text t = { 0, 0, 0, 0 };
@@ -15773,18 +15773,18 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain_at(const char *where, gpuexec_st
     memset(info, 0, sizeof *info);
     if (!(slot = gxi_begin_with(call, stream.id, GXI_STREAM, "the stream")) ||
         !(home = gxi_get(call, slot->context, GXI_CONTEXT, "the stream's context")))
-        return gxi_failed_with();
+        return gxi_failed_result();
     device = other = gxi_context_of(home)->ordinal;
-    if (gxi_attribute(call, gxi_context_of(home)->device, GXI_DEV_ASYNC_ENGINE_COUNT, &engines))
+    if (gxi_device_attribute(call, gxi_context_of(home)->device, GXI_DEV_ASYNC_ENGINE_COUNT, &engines))
         return gxi_fail_device(call, device);
     for (i = 0; i < 2; i++) {
         const uint64_t address = x.sides[i].address;
-        if (gxi_pointer(call, address, &what[i]))
+        if (gxi_pointer_query(call, address, &what[i]))
             return gxi_fail_cu(call, NULL, "cannot query pointer 0x%llx", (unsigned long long)address);
         if (what[i].kind == GPUEXEC_MEMORY_MANAGED) managed = 1;
         else if (what[i].kind != GPUEXEC_MEMORY_DEVICE) host++;
         else if (what[i].device != device) other = what[i].device;
-        if (what[i].kind == GPUEXEC_MEMORY_PAGEABLE ? gxi_range_touching(address, bytes ? bytes : 1, &range)
+        if (what[i].kind == GPUEXEC_MEMORY_PAGEABLE ? gxi_range_find_overlap(address, bytes ? bytes : 1, &range)
                                                     : what[i].bytes && bytes > what[i].bytes - (address - what[i].base))
             odd = i;
     }
@@ -15793,7 +15793,7 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain_at(const char *where, gpuexec_st
     else if (odd >= 0) {
         info->asynchronous = 0;
         gxi_add(&t, "%s 0x%llx with its %lu bytes is not within one allocation or registration: such a copy "
-                "is refused", x.sides[odd].is, (unsigned long long)x.sides[odd].address, (unsigned long)bytes);
+                "is refused", x.sides[odd].role, (unsigned long long)x.sides[odd].address, (unsigned long)bytes);
     } else if (host == 2) {
         info->asynchronous = 0;
         gxi_add(&t, "source and destination are host memory: the driver waits for the stream and copies on the host; "
@@ -15818,17 +15818,17 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain_at(const char *where, gpuexec_st
         info->overlaps = 1;
         const int same = what[GXI_TO].device == what[GXI_FROM].device;
         const int reaches = same ? 0
-            : gxi_reaches(call, home, x.sides[what[GXI_TO].device == other ? GXI_TO : GXI_FROM].address);
-        if (reaches < 0) return gxi_failed_with();
+            : gxi_context_can_reach(call, home, x.sides[what[GXI_TO].device == other ? GXI_TO : GXI_FROM].address);
+        if (reaches < 0) return gxi_failed_result();
         if (same) gxi_add(&t, "within device %d, sharing its memory's bandwidth with kernels", what[GXI_TO].device);
         else if (reaches)
             gxi_add(&t, "directly from device %d to device %d, by peer access", what[GXI_FROM].device,
                     what[GXI_TO].device);
         else {
             int peer = 0;
-            if (gxi_device(call, other, &peer)) return gxi_failed_with();
-            if ((can = gxi_can_access(call, gxi_context_of(home)->device, peer, device, other)) < 0)
-                return gxi_failed_with();
+            if (gxi_device_open(call, other, &peer)) return gxi_failed_result();
+            if ((can = gxi_device_can_access(call, gxi_context_of(home)->device, peer, device, other)) < 0)
+                return gxi_failed_result();
             gxi_add(&t, "from device %d to device %d through host memory, because ", what[GXI_FROM].device,
                     what[GXI_TO].device);
             if (can) gxi_add(&t, "device %d has no peer access to device %d; cure: call gpuexec_peer_enable", device,
@@ -15853,13 +15853,13 @@ GPUEXEC_API gpuexec_result gpuexec_copy_explain_at(const char *where, gpuexec_st
 /* --- any shape ---------------------------------------------------------------------------------------------------- */
 
 /* Sets the address of a side; fails unless exactly one is given. */
-static gpuexec_result gxi_set_address(gxi_call *call, gxi_transfer *x, unsigned i, gpuexec_ptr device, const void *host,
-                                      const char *cure) {
+static gpuexec_result gxi_transfer_set_address(gxi_call *call, gxi_transfer *x, unsigned i, gpuexec_ptr device, const void *host,
+                                               const char *cure) {
     gxi_side *side = &x->sides[i];
     side->host = host != NULL;
     side->address = host ? (uintptr_t)host : device;
     if (!device != !host) return GPUEXEC_OK;
-    return gxi_fail_transfer(call, x, cure, "%s has %s", side->is,
+    return gxi_fail_transfer(call, x, cure, "%s has %s", side->role,
                              host ? "both a device address and a host pointer"
                              : "neither a device address nor a host pointer; was it allocated?");
 }
@@ -15870,13 +15870,13 @@ static gxi_transfer_kind gxi_kind_of_copy(const gxi_transfer *x) {
         : to->context || from->context ? GXI_COPY_PEER : GXI_COPY;
 }
 /* Moves the address of a side to the first byte of its box. */
-static gpuexec_result gxi_set_box(gxi_call *call, gxi_transfer *x, unsigned i, const gpuexec_side *box) {
+static gpuexec_result gxi_transfer_set_box(gxi_call *call, gxi_transfer *x, unsigned i, const gpuexec_side *box) {
     const char *name = i == GXI_TO ? "to" : "from";
     const uint64_t pitch = box->pitch ? box->pitch : x->bytes;
     const int flat = x->slices == 1 && box->z == 0;                  /* no second slice: its distance means nothing */
     const uint64_t height = box->slice_height && !flat ? box->slice_height : x->rows, y = flat ? 0 : box->y;
     gxi_side *side = &x->sides[i];
-    if (gxi_set_address(call, x, i, box->device, box->host, "set either its member `device` or its member `host`"))
+    if (gxi_transfer_set_address(call, x, i, box->device, box->host, "set either its member `device` or its member `host`"))
         return GPUEXEC_BAD_ARGUMENT;
     if (box->x && (x->bytes > pitch || box->x > pitch - x->bytes))
         return gxi_fail_transfer(call, x, "set the pitch to the distance in bytes between the starts of two rows; "
@@ -15887,8 +15887,8 @@ static gpuexec_result gxi_set_box(gxi_call *call, gxi_transfer *x, unsigned i, c
         return gxi_fail_transfer(call, x, "set slice_height to the number of rows between the starts of two slices; "
                                  "0 means height", "%s.y (%llu) and height (%llu) exceed %s.slice_height (%llu)", name,
                                  (unsigned long long)y, (unsigned long long)x->rows, name, (unsigned long long)height);
-    if (pitch > GXI_MOST_MEMORY || height > GXI_MOST_MEMORY / pitch || box->y > GXI_MOST_MEMORY / pitch ||
-        box->z > GXI_MOST_MEMORY / (pitch * height))
+    if (pitch > GXI_MAX_MEMORY_BYTES || height > GXI_MAX_MEMORY_BYTES / pitch || box->y > GXI_MAX_MEMORY_BYTES / pitch ||
+        box->z > GXI_MAX_MEMORY_BYTES / (pitch * height))
         return gxi_fail_transfer(call, x, NULL, "no memory is that large");
     side->pitch = pitch;
     side->slice = pitch * height;
@@ -15901,19 +15901,19 @@ static gpuexec_result gxi_set_source_value(gxi_call *call, gxi_transfer *x, cons
     if (!gxi_set_value(call, x, from->value, from->element_bytes)) return GPUEXEC_BAD_ARGUMENT;
     if (from->device || from->host)
         return gxi_fail_transfer(call, x, "set from.element_bytes to 0 for a copy", "%s is both memory and a value",
-                                 x->sides[GXI_FROM].is);
+                                 x->sides[GXI_FROM].role);
     if (x->sides[GXI_TO].host)
         return gxi_fail_transfer(call, x, "use memset; or pass the address of gpuexec_pinned_address as to.device",
-                                 "%s is host memory, which the device does not fill", x->sides[GXI_TO].is);
+                                 "%s is host memory, which the device does not fill", x->sides[GXI_TO].role);
     if (x->bytes % from->element_bytes)
         return gxi_fail_transfer(call, x, NULL, "a row of %llu byte%s does not consist of elements of %u bytes",
-                                 (unsigned long long)x->bytes, gxi_s(x->bytes), from->element_bytes);
+                                 (unsigned long long)x->bytes, gxi_plural_s(x->bytes), from->element_bytes);
     return x->slices == 1 ? GPUEXEC_OK
         : gxi_fail_transfer(call, x, "fill each slice; or, if there are no rows between them, all rows as one slice",
                             "a fill has one slice");
 }
 static gpuexec_result gxi_transfer_of_desc(gxi_call *call, const gpuexec_copy_desc *copy, gxi_transfer *x) {
-    *x = gxi_transfer_of(GXI_COPY, 0, 0, 0);
+    *x = gxi_transfer_make(GXI_COPY, 0, 0, 0);
     if (gxi_is_null(call, copy, "the copy") ||
         gxi_check_desc(call, "gpuexec_copy_desc", copy->start_canary, copy->end_canary))
         return GPUEXEC_BAD_ARGUMENT;
@@ -15926,9 +15926,9 @@ static gpuexec_result gxi_transfer_of_desc(gxi_call *call, const gpuexec_copy_de
     x->rows = copy->bytes ? 1 : copy->height;
     x->slices = copy->depth ? copy->depth : 1;
     if (gxi_is_empty(x)) return GPUEXEC_OK;
-    if (gxi_set_box(call, x, GXI_TO, &copy->to)) return GPUEXEC_BAD_ARGUMENT;
+    if (gxi_transfer_set_box(call, x, GXI_TO, &copy->to)) return GPUEXEC_BAD_ARGUMENT;
     if (copy->from.element_bytes) return gxi_set_source_value(call, x, &copy->from);
-    if (gxi_set_box(call, x, GXI_FROM, &copy->from)) return GPUEXEC_BAD_ARGUMENT;
+    if (gxi_transfer_set_box(call, x, GXI_FROM, &copy->from)) return GPUEXEC_BAD_ARGUMENT;
     x->kind = gxi_kind_of_copy(x);
     return GPUEXEC_OK;
 }
@@ -15936,20 +15936,20 @@ GPUEXEC_API gpuexec_result gpuexec_copy_with_at(const char *where, gpuexec_strea
                                                 const gpuexec_copy_desc *copy) {
     gxi_transfer x;
     GXI_CALL_ON(stream, gpuexec_copy_with);
-    return gxi_begin(call) || gxi_transfer_of_desc(call, copy, &x) ? gxi_failed_with()
-        : gxi_transfer_on(call, stream.id, 0, &x);
+    return gxi_begin(call) || gxi_transfer_of_desc(call, copy, &x) ? gxi_failed_result()
+        : gxi_transfer_checked(call, stream.id, 0, &x);
 }
 
 /* --- arrays of copies: small ones by a kernel, others to and from the host by the driver's batches ---------------- */
 
 enum { GXI_PARTS = 170,                          /* a kernel's parameters have at most 4 KiB */
-       GXI_PARTS_LEAST = 4,                      /* fewer copies are separate */
+       GXI_PARTS_MIN = 4,                        /* fewer copies are separate */
        GXI_PART_LIMIT = 1 << 20,                 /* bytes: a larger copy gains nothing */
        GXI_HOST_PART_LIMIT = 16384,              /* the same to and from the host */
        GXI_BLOCK_BYTES = 16384,                  /* that one block copies */
        GXI_COPIES = 512 };
-typedef struct gxi_part { uint64_t to, from, bytes; } gxi_part;
-typedef struct gxi_many {
+typedef struct gxi_copy_part { uint64_t to, from, bytes; } gxi_copy_part;
+typedef struct gxi_copy_list {
     gxi_call            *call;
     const gxi_slot      *slot;                   /* of the stream */
     struct CUstream_st  *stream;
@@ -15960,10 +15960,10 @@ typedef struct gxi_many {
     char                 subject[32];
     unsigned             nparts, nbatch;
     uint64_t             largest;                /* of the parts */
-    gxi_part             parts[GXI_PARTS];       /* the kernel's parameter */
+    gxi_copy_part        parts[GXI_PARTS];       /* the kernel's parameter */
     gpuexec_ptr          to[GXI_COPIES], from[GXI_COPIES];
     size_t               bytes[GXI_COPIES], which[GXI_COPIES];
-} gxi_many;
+} gxi_copy_list;
 
 /* copies(struct { uint64_t to, from, bytes; } c[170]): blockIdx.y selects the copy; by 16 bytes if both addresses are
    multiples of 16, the rest by single bytes. */
@@ -15985,23 +15985,23 @@ static const char gxi_copier_ptx[] =
     "E:ret;}";
 /* That kernel, loaded when a context first needs it. *function is NULL if it cannot be loaded, as without the driver's
    compiler: each copy is then separate. */
-static gpuexec_result gxi_copier(gxi_call *call, const gxi_slot *context, struct CUfunc_st **function) {
+static gpuexec_result gxi_copier_load(gxi_call *call, const gxi_slot *context, struct CUfunc_st **function) {
     gxi_context *const info = gxi_context_of(context);
     struct CUmod_st *module = NULL;
     gxi_scope scope;
     if (!GXI_LOAD(&info->copier_tried)) {
-        if (gxi_enter(call, context->cu_context, &scope)) return gxi_failed_with();
-        if (GXI_BESIDE(cuModuleLoadDataEx, (&module, gxi_copier_ptx, 0, NULL, NULL))) module = NULL;
-        else if (GXI_BESIDE(cuModuleGetFunction, (function, module, "copies"))) *function = NULL;
-        gxi_lock(&gxi_tables);
+        if (gxi_enter(call, context->cu_context, &scope)) return gxi_failed_result();
+        if (GXI_TRY_TRACED(cuModuleLoadDataEx, (&module, gxi_copier_ptx, 0, NULL, NULL))) module = NULL;
+        else if (GXI_TRY_TRACED(cuModuleGetFunction, (function, module, "copies"))) *function = NULL;
+        gxi_lock(&gxi_tables_mutex);
         if (!info->copier_tried) {
             info->copier = *function;
             info->copier_module = module;
             module = NULL;
             GXI_STORE(&info->copier_tried, 1);
         }
-        gxi_unlock(&gxi_tables);
-        if (module) GXI_BESIDE(cuModuleUnload, (module));            /* another thread was first */
+        gxi_unlock(&gxi_tables_mutex);
+        if (module) GXI_TRY_TRACED(cuModuleUnload, (module));        /* another thread was first */
         gxi_leave(&scope);
     }
     *function = info->copier;
@@ -16009,7 +16009,7 @@ static gpuexec_result gxi_copier(gxi_call *call, const gxi_slot *context, struct
 }
 
 /* Makes m->x copy i, for texts "copies[i]: ". Returns 0 after a failure. */
-static int gxi_select(gxi_many *m, size_t i) {
+static int gxi_copy_list_select(gxi_copy_list *m, size_t i) {
     const gpuexec_copy_part *p = &m->copies[i];
     gxi_transfer *x = &m->x;
     char *s = m->subject + sizeof m->subject - 4;
@@ -16019,8 +16019,8 @@ static int gxi_select(gxi_many *m, size_t i) {
     m->call->subject = (char *)memcpy(s - 7, "copies[", 7);
     x->bytes = x->sides[GXI_TO].pitch = x->sides[GXI_FROM].pitch = p->bytes;
     if (p->bytes == 0) return 1;
-    if (gxi_set_address(m->call, x, GXI_TO, p->to, p->to_host, "set either `to` or `to_host`") ||
-        gxi_set_address(m->call, x, GXI_FROM, p->from, p->from_host, "set either `from` or `from_host`"))
+    if (gxi_transfer_set_address(m->call, x, GXI_TO, p->to, p->to_host, "set either `to` or `to_host`") ||
+        gxi_transfer_set_address(m->call, x, GXI_FROM, p->from, p->from_host, "set either `from` or `from_host`"))
         return 0;
     x->kind = gxi_kind_of_copy(x);
     if (x->kind != GXI_COPY_HOST) return 1;
@@ -16030,7 +16030,7 @@ static int gxi_select(gxi_many *m, size_t i) {
 /* Whether a kernel of the stream's context can access the memory on that side: memory of the context, or pinned memory,
    which has the same address there unless it is write-combined. Large copies to and from that are better for the copy
    engines. */
-static int gxi_is_near(const gxi_many *m, gxi_side *side) {
+static int gxi_side_is_near(const gxi_copy_list *m, gxi_side *side) {
     const gxi_slot *context;
     if (!gxi_find_range(side->address, &side->found)) return 0;
     if (side->found.kind == GPUEXEC_MEMORY_PINNED)
@@ -16041,17 +16041,17 @@ static int gxi_is_near(const gxi_many *m, gxi_side *side) {
 }
 /* Whether it is page-locked or device memory, as the side says. The driver's batches take any address: they would write
    to a freed device address as if it were pageable memory, and read pageable memory later than a copy does. */
-static int gxi_is_known(const gxi_many *m, gxi_side *side) {
+static int gxi_side_is_known(const gxi_copy_list *m, gxi_side *side) {
     const gxi_call *const call = m->call;
     int what = GXI_POINTER_MEMORY_TYPE, type = 0;
     void *value = &type;
     if (gxi_find_range(side->address, &side->found))
         return side->found.kind == GPUEXEC_MEMORY_DEVICE ? !side->host
             : side->host && side->found.kind != GPUEXEC_MEMORY_MANAGED;
-    return !GXI_BESIDE(cuPointerGetAttributes, (1, &what, &value, side->address)) &&
+    return !GXI_TRY_TRACED(cuPointerGetAttributes, (1, &what, &value, side->address)) &&
         type == (side->host ? GXI_MEMORYTYPE_HOST : GXI_MEMORYTYPE_DEVICE);
 }
-static int gxi_launch_parts(gxi_many *m) {
+static int gxi_copy_list_launch(gxi_copy_list *m) {
     gxi_call *const call = m->call;
     const uint64_t blocks = (m->largest + GXI_BLOCK_BYTES - 1) / GXI_BLOCK_BYTES;
     const unsigned n = m->nparts;
@@ -16065,11 +16065,11 @@ static int gxi_launch_parts(gxi_many *m) {
     gxi_fail_cu(call, NULL, "cannot launch the kernel that makes %u of the copies", n);
     return 0;
 }
-static int gxi_fail_copy(gxi_many *m) {
+static int gxi_copy_list_fail(gxi_copy_list *m) {
     gxi_fail_transfer(m->call, &m->x, "check that the memory has not been freed", NULL);
     return 0;
 }
-static int gxi_enqueue_batch(gxi_many *m) {
+static int gxi_copy_list_enqueue_batch(gxi_copy_list *m) {
     gxi_call *const call = m->call;
     gxi_batch_attributes attributes = { GXI_MEMCPY_SRC_ACCESS_ORDER_STREAM, { 0, 0 }, { 0, 0 }, 0 };
     size_t first = 0, failed = 0;
@@ -16078,94 +16078,94 @@ static int gxi_enqueue_batch(gxi_many *m) {
     if (!n || !GXI_TRY(cuMemcpyBatchAsync, (m->to, m->from, m->bytes, n, &attributes, &first, 1, &failed, m->stream)))
         return 1;
     if (failed < n) {
-        gxi_select(m, m->which[failed]);
-        return gxi_fail_copy(m);
+        gxi_copy_list_select(m, m->which[failed]);
+        return gxi_copy_list_fail(m);
     }
     call->subject = NULL;
     gxi_fail_cu(call, NULL, "cannot enqueue a batch of %lu copies", (unsigned long)n);
     return 0;
 }
 /* Enqueues copy i, now or with others. Returns 0 after a failure. */
-static int gxi_enqueue_part(gxi_many *m, size_t i) {
+static int gxi_copy_list_enqueue(gxi_copy_list *m, size_t i) {
     static gxi_slot *const no_peers[2] = { NULL, NULL };
     gxi_transfer *x = &m->x;
     const uint64_t to = x->sides[GXI_TO].address, from = x->sides[GXI_FROM].address;
-    if (x->kind != GXI_COPY_PEER && m->copier && x->bytes <= GXI_PART_LIMIT && gxi_is_near(m, &x->sides[GXI_TO]) &&
-        gxi_is_near(m, &x->sides[GXI_FROM])) {
-        const gxi_part part = { to, from, x->bytes };
+    if (x->kind != GXI_COPY_PEER && m->copier && x->bytes <= GXI_PART_LIMIT && gxi_side_is_near(m, &x->sides[GXI_TO]) &&
+        gxi_side_is_near(m, &x->sides[GXI_FROM])) {
+        const gxi_copy_part part = { to, from, x->bytes };
         m->parts[m->nparts++] = part;
         if (m->largest < x->bytes) m->largest = x->bytes;
-        return m->nparts < GXI_PARTS || gxi_launch_parts(m);
+        return m->nparts < GXI_PARTS || gxi_copy_list_launch(m);
     }
-    if (x->kind != GXI_COPY && m->batches && gxi_is_known(m, &x->sides[GXI_TO]) &&
-        gxi_is_known(m, &x->sides[GXI_FROM])) {
+    if (x->kind != GXI_COPY && m->batches && gxi_side_is_known(m, &x->sides[GXI_TO]) &&
+        gxi_side_is_known(m, &x->sides[GXI_FROM])) {
         m->to[m->nbatch] = to;
         m->from[m->nbatch] = from;
         m->bytes[m->nbatch] = (size_t)x->bytes;
         m->which[m->nbatch++] = i;
-        return m->nbatch < GXI_COPIES || gxi_enqueue_batch(m);
+        return m->nbatch < GXI_COPIES || gxi_copy_list_enqueue_batch(m);
     }
-    return !gxi_transfer_queue(m->call, x, m->stream, no_peers) || gxi_fail_copy(m);
+    return !gxi_transfer_enqueue(m->call, x, m->stream, no_peers) || gxi_copy_list_fail(m);
 }
 GPUEXEC_API gpuexec_result gpuexec_copy_many_at(const char *where, gpuexec_stream stream,
                                                 const gpuexec_copy_part *copies, size_t count) {
-    gxi_many m;
+    gxi_copy_list m;
     gxi_slot *slot;
     const gxi_slot *context;
     gxi_scope scope;
     size_t i, within = 0;
     int ok = 1, captures;
     GXI_CALL_ON(stream, gpuexec_copy_many);
-    if (gxi_begin(call)) return gxi_failed_with();
+    if (gxi_begin(call)) return gxi_failed_result();
     m.call = call;
     m.copies = copies;
-    m.x = gxi_transfer_of(GXI_COPY, 0, 0, 0);
+    m.x = gxi_transfer_make(GXI_COPY, 0, 0, 0);
     m.nparts = m.nbatch = 0;
     m.largest = 0;
     if (count && gxi_is_null(call, copies, "copies")) return GPUEXEC_BAD_ARGUMENT;
     if (stream.id == GXI_CURRENT) {
         for (i = 0; i < count && !copies[i].bytes; i++) {}
         if (i == count) return GPUEXEC_OK;       /* nothing to copy */
-        if (!gxi_select(&m, i) || !(call->stream = stream.id = gxi_current_of_transfer(call, &m.x)))
-            return gxi_failed_with();
+        if (!gxi_copy_list_select(&m, i) || !(call->stream = stream.id = gxi_current_stream_of_transfer(call, &m.x)))
+            return gxi_failed_result();
         call->subject = NULL;
     }
-    if (!(m.slot = slot = gxi_begin_with(call, stream.id, GXI_STREAM, "the stream"))) return gxi_failed_with();
+    if (!(m.slot = slot = gxi_begin_with(call, stream.id, GXI_STREAM, "the stream"))) return gxi_failed_result();
     for (i = 0; i < count; i++) {
-        if (!gxi_select(&m, i) || (m.x.bytes && gxi_check_transfer(call, &m.x, slot))) return GPUEXEC_BAD_ARGUMENT;
-        within += m.x.bytes && m.x.kind != GXI_COPY_PEER && gxi_is_near(&m, &m.x.sides[GXI_TO]) &&
-            gxi_is_near(&m, &m.x.sides[GXI_FROM]);
+        if (!gxi_copy_list_select(&m, i) || (m.x.bytes && gxi_check_transfer(call, &m.x, slot))) return GPUEXEC_BAD_ARGUMENT;
+        within += m.x.bytes && m.x.kind != GXI_COPY_PEER && gxi_side_is_near(&m, &m.x.sides[GXI_TO]) &&
+            gxi_side_is_near(&m, &m.x.sides[GXI_FROM]);
     }
     call->subject = NULL;
     context = gxi_peek(slot->context, GXI_CONTEXT);
     /* the driver's batches need a current context (measured) */
     if (slot->legacy == 1 ? gxi_enter_legacy(call, slot->cu_context, &scope)
         : gxi_enter(call, slot->cu_context, &scope))
-        return gxi_failed_with();
-    m.stream = slot->is.stream.native;
+        return gxi_failed_result();
+    m.stream = slot->data.stream.native;
     m.copier = NULL;
     /* a capture records single copies: its graph knows their memory, and cuMemcpyBatchAsync would break it */
-    captures = gxi_captures(slot);               /* another library's, too */
+    captures = gxi_capture_status_of(slot);      /* another library's, too */
     m.batches = slot->legacy != 1 && GXI_HAS(cuMemcpyBatchAsync) && !captures;
-    if (within >= GXI_PARTS_LEAST && context && !captures)
-        ok = gxi_copier(call, context, &m.copier) == GPUEXEC_OK;
-    for (i = 0; i < count && ok; i++) ok = gxi_select(&m, i) && (m.x.bytes == 0 || gxi_enqueue_part(&m, i));
-    ok = ok && gxi_launch_parts(&m) && gxi_enqueue_batch(&m);
+    if (within >= GXI_PARTS_MIN && context && !captures)
+        ok = gxi_copier_load(call, context, &m.copier) == GPUEXEC_OK;
+    for (i = 0; i < count && ok; i++) ok = gxi_copy_list_select(&m, i) && (m.x.bytes == 0 || gxi_copy_list_enqueue(&m, i));
+    ok = ok && gxi_copy_list_launch(&m) && gxi_copy_list_enqueue_batch(&m);
     gxi_leave(&scope);
-    return ok ? GPUEXEC_OK : gxi_failed_with();
+    return ok ? GPUEXEC_OK : gxi_failed_result();
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-launch   The fast path is two slot look-ups, the latch, the sizes, and the driver. Everything else, and what
-   the driver refuses, goes to gxi_launch_else: it finds the error, or handles the rarer cases (legacy stream, more
+   the driver refuses, goes to gxi_launch_slow: it finds the error, or handles the rarer cases (legacy stream, more
    shared memory, trace). */
 
-static unsigned gxi_blocks(size_t n, unsigned block) {
+static unsigned gxi_count_blocks(size_t n, unsigned block) {
     size_t blocks = block ? n / block + (n % block != 0) : 0;
     return blocks > 0xFFFFFFFFu ? 0xFFFFFFFFu : (unsigned)blocks;    /* the launch refuses too many blocks */
 }
 GPUEXEC_API gpuexec_dims gpuexec_grid_for(size_t n, unsigned block_x) {
-    gpuexec_dims d = { gxi_blocks(n, block_x), 1, 1, block_x, 1, 1, 0 };
+    gpuexec_dims d = { gxi_count_blocks(n, block_x), 1, 1, block_x, 1, 1, 0 };
     return d;
 }
 GPUEXEC_API gpuexec_dims gpuexec_grid_for_2d(size_t width, size_t height, unsigned block_x, unsigned block_y) {
@@ -16175,8 +16175,8 @@ GPUEXEC_API gpuexec_dims gpuexec_grid_for_2d(size_t width, size_t height, unsign
         d.block_y = block_y;
     }
     if (width && height) {
-        d.grid_x = gxi_blocks(width, block_x);
-        d.grid_y = gxi_blocks(height, block_y);
+        d.grid_x = gxi_count_blocks(width, block_x);
+        d.grid_y = gxi_count_blocks(height, block_y);
     }
     return d;
 }
@@ -16194,12 +16194,12 @@ GPUEXEC_API gpuexec_dims gpuexec_grid(unsigned blocks, unsigned threads, unsigne
 
 /* Blocks of a cooperative grid at most; -1 after a failure. */
 static int gxi_cooperative_blocks(gxi_call *call, gxi_slot *kernel, unsigned block_threads, size_t shared_bytes) {
-    const int per_multiprocessor = gxi_occupancy(call, kernel, block_threads, shared_bytes);
+    const int per_multiprocessor = gxi_kernel_occupancy(call, kernel, block_threads, shared_bytes);
     const gxi_slot *context;
     int multiprocessors;
     if (per_multiprocessor < 0 || !(context = gxi_get(call, kernel->context, GXI_CONTEXT, "the kernel's context")))
         return -1;
-    if (gxi_attribute(call, gxi_context_of(context)->device, GXI_DEV_MULTIPROCESSOR_COUNT, &multiprocessors) == 0)
+    if (gxi_device_attribute(call, gxi_context_of(context)->device, GXI_DEV_MULTIPROCESSOR_COUNT, &multiprocessors) == 0)
         return per_multiprocessor * multiprocessors;
     gxi_fail_device(call, gxi_context_of(context)->ordinal);
     return -1;
@@ -16211,7 +16211,7 @@ GPUEXEC_API int gpuexec_kernel_cooperative_blocks_at(const char *where, gpuexec_
     return slot ? gxi_cooperative_blocks(call, slot, block_threads, shared_bytes) : -1;
 }
 
-static const struct { const char *name; unsigned char bytes, alignment; } gxi_types[] = {
+static const struct { const char *name; unsigned char bytes, alignment; } gxi_number_types[] = {
     { "nothing", 0, 0 },
 #define GXI_ROW(type, type_name, type_bytes, type_alignment) { #type_name, type_bytes, type_alignment },
     GXI_TYPES(GXI_ROW)
@@ -16224,7 +16224,7 @@ typedef struct gxi_block {
     unsigned short *sizes, *kinds;               /* kind: a gpuexec_type, or at least GXI_STRUCT */
     unsigned        count, room;                 /* number of arguments; capacity of the tables */
     size_t          bytes, space;                /* bytes used; capacity of data */
-    size_t          base;                        /* offset at which the device's parameters begin: see gxi_block_fit */
+    size_t          base;                        /* offset at which the device's parameters begin: see gxi_block_fit_kernel */
     const char     *refused_at;                  /* the place where an argument could not be added ... */
     unsigned        refused_count;               /* ... after this many ... */
     gpuexec_result  refused;                     /* ... for this reason: the block is incomplete */
@@ -16235,7 +16235,7 @@ enum { GXI_TYPED = 1, GXI_OF_BLOCK = 2 };        /* gpuexec_args.typed */
    them. */
 static const gxi_block *gxi_block_of_args(const gpuexec_args *args) {
     const gxi_slot *slot = gxi_peek(args->block.id, GXI_PARAMS);
-    const gxi_block *b = slot ? slot->is.params.info : NULL;
+    const gxi_block *b = slot ? slot->data.params.info : NULL;
     if (!b || b->refused || b->addresses != args->addresses || b->sizes != args->sizes) return NULL;
     return b->count == args->count ? b : NULL;
 }
@@ -16243,7 +16243,7 @@ static GXI_COLD gpuexec_result gxi_fail_refused(gxi_call *call, const gxi_block 
     return gxi_fail(call, b->refused, "call gpuexec_params_clear, then add all arguments again",
                     "the parameter block is incomplete: argument %u (counted from 0) could not be added%s%s (%s); "
                     "the parameter block holds %u argument%s", b->refused_count, GXI_AT(b->refused_at),
-                    gpuexec_result_name(b->refused), b->count, gxi_s(b->count));
+                    gpuexec_result_name(b->refused), b->count, gxi_plural_s(b->count));
 }
 /* The gpuexec_types of arguments; NULL if they are not known. */
 static const unsigned short *gxi_types_of_args(const gpuexec_args *args) {
@@ -16303,7 +16303,7 @@ static GXI_COLD void gxi_fill_dims(gpuexec_dims *d) {
     d->block_y += !d->block_y;
     d->block_z += !d->block_z;
 }
-GXI_HOT void gxi_config(gxi_launch_config *c, gpuexec_dims *d, void *stream) {
+GXI_HOT void gxi_launch_config_init(gxi_launch_config *c, gpuexec_dims *d, void *stream) {
     /* One test instead of four; if the product overflows to 0, filling in changes nothing. */
     if (GXI_UNLIKELY(d->grid_y * d->grid_z * d->block_y * d->block_z == 0)) gxi_fill_dims(d);
     c->dims = *d;
@@ -16319,15 +16319,15 @@ static int GXI_CUDA gxi_launch_before_11_8(const gxi_launch_config *c, struct CU
     return gxi.cu.cuLaunchKernel(function, c->dims.grid_x, c->dims.grid_y, c->dims.grid_z, c->dims.block_x,
                                  c->dims.block_y, c->dims.block_z, c->dims.shared_bytes, c->stream, params, extra);
 }
-GXI_HOT int gxi_launch_straight(const gxi_launch_config *c, void *function, void **params, void **extra) {
+GXI_HOT int gxi_launch_enqueue(const gxi_launch_config *c, void *function, void **params, void **extra) {
     return (GXI_HAS(cuLaunchKernelEx) ? gxi.cu.cuLaunchKernelEx
             : gxi_launch_before_11_8)(c, (struct CUfunc_st *)function, params, extra);
 }
 
 /* --- launches as a value ------------------------------------------------------------------------------------------ */
 
-/* A kernel with all that a launch of it needs except the stream. gxi_kept_of: desc and arguments are the caller's;
-   gxi_kept_copy: they are copies, in memory that is freed with what keeps the launch. */
+/* A kernel with all that a launch of it needs except the stream. gxi_kept_launch_init: desc and arguments are the caller's;
+   gxi_kept_launch_copy: they are copies, in memory that is freed with what keeps the launch. */
 typedef struct gxi_kept_launch {
     gxi_kernel_node  params;                     /* function, dims, and the addresses of the arguments */
     const unsigned short *sizes;                 /* of the arguments; NULL: not known. Those of copies are followed by
@@ -16338,9 +16338,9 @@ typedef struct gxi_kept_launch {
     unsigned         count;                      /* of the arguments */
 } gxi_kept_launch;
 
-static void gxi_kept_of(gxi_kept_launch *l, const gxi_slot *k, const gpuexec_dims *dims,
-                        const gpuexec_launch_desc *desc, const gpuexec_args *args) {
-    l->params.function = k->is.kernel.native;
+static void gxi_kept_launch_init(gxi_kept_launch *l, const gxi_slot *k, const gpuexec_dims *dims,
+                                 const gpuexec_launch_desc *desc, const gpuexec_args *args) {
+    l->params.function = k->data.kernel.native;
     l->params.dims = *dims;
     gxi_fill_dims(&l->params.dims);
     l->params.params = (void **)(uintptr_t)args->addresses;
@@ -16351,7 +16351,7 @@ static void gxi_kept_of(gxi_kept_launch *l, const gxi_slot *k, const gpuexec_dim
     l->name = NULL;
     l->count = args->count;
 }
-static gpuexec_args gxi_kept_args(const gxi_kept_launch *l) {
+static gpuexec_args gxi_kept_launch_args(const gxi_kept_launch *l) {
     gpuexec_args args = { 0, 0, 0, 0, { 0 } };
     args.addresses = (const void *const *)l->params.params;
     args.sizes = l->sizes;
@@ -16368,32 +16368,32 @@ static const gpuexec_launch_desc gxi_cooperative = { 0, 0, 0, 0, 0, 1, 0, 0, 0, 
 static const char *const gxi_launch_calls[] = { "cuLaunchKernel", "cuLaunchCooperativeKernel", "cuLaunchKernelEx" };
 
 /* blocks of a cluster along that axis; 0: the desc requests no cluster */
-static GXI_NOINLINE unsigned gxi_cluster(const gpuexec_launch_desc *desc, int axis) {
+static GXI_NOINLINE unsigned gxi_cluster_width(const gpuexec_launch_desc *desc, int axis) {
     if (!desc || !(desc->cluster_x || desc->cluster_y || desc->cluster_z)) return 0;
     return axis == 0 ? desc->cluster_x + !desc->cluster_x : axis == 1 ? desc->cluster_y + !desc->cluster_y
         : desc->cluster_z + !desc->cluster_z;
 }
 static uint64_t gxi_cluster_blocks(const gpuexec_launch_desc *desc) {
-    return (uint64_t)gxi_cluster(desc, 0) * gxi_cluster(desc, 1) * gxi_cluster(desc, 2);
+    return (uint64_t)gxi_cluster_width(desc, 0) * gxi_cluster_width(desc, 1) * gxi_cluster_width(desc, 2);
 }
 static int gxi_launch_way(const gpuexec_launch_desc *desc) {
     if (!desc) return GXI_PLAIN;
-    if (gxi_cluster(desc, 0) || desc->has_priority || desc->programmatic || desc->memory_sync_domain)
+    if (gxi_cluster_width(desc, 0) || desc->has_priority || desc->programmatic || desc->memory_sync_domain)
         return GXI_EXTENDED;
     return desc->cooperative ? GXI_COOPERATIVE : GXI_PLAIN;
 }
-typedef struct gxi_extended { gxi_launch_config config; gxi_launch_attribute attributes[5]; } gxi_extended;
-static const gxi_launch_config *gxi_extend(gxi_extended *e, const gxi_slot *stream, const gxi_kept_launch *l) {
+typedef struct gxi_extended_config { gxi_launch_config config; gxi_launch_attribute attributes[5]; } gxi_extended_config;
+static const gxi_launch_config *gxi_launch_config_extend(gxi_extended_config *e, const gxi_slot *stream, const gxi_kept_launch *l) {
     const gpuexec_launch_desc *const desc = l->desc;
     gxi_launch_attribute *a = e->attributes;
     gxi_launch_config *c = &e->config;
     int i;
     memset(e, 0, sizeof *e);
     c->dims = l->params.dims;
-    c->stream = stream ? stream->is.stream.native : NULL;
+    c->stream = stream ? stream->data.stream.native : NULL;
     if (!desc) return c;
-    if (gxi_cluster(desc, 0)) {
-        for (i = 0; i < 3; i++) a->value.blocks[i] = gxi_cluster(desc, i);
+    if (gxi_cluster_width(desc, 0)) {
+        for (i = 0; i < 3; i++) a->value.blocks[i] = gxi_cluster_width(desc, i);
         a++->id = GXI_LAUNCH_CLUSTER_DIMENSION;
     }
     if (desc->cooperative) {
@@ -16419,20 +16419,20 @@ static const gxi_launch_config *gxi_extend(gxi_extended *e, const gxi_slot *stre
 static int gxi_launch_cu(gxi_call *call, const gxi_kept_launch *l, const gxi_slot *stream) {
     const gpuexec_dims *const d = &l->params.dims;
     struct CUfunc_st *const function = l->params.function;
-    struct CUstream_st *const s = stream->is.stream.native;
+    struct CUstream_st *const s = stream->data.stream.native;
     void **const params = l->params.params;
     const int way = gxi_launch_way(l->desc);
-    gxi_extended e;
+    gxi_extended_config e;
     int cu;
-    if (way == GXI_EXTENDED) cu = gxi.cu.cuLaunchKernelEx(gxi_extend(&e, stream, l), function, params, NULL);
+    if (way == GXI_EXTENDED) cu = gxi.cu.cuLaunchKernelEx(gxi_launch_config_extend(&e, stream, l), function, params, NULL);
     else if (way == GXI_PLAIN)
         cu = gxi.cu.cuLaunchKernel(function, d->grid_x, d->grid_y, d->grid_z, d->block_x, d->block_y, d->block_z,
                                    d->shared_bytes, s, params, NULL);
     else cu = gxi.cu.cuLaunchCooperativeKernel(function, d->grid_x, d->grid_y, d->grid_z, d->block_x, d->block_y,
                                                d->block_z, d->shared_bytes, s, params);
-    return gxi_returned(call, gxi_launch_calls[way], cu,
-                        GXI_NUMBERS(function, d->grid_x, d->grid_y, d->grid_z, d->block_x, d->block_y, d->block_z,
-                                    d->shared_bytes, s, params));
+    return gxi_call_record(call, gxi_launch_calls[way], cu,
+                           GXI_NUMBERS(function, d->grid_x, d->grid_y, d->grid_z, d->block_x, d->block_y, d->block_z,
+                                       d->shared_bytes, s, params));
 }
 
 /* --- explaining a refused launch ---------------------------------------------------------------------------------- */
@@ -16448,10 +16448,10 @@ static GXI_COLD gpuexec_result gxi_fail_args(gxi_call *call, const char *kernel,
         if (!slot)
             return gxi_fail_handle(call, args->block.id, GXI_PARAMS,
                                    "the parameter block that the arguments come from");
-        if (slot->is.params.info->refused) return gxi_fail_refused(call, slot->is.params.info);
+        if (slot->data.params.info->refused) return gxi_fail_refused(call, slot->data.params.info);
         return gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "call gpuexec_params_args again before each launch",
                         "the parameter block passed to %s has changed: it had %u argument%s when gpuexec_params_args "
-                        "was called, and has %d now", kernel, args->count, gxi_s(args->count),
+                        "was called, and has %d now", kernel, args->count, gxi_plural_s(args->count),
                         gpuexec_params_count(args->block));
     }
     if (args->count && !args->addresses)
@@ -16464,7 +16464,7 @@ static GXI_COLD gpuexec_result gxi_fail_args(gxi_call *call, const char *kernel,
         if (i < known[0]) gxi_add(&sizes, ", ...");
         result = gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "pass one argument for each parameter, in order",
                           "%s takes %u parameter%s%s%s%s%s, but %u argument%s passed", kernel, known[0],
-                          gxi_s(known[0]), known[0] ? " (of " : "", sizes.p ? sizes.p : "",
+                          gxi_plural_s(known[0]), known[0] ? " (of " : "", sizes.p ? sizes.p : "",
                           !known[0] ? "" : known[0] == 1 && known[1] == 1 ? " byte" : " bytes", known[0] ? ")" : "",
                           args->count, args->count == 1 ? " was" : "s were");
         gxi_text_free(&sizes);
@@ -16480,7 +16480,7 @@ static GXI_COLD gpuexec_result gxi_fail_args(gxi_call *call, const char *kernel,
         types = gxi_types_of_args(args);
         for (i = 0; types && i + 1 < args->count; i++)
             if (gxi_type_differs(types[i], known[1 + 2 * args->count + i])) break;
-        if (types && types[i] < GPUEXEC_TYPES) type = gxi_types[types[i]].name;
+        if (types && types[i] < GPUEXEC_TYPES) type = gxi_number_types[types[i]].name;
         return gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
                         "pass a variable of the parameter's type: 1.0f is a float and 1 is an int; to pass a float's "
                         "bits as an integer, use a struct (gpuexec_params_add_struct)",
@@ -16501,12 +16501,12 @@ static GXI_COLD gpuexec_result gxi_fail_args(gxi_call *call, const char *kernel,
                         ? "convert a size_t, long or double first: int, unsigned and float have 4 bytes"
                         : "pass a variable of exactly the parameter's type",
                     "argument %u (counted from 0) of %s has %u byte%s, but the parameter has %u", i, kernel,
-                    args->sizes[i], gxi_s(args->sizes[i]), known[i + 1]);
+                    args->sizes[i], gxi_plural_s(args->sizes[i]), known[i + 1]);
 }
 
 /* Records the failure of a query that a check needs, unless the driver refused the launch: then that is reported. */
-static void gxi_note_unless(gxi_call *call, int refused, const gxi_call *query, int cu) {
-    if (!refused) gxi_said(call, query->driver_call, cu);
+static void gxi_call_set_cu_unless(gxi_call *call, int refused, const gxi_call *query, int cu) {
+    if (!refused) gxi_call_set_cu(call, query->driver_call, cu);
 }
 /* Checks clusters, from the desc or compiled into the kernel, against grid, device and kernel. */
 static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused, const gxi_slot *kernel,
@@ -16515,34 +16515,34 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused, c
     static const int attributes[] = { GXI_FUNC_REQUIRED_CLUSTER_WIDTH, GXI_FUNC_REQUIRED_CLUSTER_WIDTH + 1,
                                       GXI_FUNC_REQUIRED_CLUSTER_WIDTH + 2,
                                       GXI_FUNC_CLUSTER_SIZE_MUST_BE_SET };
-    const char *name = kernel->is.kernel.info->title;
+    const char *name = kernel->data.kernel.info->title;
     const gpuexec_launch_desc *const desc = l->desc;
-    const int requested = gxi_cluster(desc, 0) != 0;
+    const int requested = gxi_cluster_width(desc, 0) != 0;
     const uint64_t blocks = gxi_cluster_blocks(desc);
     const unsigned grid[3] = { l->params.dims.grid_x, l->params.dims.grid_y, l->params.dims.grid_z };
     unsigned cluster[3], own[3];
     gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0 };
-    gxi_extended e;
+    gxi_extended_config e;
     gxi_scope scope;
-    int i, values[4], most = 0, has = 0, capability;
+    int i, values[4], limit = 0, has = 0, capability;
     /* drivers before 11.8 do not have these attributes: 0 */
-    const int cu = gxi_attributes(&query, device, kernel->is.kernel.native, attributes, requested ? 3 : 4, values),
+    const int cu = gxi_query_attributes(&query, device, kernel->data.kernel.native, attributes, requested ? 3 : 4, values),
         must = requested ? 0 : values[3];
     for (i = 0; i < 3; i++) {
         own[i] = (unsigned)values[i];
-        cluster[i] = requested ? gxi_cluster(desc, i) : own[i];
+        cluster[i] = requested ? gxi_cluster_width(desc, i) : own[i];
     }
     if (cu) {
-        gxi_note_unless(call, refused, &query, cu);
+        gxi_call_set_cu_unless(call, refused, &query, cu);
         return gxi_fail_cu(call, NULL, "cannot query the clusters of %s", name);
     }
     if (must && !own[0])
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "launch it with gpuexec_launch_with and desc.cluster_x",
                         "%s can only be launched with clusters", name);
     if (!cluster[0]) return GPUEXEC_OK;
-    gxi_attribute(&query, device, GXI_DEV_CLUSTER_LAUNCH, &has);
+    gxi_device_attribute(&query, device, GXI_DEV_CLUSTER_LAUNCH, &has);
     if (!has) {
-        gxi_capability(&query, device, &capability);
+        gxi_device_capability(&query, device, &capability);
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "launch without clusters on this device",
                         capability < 90
                         ? "clusters (%u x %u x %u blocks, %s) need compute capability 9.0, but "
@@ -16572,13 +16572,13 @@ static GXI_COLD gpuexec_result gxi_check_clusters(gxi_call *call, int refused, c
                         cluster[1], cluster[2], (unsigned long long)blocks, name);
     if (!requested || !GXI_HAS(cuOccupancyMaxPotentialClusterSize) || gxi_enter(&query, kernel->cu_context, &scope))
         return GPUEXEC_OK;
-    GXI_BESIDE(cuOccupancyMaxPotentialClusterSize, (&most, kernel->is.kernel.native, gxi_extend(&e, NULL, l)));
+    GXI_TRY_TRACED(cuOccupancyMaxPotentialClusterSize, (&limit, kernel->data.kernel.native, gxi_launch_config_extend(&e, NULL, l)));
     gxi_leave(&scope);
-    if (most > 0 && blocks > (unsigned)most)
+    if (limit > 0 && blocks > (unsigned)limit)
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "use smaller clusters, smaller blocks or less shared memory",
                         "a cluster of %u x %u x %u has %llu blocks, "
                         "but at most %d blocks of this size of %s fit into a cluster on device %d", cluster[0],
-                        cluster[1], cluster[2], (unsigned long long)blocks, most, name, ordinal);
+                        cluster[1], cluster[2], (unsigned long long)blocks, limit, name, ordinal);
     return GPUEXEC_OK;
 }
 
@@ -16593,20 +16593,20 @@ static GXI_COLD gpuexec_result gxi_check_launch(gxi_call *call, int refused, con
                                      GXI_DEV_MAX_BLOCK_DIM_X, GXI_DEV_MAX_BLOCK_DIM_X + 1, GXI_DEV_MAX_BLOCK_DIM_X + 2,
                                      GXI_DEV_MAX_GRID_DIM_X, GXI_DEV_MAX_GRID_DIM_X + 1, GXI_DEV_MAX_GRID_DIM_X + 2 };
     static const int of_kernel[] = { GXI_FUNC_MAX_THREADS_PER_BLOCK, GXI_FUNC_SHARED_SIZE_BYTES, GXI_FUNC_NUM_REGS };
-    const char *name = kernel->is.kernel.info->title;
+    const char *name = kernel->data.kernel.info->title;
     gxi_call query = { call->function, NULL, GXI_QUERIES, 0, 0, 0, 0, 0 };
     gxi_slot *context = gxi_peek(kernel->context, GXI_CONTEXT);
     const int device = context ? gxi_context_of(context)->device : 0, ordinal = gxi_ordinal_of(kernel);
     const gpuexec_dims *const d = &l->params.dims;
     const unsigned grid[3] = { d->grid_x, d->grid_y, d->grid_z }, block[3] = { d->block_x, d->block_y, d->block_z };
     const uint64_t threads = gxi_threads_of(d);
-    int limits[9], own[3], cu = gxi_attributes(&query, device, kernel->is.kernel.native, of_kernel, 3, own), i;
+    int limits[9], own[3], cu = gxi_query_attributes(&query, device, kernel->data.kernel.native, of_kernel, 3, own), i;
     const int *const block_most = limits + 3, *const grid_most = limits + 6;
     const gpuexec_result r = GPUEXEC_BAD_LAUNCH;
     memset(limits, 0, sizeof limits);
-    if (cu == 0) cu = gxi_attributes(&query, device, NULL, of_device, 9, limits);
+    if (cu == 0) cu = gxi_query_attributes(&query, device, NULL, of_device, 9, limits);
     if (cu || limits[0] <= 0 || own[0] <= 0) {
-        gxi_note_unless(call, refused, &query, cu ? cu : GXI_INVALID_HANDLE);
+        gxi_call_set_cu_unless(call, refused, &query, cu ? cu : GXI_INVALID_HANDLE);
         return gxi_fail_cu(call, NULL, "cannot launch %s: the driver does not report the "
                            "limits of the kernel or the device", name);
     }
@@ -16660,7 +16660,7 @@ static GXI_COLD gpuexec_result gxi_check_launch(gxi_call *call, int refused, con
 /* Explains why the driver refused a launch. */
 static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, int cu, const gxi_slot *kernel,
                                                const gxi_kept_launch *l) {
-    const char *name = kernel->is.kernel.info->title;
+    const char *name = kernel->data.kernel.info->title;
     const gpuexec_dims *const d = &l->params.dims;
     gpuexec_result r = gxi_check_launch(call, cu, kernel, l);
     if (r) return r;
@@ -16674,7 +16674,7 @@ static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, int cu, const gxi
                         gpuexec_kernel_cooperative_blocks_at(call->where, l->kernel, (unsigned)gxi_threads_of(d),
                                                              d->shared_bytes),
                         name, (unsigned long long)gxi_threads_of(d), d->shared_bytes);
-    if (gxi_result_of(cu) != GPUEXEC_BAD_ARGUMENT) r = gxi_result_of(cu);
+    if (gxi_result_of_cu(cu) != GPUEXEC_BAD_ARGUMENT) r = gxi_result_of_cu(cu);
     return gxi_fail_unexplained(call, r,
                     cu == GXI_INVALID_VALUE
                     ? "if the kernel has a .reqntid or __block_size__, launch it with exactly that block size; "
@@ -16684,13 +16684,13 @@ static GXI_COLD gpuexec_result gxi_fail_launch(gxi_call *call, int cu, const gxi
                     "%u bytes of dynamic shared "
                     "memory and %u argument%s",
                     name, d->grid_x, d->grid_y, d->grid_z, d->block_x, d->block_y, d->block_z, d->shared_bytes,
-                    l->count, gxi_s(l->count));
+                    l->count, gxi_plural_s(l->count));
 }
 
 /* 0 after a failure */
 static GXI_COLD int gxi_check_args(gxi_call *call, const gxi_slot *k, const gpuexec_args *args) {
-    if (gxi_args_fit(k->is.kernel.sizes, args)) return 1;
-    gxi_fail_args(call, gxi_kernel_of(k)->title, k->is.kernel.sizes, args);
+    if (gxi_args_fit(k->data.kernel.sizes, args)) return 1;
+    gxi_fail_args(call, gxi_kernel_of(k)->title, k->data.kernel.sizes, args);
     return 0;
 }
 /* The checks of every launch before the driver: handles, one context, the arguments. 0 after a failure. */
@@ -16723,13 +16723,13 @@ static GXI_COLD gpuexec_result gxi_check_attributes(gxi_call *call, const gxi_sl
     return GPUEXEC_OK;
 }
 /* Lets the kernel have clusters of more than 8 blocks if the desc does. Returns the CUresult. */
-static int gxi_allow_cluster(gxi_call *call, const gxi_slot *k, const gpuexec_launch_desc *desc) {
+static int gxi_kernel_allow_cluster(gxi_call *call, const gxi_slot *k, const gpuexec_launch_desc *desc) {
     if (!desc || gxi_cluster_blocks(desc) <= 8 || !desc->non_portable_cluster) return GXI_SUCCESS;
-    return GXI_TRY(cuFuncSetAttribute, (k->is.kernel.native, GXI_FUNC_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
+    return GXI_TRY(cuFuncSetAttribute, (k->data.kernel.native, GXI_FUNC_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
 }
 
 /* cu: what the driver returned from the fast path, -1 if that was not tried. */
-static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char *where,
+static GXI_COLD gpuexec_result gxi_launch_slow(const char *function, const char *where,
                                                gpuexec_kernel kernel, gpuexec_stream stream, const gpuexec_dims *dims,
                                                const gpuexec_args *args, int cu, const gpuexec_launch_desc *desc) {
     const int way = cu < 0 ? gxi_launch_way(desc) : GXI_HAS(cuLaunchKernelEx) ? GXI_EXTENDED : GXI_PLAIN,
@@ -16741,27 +16741,27 @@ static GXI_COLD gpuexec_result gxi_launch_else(const char *function, const char 
     call->function = function;
     if (desc && gxi_check_desc(call, "gpuexec_launch_desc", desc->start_canary, desc->end_canary))
         return GPUEXEC_BAD_ARGUMENT;
-    if (gxi_begin(call)) return gxi_failed_with();
+    if (gxi_begin(call)) return gxi_failed_result();
     if (stream.id == GXI_CURRENT) {
-        if (!(k = gxi_find_kernel(call, kernel))) return gxi_failed_with();
-        if (!(call->stream = stream.id = gxi_current_stream(call, k->context))) return gxi_failed_with();
+        if (!(k = gxi_find_kernel(call, kernel))) return gxi_failed_result();
+        if (!(call->stream = stream.id = gxi_current_stream_get(call, k->context))) return gxi_failed_result();
     }
-    if (!gxi_find_launch(call, kernel, stream, args, &k, &s)) return gxi_failed_with();
-    if (gxi_check_attributes(call, k, desc)) return gxi_failed_with();
-    gxi_said(call, gxi_launch_calls[way], straight ? cu : 0);
-    gxi_kept_of(&l, k, dims, desc, args);
+    if (!gxi_find_launch(call, kernel, stream, args, &k, &s)) return gxi_failed_result();
+    if (gxi_check_attributes(call, k, desc)) return gxi_failed_result();
+    gxi_call_set_cu(call, gxi_launch_calls[way], straight ? cu : 0);
+    gxi_kept_launch_init(&l, k, dims, desc, args);
     if (!straight) {
-        cu = gxi_raise_shared(call, k, dims->shared_bytes);
-        if (cu == 0) cu = gxi_allow_cluster(call, k, desc);
+        cu = gxi_kernel_raise_shared(call, k, dims->shared_bytes);
+        if (cu == 0) cu = gxi_kernel_allow_cluster(call, k, desc);
         if (cu) return gxi_fail_launch(call, cu, k, &l);
-        if (gxi_enter_stream(call, s, &scope)) return gxi_failed_with();
-        gxi_note_launch(s, kernel.id, where);
+        if (gxi_enter_stream(call, s, &scope)) return gxi_failed_result();
+        gxi_stream_note_launch(s, kernel.id, where);
         cu = gxi_launch_cu(call, &l, s);
         gxi_leave(&scope);
     }
     if (cu == 0) return GPUEXEC_OK;
     return gxi_is_sticky(cu) || cu == GXI_NOT_INITIALIZED
-               ? gxi_fail_cu(call, NULL, "cannot launch %s", k->is.kernel.info->title)
+               ? gxi_fail_cu(call, NULL, "cannot launch %s", k->data.kernel.info->title)
                : gxi_fail_launch(call, cu, k, &l);
 }
 
@@ -16770,9 +16770,9 @@ static GXI_NOINLINE gpuexec_result gxi_launch_typed(const char *where, gpuexec_k
                                                     const gpuexec_dims *d, const gpuexec_args *args) {
     const gxi_slot *k = gxi_peek(kernel.id, GXI_KERNEL);
     gpuexec_args plain = *args;
-    if (k && stream.id == GXI_CURRENT) gxi_use_make(k->context);     /* the next launch takes the fast path */
-    if (!k || !args->typed || !gxi_typed_args_fit(k->is.kernel.sizes, args))
-        return gxi_launch_else("gpuexec_launch", where, kernel, stream, d, args, -1, NULL);
+    if (k && stream.id == GXI_CURRENT) gxi_context_use_make(k->context);  /* the next launch takes the fast path */
+    if (!k || !args->typed || !gxi_typed_args_fit(k->data.kernel.sizes, args))
+        return gxi_launch_slow("gpuexec_launch", where, kernel, stream, d, args, -1, NULL);
     plain.typed = 0;
     return gpuexec_launch_at(where, kernel, stream, *d, plain);
 }
@@ -16783,56 +16783,56 @@ GPUEXEC_API gpuexec_result gpuexec_launch_at(const char *where, gpuexec_kernel k
     gxi_slot *s;
     gxi_launch_config config;
     int cu;
-    if (!(k = gxi_peek_inline(kernel.id, GXI_KERNEL)) || dims.shared_bytes > GXI_LOAD(&k->of.shared_limit) ||
-        !gxi_plain_args_fit(k->is.kernel.sizes, &args) ||
-        !(s = GXI_UNLIKELY(stream.id == GXI_CURRENT) ? gxi_current_in(k->context)
+    if (!(k = gxi_peek_inline(kernel.id, GXI_KERNEL)) || dims.shared_bytes > GXI_LOAD(&k->word.shared_limit) ||
+        !gxi_plain_args_fit(k->data.kernel.sizes, &args) ||
+        !(s = GXI_UNLIKELY(stream.id == GXI_CURRENT) ? gxi_current_stream_fast(k->context)
                                                      : gxi_peek_inline(stream.id, GXI_STREAM)) ||
         k->cu_context != s->cu_context || s->legacy || s->borrowed || gxi_thread.latched || gxi.driver.trace)
         return gxi_launch_typed(where, kernel, stream, &dims, &args);
-    gxi_note_launch(s, kernel.id, where);
-    gxi_config(&config, &dims, s->is.stream.native);
-    cu = gxi_launch_straight(&config, k->is.kernel.native, (void **)(uintptr_t)args.addresses, NULL);
+    gxi_stream_note_launch(s, kernel.id, where);
+    gxi_launch_config_init(&config, &dims, s->data.stream.native);
+    cu = gxi_launch_enqueue(&config, k->data.kernel.native, (void **)(uintptr_t)args.addresses, NULL);
     if (cu == 0) return GPUEXEC_OK;
     /* read back, because keeping it would cost the fast path registers to save; the same for where */
     kernel.id = k->id;
     stream.id = s->id;
-    return gxi_launch_else("gpuexec_launch", s->is.stream.last_where, kernel, stream, &dims, &args, cu, NULL);
+    return gxi_launch_slow("gpuexec_launch", s->data.stream.last_where, kernel, stream, &dims, &args, cu, NULL);
 }
 
 GPUEXEC_API gpuexec_result gpuexec_launch_cooperative_at(const char *where, gpuexec_kernel kernel,
                                                          gpuexec_stream stream, gpuexec_dims dims,
                                                         gpuexec_args args) {
-    return gxi_launch_else("gpuexec_launch_cooperative", where, kernel, stream, &dims, &args, -1, &gxi_cooperative);
+    return gxi_launch_slow("gpuexec_launch_cooperative", where, kernel, stream, &dims, &args, -1, &gxi_cooperative);
 }
 
 GPUEXEC_API gpuexec_result gpuexec_launch_with_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
                                                   gpuexec_dims dims,
                                                  const gpuexec_launch_desc *desc, gpuexec_args args) {
-    return gxi_launch_else("gpuexec_launch_with", where, kernel, stream, &dims, &args, -1, desc);
+    return gxi_launch_slow("gpuexec_launch_with", where, kernel, stream, &dims, &args, -1, desc);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-params   Parameter blocks, kept launches, prepared launches. What is prepared, in a batch, or a node that is
    changed is a gxi_kept_launch: gxi_check_kept makes all checks once, also those of a part of a multi-device launch;
-   gxi_kept_copy copies what the caller owns; and the launch is valid until gxi_kept_lost finds its kernel or its stream
-   closed. None was as long as gxi.objects.ends is the same: one comparison instead of look-ups. */
+   gxi_kept_launch_copy copies what the caller owns; and the launch is valid until gxi_kept_launch_lost_id finds its kernel or its stream
+   closed. None was as long as gxi.objects.closes is the same: one comparison instead of look-ups. */
 
-enum { GXI_MOST_BYTES = 32764,
+enum { GXI_MAX_ARGUMENT_BYTES = 32764,
        GXI_STRUCT = 256 /* kinds from here on: a struct of alignment 1 << (kind - GXI_STRUCT) */ };
 
-static size_t gxi_up(size_t at, size_t alignment) { return (at + alignment - 1) / alignment * alignment; }
+static size_t gxi_align_up(size_t at, size_t alignment) { return (at + alignment - 1) / alignment * alignment; }
 
 /* One allocation: the block, the addresses, sizes and kinds of `room` arguments, and `space` bytes for their values.
    With the contents of `old`, or empty. NULL: no memory. */
 static gxi_block *gxi_block_new(unsigned room, size_t space, const gxi_block *old) {
-    const size_t head = gxi_up(gxi_up(sizeof *old, 16) + room * (sizeof(void *) + 2 * sizeof(short)), 16);
+    const size_t head = gxi_align_up(gxi_align_up(sizeof *old, 16) + room * (sizeof(void *) + 2 * sizeof(short)), 16);
     char *p = (char *)gxi_realloc(NULL, head + space);
     gxi_block *b = (gxi_block *)(void *)p;
     unsigned i;
     if (!p) return NULL;
     memset(p, 0, head + space);
     if (old) *b = *old;
-    b->addresses = (const void **)(void *)(p + gxi_up(sizeof *b, 16));
+    b->addresses = (const void **)(void *)(p + gxi_align_up(sizeof *b, 16));
     b->sizes = (unsigned short *)(void *)(b->addresses + room);
     b->kinds = b->sizes + room;
     b->data = (unsigned char *)p + head;
@@ -16847,7 +16847,7 @@ static gxi_block *gxi_block_new(unsigned room, size_t space, const gxi_block *ol
 }
 
 static size_t gxi_block_place(const gxi_block *b, size_t bytes, size_t alignment) {
-    return gxi_up(b->base + bytes, alignment) - b->base;
+    return gxi_align_up(b->base + bytes, alignment) - b->base;
 }
 
 /* The caller has made sure that there is room. */
@@ -16878,12 +16878,12 @@ GPUEXEC_API gpuexec_params gpuexec_params_create_at(const char *where) {
     gxi_slot made;
     GXI_CALL(gpuexec_params_create, GXI_MAKES);
     memset(&made, 0, sizeof made);
-    made.is.params.info = gxi_block_new(16, 256, NULL);
-    if (!made.is.params.info) gxi_fail_memory(call, "create a parameter block");
+    made.data.params.info = gxi_block_new(16, 256, NULL);
+    if (!made.data.params.info) gxi_fail_memory(call, "create a parameter block");
     else {
         handle.id = gxi_new(call, GXI_PARAMS, &made, &gxi.objects.first[GXI_PARAMS]);
         if (handle.id) return handle;
-        gxi_free(made.is.params.info);
+        gxi_free(made.data.params.info);
     }
     handle.id = gxi_failed_id(GXI_PARAMS);
     return handle;
@@ -16893,15 +16893,15 @@ static gxi_slot *gxi_find_params(gxi_call *call, gpuexec_params params) {
     return gxi_get(call, params.id, GXI_PARAMS, "the parameter block");
 }
 
-static gxi_block *gxi_block_of(const gxi_slot *slot) { return slot->is.params.info; }
-static int gxi_params_end(gxi_call *call, gxi_slot *old) {
+static gxi_block *gxi_block_of(const gxi_slot *slot) { return slot->data.params.info; }
+static int gxi_params_destroy(gxi_call *call, gxi_slot *old) {
     (void)call;
-    gxi_free(old->is.params.info);
+    gxi_free(old->data.params.info);
     return 0;
 }
 
 /* The result of adding an argument: the block remembers that one is missing. */
-static gpuexec_result gxi_params_added(const gxi_call *call, gpuexec_params params, gpuexec_result result) {
+static gpuexec_result gxi_params_finish(const gxi_call *call, gpuexec_params params, gpuexec_result result) {
     gxi_slot *slot = result ? gxi_peek(params.id, GXI_PARAMS) : NULL;
     gxi_block *b = slot ? gxi_block_of(slot) : NULL;
     if (b && !b->refused) {
@@ -16916,22 +16916,22 @@ static gpuexec_result gxi_params_append(gxi_call *call, gpuexec_params params, c
     gxi_slot *slot = gxi_find_params(call, params);
     gxi_block *b;
     size_t end = 0;
-    if (!slot) return gxi_failed_with();
+    if (!slot) return gxi_failed_result();
     b = gxi_block_of(slot);
     if (!value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
                                 "the address of the value of argument %u (counted from 0) is NULL", b->count);
-    if (bytes > GXI_MOST_BYTES || (end = gxi_block_place(b, b->bytes, alignment) + bytes) > GXI_MOST_BYTES)
+    if (bytes > GXI_MAX_ARGUMENT_BYTES || (end = gxi_block_place(b, b->bytes, alignment) + bytes) > GXI_MAX_ARGUMENT_BYTES)
         return gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "put large data into device memory and pass its address",
                         "argument %u (counted from 0) is %llu byte%s long and does not fit: a kernel's parameters are "
                         "limited to %d bytes, and the arguments before it take %llu",
                         b->count, (unsigned long long)bytes,
-                        gxi_s(bytes), GXI_MOST_BYTES, (unsigned long long)b->bytes);
+                        gxi_plural_s(bytes), GXI_MAX_ARGUMENT_BYTES, (unsigned long long)b->bytes);
     if (b->count == b->room || end > b->space) {
         gxi_block *larger = gxi_block_new(b->count == b->room ? b->room * 2 : b->room,
                                           end > b->space ? end * 2 : b->space, b);
         if (!larger) return gxi_fail_memory(call, "add argument %u (counted from 0) to a parameter block", b->count);
         gxi_block_add(larger, value, bytes, alignment, kind);        /* value may be in the old one */
-        slot->is.params.info = larger;
+        slot->data.params.info = larger;
         gxi_free(b);
     } else gxi_block_add(b, value, bytes, alignment, kind);
     return GPUEXEC_OK;
@@ -16940,11 +16940,11 @@ GPUEXEC_API gpuexec_result gpuexec_params_add_at(const char *where, gpuexec_para
                                                  const void *value) {
     GXI_CALL(gpuexec_params_add, GXI_MAKES);
     if ((int)type <= 0 || (int)type >= GPUEXEC_TYPES)
-        return gxi_params_added(call, params, gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
-                                                       "for a struct, use gpuexec_params_add_struct",
-                                                       "%d is not a gpuexec_type", (int)type));
-    return gxi_params_added(call, params, gxi_params_append(call, params, value, gxi_types[type].bytes,
-                                                            gxi_types[type].alignment, (unsigned)type));
+        return gxi_params_finish(call, params, gxi_fail(call, GPUEXEC_BAD_ARGUMENT,
+                                                        "for a struct, use gpuexec_params_add_struct",
+                                                        "%d is not a gpuexec_type", (int)type));
+    return gxi_params_finish(call, params, gxi_params_append(call, params, value, gxi_number_types[type].bytes,
+                                                             gxi_number_types[type].alignment, (unsigned)type));
 }
 static gpuexec_result gxi_params_append_struct(gxi_call *call, gpuexec_params params, const void *value, size_t bytes,
                                                size_t alignment) {
@@ -16965,14 +16965,14 @@ static gpuexec_result gxi_params_append_struct(gxi_call *call, gpuexec_params pa
 GPUEXEC_API gpuexec_result gpuexec_params_add_struct_at(const char *where, gpuexec_params params, const void *value,
                                                        size_t bytes, size_t alignment) {
     GXI_CALL(gpuexec_params_add_struct, GXI_MAKES);
-    return gxi_params_added(call, params, gxi_params_append_struct(call, params, value, bytes, alignment));
+    return gxi_params_finish(call, params, gxi_params_append_struct(call, params, value, bytes, alignment));
 }
 GPUEXEC_API int gpuexec_params_count(gpuexec_params params) {
-    const gxi_slot *slot = gxi_queried("gpuexec_params_count", params.id, GXI_PARAMS, "the parameter block");
+    const gxi_slot *slot = gxi_get_to_query("gpuexec_params_count", params.id, GXI_PARAMS, "the parameter block");
     return slot ? (int)gxi_block_of(slot)->count : -1;
 }
 GPUEXEC_API int gpuexec_params_offset(gpuexec_params params, int index) {
-    const gxi_slot *slot = gxi_queried("gpuexec_params_offset", params.id, GXI_PARAMS, "the parameter block");
+    const gxi_slot *slot = gxi_get_to_query("gpuexec_params_offset", params.id, GXI_PARAMS, "the parameter block");
     return slot && index >= 0 && (unsigned)index < gxi_block_of(slot)->count
         ? gxi_block_offset(gxi_block_of(slot), (unsigned)index) : -1;
 }
@@ -17001,18 +17001,18 @@ GPUEXEC_API gpuexec_args gpuexec_params_args_at(const char *where, gpuexec_param
 
 /* The maximum size of the kernel's parameters in bytes. More than 4,096 need sm_70 and PTX 8.1, which the driver
    supports from CUDA 12.1. */
-static int gxi_most_bytes(const gxi_call *call, const gxi_slot *kernel) {
+static int gxi_kernel_max_bytes(const gxi_call *call, const gxi_slot *kernel) {
     int binary = 0;
     if (gxi.driver.version < 12010 ||
-        GXI_BESIDE(cuFuncGetAttribute, (&binary, GXI_FUNC_BINARY_VERSION, kernel->is.kernel.native))) return 4096;
-    return binary < 70 ? 4096 : GXI_MOST_BYTES;
+        GXI_TRY_TRACED(cuFuncGetAttribute, (&binary, GXI_FUNC_BINARY_VERSION, kernel->data.kernel.native))) return 4096;
+    return binary < 70 ? 4096 : GXI_MAX_ARGUMENT_BYTES;
 }
 static GXI_COLD gpuexec_result gxi_fail_layout(gxi_call *call, const gxi_slot *kernel, const gxi_block *b, unsigned i) {
-    const char *name = kernel->is.kernel.info->title;
-    const unsigned bytes = kernel->is.kernel.sizes[i + 1],
-                   offset = kernel->is.kernel.sizes[kernel->is.kernel.sizes[0] + i + 1], kind = b->kinds[i];
+    const char *name = kernel->data.kernel.info->title;
+    const unsigned bytes = kernel->data.kernel.sizes[i + 1],
+                   offset = kernel->data.kernel.sizes[kernel->data.kernel.sizes[0] + i + 1], kind = b->kinds[i];
     char type[32];
-    if (kind < GXI_STRUCT) snprintf(type, sizeof type, "%s", gxi_types[kind].name);
+    if (kind < GXI_STRUCT) snprintf(type, sizeof type, "%s", gxi_number_types[kind].name);
     else snprintf(type, sizeof type, "a struct aligned to %u", 1u << (kind - GXI_STRUCT));
     return gxi_fail(call, GPUEXEC_BAD_PARAMETERS,
                     b->sizes[i] != bytes   ? "add the type that the kernel declares: the sizes differ"
@@ -17021,22 +17021,22 @@ static GXI_COLD gpuexec_result gxi_fail_layout(gxi_call *call, const gxi_slot *k
                                            : "add the type that the kernel declares (a struct with "
                                              "gpuexec_params_add_struct): the alignments differ",
                     "parameter %u (counted from 0) of %s has %u byte%s at offset %u, but the argument (%s) has %u at "
-                    "offset %d", i, name, bytes, gxi_s(bytes), offset, type, b->sizes[i], gxi_block_offset(b, i));
+                    "offset %d", i, name, bytes, gxi_plural_s(bytes), offset, type, b->sizes[i], gxi_block_offset(b, i));
 }
 
 static size_t gxi_kind_alignment(unsigned kind) {
-    return kind < GXI_STRUCT ? gxi_types[kind].alignment : (size_t)1 << (kind - GXI_STRUCT);
+    return kind < GXI_STRUCT ? gxi_number_types[kind].alignment : (size_t)1 << (kind - GXI_STRUCT);
 }
 
 /* Parameters begin at offset 0x160 of the constant bank (sm_70 to sm_89), 0x210 (sm_90) or 0x380 (sm_100), and the
    compiler aligns them from the start of the bank: with an alignment above 16, their offsets depend on the device. Lays
    out the block with these offsets. Returns 0 if that is impossible, -1 without memory. */
-static int gxi_block_fit(gxi_slot *slot, const unsigned short *offsets) {
+static int gxi_block_fit_kernel(gxi_slot *slot, const unsigned short *offsets) {
     gxi_block like, *b = gxi_block_of(slot), *fitted;
-    size_t most = 16;
+    size_t limit = 16;
     unsigned i;
-    for (i = 0; i < b->count; i++) if (gxi_kind_alignment(b->kinds[i]) > most) most = gxi_kind_alignment(b->kinds[i]);
-    for (like = *b, like.base = 0; like.base < most; like.base += 16) {
+    for (i = 0; i < b->count; i++) if (gxi_kind_alignment(b->kinds[i]) > limit) limit = gxi_kind_alignment(b->kinds[i]);
+    for (like = *b, like.base = 0; like.base < limit; like.base += 16) {
         for (like.bytes = 0, i = 0; i < b->count; i++) {
             like.bytes = gxi_block_place(&like, like.bytes, gxi_kind_alignment(b->kinds[i]));
             if (like.bytes != offsets[i]) break;
@@ -17044,14 +17044,14 @@ static int gxi_block_fit(gxi_slot *slot, const unsigned short *offsets) {
         }
         if (i == b->count) break;
     }
-    if (like.base >= most) return 0;
+    if (like.base >= limit) return 0;
     if (like.base == b->base || b->count == 0) return 1;
     fitted = gxi_block_new(b->room, like.bytes > b->space ? like.bytes : b->space, NULL);
     if (!fitted) return -1;
     fitted->base = like.base;
     for (i = 0; i < b->count; i++)
         gxi_block_add(fitted, b->addresses[i], b->sizes[i], gxi_kind_alignment(b->kinds[i]), b->kinds[i]);
-    slot->is.params.info = fitted;
+    slot->data.params.info = fitted;
     gxi_free(b);
     return 1;
 }
@@ -17061,30 +17061,30 @@ GPUEXEC_API gpuexec_result gpuexec_params_check_at(const char *where, gpuexec_pa
     gpuexec_args args;
     const char *name;
     unsigned i;
-    int most, fits;
+    int limit, fits;
     GXI_CALL(gpuexec_params_check, GXI_QUERIES);
     if (!(slot = gxi_find_params(call, params)) || gxi_begin(call) || !(k = gxi_find_kernel(call, kernel)))
-        return gxi_failed_with();
+        return gxi_failed_result();
     b = gxi_block_of(slot);
     if (b->refused) return gxi_fail_refused(call, b);
     args = gxi_block_args(b);
     args.typed = GXI_OF_BLOCK;
     args.block = params;
-    name = k->is.kernel.info->title;
-    if (!k->is.kernel.sizes || k->is.kernel.sizes[0] != b->count) {
-        most = gxi_most_bytes(call, k);
-        if (b->bytes > (size_t)most)
+    name = k->data.kernel.info->title;
+    if (!k->data.kernel.sizes || k->data.kernel.sizes[0] != b->count) {
+        limit = gxi_kernel_max_bytes(call, k);
+        if (b->bytes > (size_t)limit)
             return gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "put large data into device memory and pass its address; "
                             "larger parameters need a driver for CUDA 12.1 or later, PTX 8.1 and sm_70",
                             "the block has %llu bytes, but the parameters of %s are limited to %d",
-                            (unsigned long long)b->bytes, name, most);
-        if (k->is.kernel.sizes) return gxi_fail_args(call, name, k->is.kernel.sizes, &args);
+                            (unsigned long long)b->bytes, name, limit);
+        if (k->data.kernel.sizes) return gxi_fail_args(call, name, k->data.kernel.sizes, &args);
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "load PTX instead of a cubin, or install a driver for CUDA 12.4 "
                                                      "or later",
                         "the parameters of %s are not known, so the block cannot be checked", name);
     }
     for (i = 0; i < b->count; i++) {
-        if (b->sizes[i] != k->is.kernel.sizes[i + 1]) return gxi_fail_layout(call, k, b, i);
+        if (b->sizes[i] != k->data.kernel.sizes[i + 1]) return gxi_fail_layout(call, k, b, i);
         if (!GXI_HAS(cuFuncGetParamInfo) && gxi_kind_alignment(b->kinds[i]) > 16)
             return gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
                             "install a driver for CUDA 12.4 or later; launches with gpuexec_params_args do not "
@@ -17093,12 +17093,12 @@ GPUEXEC_API gpuexec_result gpuexec_params_check_at(const char *where, gpuexec_pa
                             "report its device offset", i, name,
                             (unsigned)gxi_kind_alignment(b->kinds[i]), GXI_DOTTED(gxi.driver.version));
     }
-    if (!gxi_typed_args_fit(k->is.kernel.sizes, &args)) return gxi_fail_args(call, name, k->is.kernel.sizes, &args);
-    fits = gxi_block_fit(slot, k->is.kernel.sizes + b->count + 1);
+    if (!gxi_typed_args_fit(k->data.kernel.sizes, &args)) return gxi_fail_args(call, name, k->data.kernel.sizes, &args);
+    fits = gxi_block_fit_kernel(slot, k->data.kernel.sizes + b->count + 1);
     if (fits < 0)
         return gxi_fail_memory(call, "change the layout of a parameter block");
     for (i = 0; !fits && i < b->count; i++)
-        if (gxi_block_offset(b, i) != k->is.kernel.sizes[b->count + i + 1]) return gxi_fail_layout(call, k, b, i);
+        if (gxi_block_offset(b, i) != k->data.kernel.sizes[b->count + i + 1]) return gxi_fail_layout(call, k, b, i);
     return GPUEXEC_OK;
 }
 
@@ -17106,7 +17106,7 @@ GPUEXEC_API gpuexec_result gpuexec_params_clear_at(const char *where, gpuexec_pa
     GXI_CALL(gpuexec_params_clear, GXI_MAKES);
     gxi_slot *slot = gxi_find_params(call, params);
     gxi_block *b;
-    if (!slot) return gxi_failed_with();
+    if (!slot) return gxi_failed_result();
     b = gxi_block_of(slot);
     memset(b->data, 0, b->bytes);                /* padding is 0 */
     b->bytes = b->base = b->count = 0;
@@ -17115,7 +17115,7 @@ GPUEXEC_API gpuexec_result gpuexec_params_clear_at(const char *where, gpuexec_pa
 }
 GPUEXEC_API gpuexec_result gpuexec_params_destroy_at(const char *where, gpuexec_params params) {
     GXI_CALL(gpuexec_params_destroy, GXI_CLEANS);
-    return gxi_destroy_handle(call, params.id, GXI_PARAMS, "the parameter block");
+    return gxi_handle_destroy(call, params.id, GXI_PARAMS, "the parameter block");
 }
 
 /* --- kept launches ------------------------------------------------------------------------------------------------ */
@@ -17126,7 +17126,7 @@ static size_t gxi_values_bytes(const unsigned short *known, unsigned count, cons
     size_t bytes = 0;
     unsigned i;
     if (known) return count ? (size_t)known[2 * count] + known[count] : 0;
-    for (i = 0; i < count; i++) bytes = gxi_up(bytes, 16) + sizes[i];
+    for (i = 0; i < count; i++) bytes = gxi_align_up(bytes, 16) + sizes[i];
     return bytes;
 }
 static void gxi_place_values(void **addresses, const unsigned short *known, unsigned count,
@@ -17136,28 +17136,28 @@ static void gxi_place_values(void **addresses, const unsigned short *known, unsi
     for (i = 0; known && i < count; i++) addresses[i] = values + known[1 + count + i];
     for (; i < count; i++) {
         addresses[i] = values;
-        values += gxi_up(sizes[i], 16);
+        values += gxi_align_up(sizes[i], 16);
     }
 }
 static void gxi_copy_values(void *const *to, const void *const *from, unsigned count, const unsigned short *sizes) {
     unsigned i;
     for (i = 0; i < count; i++) memcpy(to[i], from[i], sizes[i]);
 }
-/* What gxi_kept_copy needs, with l->sizes set. */
-static size_t gxi_kept_bytes(const gxi_slot *k, const gxi_kept_launch *l) {
-    return gxi_up(gxi_values_bytes(k->is.kernel.sizes, l->count, l->sizes), sizeof(void *)) +
+/* What gxi_kept_launch_copy needs, with l->sizes set. */
+static size_t gxi_kept_launch_bytes(const gxi_slot *k, const gxi_kept_launch *l) {
+    return gxi_align_up(gxi_values_bytes(k->data.kernel.sizes, l->count, l->sizes), sizeof(void *)) +
         l->count * (sizeof(void *) + 2 * sizeof *l->sizes) + (l->desc ? sizeof *l->desc : 0) +
         (l->name ? 0 : strlen(gxi_kernel_of(k)->title) + 1);
 }
 /* from->name: the kernel's, if another launch keeps it; NULL: is copied, too. */
-static void gxi_kept_copy(gxi_kept_launch *l, void *memory, const gxi_slot *k, const gxi_kept_launch *from) {
-    const unsigned short *const known = k->is.kernel.sizes;
+static void gxi_kept_launch_copy(gxi_kept_launch *l, void *memory, const gxi_slot *k, const gxi_kept_launch *from) {
+    const unsigned short *const known = k->data.kernel.sizes;
     const size_t sizes = from->count * sizeof *from->sizes;
     char *rest;
     *l = *from;
     l->params.params = (void **)memory;
     rest = (char *)(l->params.params + l->count) +
-        gxi_up(gxi_values_bytes(known, l->count, l->sizes), sizeof(void *));
+        gxi_align_up(gxi_values_bytes(known, l->count, l->sizes), sizeof(void *));
     gxi_place_values(l->params.params, known, l->count, l->sizes);
     gxi_copy_values(l->params.params, (const void *const *)from->params.params, l->count, l->sizes);
     if (l->count) l->sizes = (const unsigned short *)memcpy(rest, from->sizes, sizes);
@@ -17169,7 +17169,7 @@ static void gxi_kept_copy(gxi_kept_launch *l, void *memory, const gxi_slot *k, c
     if (!l->name) l->name = strcpy(rest, gxi_kernel_of(k)->title);
 }
 /* What was closed of a launch: the handle id of its kernel or of its stream (0: it has none). 0: nothing. */
-static uint64_t gxi_kept_lost(const gxi_kept_launch *l, uint64_t stream) {
+static uint64_t gxi_kept_launch_lost_id(const gxi_kept_launch *l, uint64_t stream) {
     if (!gxi_peek(l->kernel.id, GXI_KERNEL)) return l->kernel.id;
     return stream && !gxi_peek(stream, GXI_STREAM) ? stream : 0;
 }
@@ -17178,30 +17178,30 @@ static uint64_t gxi_kept_lost(const gxi_kept_launch *l, uint64_t stream) {
 static gpuexec_result gxi_prepare_kernel(gxi_call *call, gxi_slot *k, const gxi_kept_launch *l) {
     const gpuexec_dims *const d = &l->params.dims;
     const char *name = gxi_kernel_of(k)->title;
-    int most;
-    if (gxi_allow_cluster(call, k, l->desc))
+    int limit;
+    if (gxi_kernel_allow_cluster(call, k, l->desc))
         return gxi_fail_cu(call, NULL, "cannot allow clusters of more than 8 blocks for %s", name);
-    if (gxi_check_launch(call, 0, k, l)) return gxi_failed_with();
-    if (gxi_raise_shared(call, k, d->shared_bytes))
+    if (gxi_check_launch(call, 0, k, l)) return gxi_failed_result();
+    if (gxi_kernel_raise_shared(call, k, d->shared_bytes))
         return gxi_fail_cu(call, NULL, "cannot set %u bytes of dynamic shared memory for %s", d->shared_bytes, name);
     if (!l->desc || !l->desc->cooperative) return GPUEXEC_OK;
-    most = gxi_cooperative_blocks(call, k, (unsigned)gxi_threads_of(d), d->shared_bytes);
-    if (most < 0) return gxi_failed_with();
-    return gxi_blocks_of(d) > (unsigned)most ? gxi_fail_launch(call, GXI_COOPERATIVE_TOO_LARGE, k, l) : GPUEXEC_OK;
+    limit = gxi_cooperative_blocks(call, k, (unsigned)gxi_threads_of(d), d->shared_bytes);
+    if (limit < 0) return gxi_failed_result();
+    return gxi_blocks_of(d) > (unsigned)limit ? gxi_fail_launch(call, GXI_COOPERATIVE_TOO_LARGE, k, l) : GPUEXEC_OK;
 }
 
 /* The last checks of a thread that need not be repeated: with other arguments, the launch passes them, too. */
 enum { GXI_CHECKED = 8 };
-typedef struct gxi_checked { uint64_t kernel; gpuexec_dims dims; int plain; gpuexec_launch_desc desc; } gxi_checked;
-static GXI_THREAD struct { gxi_checked launches[GXI_CHECKED]; unsigned last; } gxi_checks;
+typedef struct gxi_checked_launch { uint64_t kernel; gpuexec_dims dims; int plain; gpuexec_launch_desc desc; } gxi_checked_launch;
+static GXI_THREAD struct { gxi_checked_launch launches[GXI_CHECKED]; unsigned last; } gxi_checked_launches;
 
 /* Whether a launch passes gxi_check_kept because this thread has checked it. */
 static int gxi_is_checked(const gxi_slot *k, const gxi_kept_launch *l, const gpuexec_args *args) {
     const gpuexec_launch_desc *const desc = l->desc;
     unsigned i;
-    if (!gxi_args_fit(k->is.kernel.sizes, args)) return 0;
+    if (!gxi_args_fit(k->data.kernel.sizes, args)) return 0;
     for (i = 0; i < GXI_CHECKED; i++) {
-        const gxi_checked *c = &gxi_checks.launches[(gxi_checks.last + i) % GXI_CHECKED];
+        const gxi_checked_launch *c = &gxi_checked_launches.launches[(gxi_checked_launches.last + i) % GXI_CHECKED];
         if (c->kernel == k->id && memcmp(&c->dims, &l->params.dims, sizeof c->dims) == 0 && c->plain == !desc &&
             (!desc || memcmp(&c->desc, desc, sizeof *desc) == 0)) return 1;
     }
@@ -17211,13 +17211,13 @@ static int gxi_is_checked(const gxi_slot *k, const gxi_kept_launch *l, const gpu
    launch's, with their types. */
 static gpuexec_result gxi_check_kept(gxi_call *call, gxi_slot *k, const gxi_kept_launch *l, const gpuexec_args *args) {
     const gpuexec_launch_desc *const desc = l->desc;
-    gxi_checked *c;
+    gxi_checked_launch *c;
     if (gxi_is_checked(k, l, args)) return GPUEXEC_OK;
     if (!gxi_check_args(call, k, args) || gxi_check_attributes(call, k, desc) || gxi_prepare_kernel(call, k, l))
-        return gxi_failed_with();
-    if (desc && (desc->cooperative || gxi_cluster(desc, 0))) return GPUEXEC_OK;       /* how many fit may change */
-    gxi_checks.last = (gxi_checks.last + GXI_CHECKED - 1) % GXI_CHECKED;
-    c = &gxi_checks.launches[gxi_checks.last];
+        return gxi_failed_result();
+    if (desc && (desc->cooperative || gxi_cluster_width(desc, 0))) return GPUEXEC_OK;  /* how many fit may change */
+    gxi_checked_launches.last = (gxi_checked_launches.last + GXI_CHECKED - 1) % GXI_CHECKED;
+    c = &gxi_checked_launches.launches[gxi_checked_launches.last];
     c->kernel = k->id;
     c->dims = l->params.dims;
     c->plain = !desc;
@@ -17225,8 +17225,8 @@ static gpuexec_result gxi_check_kept(gxi_call *call, gxi_slot *k, const gxi_kept
     return GPUEXEC_OK;
 }
 /* Sets the sizes of arguments that are copied; 0 if they are not known. */
-static int gxi_kept_sizes(gxi_call *call, const gxi_slot *k, gxi_kept_launch *l) {
-    if (!l->sizes && k->is.kernel.sizes) l->sizes = k->is.kernel.sizes + 1;
+static int gxi_kept_launch_set_sizes(gxi_call *call, const gxi_slot *k, gxi_kept_launch *l) {
+    if (!l->sizes && k->data.kernel.sizes) l->sizes = k->data.kernel.sizes + 1;
     if (l->sizes || !l->count) return 1;
     gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass args.sizes, as GPUEXEC_ARGS and gpuexec_params_args do",
              "the sizes of the arguments are not known: args.sizes is NULL, and the parameters of %s are not known",
@@ -17234,35 +17234,35 @@ static int gxi_kept_sizes(gxi_call *call, const gxi_slot *k, gxi_kept_launch *l)
     return 0;
 }
 /* The place of an argument of a launch; NULL if there is none of that size. */
-static void *gxi_argument_place(gxi_call *call, const gxi_kept_launch *l, int index, size_t bytes) {
+static void *gxi_kept_launch_argument(gxi_call *call, const gxi_kept_launch *l, int index, size_t bytes) {
     char indices[GXI_INDICES];
     if (l->count == 0)
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
                  "the launch of %s has no arguments, so there is no argument %d", l->name, index);
     else if (index < 0 || (unsigned)index >= l->count)
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "there is no argument %d: the launch of %s has %u argument%s%s",
-                 index, l->name, l->count, gxi_s(l->count), gxi_indices(indices, l->count));
+                 index, l->name, l->count, gxi_plural_s(l->count), gxi_device_indices(indices, l->count));
     else if (bytes != l->sizes[index])
         gxi_fail(call, GPUEXEC_BAD_PARAMETERS, "pass a variable of exactly the parameter's type, and its sizeof",
                  "argument %d (counted from 0) of %s has %u byte%s, but %llu were passed", index, l->name,
-                 l->sizes[index], gxi_s(l->sizes[index]), (unsigned long long)bytes);
+                 l->sizes[index], gxi_plural_s(l->sizes[index]), (unsigned long long)bytes);
     else return l->params.params[index];
     return NULL;
 }
-static gpuexec_result gxi_set_argument(gxi_call *call, const gxi_kept_launch *l, int index, const void *value,
-                                       size_t bytes) {
-    void *const place = gxi_argument_place(call, l, index, bytes);
-    if (!place) return gxi_failed_with();
+static gpuexec_result gxi_kept_launch_set_argument(gxi_call *call, const gxi_kept_launch *l, int index, const void *value,
+                                                   size_t bytes) {
+    void *const place = gxi_kept_launch_argument(call, l, index, bytes);
+    if (!place) return gxi_failed_result();
     if (!value) return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
                                 "the address of the value of argument %d (counted from 0) is NULL", index);
     memcpy(place, value, bytes);
     return GPUEXEC_OK;
 }
 /* Launches it. cu: what the driver returned on the fast path, -1 if that was not tried. */
-static GXI_COLD gpuexec_result gxi_launch_kept(const char *function, const char *where, const gxi_kept_launch *l,
-                                               gpuexec_stream stream, int cu) {
-    const gpuexec_args args = gxi_kept_args(l);
-    return gxi_launch_else(function, where, l->kernel, stream, &l->params.dims, &args, cu, l->desc);
+static GXI_COLD gpuexec_result gxi_launch_kept_slow(const char *function, const char *where, const gxi_kept_launch *l,
+                                                    gpuexec_stream stream, int cu) {
+    const gpuexec_args args = gxi_kept_launch_args(l);
+    return gxi_launch_slow(function, where, l->kernel, stream, &l->params.dims, &args, cu, l->desc);
 }
 
 /* --- prepared launches -------------------------------------------------------------------------------------------- */
@@ -17273,62 +17273,62 @@ typedef struct gxi_prepared {
     gxi_slot       *on;                          /* the stream's slot */
     const char     *module;                      /* the name of the kernel's, kept for when it is closed; "" for an
                                                     adopted kernel */
-    gxi_extended    form;                        /* what cuLaunchKernelEx takes */
+    gxi_extended_config form;                    /* what cuLaunchKernelEx takes */
     void          **params, **extra;             /* one of them is NULL: the driver takes a packed buffer faster
                                                     than addresses */
     void           *packed[5];                   /* the buffer that extra points to */
     size_t          bytes;                       /* of the values */
-    uint64_t        ends;
-        /* gxi.objects.ends when kernel and stream were last found open; GXI_LOOK if
+    uint64_t        closes;
+        /* gxi.objects.closes when kernel and stream were last found open; GXI_MUST_LOOK_UP if
                                                     each launch must look them up */
 } gxi_prepared;
-#define GXI_LOOK UINT64_MAX
+#define GXI_MUST_LOOK_UP UINT64_MAX
 
 static gxi_slot *gxi_find_prepared(gxi_call *call, gpuexec_prepared prepared) {
     return gxi_get(call, prepared.id, GXI_PREPARED, "the prepared launch");
 }
 
-static gxi_prepared *gxi_prepared_of(const gxi_slot *slot) { return slot->is.prepared.info; }
-static int gxi_prepared_end(gxi_call *call, gxi_slot *old) {
+static gxi_prepared *gxi_prepared_of(const gxi_slot *slot) { return slot->data.prepared.info; }
+static int gxi_prepared_destroy(gxi_call *call, gxi_slot *old) {
     (void)call;
-    gxi_free(old->is.prepared.info);
+    gxi_free(old->data.prepared.info);
     return 0;
 }
 
-static gpuexec_result gxi_prepared_lives(gxi_call *call, const gxi_slot *slot) {
+static gpuexec_result gxi_check_prepared(gxi_call *call, const gxi_slot *slot) {
     const gxi_prepared *p = gxi_prepared_of(slot);
-    const uint64_t lost = gxi_kept_lost(&p->launch, p->stream.id);
+    const uint64_t lost = gxi_kept_launch_lost_id(&p->launch, p->stream.id);
     const int kernel = lost == p->launch.kernel.id;
-    gxi_text is = { 0, 0, 0, 0 };
+    gxi_text role = { 0, 0, 0, 0 };
     if (!lost) return GPUEXEC_OK;
-    gxi_add(&is, "the %s of the launch of %s%s%s prepared at %s", kernel ? "kernel" : "stream", p->launch.name,
-            *p->module ? " of " : "", p->module, gxi_place(slot->where));
-    gxi_fail_stale(call, lost, is.p ? is.p : "the prepared launch",
+    gxi_add(&role, "the %s of the launch of %s%s%s prepared at %s", kernel ? "kernel" : "stream", p->launch.name,
+            *p->module ? " of " : "", p->module, gxi_place_text(slot->where));
+    gxi_fail_stale(call, lost, role.p ? role.p : "the prepared launch",
                    kernel ? "prepare it again with gpuexec_prepare, with the kernel from the module loaded now"
                    : "prepare it again with gpuexec_prepare, on an open stream");
-    gxi_text_free(&is);
+    gxi_text_free(&role);
     return GPUEXEC_STALE_HANDLE;
 }
 
 /* 0 after a failure. */
 static uint64_t gxi_prepared_new(gxi_call *call, gxi_slot *k, gxi_slot *s, gxi_kept_launch *l) {
     const gxi_slot *module = gxi_peek(gxi_kernel_of(k)->module, GXI_MODULE);
-    const char *module_name = module ? module->is.module.info->name : "";
-    const size_t addresses = l->count * sizeof(void *), values = gxi_up(sizeof(gxi_prepared) + addresses, 16);
-    const unsigned short *const known = k->is.kernel.sizes;
+    const char *module_name = module ? module->data.module.info->name : "";
+    const size_t addresses = l->count * sizeof(void *), values = gxi_align_up(sizeof(gxi_prepared) + addresses, 16);
+    const unsigned short *const known = k->data.kernel.sizes;
     size_t bytes;
     gxi_prepared *p;
     gxi_slot made;
     uint64_t id;
-    if (!gxi_kept_sizes(call, k, l)) return 0;
-    bytes = values - addresses + gxi_kept_bytes(k, l);
+    if (!gxi_kept_launch_set_sizes(call, k, l)) return 0;
+    bytes = values - addresses + gxi_kept_launch_bytes(k, l);
     p = (gxi_prepared *)gxi_realloc(NULL, bytes + strlen(module_name) + 1);
     if (!p) {
         gxi_fail_memory(call, "prepare a launch of %s", gxi_kernel_of(k)->title);
         return 0;
     }
     memset(p, 0, bytes);                         /* padding is 0 */
-    gxi_kept_copy(&p->launch, (char *)p + values - addresses, k, l);
+    gxi_kept_launch_copy(&p->launch, (char *)p + values - addresses, k, l);
     p->module = strcpy((char *)p + bytes, module_name);
     if (known && l->count && GXI_HAS(cuFuncGetParamInfo)) {       /* PTX text does not show alignments above 16 */
         p->bytes = gxi_values_bytes(known, l->count, NULL);
@@ -17340,38 +17340,38 @@ static uint64_t gxi_prepared_new(gxi_call *call, gxi_slot *k, gxi_slot *s, gxi_k
     } else p->params = p->launch.params.params;
     p->stream.id = s->id;
     p->on = s;
-    gxi_extend(&p->form, s, l);
-    p->ends = GXI_LOOK;
-    made = gxi_made(k, k->context, 0);
-    made.is.prepared.info = p;
+    gxi_launch_config_extend(&p->form, s, l);
+    p->closes = GXI_MUST_LOOK_UP;
+    made = gxi_slot_template(k, k->context, 0);
+    made.data.prepared.info = p;
     id = gxi_new(call, GXI_PREPARED, &made, &gxi_context_of(gxi_peek(k->context, GXI_CONTEXT))->first[GXI_PREPARED]);
     if (!id) gxi_free(p);
     return id;
 }
-static gpuexec_prepared gxi_prepare(gxi_call *call, gpuexec_kernel kernel, gpuexec_stream stream,
-                                    const gpuexec_dims *dims, const gpuexec_launch_desc *desc,
-                                    const gpuexec_args *args) {
+static gpuexec_prepared gxi_prepared_create(gxi_call *call, gpuexec_kernel kernel, gpuexec_stream stream,
+                                            const gpuexec_dims *dims, const gpuexec_launch_desc *desc,
+                                            const gpuexec_args *args) {
     gpuexec_prepared handle = { 0 };
     gxi_kept_launch l;
     gxi_slot *k, *s;
     if ((!desc || !gxi_check_desc(call, "gpuexec_launch_desc", desc->start_canary, desc->end_canary)) &&
         !gxi_begin(call) && gxi_find_launch(call, kernel, stream, args, &k, &s)) {
-        gxi_kept_of(&l, k, dims, desc, args);
+        gxi_kept_launch_init(&l, k, dims, desc, args);
         if (gxi_check_kept(call, k, &l, args) == GPUEXEC_OK) handle.id = gxi_prepared_new(call, k, s, &l);
     }
-    handle.id = gxi_or_failed(handle.id, GXI_PREPARED);
+    handle.id = gxi_id_or_failed(handle.id, GXI_PREPARED);
     return handle;
 }
 GPUEXEC_API gpuexec_prepared gpuexec_prepare_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
                                                 gpuexec_dims dims, gpuexec_args args) {
     GXI_CALL(gpuexec_prepare, GXI_MAKES);
-    return gxi_prepare(call, kernel, stream, &dims, NULL, &args);
+    return gxi_prepared_create(call, kernel, stream, &dims, NULL, &args);
 }
 GPUEXEC_API gpuexec_prepared gpuexec_prepare_with_at(const char *where, gpuexec_kernel kernel, gpuexec_stream stream,
                                                      gpuexec_dims dims, const gpuexec_launch_desc *desc,
                                                      gpuexec_args args) {
     GXI_CALL(gpuexec_prepare_with, GXI_MAKES);
-    return gxi_prepare(call, kernel, stream, &dims, desc, &args);
+    return gxi_prepared_create(call, kernel, stream, &dims, desc, &args);
 }
 
 GPUEXEC_API void *gpuexec_prepared_argument_at(const char *where, gpuexec_prepared prepared, int index,
@@ -17379,14 +17379,14 @@ GPUEXEC_API void *gpuexec_prepared_argument_at(const char *where, gpuexec_prepar
     const gxi_slot *slot;
     GXI_CALL(gpuexec_prepared_argument, GXI_MAKES);
     slot = gxi_find_prepared(call, prepared);
-    return slot ? gxi_argument_place(call, &gxi_prepared_of(slot)->launch, index, bytes) : NULL;
+    return slot ? gxi_kept_launch_argument(call, &gxi_prepared_of(slot)->launch, index, bytes) : NULL;
 }
 GPUEXEC_API gpuexec_result gpuexec_prepared_set_at(const char *where, gpuexec_prepared prepared, int index,
                                                    const void *value, size_t bytes) {
     const gxi_slot *slot;
     GXI_CALL(gpuexec_prepared_set, GXI_MAKES);
-    if (!(slot = gxi_find_prepared(call, prepared))) return gxi_failed_with();
-    return gxi_set_argument(call, &gxi_prepared_of(slot)->launch, index, value, bytes);
+    if (!(slot = gxi_find_prepared(call, prepared))) return gxi_failed_result();
+    return gxi_kept_launch_set_argument(call, &gxi_prepared_of(slot)->launch, index, value, bytes);
 }
 GPUEXEC_API gpuexec_result gpuexec_prepared_set_dims_at(const char *where, gpuexec_prepared prepared, gpuexec_dims dims) {
     gxi_slot *slot, *k;
@@ -17394,12 +17394,12 @@ GPUEXEC_API gpuexec_result gpuexec_prepared_set_dims_at(const char *where, gpuex
     gxi_prepared *p;
     gpuexec_args args;
     GXI_CALL(gpuexec_prepared_set_dims, GXI_MAKES);
-    if (!(slot = gxi_find_prepared(call, prepared)) || gxi_prepared_lives(call, slot)) return gxi_failed_with();
+    if (!(slot = gxi_find_prepared(call, prepared)) || gxi_check_prepared(call, slot)) return gxi_failed_result();
     p = gxi_prepared_of(slot);
-    args = gxi_kept_args(&p->launch);
-    if (!(k = gxi_find_kernel(call, p->launch.kernel))) return gxi_failed_with();
-    gxi_kept_of(&l, k, &dims, p->launch.desc, &args);
-    if (gxi_check_kept(call, k, &l, &args)) return gxi_failed_with();
+    args = gxi_kept_launch_args(&p->launch);
+    if (!(k = gxi_find_kernel(call, p->launch.kernel))) return gxi_failed_result();
+    gxi_kept_launch_init(&l, k, &dims, p->launch.desc, &args);
+    if (gxi_check_kept(call, k, &l, &args)) return gxi_failed_result();
     p->launch.params.dims = p->form.config.dims = l.params.dims;
     return GPUEXEC_OK;
 }
@@ -17408,55 +17408,55 @@ GPUEXEC_API gpuexec_result gpuexec_prepared_set_stream_at(const char *where, gpu
     gxi_slot *slot, *k, *s;
     gxi_prepared *p;
     GXI_CALL(gpuexec_prepared_set_stream, GXI_MAKES);
-    if (!(slot = gxi_find_prepared(call, prepared))) return gxi_failed_with();
+    if (!(slot = gxi_find_prepared(call, prepared))) return gxi_failed_result();
     p = gxi_prepared_of(slot);
     if (!(k = gxi_find_kernel(call, p->launch.kernel)) || !(s = gxi_find_stream(call, stream)))
-        return gxi_failed_with();
+        return gxi_failed_result();
     if (k->cu_context != s->cu_context)
         return gxi_fail_contexts(call, "use a stream of the kernel's context", gxi_kernel_of(k)->title, k,
                                  "the stream", s);
     p->stream.id = s->id;
     p->on = s;
-    p->form.config.stream = s->is.stream.native;
-    p->ends = GXI_LOOK;
+    p->form.config.stream = s->data.stream.native;
+    p->closes = GXI_MUST_LOOK_UP;
     return GPUEXEC_OK;
 }
 
-static GXI_COLD gpuexec_result gxi_launch_prepared_else(const char *where, gpuexec_prepared prepared, int cu) {
+static GXI_COLD gpuexec_result gxi_launch_prepared_slow(const char *where, gpuexec_prepared prepared, int cu) {
     gxi_slot *slot;
     gxi_prepared *p;
     gpuexec_result result;
     /* read first: the next launch then sees what is closed meanwhile */
-    uint64_t ends = GXI_LOAD(&gxi.objects.ends);
+    uint64_t closes = GXI_LOAD(&gxi.objects.closes);
     GXI_CALL(gpuexec_launch_prepared, GXI_WORKS);
     slot = gxi_peek(prepared.id, GXI_PREPARED);
     if (slot) call->stream = gxi_prepared_of(slot)->stream.id;
-    if (gxi_begin(call) || !(slot = gxi_find_prepared(call, prepared)) || gxi_prepared_lives(call, slot))
-        return gxi_failed_with();
+    if (gxi_begin(call) || !(slot = gxi_find_prepared(call, prepared)) || gxi_check_prepared(call, slot))
+        return gxi_failed_result();
     p = gxi_prepared_of(slot);
-    result = gxi_launch_kept("gpuexec_launch_prepared", where, &p->launch, p->stream, cu);
+    result = gxi_launch_kept_slow("gpuexec_launch_prepared", where, &p->launch, p->stream, cu);
     /* these need more work at each launch */
     if (!result && !p->on->legacy && !p->on->borrowed && !gxi.driver.trace &&
         (GXI_HAS(cuLaunchKernelEx) || !p->form.config.count))
-        p->ends = ends;
+        p->closes = closes;
     return result;
 }
 GPUEXEC_API gpuexec_result gpuexec_launch_prepared_at(const char *where, gpuexec_prepared prepared) {
     gxi_slot *slot = gxi_peek_inline(prepared.id, GXI_PREPARED);
     const gxi_prepared *p;
     int cu;
-    if (!slot || gxi_thread.latched || (p = gxi_prepared_of(slot))->ends != GXI_LOAD(&gxi.objects.ends))
-        return gxi_launch_prepared_else(where, prepared, -1);
-    gxi_note_launch(p->on, p->launch.kernel.id, where);
-    cu = gxi_launch_straight(&p->form.config, p->launch.params.function, p->params, p->extra);
+    if (!slot || gxi_thread.latched || (p = gxi_prepared_of(slot))->closes != GXI_LOAD(&gxi.objects.closes))
+        return gxi_launch_prepared_slow(where, prepared, -1);
+    gxi_stream_note_launch(p->on, p->launch.kernel.id, where);
+    cu = gxi_launch_enqueue(&p->form.config, p->launch.params.function, p->params, p->extra);
     if (cu == 0) return GPUEXEC_OK;
     prepared.id = slot->id;                      /* read back, like in gpuexec_launch */
-    return gxi_launch_prepared_else(gxi_prepared_of(slot)->on->is.stream.last_where, prepared, cu);
+    return gxi_launch_prepared_slow(gxi_prepared_of(slot)->on->data.stream.last_where, prepared, cu);
 }
 
 GPUEXEC_API gpuexec_result gpuexec_prepared_destroy_at(const char *where, gpuexec_prepared prepared) {
     GXI_CALL(gpuexec_prepared_destroy, GXI_CLEANS);
-    return gxi_destroy_handle(call, prepared.id, GXI_PREPARED, "the prepared launch");
+    return gxi_handle_destroy(call, prepared.id, GXI_PREPARED, "the prepared launch");
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -17471,40 +17471,40 @@ typedef struct gxi_node {
     uint64_t         object;                     /* handle id of its kernel or event, or of a conditional node's body;
                                                     0: not known */
     void            *more;                       /* owned: a kernel's gpuexec_launch_desc, if it has attributes; the
-                                                    gxi_recorded of a body; otherwise NULL */
+                                                    gxi_native_graph of a body; otherwise NULL */
     unsigned short   type;                       /* CUgraphNodeType */
-    unsigned char    disabled, past;             /* past: a fill that was disabled once, see gxi_edges_past */
-    unsigned         named;                      /* the last gxi_recorded.adds that depends on it */
+    unsigned char    disabled, past;             /* past: a fill that was disabled once, see gxi_graph_add_edges_around */
+    unsigned         named;                      /* the last gxi_native_graph.adds that depends on it */
 } gxi_node;
-/* What a node uses: see gxi_name; and the index + 1 of the next one in gxi_recorded.changed. */
-typedef struct gxi_named { gxi_key *names; size_t changed; } gxi_named;
-typedef struct gxi_recorded {
+/* What a node uses: see gxi_refs_add; and the index + 1 of the next one in gxi_native_graph.changed. */
+typedef struct gxi_node_refs { gxi_key *names; size_t changed; } gxi_node_refs;
+typedef struct gxi_native_graph {
     struct CUgraph_st *native;
     unsigned          users;                     /* atomic: graphs; several after an update */
     int               is_body;                   /* of a conditional node, which destroys it and is one of the users */
-    int               known;                     /* nodes are filled in: see gxi_know_nodes */
+    int               known;                     /* nodes are filled in: see gxi_native_graph_read_nodes */
     gxi_node         *nodes;
     size_t            nnodes, nodes_cap, ndisabled, npast;
     unsigned          adds;                      /* counts the nodes that were added */
     gxi_key          *names;                     /* what it uses, while its nodes are not known */
-    gxi_named        *named;                     /* of the nodes, if they are known */
+    gxi_node_refs    *named;                     /* of the nodes, if they are known */
     size_t            named_cap;
     size_t            nread;                     /* nodes from that index on were not read yet; of the others, */
     size_t            changed;                   /* index + 1 of the first one to be read again, the last one is
                                                     followed by SIZE_MAX; 0: none */
     int               waits;                     /* in gxi.graphs.unlisted */
-    gxi_owned        *owned;                     /* atomic; the memory that its nodes allocate, or NULL */
+    gxi_owned_memory *owned;                     /* atomic; the memory that its nodes allocate, or NULL */
     struct gxi_graph *graphs;                    /* that launch it */
-    struct gxi_recorded *parent;                 /* is_body: the graph with the conditional node, and where that is */
+    struct gxi_native_graph *parent;             /* is_body: the graph with the conditional node, and where that is */
     size_t            parent_node;
     struct CUctx_st **joined;                    /* the other contexts on whose streams the capture recorded, or whose
                                                     kernels, memory or events were added */
     unsigned          njoined;
     char             *gone;                      /* atomic; what was freed or unloaded since. NULL: nothing */
-    struct gxi_recorded *next, **from;           /* in gxi.graphs.recorded or gxi.graphs.unlisted */
-} gxi_recorded;
+    struct gxi_native_graph *next, **from;       /* in gxi.graphs.recorded or gxi.graphs.unlisted */
+} gxi_native_graph;
 typedef struct gxi_graph {
-    gxi_recorded      *made;
+    gxi_native_graph  *made;
     int                built;                    /* by hand, not by a capture */
     uint64_t           root;                     /* of the body of a conditional node: the graph of that node */
     struct CUgraph_st *exec_of;                  /* which the executable graph was instantiated from */
@@ -17512,12 +17512,12 @@ typedef struct gxi_graph {
     struct gxi_graph  *next, **from;             /* in made->graphs */
 } gxi_graph;
 
-static GXI_NOINLINE gxi_recorded *gxi_recorded_of(const gxi_slot *graph) { return graph->is.graph.info->made; }
+static GXI_NOINLINE gxi_native_graph *gxi_native_graph_of(const gxi_slot *graph) { return graph->data.graph.info->made; }
 /* A graph in texts, for "%s at %s". */
-#define GXI_GRAPH_AT(slot) (slot)->is.graph.info->built ? "created" : "captured", gxi_place((slot)->where)
+#define GXI_GRAPH_AT(slot) (slot)->data.graph.info->built ? "created" : "captured", gxi_place_text((slot)->where)
 
 /* All nodes, allocated; NULL if there are none, or after a failure: then *cu, or -1 without memory. */
-static struct CUgraphNode_st **gxi_nodes(gxi_call *call, struct CUgraph_st *graph, size_t *count, int *cu) {
+static struct CUgraphNode_st **gxi_graph_get_nodes(gxi_call *call, struct CUgraph_st *graph, size_t *count, int *cu) {
     struct CUgraphNode_st **nodes;
     *count = 0;
     *cu = GXI_TRY(cuGraphGetNodes, (graph, NULL, count));
@@ -17528,7 +17528,7 @@ static struct CUgraphNode_st **gxi_nodes(gxi_call *call, struct CUgraph_st *grap
     gxi_free(nodes);
     return NULL;
 }
-/* gxi_tables is held. */
+/* gxi_tables_mutex is held. */
 static const gxi_slot *gxi_kernel_of_native(const struct CUfunc_st *native) {
     const gxi_slot *kernel = NULL;
     const gxi_key *k = gxi_key_from_value(gxi.objects.kernels, (uintptr_t)native);
@@ -17537,12 +17537,12 @@ static const gxi_slot *gxi_kernel_of_native(const struct CUfunc_st *native) {
     return kernel;
 }
 /* A node uses the value. 0: no memory. */
-static int gxi_name(gxi_recorded *r, uint64_t value, size_t node) {
+static int gxi_refs_add(gxi_native_graph *r, uint64_t value, size_t node) {
     const uint64_t owner = (uintptr_t)r;
     gxi_key **const names = r->known ? &r->named[node].names : &r->names, *k;
     if (value < 65536) return 1;                                     /* no address */
     k = gxi_key_from(gxi.graphs.named, value, owner);   /* of a graph that is not known, any node will do */
-    if (r->known ? gxi_key_is_in(gxi.graphs.named, value, owner, node) : k && k->value == value &&
+    if (r->known ? gxi_key_is_in_set(gxi.graphs.named, value, owner, node) : k && k->value == value &&
         k->owner == owner) return 1;
     if (!(k = (gxi_key *)gxi_realloc(NULL, sizeof *k))) return 0;
     k->value = value;
@@ -17550,102 +17550,102 @@ static int gxi_name(gxi_recorded *r, uint64_t value, size_t node) {
     k->item = node;
     k->next = *names;
     *names = k;
-    gxi_key_in(&gxi.graphs.named, k);
+    gxi_key_insert(&gxi.graphs.named, k);
     return 1;
 }
-static void gxi_name_none(gxi_key **names) {
+static void gxi_refs_clear(gxi_key **names) {
     gxi_key *k;
     while ((k = *names) != NULL) {
         *names = k->next;
-        gxi_key_out(&gxi.graphs.named, k);
+        gxi_key_remove(&gxi.graphs.named, k);
         gxi_free(k);
     }
 }
-static int gxi_name_words(gxi_recorded *r, const void *bytes, size_t n, size_t node) {
+static int gxi_refs_add_words(gxi_native_graph *r, const void *bytes, size_t n, size_t node) {
     uint64_t value;
     size_t at;
     int ok = 1;
     for (at = 0; ok && at + sizeof value <= n; at += sizeof value) {
         memcpy(&value, (const char *)bytes + at, sizeof value);
-        ok = gxi_name(r, value, node);
+        ok = gxi_refs_add(r, value, node);
     }
     return ok;
 }
 /* The member of a node's `extra` behind that CU_LAUNCH_PARAM_BUFFER_...: drivers choose the order. NULL: missing. */
-static void **gxi_extra(void **extra, uintptr_t what) {
+static void **gxi_launch_extra_of(void **extra, uintptr_t what) {
     while (*extra && (uintptr_t)*extra != what) extra += 2;
     return *extra ? extra + 1 : NULL;
 }
-static int gxi_name_kernel(gxi_recorded *r, const gxi_kernel_node *k, uint64_t object, size_t node) {
+static int gxi_refs_add_kernel(gxi_native_graph *r, const gxi_kernel_node *k, uint64_t object, size_t node) {
     void **buffer, **bytes;
     const gxi_slot *kernel;
     const unsigned short *sizes;
     unsigned i, n;
-    int ok = gxi_name(r, (uintptr_t)k->function, node);
+    int ok = gxi_refs_add(r, (uintptr_t)k->function, node);
     if (!k->params && k->extra) {
-        buffer = gxi_extra(k->extra, GXI_LAUNCH_PARAM_BUFFER_POINTER);
-        bytes = gxi_extra(k->extra, GXI_LAUNCH_PARAM_BUFFER_SIZE);
-        return ok && (!buffer || !bytes || gxi_name_words(r, *buffer, *(const size_t *)*bytes, node));
+        buffer = gxi_launch_extra_of(k->extra, GXI_LAUNCH_PARAM_BUFFER_POINTER);
+        bytes = gxi_launch_extra_of(k->extra, GXI_LAUNCH_PARAM_BUFFER_SIZE);
+        return ok && (!buffer || !bytes || gxi_refs_add_words(r, *buffer, *(const size_t *)*bytes, node));
     }
-    gxi_lock(&gxi_tables);
+    gxi_lock(&gxi_tables_mutex);
     kernel = object ? gxi_peek(object, GXI_KERNEL) : gxi_kernel_of_native(k->function);
-    sizes = kernel ? kernel->is.kernel.sizes : NULL;
+    sizes = kernel ? kernel->data.kernel.sizes : NULL;
     n = sizes && k->params ? sizes[0] : 0;
-    for (i = 0; ok && i < n; i++) ok = gxi_name_words(r, k->params[i], sizes[i + 1], node);
-    gxi_unlock(&gxi_tables);
+    for (i = 0; ok && i < n; i++) ok = gxi_refs_add_words(r, k->params[i], sizes[i + 1], node);
+    gxi_unlock(&gxi_tables_mutex);
     return ok;
 }
 static uint64_t gxi_side_of_node(const gxi_copy_side *side) {
     return side->type == GXI_MEMORYTYPE_HOST ? (uintptr_t)side->host : side->device;
 }
-static int gxi_name_nodes(gxi_call *call, gxi_recorded *r, struct CUgraph_st *native, const gxi_recorded *of,
-                          size_t top);
+static int gxi_refs_add_nodes(gxi_call *call, gxi_native_graph *r, struct CUgraph_st *native, const gxi_native_graph *info,
+                              size_t top);
 /* Names what a node uses. known: what gpuexec knows of it, or NULL. at: the node of r that it is, or that contains it.
    Returns 0 after a failure. */
-static int gxi_name_node(gxi_call *call, gxi_recorded *r, struct CUgraphNode_st *node, const gxi_node *known,
-                         size_t at) {
-    const gxi_recorded *const body = known ? (const gxi_recorded *)known->more : NULL;
+static int gxi_refs_add_node(gxi_call *call, gxi_native_graph *r, struct CUgraphNode_st *node, const gxi_node *known,
+                             size_t at) {
+    const gxi_native_graph *const body = known ? (const gxi_native_graph *)known->more : NULL;
     struct CUgraph_st *child = NULL;
     gxi_kernel_node kernel;
     gxi_memcpy3d copy;
     gxi_fill_node fill;
     int type = known ? known->type : -1;
-    if (!known && GXI_BESIDE(cuGraphNodeGetType, (node, &type))) type = -1;
+    if (!known && GXI_TRY_TRACED(cuGraphNodeGetType, (node, &type))) type = -1;
     switch (type) {
     case GXI_GRAPH_NODE_TYPE_KERNEL:
-        return GXI_BESIDE(cuGraphKernelNodeGetParams, (node, &kernel)) ||
-            gxi_name_kernel(r, &kernel, known ? known->object : 0, at);
+        return GXI_TRY_TRACED(cuGraphKernelNodeGetParams, (node, &kernel)) ||
+            gxi_refs_add_kernel(r, &kernel, known ? known->object : 0, at);
     case GXI_GRAPH_NODE_TYPE_MEMCPY:
-        return GXI_BESIDE(cuGraphMemcpyNodeGetParams, (node, &copy)) ||
-            (gxi_name(r, gxi_side_of_node(&copy.from), at) && gxi_name(r, gxi_side_of_node(&copy.to), at));
+        return GXI_TRY_TRACED(cuGraphMemcpyNodeGetParams, (node, &copy)) ||
+            (gxi_refs_add(r, gxi_side_of_node(&copy.from), at) && gxi_refs_add(r, gxi_side_of_node(&copy.to), at));
     case GXI_GRAPH_NODE_TYPE_MEMSET:
-        return GXI_BESIDE(cuGraphMemsetNodeGetParams, (node, &fill)) || gxi_name(r, fill.to, at);
+        return GXI_TRY_TRACED(cuGraphMemsetNodeGetParams, (node, &fill)) || gxi_refs_add(r, fill.to, at);
     case GXI_GRAPH_NODE_TYPE_GRAPH:
-        return GXI_BESIDE(cuGraphChildGraphNodeGetGraph, (node, &child)) || gxi_name_nodes(call, r, child, NULL, at);
+        return GXI_TRY_TRACED(cuGraphChildGraphNodeGetGraph, (node, &child)) || gxi_refs_add_nodes(call, r, child, NULL, at);
     case GXI_GRAPH_NODE_TYPE_CONDITIONAL:
-        return !body || gxi_name_nodes(call, r, body->native, body, at);
+        return !body || gxi_refs_add_nodes(call, r, body->native, body, at);
     case GXI_GRAPH_NODE_TYPE_WAIT_EVENT: case GXI_GRAPH_NODE_TYPE_EVENT_RECORD:
-        return gxi_name(r, known ? known->object : 0, at);
+        return gxi_refs_add(r, known ? known->object : 0, at);
     default: return 1;
     }
 }
-/* The same of all nodes of a graph. of: NULL in a child graph. top: the node of r that contains the graph, or SIZE_MAX
+/* The same of all nodes of a graph. info: NULL in a child graph. top: the node of r that contains the graph, or SIZE_MAX
    if the graph is r. */
-static int gxi_name_nodes(gxi_call *call, gxi_recorded *r, struct CUgraph_st *native, const gxi_recorded *of,
-                          size_t top) {
-    const gxi_node *known = of && of->known ? of->nodes : NULL;
+static int gxi_refs_add_nodes(gxi_call *call, gxi_native_graph *r, struct CUgraph_st *native, const gxi_native_graph *info,
+                              size_t top) {
+    const gxi_node *known = info && info->known ? info->nodes : NULL;
     struct CUgraphNode_st **nodes = NULL;
-    size_t i, count = known ? of->nnodes : 0;
+    size_t i, count = known ? info->nnodes : 0;
     int cu = 0, ok = 1;
-    if (!known) nodes = gxi_nodes(call, native, &count, &cu);
+    if (!known) nodes = gxi_graph_get_nodes(call, native, &count, &cu);
     for (i = 0; (known || nodes) && ok && i < count; i++)
-        ok = gxi_name_node(call, r, known ? known[i].native : nodes[i], known ? &known[i] : NULL,
-                           top == SIZE_MAX ? i : top);
+        ok = gxi_refs_add_node(call, r, known ? known[i].native : nodes[i], known ? &known[i] : NULL,
+                               top == SIZE_MAX ? i : top);
     gxi_free(nodes);
     return ok && cu == 0;
 }
 /* Moves a CUgraph to the list. */
-static void gxi_recorded_move(gxi_recorded *r, gxi_recorded **list) {
+static void gxi_native_graph_move(gxi_native_graph *r, gxi_native_graph **list) {
     if (r->from) GXI_STORE(r->from, r->next);
     if (r->from && r->next) r->next->from = r->from;
     r->from = list;
@@ -17654,43 +17654,43 @@ static void gxi_recorded_move(gxi_recorded *r, gxi_recorded **list) {
     if (list) GXI_STORE(list, r);
 }
 /* gxi_graphs_mutex is held. Some of its nodes are to be read at the next free or unload. */
-static GXI_NOINLINE void gxi_recorded_waits(gxi_recorded *r) {
+static GXI_NOINLINE void gxi_native_graph_list_unread(gxi_native_graph *r) {
     r->waits = 1;
-    gxi_recorded_move(r, &gxi.graphs.unlisted);
+    gxi_native_graph_move(r, &gxi.graphs.unlisted);
 }
 /* The same of a node that was changed, or added to the body of a conditional node. */
-static void gxi_node_changed(gxi_recorded *r, size_t node) {
+static void gxi_native_graph_unread_node(gxi_native_graph *r, size_t node) {
     for (; r->is_body; r = r->parent) node = r->parent_node;         /* a part of that node */
     if (node >= r->nread || r->named[node].changed) return;
     r->named[node].changed = r->changed ? r->changed : SIZE_MAX;
     r->changed = node + 1;
-    if (!r->waits) gxi_recorded_waits(r);
+    if (!r->waits) gxi_native_graph_list_unread(r);
 }
-static GXI_NOINLINE void gxi_node_added(gxi_recorded *r) {
-    if (r->is_body) gxi_node_changed(r, 0);
-    else gxi_recorded_waits(r);
+static GXI_NOINLINE void gxi_native_graph_unread_added(gxi_native_graph *r) {
+    if (r->is_body) gxi_native_graph_unread_node(r, 0);
+    else gxi_native_graph_list_unread(r);
 }
-static void gxi_graph_names_none(gxi_recorded *r) {
+static void gxi_native_graph_clear_refs(gxi_native_graph *r) {
     size_t i;
-    gxi_name_none(&r->names);
-    for (i = 0; i < r->nread; i++) gxi_name_none(&r->named[i].names);
+    gxi_refs_clear(&r->names);
+    for (i = 0; i < r->nread; i++) gxi_refs_clear(&r->named[i].names);
 }
-static int gxi_list_names(gxi_call *call, gxi_recorded *r) {         /* 0: cannot be read now */
+static int gxi_native_graph_read_refs(gxi_call *call, gxi_native_graph *r) {  /* 0: cannot be read now */
     int ok = 1;
     if (r->gone) return 1;
     if (!r->known) {
-        if (!(ok = gxi_name_nodes(call, r, r->native, r, SIZE_MAX))) gxi_name_none(&r->names);
+        if (!(ok = gxi_refs_add_nodes(call, r, r->native, r, SIZE_MAX))) gxi_refs_clear(&r->names);
         return ok;
     }
     while (r->changed && ok) {
         const size_t i = r->changed - 1;
-        gxi_name_none(&r->named[i].names);
-        if (!(ok = gxi_name_node(call, r, r->nodes[i].native, &r->nodes[i], i))) break;
+        gxi_refs_clear(&r->named[i].names);
+        if (!(ok = gxi_refs_add_node(call, r, r->nodes[i].native, &r->nodes[i], i))) break;
         r->changed = r->named[i].changed == SIZE_MAX ? 0 : r->named[i].changed;
         r->named[i].changed = 0;
     }
     if (ok && r->named_cap < r->nnodes) {
-        gxi_named *const grown = (gxi_named *)gxi_realloc(r->named, r->nodes_cap * sizeof *grown);
+        gxi_node_refs *const grown = (gxi_node_refs *)gxi_realloc(r->named, r->nodes_cap * sizeof *grown);
         if (!grown) return 0;
         r->named = grown;
         r->named_cap = r->nodes_cap;
@@ -17698,25 +17698,25 @@ static int gxi_list_names(gxi_call *call, gxi_recorded *r) {         /* 0: canno
     while (r->nread < r->nnodes && ok) {
         const size_t i = r->nread;
         memset(&r->named[i], 0, sizeof r->named[i]);
-        ok = gxi_name_node(call, r, r->nodes[i].native, &r->nodes[i], i);
+        ok = gxi_refs_add_node(call, r, r->nodes[i].native, &r->nodes[i], i);
         if (ok) r->nread++;
-        else gxi_name_none(&r->named[i].names);
+        else gxi_refs_clear(&r->named[i].names);
     }
     return ok;
 }
 /* gxi_graphs_mutex is held. A graph that cannot be read now is read at the next free or unload. */
-static void gxi_list_graphs(const gxi_call *caller) {
+static void gxi_native_graphs_read_refs(const gxi_call *caller) {
     gxi_call own = *caller;
-    gxi_recorded *r = gxi.graphs.unlisted, *next;
+    gxi_native_graph *r = gxi.graphs.unlisted, *next;
     for (; r; r = next) {
         next = r->next;
-        if (!gxi_list_names(&own, r)) continue;
+        if (!gxi_native_graph_read_refs(&own, r)) continue;
         r->waits = 0;
-        gxi_recorded_move(r, &gxi.graphs.recorded);
+        gxi_native_graph_move(r, &gxi.graphs.recorded);
     }
 }
 /* The hook of gxi_state. Without a call that could read graphs. */
-static int gxi_graphs_name(uint64_t lo, uint64_t bytes) {
+static int gxi_native_graphs_refer_to(uint64_t lo, uint64_t bytes) {
     const gxi_key *k;
     int uses;
     gxi_lock(&gxi_graphs_mutex);
@@ -17725,9 +17725,9 @@ static int gxi_graphs_name(uint64_t lo, uint64_t bytes) {
     gxi_unlock(&gxi_graphs_mutex);
     return uses;
 }
-static void gxi_graph_is_gone(gxi_recorded *r, gxi_text *why) {      /* takes over the text */
+static void gxi_native_graph_set_gone(gxi_native_graph *r, gxi_text *why) {  /* takes over the text */
     if (why->failed) gxi_text_free(why);
-    gxi_graph_names_none(r);                     /* what else it uses no longer matters */
+    gxi_native_graph_clear_refs(r);              /* what else it uses no longer matters */
     GXI_STORE(&r->gone, why->p ? why->p : gxi_copy_string("its memory or kernels are gone"));
 }
 /* gxi_graphs_mutex is held, and all graphs are listed. */
@@ -17736,58 +17736,58 @@ static void gxi_graph_loses(const gxi_call *call, const gxi_key *name, const gxi
     gxi_text t = { 0, 0, 0, 0 };
     gxi_add(&t, "node %llu ", (unsigned long long)name->item);
     if (kernel) gxi_add(&t, "launches %s, which was unloaded at %s", gxi_kernel_of(kernel)->title,
-                        gxi_place(call->where));
-    else if (slot) gxi_add(&t, "uses an event that was destroyed at %s", gxi_place(call->where));
+                        gxi_place_text(call->where));
+    else if (slot) gxi_add(&t, "uses an event that was destroyed at %s", gxi_place_text(call->where));
     else gxi_add(&t, "uses the %llu bytes of %s memory at 0x%llx, %s at %s, which were %s at %s",
                  (unsigned long long)range->bytes, gxi_memory_kinds[range->kind], (unsigned long long)range->lo,
-                 gxi_memory_verbs[range->kind], gxi_place(range->where),
-                 range->kind == GPUEXEC_MEMORY_REGISTERED ? "unregistered" : "freed", gxi_place(call->where));
-    gxi_graph_is_gone((gxi_recorded *)(uintptr_t)name->owner, &t);
+                 gxi_memory_verbs[range->kind], gxi_place_text(range->where),
+                 range->kind == GPUEXEC_MEMORY_REGISTERED ? "unregistered" : "freed", gxi_place_text(call->where));
+    gxi_native_graph_set_gone((gxi_native_graph *)(uintptr_t)name->owner, &t);
 }
 /* An executable graph that its handle no longer has, and the handle's context. */
-typedef struct gxi_taken { struct CUgraphExec_st *exec; struct CUctx_st *cu_context; uint64_t context; } gxi_taken;
-enum { GXI_TAKEN_MOST = 64 };
+typedef struct gxi_taken_exec { struct CUgraphExec_st *exec; struct CUctx_st *cu_context; uint64_t context; } gxi_taken_exec;
+enum { GXI_TAKEN_MAX = 64 };
 /* Takes the executable graph of a handle that launches r. 0: there is none left. */
-static int gxi_take_exec(const gxi_recorded *r, gxi_taken *taken) {
+static int gxi_graph_take_exec(const gxi_native_graph *r, gxi_taken_exec *taken) {
     const gxi_graph *info;
     taken->exec = NULL;
-    gxi_lock(&gxi_tables);
+    gxi_lock(&gxi_tables_mutex);
     for (info = r->graphs; info && !taken->exec; info = info->next) {
         gxi_slot *const graph = gxi_peek(info->handle, GXI_GRAPH);
         if (!graph) continue;
-        taken->exec = graph->is.graph.exec;
+        taken->exec = graph->data.graph.exec;
         taken->cu_context = graph->cu_context;
         taken->context = graph->context;
-        GXI_STORE(&graph->is.graph.exec, NULL);
+        GXI_STORE(&graph->data.graph.exec, NULL);
     }
-    gxi_unlock(&gxi_tables);
+    gxi_unlock(&gxi_tables_mutex);
     return taken->exec != NULL;
 }
 /* A context is closed that the graph also uses. */
-static void gxi_graph_loses_context(const gxi_call *call, gxi_recorded *r, const gxi_slot *closed) {
+static void gxi_graph_loses_context(const gxi_call *call, gxi_native_graph *r, const gxi_slot *closed) {
     gxi_text t = { 0, 0, 0, 0 };
-    gxi_taken lost;
+    gxi_taken_exec lost;
     unsigned i = 0;
     while (i < r->njoined && r->joined[i] != closed->cu_context) i++;
     if (i == r->njoined) return;
-    if (gxi_context_is_gone(call, closed)) while (gxi_take_exec(r, &lost)) {}    /* they cannot be destroyed any more */
+    if (gxi_context_is_gone(call, closed)) while (gxi_graph_take_exec(r, &lost)) {}  /* they cannot be destroyed any more */
     if (r->gone) return;
     gxi_add(&t, "it uses the context on device %d, which was closed at %s",
-            gxi_context_of(closed)->ordinal, gxi_place(call->where));
-    gxi_graph_is_gone(r, &t);
+            gxi_context_of(closed)->ordinal, gxi_place_text(call->where));
+    gxi_native_graph_set_gone(r, &t);
 }
 /* Before a context is released: destroys the executable graphs that cannot be launched. For those that use the context
    or its memory, cuGraphExecDestroy would never return after that (measured on driver 580). Waits for their contexts
    without gxi_graphs_mutex, which other threads need meanwhile. */
-static void gxi_graphs_end_execs(const gxi_call *call) {
-    gxi_taken taken[GXI_TAKEN_MOST];
+static void gxi_graphs_destroy_execs(const gxi_call *call) {
+    gxi_taken_exec taken[GXI_TAKEN_MAX];
     unsigned n, i;
     do {
-        const gxi_recorded *r;
+        const gxi_native_graph *r;
         n = 0;
         gxi_lock(&gxi_graphs_mutex);
-        for (r = gxi.graphs.recorded; r && n < GXI_TAKEN_MOST; r = r->next)
-            while (r->gone && n < GXI_TAKEN_MOST && gxi_take_exec(r, &taken[n])) n++;
+        for (r = gxi.graphs.recorded; r && n < GXI_TAKEN_MAX; r = r->next)
+            while (r->gone && n < GXI_TAKEN_MAX && gxi_graph_take_exec(r, &taken[n])) n++;
         gxi_unlock(&gxi_graphs_mutex);
         for (i = 0; i < n; i++) {
             const gxi_slot *const context = gxi_peek(taken[i].context, GXI_CONTEXT);
@@ -17796,28 +17796,28 @@ static void gxi_graphs_end_execs(const gxi_call *call) {
             if (!context || gxi_context_is_gone(call, context)) continue;
             if (gxi_enter(&own, taken[i].cu_context, &scope)) continue;
             gxi_context_drain(&own, context);
-            GXI_BESIDE(cuGraphExecDestroy, (taken[i].exec));
+            GXI_TRY_TRACED(cuGraphExecDestroy, (taken[i].exec));
             gxi_leave(&scope);
         }
-    } while (n == GXI_TAKEN_MOST);
+    } while (n == GXI_TAKEN_MAX);
 }
 static void gxi_graphs_lose(const gxi_call *call, const gxi_range *range, const gxi_slot *slot) {
     const unsigned kind = slot ? gxi_kind_of(slot->id) : 0;
-    const uint64_t lo = range ? range->lo : kind == GXI_KERNEL ? (uintptr_t)slot->is.kernel.native
+    const uint64_t lo = range ? range->lo : kind == GXI_KERNEL ? (uintptr_t)slot->data.kernel.native
                         : slot ? slot->id : 0, bytes = range ? range->bytes : 1;
     const gxi_key *name;
-    gxi_recorded *r;
+    gxi_native_graph *r;
     gxi_lock(&gxi_graphs_mutex);
-    gxi_list_graphs(call);
+    gxi_native_graphs_read_refs(call);
     for (r = kind == GXI_CONTEXT ? gxi.graphs.recorded : NULL; r; r = r->next) gxi_graph_loses_context(call, r, slot);
     while (lo && kind != GXI_CONTEXT && (name = gxi_key_from_value(gxi.graphs.named, lo)) != NULL &&
            name->value - lo < bytes)
         gxi_graph_loses(call, name, range, slot);
     gxi_unlock(&gxi_graphs_mutex);
-    if (!range && !slot) gxi_graphs_end_execs(call);
+    if (!range && !slot) gxi_graphs_destroy_execs(call);
 }
 /* A handle launches that CUgraph from now on; NULL: none. gxi_graphs_mutex is held. */
-static void gxi_graph_uses(gxi_graph *info, gxi_recorded *r) {
+static void gxi_graph_use_native(gxi_graph *info, gxi_native_graph *r) {
     if (info->from) *info->from = info->next;
     if (info->from && info->next) info->next->from = info->from;
     info->from = r ? &r->graphs : NULL;
@@ -17826,30 +17826,30 @@ static void gxi_graph_uses(gxi_graph *info, gxi_recorded *r) {
     if (r) r->graphs = info;
 }
 /* A graph (info), or a conditional node (NULL), stops using it. Returns 1 if it was the last, which then frees it. */
-static int gxi_recorded_leave(gxi_recorded *r, gxi_graph *info) {
+static int gxi_native_graph_leave(gxi_native_graph *r, gxi_graph *info) {
     unsigned users;
     gxi_lock(&gxi_graphs_mutex);
-    if (info) gxi_graph_uses(info, NULL);
+    if (info) gxi_graph_use_native(info, NULL);
     users = r->users - 1;
     GXI_STORE(&r->users, users);
     if (users == 0) {
-        gxi_recorded_move(r, NULL);
-        gxi_graph_names_none(r);
+        gxi_native_graph_move(r, NULL);
+        gxi_native_graph_clear_refs(r);
     }
     gxi_unlock(&gxi_graphs_mutex);
     return users == 0;
 }
-static void gxi_recorded_free(gxi_call *call, gxi_recorded *r) {
+static void gxi_native_graph_free(gxi_call *call, gxi_native_graph *r) {
     size_t i;
     for (i = 0; i < r->nnodes; i++) {
         const gxi_node *n = &r->nodes[i];
-        gxi_recorded *body = n->type == GXI_GRAPH_NODE_TYPE_CONDITIONAL ? (gxi_recorded *)n->more : NULL;
+        gxi_native_graph *body = n->type == GXI_GRAPH_NODE_TYPE_CONDITIONAL ? (gxi_native_graph *)n->more : NULL;
         gxi_slot *handle = body ? gxi_peek(n->object, GXI_GRAPH) : NULL;
-        if (handle) gxi_destroy(call, handle);
+        if (handle) gxi_slot_destroy(call, handle);
         if (!body) gxi_free(n->more);
-        else if (gxi_recorded_leave(body, NULL)) gxi_recorded_free(call, body);
+        else if (gxi_native_graph_leave(body, NULL)) gxi_native_graph_free(call, body);
     }
-    gxi_own_none(r->owned, call->where);
+    gxi_owned_memory_close(r->owned, call->where);
     gxi_free(r->nodes);
     gxi_free(r->named);
     gxi_free(r->joined);
@@ -17860,8 +17860,8 @@ static void gxi_recorded_free(gxi_call *call, gxi_recorded *r) {
    >>impl-graph   Graphs: instantiated, launched, updated, and as text. */
 
 /* Fails if something that the graph uses was freed or unloaded. */
-static gpuexec_result gxi_check_gone(gxi_call *call, const gxi_slot *graph, const char *cannot) {
-    const char *gone = GXI_LOAD(&gxi_recorded_of(graph)->gone);
+static gpuexec_result gxi_check_graph_whole(gxi_call *call, const gxi_slot *graph, const char *cannot) {
+    const char *gone = GXI_LOAD(&gxi_native_graph_of(graph)->gone);
     return !gone ? GPUEXEC_OK
         : gxi_fail(call, GPUEXEC_STALE_HANDLE, "keep memory, modules, events and contexts until the graph's last "
                    "launch, or until its nodes no longer use them; or make another graph, and launch or update with it",
@@ -17871,9 +17871,9 @@ static gpuexec_result gxi_check_gone(gxi_call *call, const gxi_slot *graph, cons
 /* The slot of a graph in a context; is_body: the CUgraph belongs to a conditional node. Takes over `joined`, `owned`,
    and also `native` after a failure: then it returns 0. */
 static uint64_t gxi_graph_new(gxi_call *call, const gxi_slot *context, struct CUgraph_st *native,
-                              struct CUctx_st **joined, unsigned njoined, gxi_owned *owned, int is_body) {
+                              struct CUctx_st **joined, unsigned njoined, gxi_owned_memory *owned, int is_body) {
     gxi_graph *info = context ? (gxi_graph *)gxi_realloc(NULL, sizeof *info) : NULL;
-    gxi_recorded *r = info ? (gxi_recorded *)gxi_realloc(NULL, sizeof *r) : NULL;
+    gxi_native_graph *r = info ? (gxi_native_graph *)gxi_realloc(NULL, sizeof *r) : NULL;
     gxi_slot made;
     uint64_t id = 0;
     if (r) {
@@ -17886,48 +17886,48 @@ static uint64_t gxi_graph_new(gxi_call *call, const gxi_slot *context, struct CU
         r->njoined = njoined;
         r->owned = owned;
         info->made = r;
-        made = gxi_made(context, context->id, is_body);
-        made.is.graph.info = info;
+        made = gxi_slot_template(context, context->id, is_body);
+        made.data.graph.info = info;
         GXI_STORE(&gxi.hooks.graphs_lose, &gxi_graphs_lose);
-        GXI_STORE(&gxi.hooks.graphs_use, &gxi_graphs_name);
+        GXI_STORE(&gxi.hooks.graphs_use, &gxi_native_graphs_refer_to);
         id = gxi_new(call, GXI_GRAPH, &made, &gxi_context_of(context)->first[GXI_GRAPH]);
         if (id) {
             gxi_lock(&gxi_graphs_mutex);
             info->handle = id;
-            gxi_graph_uses(info, r);
-            if (!is_body) gxi_recorded_waits(r);
+            gxi_graph_use_native(info, r);
+            if (!is_body) gxi_native_graph_list_unread(r);
             gxi_unlock(&gxi_graphs_mutex);
-        } else gxi_recorded_free(call, r);
+        } else gxi_native_graph_free(call, r);
     } else {
-        gxi_own_none(owned, call->where);
+        gxi_owned_memory_close(owned, call->where);
         gxi_free(joined);
         if (context) gxi_fail_memory(call, "keep the graph");
     }
     if (!id) {
         gxi_free(info);
-        if (!is_body) GXI_BESIDE(cuGraphDestroy, (native));
+        if (!is_body) GXI_TRY_TRACED(cuGraphDestroy, (native));
     }
     return id;
 }
-static int gxi_graph_end(gxi_call *call, gxi_slot *old) {
-    struct CUgraphExec_st *exec = old->is.graph.exec;
-    gxi_recorded *r = gxi_recorded_of(old);
+static int gxi_graph_destroy(gxi_call *call, gxi_slot *old) {
+    struct CUgraphExec_st *exec = old->data.graph.exec;
+    gxi_native_graph *r = gxi_native_graph_of(old);
     int cu = 0, lost = old->adopted, last = 0;
     unsigned i;
     for (i = 0; i < r->njoined && !lost; i++) {  /* destroyed outside gpuexec: see gxi_graph_loses_context */
-        const gxi_slot *joined = gxi_peek(gxi_context_with(r->joined[i]), GXI_CONTEXT);
+        const gxi_slot *joined = gxi_peek(gxi_context_of_native(r->joined[i]), GXI_CONTEXT);
         lost = joined && gxi_context_is_gone(call, joined);
     }
-    GXI_RELAXED {
+    GXI_IN_RELAXED_MODE {
         if (exec && !lost) cu = GXI_TRY(cuGraphExecDestroy, (exec));
-        last = gxi_recorded_leave(r, old->is.graph.info);      /* if not, another thread may free it at any time */
+        last = gxi_native_graph_leave(r, old->data.graph.info);  /* if not, another thread may free it at any time */
         if (last && !old->adopted) {
-            if (cu) GXI_BESIDE(cuGraphDestroy, (r->native));
+            if (cu) GXI_TRY_TRACED(cuGraphDestroy, (r->native));
             else cu = GXI_TRY(cuGraphDestroy, (r->native));
         }
     }
-    if (last) gxi_recorded_free(call, r);
-    gxi_free(old->is.graph.info);
+    if (last) gxi_native_graph_free(call, r);
+    gxi_free(old->data.graph.info);
     return cu;
 }
 static gxi_slot *gxi_begin_with_graph(gxi_call *call, gpuexec_graph graph) {
@@ -17953,44 +17953,44 @@ static void gxi_add_node(gxi_text *t, const gxi_call *call, struct CUgraphNode_s
     gxi_memcpy3d copy;
     gxi_fill_node fill;
     int type = -1;
-    GXI_BESIDE(cuGraphNodeGetType, (node, &type));
-    if (type == GXI_GRAPH_NODE_TYPE_KERNEL && GXI_BESIDE(cuGraphKernelNodeGetParams, (node, &k)) == 0) {
+    GXI_TRY_TRACED(cuGraphNodeGetType, (node, &type));
+    if (type == GXI_GRAPH_NODE_TYPE_KERNEL && GXI_TRY_TRACED(cuGraphKernelNodeGetParams, (node, &k)) == 0) {
         const gxi_slot *kernel;
-        gxi_lock(&gxi_tables);
+        gxi_lock(&gxi_tables_mutex);
         kernel = gxi_kernel_of_native(k.function);
         gxi_add(t, "%s", kernel ? gxi_kernel_of(kernel)->title : "a kernel that gpuexec did not load");
-        gxi_unlock(&gxi_tables);
+        gxi_unlock(&gxi_tables_mutex);
         gxi_add(t, ", grid %u x %u x %u, block %u x %u x %u, %u bytes of dynamic shared memory", k.dims.grid_x,
                 k.dims.grid_y, k.dims.grid_z, k.dims.block_x, k.dims.block_y, k.dims.block_z, k.dims.shared_bytes);
-    } else if (type == GXI_GRAPH_NODE_TYPE_MEMCPY && GXI_BESIDE(cuGraphMemcpyNodeGetParams, (node, &copy)) == 0) {
+    } else if (type == GXI_GRAPH_NODE_TYPE_MEMCPY && GXI_TRY_TRACED(cuGraphMemcpyNodeGetParams, (node, &copy)) == 0) {
         gxi_add(t, "copy of ");
         gxi_add_bytes(t, (uint64_t)copy.width * copy.height * copy.depth);
         gxi_add_side(t, "from", &copy.from);
         gxi_add_side(t, "to", &copy.to);
-    } else if (type == GXI_GRAPH_NODE_TYPE_MEMSET && GXI_BESIDE(cuGraphMemsetNodeGetParams, (node, &fill)) == 0) {
+    } else if (type == GXI_GRAPH_NODE_TYPE_MEMSET && GXI_TRY_TRACED(cuGraphMemsetNodeGetParams, (node, &fill)) == 0) {
         gxi_add(t, "fill of ");
         gxi_add_bytes(t, (uint64_t)fill.width * fill.element * (fill.height ? fill.height : 1));
         gxi_add(t, " at device 0x%llx with 0x%x", (unsigned long long)fill.to, fill.value);
     } else if (gxi_node_type(type)) gxi_add(t, "%s", gxi_node_type(type));
     else gxi_add(t, "node of type %d", type);
 }
-typedef struct gxi_place_of { uint64_t value; size_t node; } gxi_place_of;
-static int gxi_by_value(const void *a, const void *b) {
-    const gxi_place_of *x = (const gxi_place_of *)a, *y = (const gxi_place_of *)b;
+typedef struct gxi_node_place { uint64_t value; size_t node; } gxi_node_place;
+static int gxi_compare_node_places(const void *a, const void *b) {
+    const gxi_node_place *x = (const gxi_node_place *)a, *y = (const gxi_node_place *)b;
     return x->value != y->value ? (x->value < y->value ? -1 : 1) : x->node < y->node ? -1 : x->node > y->node;
 }
 /* Where each node is, sorted by its address; NULL: no memory. */
-static gxi_place_of *gxi_sorted_nodes(struct CUgraphNode_st *const *nodes, size_t count) {
-    gxi_place_of *sorted = (gxi_place_of *)gxi_realloc(NULL, count * sizeof *sorted);
+static gxi_node_place *gxi_node_places_sort(struct CUgraphNode_st *const *nodes, size_t count) {
+    gxi_node_place *sorted = (gxi_node_place *)gxi_realloc(NULL, count * sizeof *sorted);
     size_t i;
     for (i = 0; sorted && i < count; i++) {
         sorted[i].value = (uintptr_t)nodes[i];
         sorted[i].node = i;
     }
-    if (sorted) qsort(sorted, count, sizeof *sorted, gxi_by_value);
+    if (sorted) qsort(sorted, count, sizeof *sorted, gxi_compare_node_places);
     return sorted;
 }
-static size_t gxi_index_of_node(const gxi_place_of *sorted, size_t count, const struct CUgraphNode_st *node) {
+static size_t gxi_node_index_of(const gxi_node_place *sorted, size_t count, const struct CUgraphNode_st *node) {
     size_t from = 0, to = count;
     while (to - from > 1) {
         const size_t middle = from + (to - from) / 2;
@@ -18002,7 +18002,7 @@ static void gxi_add_node_of(gxi_text *t, gxi_call *call, struct CUgraph_st *grap
     gxi_call own = *call;                        /* so that results here do not replace the caller's */
     size_t count;
     int cu;
-    struct CUgraphNode_st **nodes = gxi_nodes(&own, graph, &count, &cu);
+    struct CUgraphNode_st **nodes = gxi_graph_get_nodes(&own, graph, &count, &cu);
     size_t i = 0;
     while (nodes && i < count && nodes[i] != node) i++;
     if (nodes) gxi_add(t, "there, node %llu is: ", (unsigned long long)i);
@@ -18012,18 +18012,18 @@ static void gxi_add_node_of(gxi_text *t, gxi_call *call, struct CUgraph_st *grap
 static size_t gxi_graph_write(gxi_call *call, gpuexec_graph graph, char *text, size_t bytes, int dot) {
     gxi_text t = { 0, 0, 0, 0 };
     struct CUgraphNode_st **nodes, **before = NULL;
-    const gxi_recorded *r;
-    gxi_place_of *sorted = NULL;
+    const gxi_native_graph *r;
+    gxi_node_place *sorted = NULL;
     size_t i, k, count, n = 0;
     gxi_slot *g;
     int cu;
     if (text && bytes) *text = 0;
     if (!(g = gxi_begin_with_graph(call, graph))) return 0;
-    r = gxi_recorded_of(g);
-    nodes = gxi_nodes(call, r->native, &count, &cu);
+    r = gxi_native_graph_of(g);
+    nodes = gxi_graph_get_nodes(call, r->native, &count, &cu);
     for (i = 0; nodes && r->known && count == r->nnodes && i < count; i++) nodes[i] = r->nodes[i].native;
     if (nodes && (!(before = (struct CUgraphNode_st **)gxi_realloc(NULL, count * sizeof *before)) ||
-                  !(sorted = gxi_sorted_nodes(nodes, count)))) cu = -1;
+                  !(sorted = gxi_node_places_sort(nodes, count)))) cu = -1;
     if (dot) gxi_add(&t, "digraph {\n    node [shape=box];\n");
     else gxi_add(&t, "graph %s at %s, nodes: %llu\n", GXI_GRAPH_AT(g), (unsigned long long)count);
     for (i = 0; before && cu == 0 && i < count; i++) {
@@ -18039,7 +18039,7 @@ static size_t gxi_graph_write(gxi_call *call, gpuexec_graph graph, char *text, s
         for (; dot && !t.failed && k < t.n; k++) if (t.p[k] == '"') t.p[k] = '\'';
         gxi_add(&t, dot ? "\"];\n" : n && !cu ? "; after" : "");
         for (k = 0; cu == 0 && k < n; k++) {
-            const unsigned long long from = (unsigned long long)gxi_index_of_node(sorted, count, before[k]);
+            const unsigned long long from = (unsigned long long)gxi_node_index_of(sorted, count, before[k]);
             if (dot) gxi_add(&t, "    n%llu -> n%llu;\n", from, at);
             else gxi_add(&t, "%s %llu", k ? "," : "", from);
         }
@@ -18062,7 +18062,7 @@ static GXI_COLD gpuexec_result gxi_fail_body(gxi_call *call, const char *cannot)
 }
 /* A driver for CUDA 13.0 runs what depends on a disabled fill before what that depends on has finished (measured): such
    graphs get edges past it. Those that are there already are refused with CUDA_ERROR_INVALID_VALUE. -1: no memory. */
-static int gxi_edges_past(gxi_call *call, struct CUgraph_st *graph, struct CUgraphNode_st *fill) {
+static int gxi_graph_add_edges_around(gxi_call *call, struct CUgraph_st *graph, struct CUgraphNode_st *fill) {
     const gxi_edge edge = { 0, 0, 0, { 0, 0, 0, 0, 0 } };
     struct CUgraphNode_st **from = NULL, **to = NULL;
     size_t nfrom = 0, nto = 0, i, k;
@@ -18084,102 +18084,102 @@ static int gxi_edges_past(gxi_call *call, struct CUgraph_st *graph, struct CUgra
 }
 /* Instantiates the graph unless that was done. */
 static gpuexec_result gxi_graph_instantiate(gxi_call *call, gxi_slot *graph) {
-    const gxi_recorded *const r = gxi_recorded_of(graph);
+    const gxi_native_graph *const r = gxi_native_graph_of(graph);
     struct CUgraphExec_st *exec = NULL, *kept;
     gxi_scope scope;
     size_t i, n;
     int cu = 0;
     if (r->is_body) return gxi_fail_body(call, "launch");
-    if (gxi_check_gone(call, graph, "launch")) return gxi_failed_with();
-    if (GXI_LOAD(&graph->is.graph.exec)) return GPUEXEC_OK;
-    if (gxi_enter(call, graph->cu_context, &scope)) return gxi_failed_with();
+    if (gxi_check_graph_whole(call, graph, "launch")) return gxi_failed_result();
+    if (GXI_LOAD(&graph->data.graph.exec)) return GPUEXEC_OK;
+    if (gxi_enter(call, graph->cu_context, &scope)) return gxi_failed_result();
     gxi_lock(&gxi_graphs_mutex);
     for (i = 0; r->npast && cu == 0 && i < r->nnodes; i++)
-        if (r->nodes[i].past) cu = gxi_edges_past(call, r->native, r->nodes[i].native);
+        if (r->nodes[i].past) cu = gxi_graph_add_edges_around(call, r->native, r->nodes[i].native);
     gxi_unlock(&gxi_graphs_mutex);
     if (cu == 0) cu = GXI_TRY_MAKE(exec, cuGraphInstantiateWithFlags, (&exec, r->native, 0));
     for (i = 0, n = r->ndisabled; cu == 0 && n; i++) {
         if (!r->nodes[i].disabled) continue;
         n--;
         cu = GXI_TRY(cuGraphNodeSetEnabled, (exec, r->nodes[i].native, 0));
-        if (cu) GXI_BESIDE(cuGraphExecDestroy, (exec));
+        if (cu) GXI_TRY_TRACED(cuGraphExecDestroy, (exec));
     }
     gxi_leave(&scope);
     if (cu < 0) return gxi_fail_memory(call, "instantiate a graph");
     if (cu) return gxi_fail_cu(call, NULL, "cannot instantiate the graph %s at %s", GXI_GRAPH_AT(graph));
-    gxi_lock(&gxi_tables);
-    if ((kept = graph->is.graph.exec) == NULL) {
-        graph->is.graph.info->exec_of = r->native;
-        GXI_STORE(&graph->is.graph.exec, exec);
+    gxi_lock(&gxi_tables_mutex);
+    if ((kept = graph->data.graph.exec) == NULL) {
+        graph->data.graph.info->exec_of = r->native;
+        GXI_STORE(&graph->data.graph.exec, exec);
     }
-    gxi_unlock(&gxi_tables);
-    if (kept) GXI_BESIDE(cuGraphExecDestroy, (exec));                /* another thread was first */
+    gxi_unlock(&gxi_tables_mutex);
+    if (kept) GXI_TRY_TRACED(cuGraphExecDestroy, (exec));            /* another thread was first */
     return GPUEXEC_OK;
 }
 /* The next launch instantiates it again. */
-static void gxi_drop_exec(gxi_call *call, gxi_slot *graph) {
+static void gxi_graph_drop_exec(gxi_call *call, gxi_slot *graph) {
     struct CUgraphExec_st *exec;
-    if (!GXI_LOAD(&graph->is.graph.exec)) return;
-    gxi_lock(&gxi_tables);
-    exec = graph->is.graph.exec;
-    GXI_STORE(&graph->is.graph.exec, NULL);
-    gxi_unlock(&gxi_tables);
-    if (exec) GXI_RELAXED GXI_BESIDE(cuGraphExecDestroy, (exec));
+    if (!GXI_LOAD(&graph->data.graph.exec)) return;
+    gxi_lock(&gxi_tables_mutex);
+    exec = graph->data.graph.exec;
+    GXI_STORE(&graph->data.graph.exec, NULL);
+    gxi_unlock(&gxi_tables_mutex);
+    if (exec) GXI_IN_RELAXED_MODE GXI_TRY_TRACED(cuGraphExecDestroy, (exec));
 }
 /* A launch allocates the graph's memory. */
-static void gxi_graph_launches(gxi_recorded *r) {
-    gxi_owned *const o = GXI_LOAD(&r->owned);
+static void gxi_graph_count_launch(gxi_native_graph *r) {
+    gxi_owned_memory *const o = GXI_LOAD(&r->owned);
     if (o) GXI_STORE(&o->launches, GXI_LOAD(&o->launches) + 1);
 }
 /* cu: what the driver returned on the fast path, -1 if that was not tried. */
-static GXI_NOINLINE gpuexec_result gxi_graph_launch_else(const char *where, gpuexec_graph graph, gpuexec_stream stream,
+static GXI_NOINLINE gpuexec_result gxi_graph_launch_slow(const char *where, gpuexec_graph graph, gpuexec_stream stream,
                                                          int cu) {
     gxi_slot *g, *s;
     gxi_scope scope;
     GXI_CALL_ON(stream, gpuexec_graph_launch);
-    if (!(g = gxi_begin_with_graph(call, graph))) return gxi_failed_with();
-    if (stream.id == GXI_CURRENT && !(call->stream = stream.id = gxi_current_stream(call, g->context)))
-        return gxi_failed_with();
+    if (!(g = gxi_begin_with_graph(call, graph))) return gxi_failed_result();
+    if (stream.id == GXI_CURRENT && !(call->stream = stream.id = gxi_current_stream_get(call, g->context)))
+        return gxi_failed_result();
     if (!(s = gxi_find_stream(call, stream)) ||
         gxi_check_capture(call, s, "launch a graph", "capture the calls of the graph again instead") ||
         gxi_graph_instantiate(call, g) ||
-        (GXI_LOAD(&gxi.barriers.count) && GXI_LOAD(&gxi.hooks.look_at_barriers)(call, NULL, gxi_recorded_of(g), 0)))
-        return gxi_failed_with();
-    if (cu >= 0) gxi_said(call, "cuGraphLaunch", cu);
+        (GXI_LOAD(&gxi.barriers.count) && GXI_LOAD(&gxi.hooks.check_barriers)(call, NULL, gxi_native_graph_of(g), 0)))
+        return gxi_failed_result();
+    if (cu >= 0) gxi_call_set_cu(call, "cuGraphLaunch", cu);
     else {
-        if (gxi_enter_stream(call, s, &scope)) return gxi_failed_with();
-        gxi_graph_launches(gxi_recorded_of(g));
-        cu = GXI_TRY(cuGraphLaunch, (GXI_LOAD(&g->is.graph.exec), s->is.stream.native));
+        if (gxi_enter_stream(call, s, &scope)) return gxi_failed_result();
+        gxi_graph_count_launch(gxi_native_graph_of(g));
+        cu = GXI_TRY(cuGraphLaunch, (GXI_LOAD(&g->data.graph.exec), s->data.stream.native));
         gxi_leave(&scope);
     }
     return cu == 0 ? GPUEXEC_OK
         : gxi_fail_cu(call, cu == GXI_INVALID_VALUE ? "free the memory that the graph allocates before launching it "
                       "again" : NULL, "cannot launch the graph %s at %s", GXI_GRAPH_AT(g));
 }
-static GXI_NOINLINE gpuexec_result gxi_graph_launch_idle(const char *where, gpuexec_graph graph,
-                                                         gpuexec_stream stream, int cu) {
+static GXI_NOINLINE gpuexec_result gxi_graph_launch_not_capturing(const char *where, gpuexec_graph graph,
+                                                                  gpuexec_stream stream, int cu) {
     const gxi_slot *const g = gxi_peek(graph.id, GXI_GRAPH), *const s = gxi_peek(stream.id, GXI_STREAM);
-    struct CUgraphExec_st *const exec = g ? GXI_LOAD(&g->is.graph.exec) : NULL;
-    if (cu == -1 && exec && s && !g->borrowed && !GXI_LOAD(&gxi_recorded_of(g)->gone) &&
+    struct CUgraphExec_st *const exec = g ? GXI_LOAD(&g->data.graph.exec) : NULL;
+    if (cu == -1 && exec && s && !g->borrowed && !GXI_LOAD(&gxi_native_graph_of(g)->gone) &&
         !GXI_LOAD(&gxi.barriers.count) &&
-        gxi_is_idle(s)) {
-        gxi_graph_launches(gxi_recorded_of(g));
-        cu = gxi.cu.cuGraphLaunch(exec, s->is.stream.native);
+        gxi_is_not_capturing(s)) {
+        gxi_graph_count_launch(gxi_native_graph_of(g));
+        cu = gxi.cu.cuGraphLaunch(exec, s->data.stream.native);
         if (cu == 0) return GPUEXEC_OK;
     }
-    return gxi_graph_launch_else(where, graph, stream, cu);
+    return gxi_graph_launch_slow(where, graph, stream, cu);
 }
 GPUEXEC_API gpuexec_result gpuexec_graph_launch_at(const char *where, gpuexec_graph graph, gpuexec_stream stream) {
     const gxi_slot *g = gxi_peek_inline(graph.id, GXI_GRAPH);
     gxi_slot *s = gxi_peek_inline(stream.id, GXI_STREAM);
     struct CUgraphExec_st *exec;
     int cu = -1;
-    if (g && s && gxi_is_plain(s) && !g->borrowed && (exec = GXI_LOAD(&g->is.graph.exec)) != NULL &&
-        !GXI_LOAD(&g->is.graph.info->made->gone) && !GXI_LOAD(&gxi.barriers.count)) {
-        cu = gxi.cu.cuGraphLaunch(exec, s->is.stream.native);
+    if (g && s && gxi_is_plain(s) && !g->borrowed && (exec = GXI_LOAD(&g->data.graph.exec)) != NULL &&
+        !GXI_LOAD(&g->data.graph.info->made->gone) && !GXI_LOAD(&gxi.barriers.count)) {
+        cu = gxi.cu.cuGraphLaunch(exec, s->data.stream.native);
         if (cu == 0) return GPUEXEC_OK;
     }
-    return gxi_graph_launch_idle(where, graph, stream, cu);
+    return gxi_graph_launch_not_capturing(where, graph, stream, cu);
 }
 GPUEXEC_API gpuexec_result gpuexec_graph_prepare_at(const char *where, gpuexec_graph graph, gpuexec_stream stream) {
     gxi_slot *g, *s;
@@ -18188,8 +18188,8 @@ GPUEXEC_API gpuexec_result gpuexec_graph_prepare_at(const char *where, gpuexec_g
     GXI_CALL_ON(stream, gpuexec_graph_prepare);
     if (!(g = gxi_begin_with_graph(call, graph)) || !(s = gxi_find_stream(call, stream)) ||
         gxi_check_capture(call, s, "upload a graph", "pass a stream that does not capture") ||
-        gxi_graph_instantiate(call, g) || gxi_enter_relaxed(call, s, &scope)) return gxi_failed_with();
-    cu = GXI_TRY(cuGraphUpload, (GXI_LOAD(&g->is.graph.exec), s->is.stream.native));
+        gxi_graph_instantiate(call, g) || gxi_enter_relaxed(call, s, &scope)) return gxi_failed_result();
+    cu = GXI_TRY(cuGraphUpload, (GXI_LOAD(&g->data.graph.exec), s->data.stream.native));
     gxi_leave(&scope);
     return cu ? gxi_fail_cu(call, NULL, "cannot upload the graph %s at %s", GXI_GRAPH_AT(g)) : GPUEXEC_OK;
 }
@@ -18201,30 +18201,30 @@ GPUEXEC_API gpuexec_result gpuexec_graph_update_at(const char *where, gpuexec_gr
         "a node cannot be updated", "a kernel node has another kernel, which cannot be exchanged",
         "a kernel node has other launch attributes, such as a cooperative launch" };
     gxi_slot *g, *o;
-    gxi_recorded *old;
+    gxi_native_graph *old;
     gxi_update info;
     int cu = 0;
     GXI_CALL(gpuexec_graph_update, GXI_MAKES);
     if (!(g = gxi_begin_with_graph(call, graph)) || !(o = gxi_get(call, other.id, GXI_GRAPH, "the other graph")))
-        return gxi_failed_with();
-    if (gxi_recorded_of(g)->is_body || gxi_recorded_of(o)->is_body) return gxi_fail_body(call, "update");
+        return gxi_failed_result();
+    if (gxi_native_graph_of(g)->is_body || gxi_native_graph_of(o)->is_body) return gxi_fail_body(call, "update");
     if (!GXI_HAS(cuGraphExecUpdate))
         return gxi_fail(call, GPUEXEC_OLD_DRIVER, "install a newer NVIDIA driver, or launch the other graph instead",
                         "updating a graph needs a driver for CUDA 12.0 or later; this driver supports CUDA %d.%d",
                         GXI_DOTTED(gxi.driver.version));
-    if (gxi_check_gone(call, o, "update from") ||
-        (!GXI_LOAD(&g->is.graph.exec) && gxi_graph_instantiate(call, g))) return gxi_failed_with();
-    old = gxi_recorded_of(g);
+    if (gxi_check_graph_whole(call, o, "update from") ||
+        (!GXI_LOAD(&g->data.graph.exec) && gxi_graph_instantiate(call, g))) return gxi_failed_result();
+    old = gxi_native_graph_of(g);
     memset(&info, 0, sizeof info);
-    GXI_RELAXED cu = GXI_TRY(cuGraphExecUpdate, (g->is.graph.exec, gxi_recorded_of(o)->native, &info));
+    GXI_IN_RELAXED_MODE cu = GXI_TRY(cuGraphExecUpdate, (g->data.graph.exec, gxi_native_graph_of(o)->native, &info));
     if (cu == GXI_GRAPH_EXEC_UPDATE_FAILURE) {
         gxi_text t = { 0, 0, 0, 0 };
         size_t here = 0, there = 0;
-        GXI_BESIDE(cuGraphGetNodes, (old->native, NULL, &here));
-        GXI_BESIDE(cuGraphGetNodes, (gxi_recorded_of(o)->native, NULL, &there));
+        GXI_TRY_TRACED(cuGraphGetNodes, (old->native, NULL, &here));
+        GXI_TRY_TRACED(cuGraphGetNodes, (gxi_native_graph_of(o)->native, NULL, &there));
         if (here != there) gxi_add(&t, "it has %llu nodes, not %llu", (unsigned long long)there,
                                    (unsigned long long)here);
-        else if (info.node) gxi_add_node_of(&t, call, gxi_recorded_of(o)->native, info.node);
+        else if (info.node) gxi_add_node_of(&t, call, gxi_native_graph_of(o)->native, info.node);
         gxi_fail(call, GPUEXEC_GRAPH_DIFFERS, "launch the other graph instead",
                  "the graph %s at %s cannot take over the one %s at %s: %s%s%s", GXI_GRAPH_AT(g), GXI_GRAPH_AT(o),
                  differs[info.result >= 1 && info.result <= 8 ? info.result - 1 : 0],
@@ -18234,15 +18234,15 @@ GPUEXEC_API gpuexec_result gpuexec_graph_update_at(const char *where, gpuexec_gr
     }
     if (cu) return gxi_fail_cu(call, NULL, "cannot update the graph %s at %s", GXI_GRAPH_AT(g));
     gxi_lock(&gxi_graphs_mutex);
-    GXI_STORE(&gxi_recorded_of(o)->users, gxi_recorded_of(o)->users + 1);
-    gxi_graph_uses(g->is.graph.info, gxi_recorded_of(o));
-    g->is.graph.info->made = gxi_recorded_of(o);
+    GXI_STORE(&gxi_native_graph_of(o)->users, gxi_native_graph_of(o)->users + 1);
+    gxi_graph_use_native(g->data.graph.info, gxi_native_graph_of(o));
+    g->data.graph.info->made = gxi_native_graph_of(o);
     gxi_unlock(&gxi_graphs_mutex);
-    if (old->ndisabled || old->npast || gxi_recorded_of(o)->ndisabled)
-        gxi_drop_exec(call, g);                  /* an update leaves that as it is */
-    if (gxi_recorded_leave(old, NULL)) {
-        GXI_BESIDE(cuGraphDestroy, (old->native));
-        gxi_recorded_free(call, old);
+    if (old->ndisabled || old->npast || gxi_native_graph_of(o)->ndisabled)
+        gxi_graph_drop_exec(call, g);            /* an update leaves that as it is */
+    if (gxi_native_graph_leave(old, NULL)) {
+        GXI_TRY_TRACED(cuGraphDestroy, (old->native));
+        gxi_native_graph_free(call, old);
     }
     return GPUEXEC_OK;
 }
@@ -18254,9 +18254,9 @@ GPUEXEC_API gpuexec_result gpuexec_graph_get_info_at(const char *where, gpuexec_
     GXI_CALL(gpuexec_graph_get_info, GXI_QUERIES);
     if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
-    if (!(g = gxi_begin_with_graph(call, graph))) return gxi_failed_with();
-    info->instantiated = GXI_LOAD(&g->is.graph.exec) != NULL;
-    nodes = gxi_nodes(call, gxi_recorded_of(g)->native, &count, &cu);
+    if (!(g = gxi_begin_with_graph(call, graph))) return gxi_failed_result();
+    info->instantiated = GXI_LOAD(&g->data.graph.exec) != NULL;
+    nodes = gxi_graph_get_nodes(call, gxi_native_graph_of(g)->native, &count, &cu);
     for (i = 0; nodes && cu == 0 && i < count; i++) {
         int type = -1;
         cu = GXI_TRY(cuGraphNodeGetType, (nodes[i], &type));
@@ -18276,34 +18276,34 @@ GPUEXEC_API size_t gpuexec_graph_dot_at(const char *where, gpuexec_graph graph, 
     return gxi_graph_write(call, graph, text, bytes, 1);
 }
 GPUEXEC_API struct CUgraph_st *gpuexec_graph_native(gpuexec_graph graph) {
-    const gxi_slot *slot = gxi_queried("gpuexec_graph_native", graph.id, GXI_GRAPH, "the graph");
-    return slot ? gxi_recorded_of(slot)->native : NULL;
+    const gxi_slot *slot = gxi_get_to_query("gpuexec_graph_native", graph.id, GXI_GRAPH, "the graph");
+    return slot ? gxi_native_graph_of(slot)->native : NULL;
 }
 GPUEXEC_API struct CUgraphExec_st *gpuexec_graph_exec_native(gpuexec_graph graph) {
-    const gxi_slot *slot = gxi_queried("gpuexec_graph_exec_native", graph.id, GXI_GRAPH, "the graph");
-    return slot ? GXI_LOAD(&slot->is.graph.exec) : NULL;
+    const gxi_slot *slot = gxi_get_to_query("gpuexec_graph_exec_native", graph.id, GXI_GRAPH, "the graph");
+    return slot ? GXI_LOAD(&slot->data.graph.exec) : NULL;
 }
 GPUEXEC_API gpuexec_result gpuexec_graph_destroy_at(const char *where, gpuexec_graph graph) {
     GXI_CALL(gpuexec_graph_destroy, GXI_CLEANS);
-    return gxi_destroy_handle(call, graph.id, GXI_GRAPH, "the graph");
+    return gxi_handle_destroy(call, graph.id, GXI_GRAPH, "the graph");
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-capture   Captures that gpuexec begins. Before each call that would break a capture, the driver is queried, or
    the thread's capture mode relaxed: see >>impl-capturing and gxi_enter. */
 
-static void gxi_note_broken(const gxi_call *call) {
+static void gxi_captures_note_broken(const gxi_call *call) {
     gxi_capture *c;
-    gxi_lock(&gxi_tables);
+    gxi_lock(&gxi_tables_mutex);
     for (c = gxi.captures.first; c; c = c->next) {
         const gxi_slot *stream = gxi_peek(c->stream, GXI_STREAM);
         uint64_t id;
-        if (c->broken_by || !stream || gxi_capture_info_held(stream, &id) != GXI_STREAM_CAPTURE_STATUS_INVALIDATED)
+        if (c->broken_by || !stream || gxi_capture_info_locked(stream, &id) != GXI_STREAM_CAPTURE_STATUS_INVALIDATED)
             continue;
         c->broken_by = call->function;
-        c->broken_at = gxi_keep_held(call->where);
+        c->broken_at = gxi_place_copy_locked(call->where);
     }
-    gxi_unlock(&gxi_tables);
+    gxi_unlock(&gxi_tables_mutex);
 }
 GPUEXEC_API gpuexec_result gpuexec_capture_begin_at(const char *where, gpuexec_stream stream,
                                                     const gpuexec_capture_desc *desc) {
@@ -18316,20 +18316,20 @@ GPUEXEC_API gpuexec_result gpuexec_capture_begin_at(const char *where, gpuexec_s
     int cu;
     GXI_CALL_ON(stream, gpuexec_capture_begin);
     if (desc && gxi_check_desc(call, "gpuexec_capture_desc", desc->start_canary, desc->end_canary))
-        return gxi_failed_with();
-    if (!(slot = gxi_begin_with_stream(call, stream))) return gxi_failed_with();
+        return gxi_failed_result();
+    if (!(slot = gxi_begin_with_stream(call, stream))) return gxi_failed_result();
     if (mode > 2)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%d is not a gpuexec_capture_mode", (int)mode);
     if (slot->legacy == 1)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "use a stream from gpuexec_stream_create",
                         "the legacy default stream cannot capture");
-    gxi_captures_open();
-    if (gxi_captures(slot)) {
+    gxi_has_captures();
+    if (gxi_capture_status_of(slot)) {
         const gxi_capture *open;
-        gxi_lock(&gxi_tables);
-        open = *gxi_capture_held(stream.id);
+        gxi_lock(&gxi_tables_mutex);
+        open = *gxi_capture_find_locked(stream.id);
         where = open ? open->where : NULL;
-        gxi_unlock(&gxi_tables);
+        gxi_unlock(&gxi_tables_mutex);
         return gxi_fail(call, GPUEXEC_CAPTURING, "end the capture first: gpuexec_capture_end",
                         "the stream captures already%s%s", where ? ", since " : "; it joined the capture of another "
                         "stream, or another library captures on it", where ? where : "");
@@ -18337,36 +18337,36 @@ GPUEXEC_API gpuexec_result gpuexec_capture_begin_at(const char *where, gpuexec_s
     if (!(c = (gxi_capture *)gxi_realloc(NULL, sizeof *c))) return gxi_fail_memory(call, "begin a capture");
     memset(c, 0, sizeof *c);
     c->stream = stream.id;
-    GXI_STORE(&gxi.hooks.note_broken, &gxi_note_broken);
-    GXI_STORE(&gxi.hooks.postpone, &gxi_postpone);
-    if (!(c->where = gxi_keep(where)) && where) {
+    GXI_STORE(&gxi.hooks.note_broken, &gxi_captures_note_broken);
+    GXI_STORE(&gxi.hooks.defer_free, &gxi_free_defer);
+    if (!(c->where = gxi_place_copy(where)) && where) {
         gxi_free(c);
         return gxi_fail_memory(call, "begin a capture");
     }
-    gxi_lock(&gxi_tables);
+    gxi_lock(&gxi_tables_mutex);
     c->next = gxi.captures.first;
     gxi.captures.first = c;
     GXI_STORE(&gxi.captures.count, gxi.captures.count + 1);
     GXI_STORE(&gxi.captures.careful, gxi.captures.careful + 1);
     GXI_STORE(&gxi.captures.watched, gxi.captures.watched + 1);
-    gxi_unlock(&gxi_tables);
-    gxi_may_capture(stream.id, 0);
-    cu = GXI_TRY(cuStreamBeginCapture, (slot->is.stream.native, modes[mode]));
-    if (cu) gxi_capture_take(stream.id, &old);
+    gxi_unlock(&gxi_tables_mutex);
+    gxi_capturing_list_add(stream.id, 0);
+    cu = GXI_TRY(cuStreamBeginCapture, (slot->data.stream.native, modes[mode]));
+    if (cu) gxi_capture_remove(stream.id, &old);
     else if (gxi_capture_info(slot, &id) == 1) {
-        gxi_lock(&gxi_tables);
-        if ((c = *gxi_capture_held(stream.id)) != NULL) c->id = id;
-        gxi_unlock(&gxi_tables);
+        gxi_lock(&gxi_tables_mutex);
+        if ((c = *gxi_capture_find_locked(stream.id)) != NULL) c->id = id;
+        gxi_unlock(&gxi_tables_mutex);
     }
     return cu ? gxi_fail_cu(call, NULL, "the stream cannot begin a capture") : GPUEXEC_OK;
 }
 
 /* Why the driver returned no graph. */
 static GXI_COLD void gxi_fail_capture(gxi_call *call, const gxi_capture *c) {
-    const char *since = gxi_place(c->where);
+    const char *since = gxi_place_text(c->where);
     if (call->cu == GXI_CAPTURE_INVALIDATED && c->broken_by)
         gxi_fail(call, GPUEXEC_CAPTURE_BROKEN, "fix that call; see gpuexec_error_text after it",
-                 "the capture begun at %s was broken by %s at %s", since, c->broken_by, gxi_place(c->broken_at));
+                 "the capture begun at %s was broken by %s at %s", since, c->broken_by, gxi_place_text(c->broken_at));
     else if (call->cu == GXI_CAPTURE_INVALIDATED)
         gxi_fail(call, GPUEXEC_CAPTURE_BROKEN, "call no function that waits or allocates during the capture, or begin "
                  "it with gpuexec_capture_desc.mode GPUEXEC_CAPTURE_RELAXED",
@@ -18389,12 +18389,12 @@ static int gxi_find_joined(const gxi_slot *stream, uint64_t ours, struct CUctx_s
     uint64_t id;
     int n = 0, k;
     *joined = NULL;
-    gxi_lock(&gxi_tables);
+    gxi_lock(&gxi_tables_mutex);
     for (i = 0; i < gxi.captures.nopen && n >= 0; i++) {
         const gxi_slot *const s = gxi_slot_at(gxi.captures.open[i]);
         int status;
         for (k = 0; k < n && (*joined)[k] != s->cu_context; k++) {}
-        if (k < n || s->cu_context == stream->cu_context || (status = gxi_capture_info_held(s, &id)) == 0 ||
+        if (k < n || s->cu_context == stream->cu_context || (status = gxi_capture_info_locked(s, &id)) == 0 ||
             (status == 1 && ours && id != ours)) continue;
         grown = (struct CUctx_st **)gxi_realloc(*joined, ((size_t)n + 1) * sizeof *grown);
         if (!grown) gxi_free(*joined);
@@ -18402,21 +18402,21 @@ static int gxi_find_joined(const gxi_slot *stream, uint64_t ours, struct CUctx_s
         *joined = grown;
         if (!grown) n = -1;
     }
-    gxi_unlock(&gxi_tables);
+    gxi_unlock(&gxi_tables_mutex);
     return n;
 }
-static uint64_t gxi_capture_end(gxi_call *call, gpuexec_stream stream) {
+static uint64_t gxi_capture_finish(gxi_call *call, gpuexec_stream stream) {
     struct CUctx_st **joined;
     struct CUgraph_st *native = NULL;
-    const int latched = gxi_latched() != GPUEXEC_OK;
+    const int latched = gxi_failure_latched() != GPUEXEC_OK;
     gxi_capture c;
     gxi_slot *slot;
     uint64_t id = 0;
     int cu, njoined, status;
     if (!(slot = gxi_begin_with_stream(call, stream))) return 0;
-    if (!gxi_capture_take(stream.id, &c)) {
+    if (!gxi_capture_remove(stream.id, &c)) {
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "begin it with gpuexec_capture_begin, and end it on the same stream",
-                 gxi_captures(slot) ? "gpuexec did not begin a capture on this stream: it joined one, or another "
+                 gxi_capture_status_of(slot) ? "gpuexec did not begin a capture on this stream: it joined one, or another "
                                       "library began it" : "the stream does not capture");
         return 0;
     }
@@ -18424,19 +18424,19 @@ static uint64_t gxi_capture_end(gxi_call *call, gpuexec_stream stream) {
     if (status == 0 || (status == 1 && c.id && id != c.id)) {
         gxi_fail(call, GPUEXEC_CAPTURE_BROKEN, "end it only with gpuexec_capture_end",
                  "the capture begun at %s was ended by a call of the driver that gpuexec did not make",
-                 gxi_place(c.where));
-        gxi_own_none(c.owned, call->where);
+                 gxi_place_text(c.where));
+        gxi_owned_memory_close(c.owned, call->where);
         return 0;
     }
     njoined = gxi_find_joined(slot, status == 1 ? id : 0, &joined);
-    cu = GXI_TRY(cuStreamEndCapture, (slot->is.stream.native, &native));
+    cu = GXI_TRY(cuStreamEndCapture, (slot->data.stream.native, &native));
     if (cu == 0 && !latched && njoined >= 0)
         return gxi_graph_new(call, gxi_get(call, slot->context, GXI_CONTEXT, "the stream's context"), native, joined,
                              (unsigned)njoined, c.owned, 0);
-    gxi_own_none(c.owned, call->where);
+    gxi_owned_memory_close(c.owned, call->where);
     gxi_free(joined);
-    if (native) GXI_BESIDE(cuGraphDestroy, (native));
-    if (latched) gxi_refuse(call);
+    if (native) GXI_TRY_TRACED(cuGraphDestroy, (native));
+    if (latched) gxi_fail_latched(call);
     else if (cu == 0) gxi_fail_memory(call, "keep the graph");
     else gxi_fail_capture(call, &c);
     return 0;
@@ -18445,9 +18445,9 @@ GPUEXEC_API gpuexec_graph gpuexec_capture_end_at(const char *where, gpuexec_stre
     const gxi_slot *slot;
     gpuexec_graph handle;
     GXI_CALL(gpuexec_capture_end, GXI_MAKES);
-    handle.id = gxi_or_failed(gxi_capture_end(call, stream), GXI_GRAPH);
-    if ((slot = gxi_peek(stream.id, GXI_STREAM)) != NULL) gxi_captures(slot);    /* no longer: see gxi_no_longer */
-    gxi_do_postponed(call, 0);
+    handle.id = gxi_id_or_failed(gxi_capture_finish(call, stream), GXI_GRAPH);
+    if ((slot = gxi_peek(stream.id, GXI_STREAM)) != NULL) gxi_capture_status_of(slot);  /* no longer: see gxi_capturing_list_prune */
+    gxi_deferred_frees_run(call, 0);
     return handle;
 }
 
@@ -18472,11 +18472,11 @@ GPUEXEC_API void gpuexec_capture_scope_end(gpuexec_capture_scope *scope) {
 GPUEXEC_API int gpuexec_stream_is_capturing_at(const char *where, gpuexec_stream stream) {
     const gxi_slot *slot;
     GXI_CALL(gpuexec_stream_is_capturing, GXI_QUERIES);
-    return (slot = gxi_begin_with_stream(call, stream)) != NULL && gxi_captures(slot) != 0;
+    return (slot = gxi_begin_with_stream(call, stream)) != NULL && gxi_capture_status_of(slot) != 0;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
-   >>impl-nodes   A CUgraph's nodes are an array of its gxi_recorded; for a capture, it is filled when a node is first
+   >>impl-nodes   A CUgraph's nodes are an array of its gxi_native_graph; for a capture, it is filled when a node is first
    used. The driver keeps what a node does: to change one argument, the others are read from there. gxi_graphs_mutex is
    held while the driver changes a CUgraph, because a free on another thread may read it. */
 
@@ -18487,24 +18487,24 @@ GPUEXEC_API gpuexec_graph gpuexec_graph_create_at(const char *where, gpuexec_con
     gxi_scope scope;
     int cu;
     GXI_CALL(gpuexec_graph_create, GXI_MAKES);
-    if ((slot = gxi_begin_in(call, context, &scope)) != NULL) {
+    if ((slot = gxi_begin_in_context(call, context, &scope)) != NULL) {
         cu = GXI_TRY_MAKE(native, cuGraphCreate, (&native, 0));
         gxi_leave(&scope);
         if (cu) gxi_fail_cu(call, NULL, "cannot create a graph");
         else handle.id = gxi_graph_new(call, slot, native, NULL, 0, NULL, 0);
     }
-    if ((slot = gxi_peek(handle.id, GXI_GRAPH)) != NULL) slot->is.graph.info->built = gxi_recorded_of(slot)->known = 1;
-    handle.id = gxi_or_failed(handle.id, GXI_GRAPH);
+    if ((slot = gxi_peek(handle.id, GXI_GRAPH)) != NULL) slot->data.graph.info->built = gxi_native_graph_of(slot)->known = 1;
+    handle.id = gxi_id_or_failed(handle.id, GXI_GRAPH);
     return handle;
 }
-static gpuexec_result gxi_know_nodes(gxi_call *call, const gxi_slot *graph) {
-    gxi_recorded *const r = gxi_recorded_of(graph);
+static gpuexec_result gxi_native_graph_read_nodes(gxi_call *call, const gxi_slot *graph) {
+    gxi_native_graph *const r = gxi_native_graph_of(graph);
     struct CUgraphNode_st **natives;
     gxi_node *nodes = NULL;
     size_t i, count;
     int cu, type = 0;
     if (r->known) return GPUEXEC_OK;
-    natives = gxi_nodes(call, r->native, &count, &cu);
+    natives = gxi_graph_get_nodes(call, r->native, &count, &cu);
     if (natives && !(nodes = (gxi_node *)gxi_realloc(NULL, count * sizeof *nodes))) cu = -1;
     for (i = 0; nodes && cu == 0 && i < count; i++) {
         memset(&nodes[i], 0, sizeof *nodes);
@@ -18518,45 +18518,45 @@ static gpuexec_result gxi_know_nodes(gxi_call *call, const gxi_slot *graph) {
         return gxi_fail_nodes(call, cu);
     }
     gxi_lock(&gxi_graphs_mutex);
-    gxi_name_none(&r->names);
+    gxi_refs_clear(&r->names);
     r->nodes = nodes;
     r->nnodes = r->nodes_cap = nodes ? count : 0;
     r->known = 1;
-    if (!r->gone && !r->waits) gxi_recorded_waits(r);
+    if (!r->gone && !r->waits) gxi_native_graph_list_unread(r);
     gxi_unlock(&gxi_graphs_mutex);
     return GPUEXEC_OK;
 }
 /* The graph that is launched: the graph itself, or that with the conditional node whose body it is. NULL after a
    failure. */
-static gxi_slot *gxi_root(gxi_call *call, gxi_slot *graph) {
-    while (graph && graph->is.graph.info->root)
-        graph = gxi_get(call, graph->is.graph.info->root, GXI_GRAPH, "the graph of the conditional node");
+static gxi_slot *gxi_graph_root_of(gxi_call *call, gxi_slot *graph) {
+    while (graph && graph->data.graph.info->root)
+        graph = gxi_get(call, graph->data.graph.info->root, GXI_GRAPH, "the graph of the conditional node");
     return graph;
 }
 static gpuexec_result gxi_check_change(gxi_call *call, gxi_slot *graph, gxi_slot **root) {
-    const gxi_recorded *const r = gxi_recorded_of(graph);
-    if (!(*root = gxi_root(call, graph)) || gxi_check_gone(call, *root, "change")) return gxi_failed_with();
+    const gxi_native_graph *const r = gxi_native_graph_of(graph);
+    if (!(*root = gxi_graph_root_of(call, graph)) || gxi_check_graph_whole(call, *root, "change")) return gxi_failed_result();
     if (GXI_LOAD(&r->users) > 1u + (r->is_body != 0))
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "change it before gpuexec_graph_update, or destroy the other graph "
                         "first", "cannot change the graph %s at %s: since gpuexec_graph_update, it shares its CUgraph "
                         "with another graph", GXI_GRAPH_AT(graph));
-    return r->known ? GPUEXEC_OK : gxi_know_nodes(call, graph);
+    return r->known ? GPUEXEC_OK : gxi_native_graph_read_nodes(call, graph);
 }
 /* Notes that the graph uses a context. */
-static gpuexec_result gxi_join(gxi_call *call, gxi_slot *graph, struct CUctx_st *context) {
-    gxi_slot *const root = gxi_root(call, graph);
+static gpuexec_result gxi_graph_join_context(gxi_call *call, gxi_slot *graph, struct CUctx_st *context) {
+    gxi_slot *const root = gxi_graph_root_of(call, graph);
     struct CUctx_st **grown;
-    gxi_recorded *r;
+    gxi_native_graph *r;
     unsigned i = 0;
     int ok;
-    if (!root || context == root->cu_context) return root ? GPUEXEC_OK : gxi_failed_with();
+    if (!root || context == root->cu_context) return root ? GPUEXEC_OK : gxi_failed_result();
     if (graph != root) {
         const gxi_context_name its = gxi_name_context(context, 0), of_graph = gxi_name_context_of(root);
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "use kernels and memory of the graph's context",
                         "the body of a conditional node cannot use %s, because its graph is in %s", its.text,
                         of_graph.text);
     }
-    r = gxi_recorded_of(root);
+    r = gxi_native_graph_of(root);
     gxi_lock(&gxi_graphs_mutex);
     while (i < r->njoined && r->joined[i] != context) i++;
     ok = i < r->njoined;
@@ -18571,12 +18571,12 @@ static gpuexec_result gxi_join(gxi_call *call, gxi_slot *graph, struct CUctx_st 
 
 /* --- adding nodes ------------------------------------------------------------------------------------------------- */
 
-enum { GXI_FEW = 16, GXI_SUBJECT = 160 };
-typedef struct gxi_adding {
+enum { GXI_INLINE_NODES = 16, GXI_SUBJECT = 160 };
+typedef struct gxi_node_addition {
     gxi_slot              *graph, *root;
-    gxi_recorded          *r;
+    gxi_native_graph      *r;
     struct CUgraph_st     *native;
-    struct CUgraphNode_st **after, *few[GXI_FEW];        /* what the node depends on */
+    struct CUgraphNode_st **after, *few[GXI_INLINE_NODES];  /* what the node depends on */
     size_t                 n, index;
     struct CUgraphNode_st *node;                 /* the result of the driver's call; NULL: it failed, or was not made */
     int                    begun, type;
@@ -18584,48 +18584,48 @@ typedef struct gxi_adding {
     const gxi_slot        *kernel;               /* of a kernel node, with its launch; otherwise NULL */
     gxi_kept_launch        launch;
     char                   subject[GXI_SUBJECT];
-} gxi_adding;
+} gxi_node_addition;
 
 /* Errors then begin with "node 3 (kernel "add"): ". */
-static GXI_COLD void gxi_set_subject(gxi_call *call, char *subject, size_t index, const gxi_slot *kernel) {
+static GXI_COLD void gxi_call_set_subject(gxi_call *call, char *subject, size_t index, const gxi_slot *kernel) {
     snprintf(subject, GXI_SUBJECT, kernel ? "node %llu (%.120s): " : "node %llu: ", (unsigned long long)index,
              kernel ? gxi_kernel_of(kernel)->title : "");
     call->subject = subject;
 }
 /* The first step of adding a node. 0 after a failure. */
-static int gxi_add_begin(gxi_call *call, gxi_adding *a, gpuexec_graph graph) {
+static int gxi_node_add_begin(gxi_call *call, gxi_node_addition *a, gpuexec_graph graph) {
     memset(a, 0, sizeof *a);
     a->after = a->few;
     if (!(a->graph = gxi_begin_with_graph(call, graph)) || gxi_check_change(call, a->graph, &a->root)) return 0;
-    a->r = gxi_recorded_of(a->graph);
+    a->r = gxi_native_graph_of(a->graph);
     a->native = a->r->native;
     a->index = a->r->nnodes;
     return 1;
 }
 /* The nodes to depend on, each once. */
-static gpuexec_result gxi_add_after(gxi_call *call, gxi_adding *a, const gpuexec_after *after) {
-    gxi_recorded *const r = a->r;
+static gpuexec_result gxi_node_add_dependencies(gxi_call *call, gxi_node_addition *a, const gpuexec_after *after) {
+    gxi_native_graph *const r = a->r;
     const gxi_slot *other;
     unsigned i;
     if (after->count && gxi_is_null(call, after->nodes, "after.nodes")) return GPUEXEC_BAD_ARGUMENT;
-    if (after->count > GXI_FEW &&
+    if (after->count > GXI_INLINE_NODES &&
         !(a->after = (struct CUgraphNode_st **)gxi_realloc(NULL, after->count * sizeof *a->after)))
         return gxi_fail_memory(call, "add a node");
     r->adds++;
     for (i = 0; i < after->count; i++) {
         const gpuexec_node n = after->nodes[i];
         if (n.graph.id != a->graph->id) {
-            gxi_set_subject(call, a->subject, a->index, a->kernel);
-            if (!(other = gxi_get(call, n.graph.id, GXI_GRAPH, "a node to depend on"))) return gxi_failed_with();
+            gxi_call_set_subject(call, a->subject, a->index, a->kernel);
+            if (!(other = gxi_get(call, n.graph.id, GXI_GRAPH, "a node to depend on"))) return gxi_failed_result();
             return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "name nodes of the same graph; to make a whole graph a part of "
                             "it, use gpuexec_graph_add_child", "dependency %u (counted from 0) is node %u of another "
                             "graph, %s at %s", i, n.index, GXI_GRAPH_AT(other));
         }
         if (n.index >= r->nnodes) {
-            gxi_set_subject(call, a->subject, a->index, a->kernel);
+            gxi_call_set_subject(call, a->subject, a->index, a->kernel);
             return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "dependency %u (counted from 0) is node %u, but the "
                             "graph %s at %s has %llu node%s", i, n.index, GXI_GRAPH_AT(a->graph),
-                            (unsigned long long)r->nnodes, gxi_s(r->nnodes));
+                            (unsigned long long)r->nnodes, gxi_plural_s(r->nnodes));
         }
         if (r->nodes[n.index].named == r->adds) continue;
         r->nodes[n.index].named = r->adds;
@@ -18634,9 +18634,9 @@ static gpuexec_result gxi_add_after(gxi_call *call, gxi_adding *a, const gpuexec
     return GPUEXEC_OK;
 }
 /* The second step, when the node's parameters are checked. If it returns 1, the driver's call follows, with the context
-   that the node runs in current, and gxi_graphs_mutex held. gxi_added ends all this in any case. */
-static int gxi_adds(gxi_call *call, gxi_adding *a, gpuexec_after after, int type, struct CUctx_st *context) {
-    gxi_recorded *const r = a->r;
+   that the node runs in current, and gxi_graphs_mutex held. gxi_node_add_finish ends all this in any case. */
+static int gxi_node_add_commit(gxi_call *call, gxi_node_addition *a, gpuexec_after after, int type, struct CUctx_st *context) {
+    gxi_native_graph *const r = a->r;
     gxi_node *grown;
     const size_t cap = r->nodes_cap ? 2 * r->nodes_cap : 16;
     a->type = type;
@@ -18647,7 +18647,7 @@ static int gxi_adds(gxi_call *call, gxi_adding *a, gpuexec_after after, int type
                  "the body of a conditional node cannot contain this node: %s", gxi_node_type(type));
         return 0;
     }
-    if (gxi_add_after(call, a, &after) || gxi_join(call, a->graph, context) || gxi_enter(call, context, &a->scope))
+    if (gxi_node_add_dependencies(call, a, &after) || gxi_graph_join_context(call, a->graph, context) || gxi_enter(call, context, &a->scope))
         return 0;
     gxi_lock(&gxi_graphs_mutex);
     a->begun = 1;
@@ -18669,9 +18669,9 @@ static gpuexec_node gxi_failed_node(void) {
     node.graph.id = gxi_failed_id(GXI_GRAPH);
     return node;
 }
-static GXI_COLD void gxi_fail_adding(gxi_call *call, gxi_adding *a) {
+static GXI_COLD void gxi_fail_node_add(gxi_call *call, gxi_node_addition *a) {
     if (a->kernel && !gxi_is_sticky(call->cu)) {
-        gxi_set_subject(call, a->subject, a->index, a->kernel);
+        gxi_call_set_subject(call, a->subject, a->index, a->kernel);
         gxi_fail_launch(call, call->cu, a->kernel, &a->launch);
     } else gxi_fail_cu(call, a->type == GXI_GRAPH_NODE_TYPE_MEM_FREE && call->cu == GXI_INVALID_VALUE
                        ? "pass an address from gpuexec_graph_add_alloc" : NULL,
@@ -18679,8 +18679,8 @@ static GXI_COLD void gxi_fail_adding(gxi_call *call, gxi_adding *a) {
                        gxi_node_type(a->type), GXI_GRAPH_AT(a->graph));
 }
 /* The last step, also after a failure. more: owned by the node. */
-static gpuexec_node gxi_added(gxi_call *call, gxi_adding *a, uint64_t object, void *more) {
-    gxi_recorded *const r = a->r;
+static gpuexec_node gxi_node_add_finish(gxi_call *call, gxi_node_addition *a, uint64_t object, void *more) {
+    gxi_native_graph *const r = a->r;
     gpuexec_node node = { { 0 }, 0 };
     if (a->node) {
         gxi_node *const n = &r->nodes[r->nnodes++];
@@ -18689,7 +18689,7 @@ static gpuexec_node gxi_added(gxi_call *call, gxi_adding *a, uint64_t object, vo
         n->object = object;
         n->more = more;
         n->type = (unsigned short)a->type;
-        if (!r->waits) gxi_node_added(r);        /* 0 for bodies */
+        if (!r->waits) gxi_native_graph_unread_added(r);  /* 0 for bodies */
     }
     if (a->begun) {
         gxi_unlock(&gxi_graphs_mutex);
@@ -18698,10 +18698,10 @@ static gpuexec_node gxi_added(gxi_call *call, gxi_adding *a, uint64_t object, vo
     if (a->after != a->few) gxi_free(a->after);
     if (!a->node) {
         gxi_free(more);
-        if (a->begun) gxi_fail_adding(call, a);
+        if (a->begun) gxi_fail_node_add(call, a);
         return gxi_failed_node();
     }
-    gxi_drop_exec(call, a->root);
+    gxi_graph_drop_exec(call, a->root);
     node.graph.id = a->graph->id;
     node.index = (unsigned)a->index;
     return node;
@@ -18710,15 +18710,15 @@ static gpuexec_node gxi_added(gxi_call *call, gxi_adding *a, uint64_t object, vo
 /* Adds a kernel node to a CUgraph: a launch that passed gxi_check_kept. Returns the CUresult; after a failure, *node is
    NULL, unless the driver could not remove the node again, so that the graph must not be launched. Takes no lock: the
    caller holds gxi_graphs_mutex if other threads can see the CUgraph. */
-static int gxi_kernel_node_add(gxi_call *call, struct CUgraph_st *graph, struct CUgraphNode_st *const *after, size_t n,
-                               const gxi_kept_launch *l, struct CUgraphNode_st **node) {
+static int gxi_graph_add_native_kernel(gxi_call *call, struct CUgraph_st *graph, struct CUgraphNode_st *const *after, size_t n,
+                                       const gxi_kept_launch *l, struct CUgraphNode_st **node) {
     const int early = l->desc && l->desc->programmatic;
-    gxi_extended e;
+    gxi_extended_config e;
     unsigned i, count;
     int cu;
     cu = GXI_TRY_MAKE(*node, cuGraphAddKernelNode, (node, graph, after, early ? 0 : n, &l->params));
     if (cu || !l->desc) return cu;
-    count = gxi_extend(&e, NULL, l)->count;
+    count = gxi_launch_config_extend(&e, NULL, l)->count;
     for (i = 0; i < count && cu == 0; i++)
         if (e.attributes[i].id != GXI_LAUNCH_PROGRAMMATIC_STREAM_SERIALIZATION)
             cu = GXI_TRY(cuGraphKernelNodeSetAttribute, (*node, e.attributes[i].id, &e.attributes[i].value));
@@ -18727,15 +18727,15 @@ static int gxi_kernel_node_add(gxi_call *call, struct CUgraph_st *graph, struct 
                                 { 0, 0, 0, 0, 0 } };
         cu = GXI_TRY(cuGraphAddDependencies, (graph, after, node, &edge, 1));
     }
-    if (cu && GXI_BESIDE(cuGraphDestroyNode, (*node)) == 0) *node = NULL;
+    if (cu && GXI_TRY_TRACED(cuGraphDestroyNode, (*node)) == 0) *node = NULL;
     return cu;
 }
 /* A programmatic launch may begin before the one node that it depends on, a kernel, has finished. */
-static gpuexec_result gxi_check_early(gxi_call *call, const gxi_recorded *r, const gpuexec_after *after) {
+static gpuexec_result gxi_check_early(gxi_call *call, const gxi_native_graph *r, const gpuexec_after *after) {
     const gxi_node *node;
     if (!GXI_HAS(cuGraphAddDependencies))
-        return gxi_fail_old(call, "set desc.programmatic to 0, or install a newer NVIDIA driver",
-                            "programmatic launches in graphs need", 12030);
+        return gxi_fail_old_driver(call, "set desc.programmatic to 0, or install a newer NVIDIA driver",
+                                   "programmatic launches in graphs need", 12030);
     if (after->count != 1)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass GPUEXEC_AFTER with one kernel node, or set desc.programmatic "
                         "to 0", "a programmatic launch depends on exactly one node, not on %u", after->count);
@@ -18747,44 +18747,44 @@ static gpuexec_result gxi_check_early(gxi_call *call, const gxi_recorded *r, con
     return GPUEXEC_OK;
 }
 /* 0 after a failure, whose text then names the node. */
-static int gxi_check_node(gxi_call *call, gxi_adding *a, gxi_slot *k, const gpuexec_args *args) {
+static int gxi_check_node(gxi_call *call, gxi_node_addition *a, gxi_slot *k, const gpuexec_args *args) {
     if (gxi_is_checked(k, &a->launch, args)) return 1;
-    gxi_set_subject(call, a->subject, a->index, k);
+    gxi_call_set_subject(call, a->subject, a->index, k);
     if (gxi_check_kept(call, k, &a->launch, args)) return 0;
     call->subject = NULL;
     return 1;
 }
-static gpuexec_node gxi_add_kernel(gxi_call *call, gpuexec_graph graph, gpuexec_kernel kernel,
-                                   const gpuexec_dims *dims, const gpuexec_launch_desc *desc,
-                                   const gpuexec_args *args, gpuexec_after after) {
+static gpuexec_node gxi_graph_add_kernel(gxi_call *call, gpuexec_graph graph, gpuexec_kernel kernel,
+                                         const gpuexec_dims *dims, const gpuexec_launch_desc *desc,
+                                         const gpuexec_args *args, gpuexec_after after) {
     gpuexec_launch_desc *kept = NULL;
     gxi_text stray = { 0, 0, 0, 0 };
-    gxi_adding a;
+    gxi_node_addition a;
     gxi_slot *k = NULL;
     int cu = 0;
     if (desc && gxi_launch_way(desc) == GXI_PLAIN) desc = NULL;
-    if (gxi_add_begin(call, &a, graph) && (k = gxi_find_kernel(call, kernel)) != NULL)
-        gxi_kept_of(&a.launch, k, dims, desc, args);
+    if (gxi_node_add_begin(call, &a, graph) && (k = gxi_find_kernel(call, kernel)) != NULL)
+        gxi_kept_launch_init(&a.launch, k, dims, desc, args);
     if (k && gxi_check_node(call, &a, k, args) &&
         (!desc || !desc->programmatic || !gxi_check_early(call, a.r, &after))) {
         a.kernel = k;
         if (desc) kept = (gpuexec_launch_desc *)gxi_realloc(NULL, sizeof *kept);
         if (desc && !kept) gxi_fail_memory(call, "add a node");
-        else if (gxi_adds(call, &a, after, GXI_GRAPH_NODE_TYPE_KERNEL, k->cu_context))
-            cu = gxi_kernel_node_add(call, a.native, a.after, a.n, &a.launch, &a.node);
+        else if (gxi_node_add_commit(call, &a, after, GXI_GRAPH_NODE_TYPE_KERNEL, k->cu_context))
+            cu = gxi_graph_add_native_kernel(call, a.native, a.after, a.n, &a.launch, &a.node);
         if (kept) *kept = *desc;
         if (cu && a.node) {
             gxi_add(&stray, "node %llu could not be added, and not be removed", (unsigned long long)a.index);
-            gxi_graph_is_gone(gxi_recorded_of(a.root), &stray);
+            gxi_native_graph_set_gone(gxi_native_graph_of(a.root), &stray);
             a.node = NULL;
         }
     }
-    return gxi_added(call, &a, kernel.id, kept);
+    return gxi_node_add_finish(call, &a, kernel.id, kept);
 }
 GPUEXEC_API gpuexec_node gpuexec_graph_add_kernel_at(const char *where, gpuexec_graph graph, gpuexec_kernel kernel,
                                                      gpuexec_dims dims, gpuexec_args args, gpuexec_after after) {
     GXI_CALL(gpuexec_graph_add_kernel, GXI_MAKES);
-    return gxi_add_kernel(call, graph, kernel, &dims, NULL, &args, after);
+    return gxi_graph_add_kernel(call, graph, kernel, &dims, NULL, &args, after);
 }
 GPUEXEC_API gpuexec_node gpuexec_graph_add_kernel_with_at(const char *where, gpuexec_graph graph, gpuexec_kernel kernel,
                                                           gpuexec_dims dims, const gpuexec_launch_desc *desc,
@@ -18792,7 +18792,7 @@ GPUEXEC_API gpuexec_node gpuexec_graph_add_kernel_with_at(const char *where, gpu
     GXI_CALL(gpuexec_graph_add_kernel_with, GXI_MAKES);
     if (desc && gxi_check_desc(call, "gpuexec_launch_desc", desc->start_canary, desc->end_canary))
         return gxi_failed_node();
-    return gxi_add_kernel(call, graph, kernel, &dims, desc, &args, after);
+    return gxi_graph_add_kernel(call, graph, kernel, &dims, desc, &args, after);
 }
 
 /* Checks a copy or a fill that a graph keeps. */
@@ -18801,16 +18801,16 @@ static gpuexec_result gxi_check_kept_transfer(gxi_call *call, gxi_slot *graph, g
     if (gxi_is_empty(x))
         return gxi_fail_transfer(call, x, "use gpuexec_graph_add_empty, or gpuexec_node_enable to leave the node out",
                                  "a node cannot be empty");
-    if (gxi_check_transfer(call, x, graph)) return gxi_failed_with();
-    for (i = 0; i < gxi_sides(x); i++) {
+    if (gxi_check_transfer(call, x, graph)) return gxi_failed_result();
+    for (i = 0; i < gxi_transfer_count_sides(x); i++) {
         const gxi_slot *context = x->sides[i].found.bytes ? gxi_peek(x->sides[i].found.context, GXI_CONTEXT) : NULL;
-        if (context && gxi_join(call, graph, context->cu_context)) return gxi_failed_with();
+        if (context && gxi_graph_join_context(call, graph, context->cu_context)) return gxi_failed_result();
     }
     return GPUEXEC_OK;
 }
-static gxi_memcpy3d gxi_copy_of(const gxi_transfer *x) {
+static gxi_memcpy3d gxi_memcpy_of_transfer(const gxi_transfer *x) {
     static gxi_slot *const no_peers[2] = { NULL, NULL };
-    return gxi_box_of(x, no_peers);
+    return gxi_memcpy_of_box(x, no_peers);
 }
 static gxi_fill_node gxi_fill_node_of(const gxi_transfer *x) {
     gxi_fill_node fill;
@@ -18829,23 +18829,23 @@ static struct CUctx_st *gxi_context_of_fill(const gxi_slot *graph, const gxi_tra
     return context ? context->cu_context : graph->cu_context;
 }
 static gpuexec_node gxi_add_transfer(gxi_call *call, gpuexec_graph graph, gxi_transfer *x, gpuexec_after after) {
-    const int fills = gxi_sides(x) == 1;
+    const int fills = gxi_transfer_count_sides(x) == 1;
     struct CUctx_st *context;
-    gxi_adding a;
+    gxi_node_addition a;
     gxi_memcpy3d copy;
     gxi_fill_node fill;
-    if (gxi_add_begin(call, &a, graph) && !gxi_check_kept_transfer(call, a.graph, x)) {
+    if (gxi_node_add_begin(call, &a, graph) && !gxi_check_kept_transfer(call, a.graph, x)) {
         context = fills ? gxi_context_of_fill(a.graph, x) : a.graph->cu_context;
-        if (!gxi_adds(call, &a, after, fills ? GXI_GRAPH_NODE_TYPE_MEMSET : GXI_GRAPH_NODE_TYPE_MEMCPY, context)) {}
+        if (!gxi_node_add_commit(call, &a, after, fills ? GXI_GRAPH_NODE_TYPE_MEMSET : GXI_GRAPH_NODE_TYPE_MEMCPY, context)) {}
         else if (fills) {
             fill = gxi_fill_node_of(x);
             (void)GXI_TRY_MAKE(a.node, cuGraphAddMemsetNode, (&a.node, a.native, a.after, a.n, &fill, context));
         } else {
-            copy = gxi_copy_of(x);
+            copy = gxi_memcpy_of_transfer(x);
             (void)GXI_TRY_MAKE(a.node, cuGraphAddMemcpyNode, (&a.node, a.native, a.after, a.n, &copy, context));
         }
     }
-    return gxi_added(call, &a, 0, NULL);
+    return gxi_node_add_finish(call, &a, 0, NULL);
 }
 GPUEXEC_API gpuexec_node gpuexec_graph_add_copy_at(const char *where, gpuexec_graph graph,
                                                    const gpuexec_copy_desc *copy, gpuexec_after after) {
@@ -18859,67 +18859,67 @@ GPUEXEC_API gpuexec_node gpuexec_graph_add_fill_at(const char *where, gpuexec_gr
                                                    gpuexec_after after) {
     gxi_transfer x;
     GXI_CALL(gpuexec_graph_add_fill, GXI_MAKES);
-    return gxi_fill_of(call, to, value, element_bytes, count, &x) ? gxi_add_transfer(call, graph, &x, after)
+    return gxi_transfer_make_fill(call, to, value, element_bytes, count, &x) ? gxi_add_transfer(call, graph, &x, after)
         : gxi_failed_node();
 }
 
 GPUEXEC_API gpuexec_node gpuexec_graph_add_host_at(const char *where, gpuexec_graph graph,
                                                    void (*function)(void *user), void *user, gpuexec_after after) {
     union { void (*given)(void *); void (GXI_CUDA *wanted)(void *); } u;     /* see gpuexec_stream_host_function */
-    gxi_adding a;
+    gxi_node_addition a;
     gxi_host_node host;
     GXI_CALL(gpuexec_graph_add_host, GXI_MAKES);
     u.given = function;
     host.function = u.wanted;
     host.user = user;
-    if (gxi_add_begin(call, &a, graph)) {
+    if (gxi_node_add_begin(call, &a, graph)) {
         if (!function) gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "the function is NULL");
-        else if (gxi_adds(call, &a, after, GXI_GRAPH_NODE_TYPE_HOST, a.graph->cu_context))
+        else if (gxi_node_add_commit(call, &a, after, GXI_GRAPH_NODE_TYPE_HOST, a.graph->cu_context))
             (void)GXI_TRY_MAKE(a.node, cuGraphAddHostNode, (&a.node, a.native, a.after, a.n, &host));
     }
-    return gxi_added(call, &a, 0, NULL);
+    return gxi_node_add_finish(call, &a, 0, NULL);
 }
-static gpuexec_node gxi_add_event(gxi_call *call, gpuexec_graph graph, gpuexec_event event, int type,
-                                  gpuexec_after after) {
-    gxi_adding a;
+static gpuexec_node gxi_graph_add_event(gxi_call *call, gpuexec_graph graph, gpuexec_event event, int type,
+                                        gpuexec_after after) {
+    gxi_node_addition a;
     gxi_slot *e;
-    if (gxi_add_begin(call, &a, graph) && (e = gxi_find_event(call, event, "the event")) != NULL &&
-        gxi_adds(call, &a, after, type, e->cu_context)) {
-        struct CUevent_st *const native = e->is.event.native;
+    if (gxi_node_add_begin(call, &a, graph) && (e = gxi_find_event(call, event, "the event")) != NULL &&
+        gxi_node_add_commit(call, &a, after, type, e->cu_context)) {
+        struct CUevent_st *const native = e->data.event.native;
         if (type == GXI_GRAPH_NODE_TYPE_EVENT_RECORD)
             (void)GXI_TRY_MAKE(a.node, cuGraphAddEventRecordNode, (&a.node, a.native, a.after, a.n, native));
         else (void)GXI_TRY_MAKE(a.node, cuGraphAddEventWaitNode, (&a.node, a.native, a.after, a.n, native));
-        if (a.node) gxi_event_flag(event.id, GXI_IN_GRAPH);
-        if (a.node && type == GXI_GRAPH_NODE_TYPE_EVENT_RECORD) GXI_STORE(&e->is.event.recorded, 1);
+        if (a.node) gxi_event_set_flag(event.id, GXI_IN_GRAPH);
+        if (a.node && type == GXI_GRAPH_NODE_TYPE_EVENT_RECORD) GXI_STORE(&e->data.event.recorded, 1);
     }
-    return gxi_added(call, &a, event.id, NULL);
+    return gxi_node_add_finish(call, &a, event.id, NULL);
 }
 GPUEXEC_API gpuexec_node gpuexec_graph_add_record_at(const char *where, gpuexec_graph graph, gpuexec_event event,
                                                      gpuexec_after after) {
     GXI_CALL(gpuexec_graph_add_record, GXI_MAKES);
-    return gxi_add_event(call, graph, event, GXI_GRAPH_NODE_TYPE_EVENT_RECORD, after);
+    return gxi_graph_add_event(call, graph, event, GXI_GRAPH_NODE_TYPE_EVENT_RECORD, after);
 }
 GPUEXEC_API gpuexec_node gpuexec_graph_add_wait_at(const char *where, gpuexec_graph graph, gpuexec_event event,
                                                    gpuexec_after after) {
     GXI_CALL(gpuexec_graph_add_wait, GXI_MAKES);
-    return gxi_add_event(call, graph, event, GXI_GRAPH_NODE_TYPE_WAIT_EVENT, after);
+    return gxi_graph_add_event(call, graph, event, GXI_GRAPH_NODE_TYPE_WAIT_EVENT, after);
 }
-static gpuexec_node gxi_add_empty(gxi_call *call, gpuexec_graph graph, gpuexec_after after) {
-    gxi_adding a;
-    if (gxi_add_begin(call, &a, graph) &&
-        gxi_adds(call, &a, after, GXI_GRAPH_NODE_TYPE_EMPTY, a.graph->cu_context))
+static gpuexec_node gxi_graph_add_empty(gxi_call *call, gpuexec_graph graph, gpuexec_after after) {
+    gxi_node_addition a;
+    if (gxi_node_add_begin(call, &a, graph) &&
+        gxi_node_add_commit(call, &a, after, GXI_GRAPH_NODE_TYPE_EMPTY, a.graph->cu_context))
         (void)GXI_TRY_MAKE(a.node, cuGraphAddEmptyNode, (&a.node, a.native, a.after, a.n));
-    return gxi_added(call, &a, 0, NULL);
+    return gxi_node_add_finish(call, &a, 0, NULL);
 }
 GPUEXEC_API gpuexec_node gpuexec_graph_add_empty_at(const char *where, gpuexec_graph graph, gpuexec_after after) {
     GXI_CALL(gpuexec_graph_add_empty, GXI_MAKES);
-    return gxi_add_empty(call, graph, after);
+    return gxi_graph_add_empty(call, graph, after);
 }
 /* The driver does not clone graphs with nodes that allocate, free, or are conditional. */
 static gpuexec_result gxi_check_clone(gxi_call *call, const gxi_slot *graph) {
-    const gxi_recorded *const r = gxi_recorded_of(graph);
+    const gxi_native_graph *const r = gxi_native_graph_of(graph);
     size_t i;
-    if (gxi_check_gone(call, graph, "clone") || gxi_know_nodes(call, graph)) return gxi_failed_with();
+    if (gxi_check_graph_whole(call, graph, "clone") || gxi_native_graph_read_nodes(call, graph)) return gxi_failed_result();
     for (i = 0; i < r->nnodes; i++)
         if (r->nodes[i].type == GXI_GRAPH_NODE_TYPE_MEM_ALLOC || r->nodes[i].type == GXI_GRAPH_NODE_TYPE_MEM_FREE ||
             r->nodes[i].type == GXI_GRAPH_NODE_TYPE_CONDITIONAL)
@@ -18929,36 +18929,36 @@ static gpuexec_result gxi_check_clone(gxi_call *call, const gxi_slot *graph) {
     return GPUEXEC_OK;
 }
 /* `graph` uses the contexts of `other`, too. */
-static gpuexec_result gxi_join_all(gxi_call *call, gxi_slot *graph, const gxi_slot *other) {
-    const gxi_recorded *const r = gxi_recorded_of(other);
+static gpuexec_result gxi_graph_join_contexts_of(gxi_call *call, gxi_slot *graph, const gxi_slot *other) {
+    const gxi_native_graph *const r = gxi_native_graph_of(other);
     unsigned i;
-    if (gxi_join(call, graph, other->cu_context)) return gxi_failed_with();
-    for (i = 0; i < r->njoined; i++) if (gxi_join(call, graph, r->joined[i])) return gxi_failed_with();
+    if (gxi_graph_join_context(call, graph, other->cu_context)) return gxi_failed_result();
+    for (i = 0; i < r->njoined; i++) if (gxi_graph_join_context(call, graph, r->joined[i])) return gxi_failed_result();
     return GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_node gpuexec_graph_add_child_at(const char *where, gpuexec_graph graph, gpuexec_graph child,
                                                     gpuexec_after after) {
-    gxi_adding a;
+    gxi_node_addition a;
     gxi_slot *c;
     GXI_CALL(gpuexec_graph_add_child, GXI_MAKES);
-    if (gxi_add_begin(call, &a, graph) && (c = gxi_get(call, child.id, GXI_GRAPH, "the child graph")) != NULL &&
-        !gxi_check_clone(call, c) && !gxi_join_all(call, a.graph, c) &&
-        gxi_adds(call, &a, after, GXI_GRAPH_NODE_TYPE_GRAPH, a.graph->cu_context))
+    if (gxi_node_add_begin(call, &a, graph) && (c = gxi_get(call, child.id, GXI_GRAPH, "the child graph")) != NULL &&
+        !gxi_check_clone(call, c) && !gxi_graph_join_contexts_of(call, a.graph, c) &&
+        gxi_node_add_commit(call, &a, after, GXI_GRAPH_NODE_TYPE_GRAPH, a.graph->cu_context))
         (void)GXI_TRY_MAKE(a.node, cuGraphAddChildGraphNode, (&a.node, a.native, a.after, a.n,
-                                                              gxi_recorded_of(c)->native));
-    return gxi_added(call, &a, 0, NULL);
+                                                              gxi_native_graph_of(c)->native));
+    return gxi_node_add_finish(call, &a, 0, NULL);
 }
 GPUEXEC_API gpuexec_node gpuexec_graph_add_alloc_at(const char *where, gpuexec_graph graph, size_t bytes,
                                                     gpuexec_ptr *address, gpuexec_after after) {
     const gxi_slot *context;
-    gxi_adding a;
+    gxi_node_addition a;
     gxi_alloc_node alloc;
     GXI_CALL(gpuexec_graph_add_alloc, GXI_MAKES);
     memset(&alloc, 0, sizeof alloc);
-    if (gxi_add_begin(call, &a, graph) && !gxi_is_null(call, address, "address") &&
+    if (gxi_node_add_begin(call, &a, graph) && !gxi_is_null(call, address, "address") &&
         !gxi_check_alloc(call, bytes, 1, 0, 0) &&
         (context = gxi_get(call, a.graph->context, GXI_CONTEXT, "the graph's context")) != NULL &&
-        gxi_adds(call, &a, after, GXI_GRAPH_NODE_TYPE_MEM_ALLOC, a.graph->cu_context)) {
+        gxi_node_add_commit(call, &a, after, GXI_GRAPH_NODE_TYPE_MEM_ALLOC, a.graph->cu_context)) {
         alloc.pool.type = GXI_MEM_ALLOCATION_TYPE_PINNED;
         alloc.pool.location_type = GXI_MEM_LOCATION_TYPE_DEVICE;
         alloc.pool.location = gxi_context_of(context)->device;
@@ -18966,34 +18966,34 @@ GPUEXEC_API gpuexec_node gpuexec_graph_add_alloc_at(const char *where, gpuexec_g
         (void)GXI_TRY_MAKE(a.node, cuGraphAddMemAllocNode, (&a.node, a.native, a.after, a.n, &alloc));
         /* without host memory to record it, copies there are not checked: the driver cannot remove the node any more */
         if (a.node && gxi_range_add(alloc.address, bytes, context->id, where, GPUEXEC_MEMORY_DEVICE, GXI_OF_GRAPH))
-            gxi_own(&a.r->owned, alloc.address);
+            gxi_owned_memory_add(&a.r->owned, alloc.address);
     }
     if (address) *address = a.node ? alloc.address : 0;
-    return gxi_added(call, &a, 0, NULL);
+    return gxi_node_add_finish(call, &a, 0, NULL);
 }
 GPUEXEC_API gpuexec_node gpuexec_graph_add_free_at(const char *where, gpuexec_graph graph, gpuexec_ptr address,
                                                    gpuexec_after after) {
-    gxi_adding a;
+    gxi_node_addition a;
     gxi_range range;
     GXI_CALL(gpuexec_graph_add_free, GXI_MAKES);
     memset(&range, 0, sizeof range);
-    if (gxi_add_begin(call, &a, graph)) {
+    if (gxi_node_add_begin(call, &a, graph)) {
         if (gxi_range_find(address, &range) && range.pooled != GXI_OF_GRAPH)
             gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "free it with gpuexec_free or gpuexec_free_on", "0x%llx, allocated at "
-                     "%s, was not allocated by a graph", (unsigned long long)address, gxi_place(range.where));
-        else if (gxi_adds(call, &a, after, GXI_GRAPH_NODE_TYPE_MEM_FREE, a.graph->cu_context)) {
+                     "%s, was not allocated by a graph", (unsigned long long)address, gxi_place_text(range.where));
+        else if (gxi_node_add_commit(call, &a, after, GXI_GRAPH_NODE_TYPE_MEM_FREE, a.graph->cu_context)) {
             (void)GXI_TRY_MAKE(a.node, cuGraphAddMemFreeNode, (&a.node, a.native, a.after, a.n, address));
             if (a.node) gxi_range_remove(address, GPUEXEC_MEMORY_DEVICE, where, &range);
         }
     }
-    return gxi_added(call, &a, 0, NULL);
+    return gxi_node_add_finish(call, &a, 0, NULL);
 }
 
 /* --- conditional nodes -------------------------------------------------------------------------------------------- */
 
 static int gxi_has_conditions(gxi_call *call) {  /* 0: has failed */
     if (GXI_HAS(cuGraphAddNode) && GXI_HAS(cuGraphConditionalHandleCreate) && gxi.driver.version >= 12040) return 1;
-    gxi_fail_old(call, "install a newer NVIDIA driver", "conditional nodes need", 12040);
+    gxi_fail_old_driver(call, "install a newer NVIDIA driver", "conditional nodes need", 12040);
     return 0;
 }
 GPUEXEC_API unsigned long long gpuexec_graph_condition_at(const char *where, gpuexec_graph graph, unsigned value) {
@@ -19005,32 +19005,32 @@ GPUEXEC_API unsigned long long gpuexec_graph_condition_at(const char *where, gpu
     if (!(g = gxi_begin_with_graph(call, graph)) || !gxi_has_conditions(call) || gxi_check_change(call, g, &root) ||
         gxi_enter(call, g->cu_context, &scope)) return 0;
     gxi_lock(&gxi_graphs_mutex);
-    cu = GXI_TRY_MAKE(condition, cuGraphConditionalHandleCreate, (&condition, gxi_recorded_of(g)->native,
+    cu = GXI_TRY_MAKE(condition, cuGraphConditionalHandleCreate, (&condition, gxi_native_graph_of(g)->native,
                                                                   g->cu_context, value, GXI_GRAPH_COND_ASSIGN_DEFAULT));
     gxi_unlock(&gxi_graphs_mutex);
     gxi_leave(&scope);
     if (cu) gxi_fail_cu(call, NULL, "cannot create a condition in the graph %s at %s", GXI_GRAPH_AT(g));
     return cu ? 0 : condition;
 }
-static gpuexec_node gxi_add_conditional(gxi_call *call, gpuexec_graph graph, unsigned long long condition, int type,
-                                        gpuexec_graph *body, gpuexec_after after) {
-    gxi_recorded *made = NULL;
+static gpuexec_node gxi_graph_add_conditional(gxi_call *call, gpuexec_graph graph, unsigned long long condition, int type,
+                                              gpuexec_graph *body, gpuexec_after after) {
+    gxi_native_graph *made = NULL;
     gxi_slot *slot = NULL;
     uint64_t id = 0;
     gpuexec_node node;
     gxi_condition_node p;
-    gxi_adding a;
+    gxi_node_addition a;
     memset(&p, 0, sizeof p);
     p.node_type = GXI_GRAPH_NODE_TYPE_CONDITIONAL;
     p.condition = condition;
     p.type = type;
     p.size = 1;
-    if (gxi_add_begin(call, &a, graph) && !gxi_is_null(call, body, "body") && gxi_has_conditions(call)) {
+    if (gxi_node_add_begin(call, &a, graph) && !gxi_is_null(call, body, "body") && gxi_has_conditions(call)) {
         p.context = a.graph->cu_context;
         id = gxi_graph_new(call, gxi_peek(a.graph->context, GXI_CONTEXT), NULL, NULL, 0, NULL, 1);
         if ((slot = gxi_peek(id, GXI_GRAPH)) != NULL &&
-            gxi_adds(call, &a, after, GXI_GRAPH_NODE_TYPE_CONDITIONAL, p.context)) {
-            made = gxi_recorded_of(slot);
+            gxi_node_add_commit(call, &a, after, GXI_GRAPH_NODE_TYPE_CONDITIONAL, p.context)) {
+            made = gxi_native_graph_of(slot);
             (void)GXI_TRY_MAKE(a.node, cuGraphAddNode, (&a.node, a.native, a.after, NULL, a.n, &p));
         }
     }
@@ -19039,12 +19039,12 @@ static gpuexec_node gxi_add_conditional(gxi_call *call, gpuexec_graph graph, uns
         made->users = 2;                         /* the handle and the node */
         made->parent = a.r;
         made->parent_node = a.index;
-        made->known = slot->is.graph.info->built = 1;
-        slot->is.graph.info->root = a.graph->id;
-        node = gxi_added(call, &a, id, made);
+        made->known = slot->data.graph.info->built = 1;
+        slot->data.graph.info->root = a.graph->id;
+        node = gxi_node_add_finish(call, &a, id, made);
     } else {
-        node = gxi_added(call, &a, 0, NULL);
-        if (slot) gxi_destroy(call, slot);
+        node = gxi_node_add_finish(call, &a, 0, NULL);
+        if (slot) gxi_slot_destroy(call, slot);
         id = node.graph.id;
     }
     if (body) body->id = id;
@@ -19053,38 +19053,38 @@ static gpuexec_node gxi_add_conditional(gxi_call *call, gpuexec_graph graph, uns
 GPUEXEC_API gpuexec_node gpuexec_graph_add_if_at(const char *where, gpuexec_graph graph, unsigned long long condition,
                                                  gpuexec_graph *body, gpuexec_after after) {
     GXI_CALL(gpuexec_graph_add_if, GXI_MAKES);
-    return gxi_add_conditional(call, graph, condition, GXI_GRAPH_COND_TYPE_IF, body, after);
+    return gxi_graph_add_conditional(call, graph, condition, GXI_GRAPH_COND_TYPE_IF, body, after);
 }
 GPUEXEC_API gpuexec_node gpuexec_graph_add_while_at(const char *where, gpuexec_graph graph,
                                                     unsigned long long condition, gpuexec_graph *body,
                                                     gpuexec_after after) {
     GXI_CALL(gpuexec_graph_add_while, GXI_MAKES);
-    return gxi_add_conditional(call, graph, condition, GXI_GRAPH_COND_TYPE_WHILE, body, after);
+    return gxi_graph_add_conditional(call, graph, condition, GXI_GRAPH_COND_TYPE_WHILE, body, after);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
    >>impl-changes   Nodes that are changed, in the CUgraph and, if there is one, in the executable graph; and clones. */
 
-typedef struct gxi_setting {
+typedef struct gxi_node_change {
     gxi_slot              *graph, *root;
-    gxi_recorded          *r;
+    gxi_native_graph      *r;
     gxi_node              *node;
     struct CUgraphExec_st *exec;                 /* also to be changed; NULL: there is none, or it cannot be */
     gxi_scope              scope;
     int                    begun;
     char                   subject[GXI_SUBJECT];
-} gxi_setting;
+} gxi_node_change;
 
 /* Finds a node of that type (-1: any). 0 after a failure. */
-static int gxi_set_begin(gxi_call *call, gxi_setting *s, gpuexec_node node, int type) {
+static int gxi_node_set_begin(gxi_call *call, gxi_node_change *s, gpuexec_node node, int type) {
     memset(s, 0, sizeof *s - sizeof s->subject);
     s->graph = gxi_begin_with(call, node.graph.id, GXI_GRAPH, node.graph.id & GXI_FAILED ? "the node"
                               : "the node's graph");
     if (!s->graph || gxi_check_change(call, s->graph, &s->root)) return 0;
-    s->r = gxi_recorded_of(s->graph);
+    s->r = gxi_native_graph_of(s->graph);
     if (node.index >= s->r->nnodes)
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "there is no node %u: the graph %s at %s has %llu node%s",
-                 node.index, GXI_GRAPH_AT(s->graph), (unsigned long long)s->r->nnodes, gxi_s(s->r->nnodes));
+                 node.index, GXI_GRAPH_AT(s->graph), (unsigned long long)s->r->nnodes, gxi_plural_s(s->r->nnodes));
     else if (type >= 0 && s->r->nodes[node.index].type != type)
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "node %u is not a %s, but: %s", node.index, gxi_node_type(type),
                  gxi_node_type(s->r->nodes[node.index].type));
@@ -19096,29 +19096,29 @@ static int gxi_set_begin(gxi_call *call, gxi_setting *s, gpuexec_node node, int 
 }
 /* Before the driver's calls, when the new values are checked: first for s->node->native, then, if s->exec is not NULL,
    for it. 0 after a failure. */
-static int gxi_sets(gxi_call *call, gxi_setting *s, struct CUctx_st *context) {
-    if (gxi_join(call, s->graph, context) || gxi_enter(call, context, &s->scope)) return 0;
+static int gxi_node_set_commit(gxi_call *call, gxi_node_change *s, struct CUctx_st *context) {
+    if (gxi_graph_join_context(call, s->graph, context) || gxi_enter(call, context, &s->scope)) return 0;
     gxi_lock(&gxi_graphs_mutex);
-    gxi_node_changed(s->r, (size_t)(s->node - s->r->nodes));
+    gxi_native_graph_unread_node(s->r, (size_t)(s->node - s->r->nodes));
     s->begun = 1;
-    if (s->graph == s->root && s->graph->is.graph.info->exec_of == s->r->native)
-        s->exec = GXI_LOAD(&s->graph->is.graph.exec);
+    if (s->graph == s->root && s->graph->data.graph.info->exec_of == s->r->native)
+        s->exec = GXI_LOAD(&s->graph->data.graph.exec);
     return 1;
 }
 /* The last step. cu: what the driver returned for the node; exec_cu: for the executable graph. If that cannot be
    changed, the next launch instantiates the graph again. */
-static gpuexec_result gxi_set(gxi_call *call, gxi_setting *s, int cu, int exec_cu) {
+static gpuexec_result gxi_node_set_finish(gxi_call *call, gxi_node_change *s, int cu, int exec_cu) {
     gxi_unlock(&gxi_graphs_mutex);
     gxi_leave(&s->scope);
     if (cu || gxi_is_sticky(exec_cu))
         return gxi_fail_cu(call, NULL, "cannot change node %llu (%s) of the graph %s at %s",
                            (unsigned long long)(s->node - s->r->nodes), gxi_node_type(s->node->type),
                            GXI_GRAPH_AT(s->graph));
-    if (!s->exec || exec_cu) gxi_drop_exec(call, s->root);
+    if (!s->exec || exec_cu) gxi_graph_drop_exec(call, s->root);
     return GPUEXEC_OK;
 }
 /* The node's kernel and what the driver keeps of its launch. NULL after a failure. */
-static gxi_slot *gxi_kernel_of_node(gxi_call *call, gxi_setting *s, gxi_kernel_node *p) {
+static gxi_slot *gxi_kernel_of_node(gxi_call *call, gxi_node_change *s, gxi_kernel_node *p) {
     const unsigned long long index = (unsigned long long)(s->node - s->r->nodes);
     const gxi_slot *kernel;
     if (GXI_TRY(cuGraphKernelNodeGetParams, (s->node->native, p))) {
@@ -19126,10 +19126,10 @@ static gxi_slot *gxi_kernel_of_node(gxi_call *call, gxi_setting *s, gxi_kernel_n
         return NULL;
     }
     if (!s->node->object) {                      /* from a capture */
-        gxi_lock(&gxi_tables);
+        gxi_lock(&gxi_tables_mutex);
         kernel = gxi_kernel_of_native(p->function);
         if (kernel) s->node->object = kernel->id;
-        gxi_unlock(&gxi_tables);
+        gxi_unlock(&gxi_tables_mutex);
     }
     if (s->node->object) return gxi_get(call, s->node->object, GXI_KERNEL, "the node's kernel");
     gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "adopt it with gpuexec_kernel_from_native", "node %llu launches a kernel that "
@@ -19144,11 +19144,11 @@ typedef struct gxi_node_launch {
     uint64_t        memory[320];
 } gxi_node_launch;
 /* Makes the copies. n->launch.params: what the driver has returned. */
-static gpuexec_result gxi_copy_launch(gxi_call *call, const gxi_setting *s, const gxi_slot *k, gxi_node_launch *n) {
-    const unsigned short *const known = k->is.kernel.sizes;
+static gpuexec_result gxi_node_launch_copy(gxi_call *call, const gxi_node_change *s, const gxi_slot *k, gxi_node_launch *n) {
+    const unsigned short *const known = k->data.kernel.sizes;
     gxi_kernel_node *const p = &n->launch.params;
     const void *const *const from = (const void *const *)p->params;
-    void **const packed = from || !p->extra ? NULL : gxi_extra(p->extra, GXI_LAUNCH_PARAM_BUFFER_POINTER);
+    void **const packed = from || !p->extra ? NULL : gxi_launch_extra_of(p->extra, GXI_LAUNCH_PARAM_BUFFER_POINTER);
     unsigned count;
     size_t addresses, bytes;
     n->more = NULL;
@@ -19173,45 +19173,45 @@ static gpuexec_result gxi_copy_launch(gxi_call *call, const gxi_setting *s, cons
     else gxi_copy_values(p->params, from, count, known + 1);
     return GPUEXEC_OK;
 }
-static gpuexec_result gxi_set_kernel(gxi_call *call, gxi_setting *s, const gxi_slot *k, const gxi_kept_launch *l) {
+static gpuexec_result gxi_node_set_kernel(gxi_call *call, gxi_node_change *s, const gxi_slot *k, const gxi_kept_launch *l) {
     int cu, exec_cu;
-    if (!gxi_sets(call, s, k->cu_context)) return gxi_failed_with();
+    if (!gxi_node_set_commit(call, s, k->cu_context)) return gxi_failed_result();
     cu = GXI_TRY(cuGraphKernelNodeSetParams, (s->node->native, &l->params));
     exec_cu = !cu && s->exec ? GXI_TRY(cuGraphExecKernelNodeSetParams, (s->exec, s->node->native, &l->params)) : 0;
-    return gxi_set(call, s, cu, exec_cu);
+    return gxi_node_set_finish(call, s, cu, exec_cu);
 }
 GPUEXEC_API gpuexec_result gpuexec_node_set_args_at(const char *where, gpuexec_node node, gpuexec_args args) {
     gxi_kept_launch launch;
     gxi_kernel_node p;
-    gxi_setting s;
+    gxi_node_change s;
     gxi_slot *k;
     GXI_CALL(gpuexec_node_set_args, GXI_MAKES);
-    if (!gxi_set_begin(call, &s, node, GXI_GRAPH_NODE_TYPE_KERNEL) || !(k = gxi_kernel_of_node(call, &s, &p)))
-        return gxi_failed_with();
-    if (!gxi_args_fit(k->is.kernel.sizes, &args)) {
-        gxi_set_subject(call, s.subject, node.index, k);
+    if (!gxi_node_set_begin(call, &s, node, GXI_GRAPH_NODE_TYPE_KERNEL) || !(k = gxi_kernel_of_node(call, &s, &p)))
+        return gxi_failed_result();
+    if (!gxi_args_fit(k->data.kernel.sizes, &args)) {
+        gxi_call_set_subject(call, s.subject, node.index, k);
         gxi_check_args(call, k, &args);
-        return gxi_failed_with();
+        return gxi_failed_result();
     }
-    gxi_kept_of(&launch, k, &p.dims, NULL, &args);
-    return gxi_set_kernel(call, &s, k, &launch);
+    gxi_kept_launch_init(&launch, k, &p.dims, NULL, &args);
+    return gxi_node_set_kernel(call, &s, k, &launch);
 }
 GPUEXEC_API gpuexec_result gpuexec_node_set_argument_at(const char *where, gpuexec_node node, int index,
                                                         const void *value, size_t bytes) {
     gpuexec_result result;
     gxi_node_launch n;
-    gxi_setting s;
+    gxi_node_change s;
     gxi_slot *k;
     GXI_CALL(gpuexec_node_set_argument, GXI_MAKES);
-    if (!gxi_set_begin(call, &s, node, GXI_GRAPH_NODE_TYPE_KERNEL) ||
-        !(k = gxi_kernel_of_node(call, &s, &n.launch.params)) || gxi_copy_launch(call, &s, k, &n))
-        return gxi_failed_with();
+    if (!gxi_node_set_begin(call, &s, node, GXI_GRAPH_NODE_TYPE_KERNEL) ||
+        !(k = gxi_kernel_of_node(call, &s, &n.launch.params)) || gxi_node_launch_copy(call, &s, k, &n))
+        return gxi_failed_result();
     if (value && (unsigned)index < n.launch.count && bytes == n.launch.sizes[index]) {
         memcpy(n.launch.params.params[index], value, bytes);
-        result = gxi_set_kernel(call, &s, k, &n.launch);
+        result = gxi_node_set_kernel(call, &s, k, &n.launch);
     } else {
-        gxi_set_subject(call, s.subject, node.index, k);
-        result = gxi_set_argument(call, &n.launch, index, value, bytes);     /* fails */
+        gxi_call_set_subject(call, s.subject, node.index, k);
+        result = gxi_kept_launch_set_argument(call, &n.launch, index, value, bytes);  /* fails */
     }
     gxi_free(n.more);
     return result;
@@ -19220,38 +19220,38 @@ GPUEXEC_API gpuexec_result gpuexec_node_set_dims_at(const char *where, gpuexec_n
     gpuexec_result result;
     gpuexec_args args;
     gxi_node_launch n;
-    gxi_setting s;
+    gxi_node_change s;
     gxi_slot *k;
     GXI_CALL(gpuexec_node_set_dims, GXI_MAKES);
-    if (!gxi_set_begin(call, &s, node, GXI_GRAPH_NODE_TYPE_KERNEL) ||
+    if (!gxi_node_set_begin(call, &s, node, GXI_GRAPH_NODE_TYPE_KERNEL) ||
         !(k = gxi_kernel_of_node(call, &s, &n.launch.params)))
-        return gxi_failed_with();
-    gxi_set_subject(call, s.subject, node.index, k);
-    if (gxi_copy_launch(call, &s, k, &n)) return gxi_failed_with();
-    args = gxi_kept_args(&n.launch);
+        return gxi_failed_result();
+    gxi_call_set_subject(call, s.subject, node.index, k);
+    if (gxi_node_launch_copy(call, &s, k, &n)) return gxi_failed_result();
+    args = gxi_kept_launch_args(&n.launch);
     n.launch.params.dims = dims;
     gxi_fill_dims(&n.launch.params.dims);
     result = gxi_check_kept(call, k, &n.launch, &args);
     if (!result) {
         call->subject = NULL;
-        result = gxi_set_kernel(call, &s, k, &n.launch);
+        result = gxi_node_set_kernel(call, &s, k, &n.launch);
     }
     gxi_free(n.more);
     return result;
 }
 static gpuexec_result gxi_set_transfer(gxi_call *call, gpuexec_node node, gxi_transfer *x) {
-    const int fills = gxi_sides(x) == 1;
+    const int fills = gxi_transfer_count_sides(x) == 1;
     struct CUctx_st *context;
     gxi_memcpy3d copy;
     gxi_fill_node fill;
-    gxi_setting s;
+    gxi_node_change s;
     int cu, exec_cu = 0;
-    if (!gxi_set_begin(call, &s, node, fills ? GXI_GRAPH_NODE_TYPE_MEMSET : GXI_GRAPH_NODE_TYPE_MEMCPY))
-        return gxi_failed_with();
-    gxi_set_subject(call, s.subject, node.index, NULL);
-    if (gxi_check_kept_transfer(call, s.graph, x)) return gxi_failed_with();
+    if (!gxi_node_set_begin(call, &s, node, fills ? GXI_GRAPH_NODE_TYPE_MEMSET : GXI_GRAPH_NODE_TYPE_MEMCPY))
+        return gxi_failed_result();
+    gxi_call_set_subject(call, s.subject, node.index, NULL);
+    if (gxi_check_kept_transfer(call, s.graph, x)) return gxi_failed_result();
     context = fills ? gxi_context_of_fill(s.graph, x) : s.graph->cu_context;
-    if (!gxi_sets(call, &s, context)) return gxi_failed_with();
+    if (!gxi_node_set_commit(call, &s, context)) return gxi_failed_result();
     call->subject = NULL;
     if (fills) {
         fill = gxi_fill_node_of(x);
@@ -19259,21 +19259,21 @@ static gpuexec_result gxi_set_transfer(gxi_call *call, gpuexec_node node, gxi_tr
         if (!cu && s.exec)
             exec_cu = GXI_TRY(cuGraphExecMemsetNodeSetParams, (s.exec, s.node->native, &fill, context));
     } else {
-        copy = gxi_copy_of(x);
+        copy = gxi_memcpy_of_transfer(x);
         cu = GXI_TRY(cuGraphMemcpyNodeSetParams, (s.node->native, &copy));
         if (!cu && s.exec)
             exec_cu = GXI_TRY(cuGraphExecMemcpyNodeSetParams, (s.exec, s.node->native, &copy, context));
     }
-    return gxi_set(call, &s, cu, exec_cu);
+    return gxi_node_set_finish(call, &s, cu, exec_cu);
 }
 GPUEXEC_API gpuexec_result gpuexec_node_set_copy_at(const char *where, gpuexec_node node,
                                                     const gpuexec_copy_desc *copy) {
     char subject[GXI_SUBJECT];
     gxi_transfer x;
     GXI_CALL(gpuexec_node_set_copy, GXI_MAKES);
-    if (gxi_begin(call)) return gxi_failed_with();
-    gxi_set_subject(call, subject, node.index, NULL);
-    if (gxi_transfer_of_desc(call, copy, &x)) return gxi_failed_with();
+    if (gxi_begin(call)) return gxi_failed_result();
+    gxi_call_set_subject(call, subject, node.index, NULL);
+    if (gxi_transfer_of_desc(call, copy, &x)) return gxi_failed_result();
     call->subject = NULL;
     return gxi_set_transfer(call, node, &x);
 }
@@ -19281,14 +19281,14 @@ GPUEXEC_API gpuexec_result gpuexec_node_set_fill_at(const char *where, gpuexec_n
                                                     unsigned value, unsigned element_bytes, size_t count) {
     gxi_transfer x;
     GXI_CALL(gpuexec_node_set_fill, GXI_MAKES);
-    return gxi_fill_of(call, to, value, element_bytes, count, &x) ? gxi_set_transfer(call, node, &x)
-        : gxi_failed_with();
+    return gxi_transfer_make_fill(call, to, value, element_bytes, count, &x) ? gxi_set_transfer(call, node, &x)
+        : gxi_failed_result();
 }
 GPUEXEC_API gpuexec_result gpuexec_node_enable_at(const char *where, gpuexec_node node, int on) {
-    gxi_setting s;
+    gxi_node_change s;
     int type, cu;
     GXI_CALL(gpuexec_node_enable, GXI_MAKES);
-    if (!gxi_set_begin(call, &s, node, -1)) return gxi_failed_with();
+    if (!gxi_node_set_begin(call, &s, node, -1)) return gxi_failed_result();
     type = s.node->type;
     if (type != GXI_GRAPH_NODE_TYPE_KERNEL && type != GXI_GRAPH_NODE_TYPE_MEMCPY && type != GXI_GRAPH_NODE_TYPE_MEMSET)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "node %u is another kind of node: %s; only kernels, copies "
@@ -19297,9 +19297,9 @@ GPUEXEC_API gpuexec_result gpuexec_node_enable_at(const char *where, gpuexec_nod
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "use another conditional node for it", "node %u is in the body of "
                         "a conditional node, where none can be disabled", node.index);
     if (!GXI_HAS(cuGraphNodeSetEnabled))
-        return gxi_fail_old(call, "install a newer NVIDIA driver", "disabling a node needs", 11060);
+        return gxi_fail_old_driver(call, "install a newer NVIDIA driver", "disabling a node needs", 11060);
     if (s.node->disabled == !on) return GPUEXEC_OK;
-    if (!gxi_sets(call, &s, s.graph->cu_context)) return gxi_failed_with();
+    if (!gxi_node_set_commit(call, &s, s.graph->cu_context)) return gxi_failed_result();
     if (type == GXI_GRAPH_NODE_TYPE_MEMSET && !s.node->past) {       /* instantiated again, with edges past the node */
         s.node->past = 1;
         s.r->npast++;
@@ -19310,14 +19310,14 @@ GPUEXEC_API gpuexec_result gpuexec_node_enable_at(const char *where, gpuexec_nod
         s.node->disabled = !on;
         if (on) s.r->ndisabled--; else s.r->ndisabled++;
     }
-    return gxi_set(call, &s, cu, 0);
+    return gxi_node_set_finish(call, &s, cu, 0);
 }
 
 GPUEXEC_API gpuexec_graph gpuexec_graph_clone_at(const char *where, gpuexec_graph graph) {
     struct CUgraph_st *native = NULL;
     gpuexec_graph handle = { 0 };
     gxi_slot *g, *slot;
-    gxi_recorded *r, *made;
+    gxi_native_graph *r, *made;
     gxi_node *nodes = NULL;
     gxi_scope scope;
     size_t i;
@@ -19325,7 +19325,7 @@ GPUEXEC_API gpuexec_graph gpuexec_graph_clone_at(const char *where, gpuexec_grap
     GXI_CALL(gpuexec_graph_clone, GXI_MAKES);
     if ((g = gxi_begin_with_graph(call, graph)) != NULL && !gxi_check_clone(call, g) &&
         !gxi_enter(call, g->cu_context, &scope)) {
-        r = gxi_recorded_of(g);
+        r = gxi_native_graph_of(g);
         ok = !r->nnodes || (nodes = (gxi_node *)gxi_realloc(NULL, r->nnodes * sizeof *nodes)) != NULL;
         if (!ok) gxi_fail_memory(call, "clone a graph");
         else cu = GXI_TRY_MAKE(native, cuGraphClone, (&native, r->native));
@@ -19337,20 +19337,20 @@ GPUEXEC_API gpuexec_graph gpuexec_graph_clone_at(const char *where, gpuexec_grap
         gxi_leave(&scope);
         if (cu) {
             gxi_fail_cu(call, NULL, "cannot clone the graph %s at %s", GXI_GRAPH_AT(g));
-            if (native) GXI_BESIDE(cuGraphDestroy, (native));
+            if (native) GXI_TRY_TRACED(cuGraphDestroy, (native));
         } else if (ok)
             handle.id = gxi_graph_new(call, gxi_peek(g->context, GXI_CONTEXT), native, NULL, 0, NULL, 0);
         if ((slot = gxi_peek(handle.id, GXI_GRAPH)) != NULL) {
-            made = gxi_recorded_of(slot);
+            made = gxi_native_graph_of(slot);
             gxi_lock(&gxi_graphs_mutex);
             made->nodes = nodes;
             made->nnodes = made->nodes_cap = r->nnodes;
             made->ndisabled = r->ndisabled;
             made->npast = r->npast;
-            made->known = slot->is.graph.info->built = 1;
+            made->known = slot->data.graph.info->built = 1;
             gxi_unlock(&gxi_graphs_mutex);
             nodes = NULL;
-            ok = !gxi_join_all(call, slot, g);
+            ok = !gxi_graph_join_contexts_of(call, slot, g);
             for (i = 0; ok && i < r->nnodes; i++) {
                 if (!r->nodes[i].more) continue;
                 made->nodes[i].more = gxi_realloc(NULL, sizeof(gpuexec_launch_desc));
@@ -19358,13 +19358,13 @@ GPUEXEC_API gpuexec_graph gpuexec_graph_clone_at(const char *where, gpuexec_grap
                 else ok = !gxi_fail_memory(call, "clone a graph");
             }
             if (!ok) {
-                gxi_destroy(call, slot);
+                gxi_slot_destroy(call, slot);
                 handle.id = 0;
             }
         }
         gxi_free(nodes);
     }
-    handle.id = gxi_or_failed(handle.id, GXI_GRAPH);
+    handle.id = gxi_id_or_failed(handle.id, GXI_GRAPH);
     return handle;
 }
 
@@ -19376,41 +19376,41 @@ GPUEXEC_API gpuexec_graph gpuexec_graph_clone_at(const char *where, gpuexec_grap
 enum { GXI_BATCH_CHAINS = 8,                     /* of independent launches. An H200 takes for each of 1,000 empty
                                                     kernels: 1 chain 0.536 us, 2 0.351, 4 0.237, 8 0.197, 16 0.189 */
        GXI_BATCH_WORDS = 16,                     /* of an argument: those that may be addresses */
-       GXI_PIECE = 16384, GXI_PIECE_HEAD = 16, GXI_PIECES = 64,      /* see gxi_piece_new */
+       GXI_PIECE = 16384, GXI_PIECE_HEAD = 16, GXI_PIECES = 64,      /* see gxi_batch_piece_new */
        GXI_BATCH_FOUND = 8,
-       GXI_BATCH_FEW = 64,                       /* after so many changed launches the graph gets their arguments, which
+       GXI_BATCH_FEW_CHANGES = 64,               /* after so many changed launches the graph gets their arguments, which
                                                     are still in the processor's cache */
        GXI_BATCH_NAMES = 8 };                    /* so many earlier launches may have a kernel's name */
-typedef struct gxi_batched {                     /* with the arguments, it lies in three lines of the cache */
+typedef struct gxi_batch_launch {                /* with the arguments, it lies in three lines of the cache */
     gxi_kept_launch  launch;                     /* the words of each argument that were addresses of gpuexec's memory,
-                                                    by bits, follow the sizes: gxi_batched_words */
+                                                    by bits, follow the sizes: gxi_batch_launch_words */
     struct CUgraphNode_st *node;
     int              changed, after_all;         /* after_all: after gpuexec_batch_barrier */
-} gxi_batched;
+} gxi_batch_launch;
 typedef struct gxi_batch {
-    gxi_batched    **launches, **changed;        /* changed: those whose arguments differ from the graph's */
+    gxi_batch_launch **launches, **changed;      /* changed: those whose arguments differ from the graph's */
     int              count, cap, nchanged, after_all;        /* after_all: for the next launch */
     gpuexec_batch_order order;
     struct CUgraph_st *graph;                    /* NULL: not made */
-    gxi_piece       *piece;                      /* the last one, see gxi_piece_new; NULL: none */
+    gxi_batch_piece *piece;                      /* the last one, see gxi_batch_piece_new; NULL: none */
     size_t           piece_used;                 /* its bytes */
-    /* gxi.objects.ends and gxi.ranges.freed_count when everything was there */
-    uint64_t         ends, frees;
+    /* gxi.objects.closes and gxi.ranges.freed_count when everything was there */
+    uint64_t         closes, frees;
     struct { uint64_t lo, bytes; } found[GXI_BATCH_FOUND];         /* by argument: the last memory that was found ... */
     uint64_t         found_at;                   /* ... and is there as long as freed_count is this */
-    char             subject[64 + GXI_PLACE];    /* see gxi_name_batched */
+    char             subject[64 + GXI_PLACE];    /* see gxi_name_batch_launch */
 } gxi_batch;
-static unsigned short *gxi_batched_words(const gxi_batched *l) {
+static unsigned short *gxi_batch_launch_words(const gxi_batch_launch *l) {
     return (unsigned short *)(uintptr_t)(l->launch.sizes + l->launch.count);
 }
-static gxi_batch *gxi_batch_of(const gxi_slot *slot) { return slot->is.batch.info; }
+static gxi_batch *gxi_batch_of(const gxi_slot *slot) { return slot->data.batch.info; }
 static gxi_slot *gxi_find_batch(gxi_call *call, gpuexec_batch batch) {
     return gxi_get(call, batch.id, GXI_BATCH, "the batch");
 }
 /* For the texts of failures: "launch 5 of the batch created at a.c:12: ". */
-static GXI_COLD void gxi_name_batched(gxi_call *call, const gxi_slot *slot, int number) {
+static GXI_COLD void gxi_name_batch_launch(gxi_call *call, const gxi_slot *slot, int number) {
     gxi_batch *b = gxi_batch_of(slot);
-    snprintf(b->subject, sizeof b->subject, "launch %d of the batch created at %s: ", number, gxi_place(slot->where));
+    snprintf(b->subject, sizeof b->subject, "launch %d of the batch created at %s: ", number, gxi_place_text(slot->where));
     call->subject = b->subject;
 }
 
@@ -19426,7 +19426,7 @@ GPUEXEC_API gpuexec_batch gpuexec_batch_create_at(const char *where, gpuexec_con
         !(slot = gxi_begin_with_context(call, context))) {}
     else if ((unsigned)order > GPUEXEC_BATCH_PROGRAMMATIC)
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%d is not a gpuexec_batch_order", (int)order);
-    else if (order == GPUEXEC_BATCH_PROGRAMMATIC && gxi_capability(call, gxi_context_of(slot)->device, &capability))
+    else if (order == GPUEXEC_BATCH_PROGRAMMATIC && gxi_device_capability(call, gxi_context_of(slot)->device, &capability))
         gxi_fail_device(call, gxi_context_of(slot)->ordinal);
     else if (!(b = (gxi_batch *)gxi_realloc(NULL, sizeof *b))) gxi_fail_memory(call, "create a batch");
     else {
@@ -19434,63 +19434,63 @@ GPUEXEC_API gpuexec_batch gpuexec_batch_create_at(const char *where, gpuexec_con
         b->order = order;
         if (order == GPUEXEC_BATCH_PROGRAMMATIC && (capability < 90 || !GXI_HAS(cuGraphAddDependencies)))
             b->order = GPUEXEC_BATCH_IN_ORDER;
-        made = gxi_made(slot, slot->id, 0);
-        made.is.batch.info = b;
+        made = gxi_slot_template(slot, slot->id, 0);
+        made.data.batch.info = b;
         handle.id = gxi_new(call, GXI_BATCH, &made, &gxi_context_of(slot)->first[GXI_BATCH]);
         if (!handle.id) gxi_free(b);
     }
-    handle.id = gxi_or_failed(handle.id, GXI_BATCH);
+    handle.id = gxi_id_or_failed(handle.id, GXI_BATCH);
     return handle;
 }
 /* Destroys the graph. lost: with its context. Returns the driver's result. */
-static int gxi_batch_unmake(gxi_call *call, gxi_slot *slot, int lost) {
+static int gxi_batch_graph_destroy(gxi_call *call, gxi_slot *slot, int lost) {
     gxi_batch *b = gxi_batch_of(slot);
     int cu = 0;
-    if (b->graph && !lost) GXI_RELAXED {
-        if (slot->is.batch.exec) cu = GXI_TRY(cuGraphExecDestroy, (slot->is.batch.exec));
-        if (cu) GXI_BESIDE(cuGraphDestroy, (b->graph));
+    if (b->graph && !lost) GXI_IN_RELAXED_MODE {
+        if (slot->data.batch.exec) cu = GXI_TRY(cuGraphExecDestroy, (slot->data.batch.exec));
+        if (cu) GXI_TRY_TRACED(cuGraphDestroy, (b->graph));
         else cu = GXI_TRY(cuGraphDestroy, (b->graph));
     }
     while (b->nchanged) b->changed[--b->nchanged]->changed = 0;
     b->graph = NULL;
-    slot->is.batch.exec = NULL;
+    slot->data.batch.exec = NULL;
     return cu;
 }
 /* Launches lie one after the other in pieces of memory. Up to a number, pieces that are free again stay in
    gxi.pieces.first: the system would have to clear new ones. */
-static gxi_piece *gxi_piece_new(size_t bytes) {
-    gxi_piece *piece = NULL;
-    gxi_lock(&gxi_tables);
+static gxi_batch_piece *gxi_batch_piece_new(size_t bytes) {
+    gxi_batch_piece *piece = NULL;
+    gxi_lock(&gxi_tables_mutex);
     if (bytes <= GXI_PIECE && (piece = gxi.pieces.first) != NULL) {
         gxi.pieces.first = piece->next;
         gxi.pieces.count--;
     }
-    gxi_unlock(&gxi_tables);
-    return piece ? piece : (gxi_piece *)gxi_realloc(NULL, bytes < GXI_PIECE ? (size_t)GXI_PIECE : bytes);
+    gxi_unlock(&gxi_tables_mutex);
+    return piece ? piece : (gxi_batch_piece *)gxi_realloc(NULL, bytes < GXI_PIECE ? (size_t)GXI_PIECE : bytes);
 }
-static void gxi_piece_free(gxi_piece *piece) {
-    gxi_lock(&gxi_tables);
+static void gxi_batch_piece_free(gxi_batch_piece *piece) {
+    gxi_lock(&gxi_tables_mutex);
     if (gxi.pieces.count < GXI_PIECES) {
         piece->next = gxi.pieces.first;
         gxi.pieces.first = piece;
         gxi.pieces.count++;
         piece = NULL;
     }
-    gxi_unlock(&gxi_tables);
+    gxi_unlock(&gxi_tables_mutex);
     gxi_free(piece);
 }
-static void gxi_batch_empty(gxi_batch *b) {
+static void gxi_batch_clear(gxi_batch *b) {
     while (b->piece) {
-        gxi_piece *const next = b->piece->next;
-        gxi_piece_free(b->piece);
+        gxi_batch_piece *const next = b->piece->next;
+        gxi_batch_piece_free(b->piece);
         b->piece = next;
     }
     b->count = b->after_all = 0;
 }
-static int gxi_batch_end(gxi_call *call, gxi_slot *old) {
+static int gxi_batch_destroy(gxi_call *call, gxi_slot *old) {
     gxi_batch *b = gxi_batch_of(old);
-    const int cu = gxi_batch_unmake(call, old, old->adopted);
-    gxi_batch_empty(b);
+    const int cu = gxi_batch_graph_destroy(call, old, old->adopted);
+    gxi_batch_clear(b);
     gxi_free(b->launches);
     gxi_free(b->changed);
     gxi_free(b);
@@ -19514,8 +19514,8 @@ static int gxi_batch_is_memory(gxi_batch *b, unsigned argument, uint64_t address
     return 1;
 }
 /* Notes which words of an argument are addresses of gpuexec's memory. */
-static void gxi_batch_note(gxi_batch *b, gxi_batched *l, unsigned argument) {
-    unsigned short *const words = &gxi_batched_words(l)[argument];
+static void gxi_batch_note_addresses(gxi_batch *b, gxi_batch_launch *l, unsigned argument) {
+    unsigned short *const words = &gxi_batch_launch_words(l)[argument];
     uint64_t word;
     unsigned i;
     *words = 0;
@@ -19542,37 +19542,37 @@ static GXI_COLD gxi_slot *gxi_batch_kernel(gxi_call *call, const gxi_slot *slot,
 /* Makes room for one more. 0: no memory. */
 static int gxi_batch_grow(gxi_batch *b) {
     const int cap = b->cap ? 2 * b->cap : 64;
-    gxi_batched **launches, **changed;
+    gxi_batch_launch **launches, **changed;
     if (b->count < b->cap) return 1;
-    launches = (gxi_batched **)gxi_realloc(b->launches, (size_t)cap * sizeof *launches);
+    launches = (gxi_batch_launch **)gxi_realloc(b->launches, (size_t)cap * sizeof *launches);
     if (!launches) return 0;
     b->launches = launches;
-    changed = (gxi_batched **)gxi_realloc(b->changed, (size_t)cap * sizeof *changed);
+    changed = (gxi_batch_launch **)gxi_realloc(b->changed, (size_t)cap * sizeof *changed);
     if (!changed) return 0;
     b->changed = changed;
     b->cap = cap;
     return 1;
 }
-static void *gxi_batch_room(gxi_batch *b, size_t bytes) {
-    gxi_piece *piece;
+static void *gxi_batch_reserve(gxi_batch *b, size_t bytes) {
+    gxi_batch_piece *piece;
     void *room;
     if (!b->piece || b->piece_used + bytes > GXI_PIECE) {
-        if (!(piece = gxi_piece_new(GXI_PIECE_HEAD + bytes))) return NULL;
+        if (!(piece = gxi_batch_piece_new(GXI_PIECE_HEAD + bytes))) return NULL;
         piece->next = b->piece;
         b->piece = piece;
         b->piece_used = GXI_PIECE_HEAD;
     }
     room = (char *)b->piece + b->piece_used;
-    b->piece_used += gxi_up(bytes, sizeof(void *));
+    b->piece_used += gxi_align_up(bytes, sizeof(void *));
     return room;
 }
-static gxi_batched *gxi_batched_new(gxi_call *call, gxi_batch *b, const gxi_slot *k, gxi_kept_launch *launch) {
+static gxi_batch_launch *gxi_batch_launch_new(gxi_call *call, gxi_batch *b, const gxi_slot *k, gxi_kept_launch *launch) {
     const int after_all = b->after_all || !b->count;
     gpuexec_launch_desc own;
-    gxi_batched *l;
+    gxi_batch_launch *l;
     unsigned i;
     int n;
-    if (!gxi_kept_sizes(call, k, launch)) return NULL;
+    if (!gxi_kept_launch_set_sizes(call, k, launch)) return NULL;
     if (launch->desc || b->order == GPUEXEC_BATCH_PROGRAMMATIC) {
         memset(&own, 0, sizeof own);
         if (launch->desc) own = *launch->desc;
@@ -19582,39 +19582,39 @@ static gxi_batched *gxi_batched_new(gxi_call *call, gxi_batch *b, const gxi_slot
     }
     for (n = b->count; !launch->name && n > 0 && n > b->count - GXI_BATCH_NAMES; n--)
         if (b->launches[n - 1]->launch.kernel.id == k->id) launch->name = b->launches[n - 1]->launch.name;
-    l = gxi_batch_grow(b) ? (gxi_batched *)gxi_batch_room(b, sizeof *l + gxi_kept_bytes(k, launch)) : NULL;
+    l = gxi_batch_grow(b) ? (gxi_batch_launch *)gxi_batch_reserve(b, sizeof *l + gxi_kept_launch_bytes(k, launch)) : NULL;
     if (!l) {
         gxi_fail_memory(call, "add a launch to the batch");
         return NULL;
     }
-    gxi_kept_copy(&l->launch, l + 1, k, launch);
+    gxi_kept_launch_copy(&l->launch, l + 1, k, launch);
     l->node = NULL;
     l->changed = 0;
     l->after_all = after_all;
-    for (i = 0; i < launch->count; i++) gxi_batch_note(b, l, i);
+    for (i = 0; i < launch->count; i++) gxi_batch_note_addresses(b, l, i);
     return l;
 }
 static int gxi_batch_add(gxi_call *call, gpuexec_batch batch, gpuexec_kernel kernel, const gpuexec_dims *dims,
                         const gpuexec_launch_desc *desc, const gpuexec_args *args) {
     gxi_slot *slot = gxi_begin_with(call, batch.id, GXI_BATCH, "the batch"), *k = gxi_peek(kernel.id, GXI_KERNEL);
     gxi_kept_launch launch;
-    gxi_batched *l = NULL;
+    gxi_batch_launch *l = NULL;
     gxi_batch *b;
     if (!slot) return -1;
     b = gxi_batch_of(slot);
     if (!k || k->borrowed || desc || k->cu_context != slot->cu_context) {
-        gxi_name_batched(call, slot, b->count);
+        gxi_name_batch_launch(call, slot, b->count);
         if (!(k = gxi_batch_kernel(call, slot, kernel, desc))) return -1;
     }
-    gxi_kept_of(&launch, k, dims, desc, args);
+    gxi_kept_launch_init(&launch, k, dims, desc, args);
     if (!gxi_is_checked(k, &launch, args)) {
-        gxi_name_batched(call, slot, b->count);
+        gxi_name_batch_launch(call, slot, b->count);
         if (gxi_check_kept(call, k, &launch, args)) return -1;
     }
-    l = gxi_batched_new(call, b, k, &launch);
+    l = gxi_batch_launch_new(call, b, k, &launch);
     if (!l) return -1;
-    if (b->graph && gxi_batch_unmake(call, slot, 0)) {
-        gxi_fail_cu(call, NULL, "cannot destroy the graph of the batch created at %s", gxi_place(slot->where));
+    if (b->graph && gxi_batch_graph_destroy(call, slot, 0)) {
+        gxi_fail_cu(call, NULL, "cannot destroy the graph of the batch created at %s", gxi_place_text(slot->where));
         return -1;
     }
     b->after_all = 0;
@@ -19634,32 +19634,32 @@ GPUEXEC_API int gpuexec_batch_add_with_at(const char *where, gpuexec_batch batch
 GPUEXEC_API gpuexec_result gpuexec_batch_barrier_at(const char *where, gpuexec_batch batch) {
     GXI_CALL(gpuexec_batch_barrier, GXI_MAKES);
     const gxi_slot *slot = gxi_find_batch(call, batch);
-    if (!slot) return gxi_failed_with();
+    if (!slot) return gxi_failed_result();
     gxi_batch_of(slot)->after_all = 1;
     return GPUEXEC_OK;
 }
-static GXI_COLD gpuexec_result gxi_batch_set_fails(const char *where, gpuexec_batch batch, int launch, int index,
-                                                   size_t bytes) {
+static GXI_COLD gpuexec_result gxi_batch_fail_set(const char *where, gpuexec_batch batch, int launch, int index,
+                                                  size_t bytes) {
     GXI_CALL(gpuexec_batch_set, GXI_MAKES);
     const gxi_slot *slot = gxi_find_batch(call, batch);
-    if (!slot) return gxi_failed_with();
+    if (!slot) return gxi_failed_result();
     if ((unsigned)launch >= (unsigned)gxi_batch_of(slot)->count)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass the number that gpuexec_batch_add returned",
-                        "there is no launch %d: the batch created at %s has %d", launch, gxi_place(slot->where),
+                        "there is no launch %d: the batch created at %s has %d", launch, gxi_place_text(slot->where),
                         gxi_batch_of(slot)->count);
-    gxi_name_batched(call, slot, launch);
-    return gxi_set_argument(call, &gxi_batch_of(slot)->launches[launch]->launch, index, NULL, bytes);
+    gxi_name_batch_launch(call, slot, launch);
+    return gxi_kept_launch_set_argument(call, &gxi_batch_of(slot)->launches[launch]->launch, index, NULL, bytes);
 }
 /* Gives the graph the arguments that changed. */
-static gpuexec_result gxi_batch_change(gxi_call *call, gxi_slot *slot) {
+static gpuexec_result gxi_batch_update(gxi_call *call, gxi_slot *slot) {
     gxi_batch *b = gxi_batch_of(slot);
     int i, n = 0, cu = 0;
     for (i = 0; i < b->nchanged; i++) {
-        gxi_batched *l = b->changed[i];
-        cu = gxi.cu.cuGraphExecKernelNodeSetParams(slot->is.batch.exec, l->node, &l->launch.params);
+        gxi_batch_launch *l = b->changed[i];
+        cu = gxi.cu.cuGraphExecKernelNodeSetParams(slot->data.batch.exec, l->node, &l->launch.params);
         if (GXI_UNLIKELY(cu || gxi.driver.trace))
-            gxi_returned(call, "cuGraphExecKernelNodeSetParams", cu,
-                         GXI_NUMBERS(slot->is.batch.exec, l->node, &l->launch.params));
+            gxi_call_record(call, "cuGraphExecKernelNodeSetParams", cu,
+                            GXI_NUMBERS(slot->data.batch.exec, l->node, &l->launch.params));
         if (cu) break;
         l->changed = 0;
     }
@@ -19668,52 +19668,52 @@ static gpuexec_result gxi_batch_change(gxi_call *call, gxi_slot *slot) {
     if (!cu) return GPUEXEC_OK;
     while (b->launches[n] != b->changed[0]) n++;
     return gxi_fail_cu(call, NULL, "cannot set the arguments of launch %d, of %s, of the batch created at %s", n,
-                       b->launches[n]->launch.name, gxi_place(slot->where));
+                       b->launches[n]->launch.name, gxi_place_text(slot->where));
 }
-static GXI_NOINLINE gpuexec_result gxi_batch_change_few(const char *where, gxi_slot *slot) {
+static GXI_NOINLINE gpuexec_result gxi_batch_update_few(const char *where, gxi_slot *slot) {
     gpuexec_result result;
     gxi_scope scope;
     GXI_CALL(gpuexec_batch_set, GXI_MAKES);
-    if (gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
-    result = gxi_batch_change(call, slot);
+    if (gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_result();
+    result = gxi_batch_update(call, slot);
     gxi_leave(&scope);
     return result;
 }
 /* An argument of the launch has changed. */
-GXI_HOT gpuexec_result gxi_batch_changed(const char *where, gxi_slot *slot, gxi_batched *l) {
+GXI_HOT gpuexec_result gxi_batch_launch_changed(const char *where, gxi_slot *slot, gxi_batch_launch *l) {
     gxi_batch *b = gxi_batch_of(slot);
     if (!b->graph || l->changed) return GPUEXEC_OK;
     l->changed = 1;
     b->changed[b->nchanged++] = l;
-    return b->nchanged < GXI_BATCH_FEW || b->ends != GXI_LOAD(&gxi.objects.ends) ? GPUEXEC_OK
-        : gxi_batch_change_few(where, slot);
+    return b->nchanged < GXI_BATCH_FEW_CHANGES || b->closes != GXI_LOAD(&gxi.objects.closes) ? GPUEXEC_OK
+        : gxi_batch_update_few(where, slot);
 }
-static GXI_NOINLINE gpuexec_result gxi_batch_set_any(const char *where, gxi_slot *slot, gxi_batched *l, unsigned index,
-                                                     const void *value) {
+static GXI_NOINLINE gpuexec_result gxi_batch_set_checked(const char *where, gxi_slot *slot, gxi_batch_launch *l, unsigned index,
+                                                         const void *value) {
     memcpy(l->launch.params.params[index], value, l->launch.sizes[index]);
-    gxi_batch_note(gxi_batch_of(slot), l, index);
-    return gxi_batch_changed(where, slot, l);
+    gxi_batch_note_addresses(gxi_batch_of(slot), l, index);
+    return gxi_batch_launch_changed(where, slot, l);
 }
 GPUEXEC_API gpuexec_result gpuexec_batch_set_at(const char *where, gpuexec_batch batch, int launch, int index,
                                                 const void *value, size_t bytes) {
     gxi_slot *slot = gxi_peek_inline(batch.id, GXI_BATCH);
     gxi_batch *b = slot ? gxi_batch_of(slot) : NULL;
-    gxi_batched *l = b && (unsigned)launch < (unsigned)b->count ? b->launches[launch] : NULL;
+    gxi_batch_launch *l = b && (unsigned)launch < (unsigned)b->count ? b->launches[launch] : NULL;
     if (!l || (unsigned)index >= l->launch.count || bytes != l->launch.sizes[index] || !value)
-        return gxi_batch_set_fails(where, batch, launch, index, bytes);
-    if (bytes != 4) return gxi_batch_set_any(where, slot, l, (unsigned)index, value);
+        return gxi_batch_fail_set(where, batch, launch, index, bytes);
+    if (bytes != 4) return gxi_batch_set_checked(where, slot, l, (unsigned)index, value);
     memcpy(l->launch.params.params[index], value, 4);    /* without a call; it is no address */
-    return gxi_batch_changed(where, slot, l);
+    return gxi_batch_launch_changed(where, slot, l);
 }
 
 /* --- launching ---------------------------------------------------------------------------------------------------- */
 
-static GXI_COLD gpuexec_result gxi_fail_batched(gxi_call *call, const gxi_slot *slot, int number, int argument,
-                                                uint64_t address) {
+static GXI_COLD gpuexec_result gxi_fail_batch_launch(gxi_call *call, const gxi_slot *slot, int number, int argument,
+                                                     uint64_t address) {
     const gxi_kept_launch *const l = &gxi_batch_of(slot)->launches[number]->launch;
     gxi_text was = { 0, 0, 0, 0 };
     gxi_range range;
-    gxi_name_batched(call, slot, number);
+    gxi_name_batch_launch(call, slot, number);
     if (argument < 0)
         return gxi_fail_stale(call, l->kernel.id, l->name, "call gpuexec_batch_clear, then add the launches again, "
                               "with the kernels of the module loaded now");
@@ -19726,109 +19726,109 @@ static GXI_COLD gpuexec_result gxi_fail_batched(gxi_call *call, const gxi_slot *
     return GPUEXEC_STALE_HANDLE;
 }
 /* Whether all kernels and all memory of the batch are still there. */
-static GXI_NOINLINE gpuexec_result gxi_batch_lives(gxi_call *call, const gxi_slot *slot) {
+static GXI_NOINLINE gpuexec_result gxi_check_batch(gxi_call *call, const gxi_slot *slot) {
     gxi_batch *b = gxi_batch_of(slot);
-    const uint64_t ends = GXI_LOAD(&gxi.objects.ends), frees = GXI_LOAD(&gxi.ranges.freed_count);
+    const uint64_t closes = GXI_LOAD(&gxi.objects.closes), frees = GXI_LOAD(&gxi.ranges.freed_count);
     uint64_t last = 0, word;
     unsigned argument, i;
     int n;
-    for (n = 0; n < b->count && b->ends != ends; n++) {
+    for (n = 0; n < b->count && b->closes != closes; n++) {
         const gxi_kept_launch *const l = &b->launches[n]->launch;
-        if (l->kernel.id != last && gxi_kept_lost(l, 0)) return gxi_fail_batched(call, slot, n, -1, 0);
+        if (l->kernel.id != last && gxi_kept_launch_lost_id(l, 0)) return gxi_fail_batch_launch(call, slot, n, -1, 0);
         last = l->kernel.id;
     }
     for (n = 0; n < b->count && b->frees != frees; n++) {
         const gxi_kept_launch *const l = &b->launches[n]->launch;
-        const unsigned short *const words = gxi_batched_words(b->launches[n]);
+        const unsigned short *const words = gxi_batch_launch_words(b->launches[n]);
         for (argument = 0; argument < l->count; argument++) {
             for (i = 0; words[argument] >> i; i++) {
                 memcpy(&word, (const char *)l->params.params[argument] + i * sizeof word, sizeof word);
                 if (words[argument] >> i & 1 && !gxi_batch_is_memory(b, argument, word))
-                    return gxi_fail_batched(call, slot, n, (int)argument, word);
+                    return gxi_fail_batch_launch(call, slot, n, (int)argument, word);
             }
         }
     }
-    b->ends = ends;
+    b->closes = closes;
     b->frees = frees;
     return GPUEXEC_OK;
 }
 /* Makes the graph: one chain, or several if the launches are independent. */
-static gpuexec_result gxi_batch_make(gxi_call *call, gxi_slot *slot) {
+static gpuexec_result gxi_batch_graph_make(gxi_call *call, gxi_slot *slot) {
     gxi_batch *b = gxi_batch_of(slot);
     const unsigned chains = b->order == GPUEXEC_BATCH_INDEPENDENT ? GXI_BATCH_CHAINS : 1;
-    struct CUgraphNode_st *ends[GXI_BATCH_CHAINS], *before[GXI_BATCH_CHAINS];
+    struct CUgraphNode_st *tails[GXI_BATCH_CHAINS], *before[GXI_BATCH_CHAINS];
     unsigned n = 0, nbefore = 0;                 /* launches since the last barrier; ends of the chains before it */
     int i, cu = GXI_TRY_MAKE(b->graph, cuGraphCreate, (&b->graph, 0));
     for (i = 0; i < b->count && cu == 0; i++, n++) {
-        gxi_batched *l = b->launches[i];
+        gxi_batch_launch *l = b->launches[i];
         if (l->after_all) {
             nbefore = n < chains ? n : chains;
-            memcpy(before, ends, nbefore * sizeof *ends);
+            memcpy(before, tails, nbefore * sizeof *tails);
             n = 0;
         }
-        cu = gxi_kernel_node_add(call, b->graph, n < chains ? before : &ends[n % chains], n < chains ? nbefore : 1,
-                                 &l->launch, &l->node);
-        ends[n % chains] = l->node;
+        cu = gxi_graph_add_native_kernel(call, b->graph, n < chains ? before : &tails[n % chains], n < chains ? nbefore : 1,
+                                         &l->launch, &l->node);
+        tails[n % chains] = l->node;
     }
-    if (cu && i) gxi_name_batched(call, slot, i - 1);
+    if (cu && i) gxi_name_batch_launch(call, slot, i - 1);
     if (cu) gxi_fail_cu(call, NULL, i ? "cannot add it to the graph" : "cannot create the graph of a batch");
-    else if (GXI_TRY_MAKE(slot->is.batch.exec, cuGraphInstantiateWithFlags, (&slot->is.batch.exec, b->graph, 0)))
-        gxi_fail_cu(call, NULL, "cannot instantiate the graph of the batch created at %s", gxi_place(slot->where));
+    else if (GXI_TRY_MAKE(slot->data.batch.exec, cuGraphInstantiateWithFlags, (&slot->data.batch.exec, b->graph, 0)))
+        gxi_fail_cu(call, NULL, "cannot instantiate the graph of the batch created at %s", gxi_place_text(slot->where));
     else return GPUEXEC_OK;
-    if (b->graph) GXI_BESIDE(cuGraphDestroy, (b->graph));
+    if (b->graph) GXI_TRY_TRACED(cuGraphDestroy, (b->graph));
     b->graph = NULL;
-    return gxi_failed_with();
+    return gxi_failed_result();
 }
 /* Single launches, in order: a capture records them. */
-static gpuexec_result gxi_batch_single(const char *where, const gxi_batch *b, gpuexec_stream stream) {
+static gpuexec_result gxi_batch_run_single(const char *where, const gxi_batch *b, gpuexec_stream stream) {
     gpuexec_result result = GPUEXEC_OK;
     int i;
     for (i = 0; i < b->count && !result; i++)
-        result = gxi_launch_kept("gpuexec_batch_launch", where, &b->launches[i]->launch, stream, -1);
+        result = gxi_launch_kept_slow("gpuexec_batch_launch", where, &b->launches[i]->launch, stream, -1);
     return result;
 }
 /* cu: what the driver returned on the fast path, -1 if that was not tried. */
-static GXI_NOINLINE gpuexec_result gxi_batch_launch_else(const char *where, gpuexec_batch batch, gpuexec_stream stream,
-                                                         int cu) {
+static GXI_NOINLINE gpuexec_result gxi_batch_run_slow(const char *where, gpuexec_batch batch, gpuexec_stream stream,
+                                                      int cu) {
     gxi_slot *slot, *s;
     gxi_scope scope;
     gxi_batch *b;
     GXI_CALL_ON(stream, gpuexec_batch_launch);
-    if (!(slot = gxi_begin_with(call, batch.id, GXI_BATCH, "the batch"))) return gxi_failed_with();
-    if (stream.id == GXI_CURRENT && !(call->stream = stream.id = gxi_current_stream(call, slot->context)))
-        return gxi_failed_with();
-    if (!(s = gxi_find_stream(call, stream))) return gxi_failed_with();
+    if (!(slot = gxi_begin_with(call, batch.id, GXI_BATCH, "the batch"))) return gxi_failed_result();
+    if (stream.id == GXI_CURRENT && !(call->stream = stream.id = gxi_current_stream_get(call, slot->context)))
+        return gxi_failed_result();
+    if (!(s = gxi_find_stream(call, stream))) return gxi_failed_result();
     b = gxi_batch_of(slot);
-    if (cu >= 0) gxi_said(call, "cuGraphLaunch", cu);
+    if (cu >= 0) gxi_call_set_cu(call, "cuGraphLaunch", cu);
     else {
-        if (gxi_batch_lives(call, slot)) return gxi_failed_with();
-        if (gxi_captures(s) || !b->count)
-            return gxi_batch_single(where, b, stream);
-        if (!slot->is.batch.exec || b->nchanged) {
+        if (gxi_check_batch(call, slot)) return gxi_failed_result();
+        if (gxi_capture_status_of(s) || !b->count)
+            return gxi_batch_run_single(where, b, stream);
+        if (!slot->data.batch.exec || b->nchanged) {
             gpuexec_result result;
-            if (gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_with();
-            result = slot->is.batch.exec ? gxi_batch_change(call, slot) : gxi_batch_make(call, slot);
+            if (gxi_enter(call, slot->cu_context, &scope)) return gxi_failed_result();
+            result = slot->data.batch.exec ? gxi_batch_update(call, slot) : gxi_batch_graph_make(call, slot);
             gxi_leave(&scope);
             if (result) return result;
         }
-        if (gxi_enter_stream(call, s, &scope)) return gxi_failed_with();
-        cu = GXI_TRY(cuGraphLaunch, (slot->is.batch.exec, s->is.stream.native));
+        if (gxi_enter_stream(call, s, &scope)) return gxi_failed_result();
+        cu = GXI_TRY(cuGraphLaunch, (slot->data.batch.exec, s->data.stream.native));
         gxi_leave(&scope);
     }
-    return cu ? gxi_fail_cu(call, NULL, "cannot launch the batch created at %s", gxi_place(slot->where)) : GPUEXEC_OK;
+    return cu ? gxi_fail_cu(call, NULL, "cannot launch the batch created at %s", gxi_place_text(slot->where)) : GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_batch_launch_at(const char *where, gpuexec_batch batch, gpuexec_stream stream) {
     const gxi_slot *slot = gxi_peek_inline(batch.id, GXI_BATCH);
     gxi_slot *s = gxi_peek_inline(stream.id, GXI_STREAM);
     const gxi_batch *b;
     int cu = -1;
-    if (slot && s && (gxi_is_plain(s) || gxi_is_idle(s)) && !slot->borrowed && slot->is.batch.exec &&
-        !(b = gxi_batch_of(slot))->nchanged && b->ends == GXI_LOAD(&gxi.objects.ends) &&
+    if (slot && s && (gxi_is_plain(s) || gxi_is_not_capturing(s)) && !slot->borrowed && slot->data.batch.exec &&
+        !(b = gxi_batch_of(slot))->nchanged && b->closes == GXI_LOAD(&gxi.objects.closes) &&
         b->frees == GXI_LOAD(&gxi.ranges.freed_count)) {
-        cu = gxi.cu.cuGraphLaunch(slot->is.batch.exec, s->is.stream.native);
+        cu = gxi.cu.cuGraphLaunch(slot->data.batch.exec, s->data.stream.native);
         if (cu == 0) return GPUEXEC_OK;
     }
-    return gxi_batch_launch_else(where, batch, stream, cu);
+    return gxi_batch_run_slow(where, batch, stream, cu);
 }
 
 GPUEXEC_API gpuexec_result gpuexec_batch_get_info_at(const char *where, gpuexec_batch batch, gpuexec_batch_info *info) {
@@ -19837,32 +19837,32 @@ GPUEXEC_API gpuexec_result gpuexec_batch_get_info_at(const char *where, gpuexec_
     GXI_CALL(gpuexec_batch_get_info, GXI_QUERIES);
     if (gxi_is_null(call, info, "info")) return GPUEXEC_BAD_ARGUMENT;
     memset(info, 0, sizeof *info);
-    if (!(slot = gxi_find_batch(call, batch))) return gxi_failed_with();
+    if (!(slot = gxi_find_batch(call, batch))) return gxi_failed_result();
     b = gxi_batch_of(slot);
     info->order = b->order;
     info->launches = (size_t)b->count;
     info->changed = (size_t)b->nchanged;
     info->chains = b->order == GPUEXEC_BATCH_INDEPENDENT ? GXI_BATCH_CHAINS : 1;
-    info->instantiated = slot->is.batch.exec != NULL;
+    info->instantiated = slot->data.batch.exec != NULL;
     return GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_batch_clear_at(const char *where, gpuexec_batch batch) {
     gxi_slot *slot;
     int cu;
     GXI_CALL(gpuexec_batch_clear, GXI_MAKES);
-    if (!(slot = gxi_find_batch(call, batch))) return gxi_failed_with();
-    cu = gxi_batch_unmake(call, slot, 0);
-    gxi_batch_empty(gxi_batch_of(slot));
-    return cu ? gxi_fail_cu(call, NULL, "cannot destroy the graph of the batch created at %s", gxi_place(slot->where))
+    if (!(slot = gxi_find_batch(call, batch))) return gxi_failed_result();
+    cu = gxi_batch_graph_destroy(call, slot, 0);
+    gxi_batch_clear(gxi_batch_of(slot));
+    return cu ? gxi_fail_cu(call, NULL, "cannot destroy the graph of the batch created at %s", gxi_place_text(slot->where))
               : GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_batch_destroy_at(const char *where, gpuexec_batch batch) {
     GXI_CALL(gpuexec_batch_destroy, GXI_CLEANS);
-    return gxi_destroy_handle(call, batch.id, GXI_BATCH, "the batch");
+    return gxi_handle_destroy(call, batch.id, GXI_BATCH, "the batch");
 }
 
 #if defined(GPUEXEC_NO_MULTI)
-static int gxi_barrier_end(gxi_call *call, gxi_slot *old) {          /* for the row of a kind that is never created */
+static int gxi_barrier_destroy(gxi_call *call, gxi_slot *old) {      /* for the row of a kind that is never created */
     (void)call;
     (void)old;
     return 0;
@@ -19872,18 +19872,18 @@ static int gxi_barrier_end(gxi_call *call, gxi_slot *old) {          /* for the 
    >>impl-barrier   A barrier owns memory on each of its devices and one block of host memory. Waits and kernel failures
    look at all barriers; gxi_barriers_mutex keeps them alive meanwhile. */
 
-enum { GXI_MULTI_MOST = 32, GXI_BARRIER_REPLICAS = 4,
+enum { GXI_MULTI_MAX_DEVICES = 32, GXI_BARRIER_REPLICAS = 4,
        GXI_BARRIER_REPORTS = 256, GXI_BARRIER_RELAY = 1024,          /* in host memory, after the abort word: one report
                                                                         and words for each device */
-       GXI_BARRIER_HOST_BYTES = GXI_BARRIER_RELAY + 8 * GXI_MULTI_MOST * GXI_MULTI_MOST };
+       GXI_BARRIER_HOST_BYTES = GXI_BARRIER_RELAY + 8 * GXI_MULTI_MAX_DEVICES * GXI_MULTI_MAX_DEVICES };
 
 typedef struct gxi_barrier_word { uint64_t value, alone[31]; } gxi_barrier_word;
 typedef struct gxi_barrier_device {              /* gpuexec_barrier_device of kernels/gpuexec_barrier.cuh */
     uint32_t         rank, count, through_host, replicas;
     uint64_t         timeout;
-    gpuexec_ptr      abort_word, report, from, to[GXI_MULTI_MOST], aligned[26];
+    gpuexec_ptr      abort_word, report, from, to[GXI_MULTI_MAX_DEVICES], aligned[26];
     gxi_barrier_word arrived, release, left;
-    uint64_t         words[GXI_BARRIER_REPLICAS][GXI_MULTI_MOST];
+    uint64_t         words[GXI_BARRIER_REPLICAS][GXI_MULTI_MAX_DEVICES];
 } gxi_barrier_device;
 enum { GXI_BARRIER_COUNTS = offsetof(gxi_barrier_device, arrived) };         /* from here on, initially zeros */
 
@@ -19897,12 +19897,12 @@ typedef struct gxi_barrier {
     int              direct, given;              /* given: atomic; 1 once its address was requested: no kernel can wait
                                                     at it before */
     double           timeout_seconds;
-    uint64_t         contexts[GXI_MULTI_MOST];   /* handle ids */
+    uint64_t         contexts[GXI_MULTI_MAX_DEVICES];  /* handle ids */
     const char      *aborted, *aborted_where;    /* atomic: reason and place of the first abort; or NULL */
     char             aborted_place[GXI_PLACE];
-    struct CUctx_st *cu_contexts[GXI_MULTI_MOST];
-    int              ordinals[GXI_MULTI_MOST];
-    gpuexec_ptr      memory[GXI_MULTI_MOST];
+    struct CUctx_st *cu_contexts[GXI_MULTI_MAX_DEVICES];
+    int              ordinals[GXI_MULTI_MAX_DEVICES];
+    gpuexec_ptr      memory[GXI_MULTI_MAX_DEVICES];
     char            *host;                       /* abort word, reports, relay */
 } gxi_barrier;
 
@@ -19910,14 +19910,14 @@ static uint64_t gxi_barrier_report(const gxi_barrier *b, unsigned i) {
     return GXI_LOAD((const volatile uint64_t *)(const void *)(b->host + GXI_BARRIER_REPORTS) + i);
 }
 /* Makes all kernels that wait at the barrier leave. Keeps only the first reason: other threads may be reading it. */
-static void gxi_barrier_leave(gxi_barrier *b, const char *why, const char *where) {
+static void gxi_barrier_abort(gxi_barrier *b, const char *why, const char *where) {
     if (why) {
-        gxi_lock(&gxi_tables);
+        gxi_lock(&gxi_tables_mutex);
         if (!b->aborted) {
-            GXI_STORE(&b->aborted_where, gxi_copy_place(b->aborted_place, sizeof b->aborted_place, where));
+            GXI_STORE(&b->aborted_where, gxi_place_shorten(b->aborted_place, sizeof b->aborted_place, where));
             GXI_STORE(&b->aborted, why);
         }
-        gxi_unlock(&gxi_tables);
+        gxi_unlock(&gxi_tables_mutex);
     }
     GXI_STORE((volatile uint32_t *)(void *)b->host, 1);
 }
@@ -19925,7 +19925,7 @@ static void gxi_barrier_leave(gxi_barrier *b, const char *why, const char *where
 /* The words that device k polls; `host`: the barrier's host memory, as a device addresses it. */
 static gpuexec_ptr gxi_barrier_words(const gxi_barrier *b, unsigned k, gpuexec_ptr host) {
     return b->direct ? b->memory[k] + offsetof(gxi_barrier_device, words)
-        : host + GXI_BARRIER_RELAY + 8 * GXI_MULTI_MOST * k;
+        : host + GXI_BARRIER_RELAY + 8 * GXI_MULTI_MAX_DEVICES * k;
 }
 
 /* Clears the host's part: no device has reported, the barrier is not aborted. */
@@ -19942,7 +19942,7 @@ static gpuexec_result gxi_barrier_clear(gxi_call *call, gxi_barrier *b) {
     int cu;
     memset(zeros, 0, sizeof zeros);
     for (i = 0; i < b->count; i++) {
-        if (gxi_enter_legacy(call, b->cu_contexts[i], &scope)) return gxi_failed_with();
+        if (gxi_enter_legacy(call, b->cu_contexts[i], &scope)) return gxi_failed_result();
         cu = gxi_copy_in_whole(call, b->memory[i] + GXI_BARRIER_COUNTS, zeros, sizeof zeros);
         gxi_leave(&scope);
         if (cu) return gxi_fail_cu(call, NULL, "cannot write the barrier's memory");
@@ -19952,21 +19952,21 @@ static gpuexec_result gxi_barrier_clear(gxi_call *call, gxi_barrier *b) {
 }
 
 /* 0 if a context of a barrier or of a kept launch no longer exists: its owner destroyed it, or the process ends. */
-static int gxi_multi_lives(const gxi_call *call, uint64_t context) {
+static int gxi_multi_context_lives(const gxi_call *call, uint64_t context) {
     const gxi_slot *slot = gxi_peek(context, GXI_CONTEXT);
     return slot && !gxi_context_is_gone(call, slot);
 }
 /* Synchronizes device i, or frees its part. */
-static int gxi_barrier_end_part(gxi_call *call, const gxi_barrier *b, unsigned i, int frees) {
+static int gxi_barrier_release_part(gxi_call *call, const gxi_barrier *b, unsigned i, int frees) {
     gxi_scope scope;
     int cu;
-    if (!gxi_multi_lives(call, b->contexts[i])) return 0;
+    if (!gxi_multi_context_lives(call, b->contexts[i])) return 0;
     if ((cu = gxi_enter_cu(call, b->cu_contexts[i], &scope)) != 0) return cu;
     if (!frees) cu = GXI_TRY_VOID(cuCtxSynchronize);
     else {
         if (b->memory[i]) cu = GXI_TRY(cuMemFree, (b->memory[i]));
         if (i == 0 && b->host) {
-            if (cu) GXI_BESIDE(cuMemFreeHost, (b->host));
+            if (cu) GXI_TRY_TRACED(cuMemFreeHost, (b->host));
             else cu = GXI_TRY(cuMemFreeHost, (b->host));
         }
     }
@@ -19982,7 +19982,7 @@ static int gxi_barrier_free(gxi_call *call, gxi_barrier *b) {
     for (i = b->id ? 0 : b->count; i < 2 * b->count; i++) {
         const int frees = i >= b->count;
         gxi_call own = *call;
-        const int cu = gxi_barrier_end_part(&own, b, frees ? 2 * b->count - 1 - i : i, frees);
+        const int cu = gxi_barrier_release_part(&own, b, frees ? 2 * b->count - 1 - i : i, frees);
         if (!cu || first) continue;
         first = cu;
         *call = own;
@@ -20011,7 +20011,7 @@ static void gxi_barrier_explain(gxi_text *t, const gxi_barrier *b) {
             silent |= 1u << i;
             continue;
         }
-        if (parts++) gxi_fact(t, GXI_KNOWN);
+        if (parts++) gxi_fact_begin(t, GXI_KNOWN);
         gxi_add(t, "in round %u, device %d ", (unsigned)(report >> 40), b->ordinals[i]);
         if ((report >> 32 & 0xFF) == 1) gxi_add(t, "waited %g s for", b->timeout_seconds);
         else gxi_add(t, "was aborted while it waited for");
@@ -20024,36 +20024,36 @@ static void gxi_barrier_explain(gxi_text *t, const gxi_barrier *b) {
     }
     for (i = 0; i < b->count; i++)
         if (missed & silent & 1u << i)
-            gxi_add(gxi_fact(t, GXI_KNOWN), "device %d has reported nothing: its kernel failed, ended early, or has "
+            gxi_add(gxi_fact_begin(t, GXI_KNOWN), "device %d has reported nothing: its kernel failed, ended early, or has "
                     "not started", b->ordinals[i]);
 }
 
 /* A context of the barrier that was destroyed outside gpuexec: the barrier's host memory may have been freed with it.
    NULL if all exist. */
-static gxi_slot *gxi_barrier_gone(const gxi_call *call, const gxi_barrier *b) {
+static gxi_slot *gxi_barrier_lost_context(const gxi_call *call, const gxi_barrier *b) {
     unsigned i;
     for (i = 0; i < b->count; i++) {
         gxi_slot *slot = gxi_peek(b->contexts[i], GXI_CONTEXT);
-        if (slot && !gxi_multi_lives(call, b->contexts[i])) return slot;
+        if (slot && !gxi_multi_context_lives(call, b->contexts[i])) return slot;
     }
     return NULL;
 }
 static gxi_slot *gxi_find_barrier(gxi_call *call, gpuexec_barrier barrier) {
     gxi_slot *slot = gxi_get(call, barrier.id, GXI_BARRIER, "the barrier"),
-             *gone = slot ? gxi_barrier_gone(call, slot->is.barrier.info) : NULL;
+             *gone = slot ? gxi_barrier_lost_context(call, slot->data.barrier.info) : NULL;
     if (!gone) return slot;
     gxi_fail(call, GPUEXEC_STALE_HANDLE, NULL, "the barrier is stale: its context, adopted at %s, was destroyed "
              "outside "
-             "gpuexec", gxi_place(gone->where));
+             "gpuexec", gxi_place_text(gone->where));
     gxi_context_close(call, gone);
     return NULL;
 }
 
-static gpuexec_result gxi_barrier_broken(gxi_call *call, gxi_barrier *b) {
+static gpuexec_result gxi_barrier_fail_broken(gxi_call *call, gxi_barrier *b) {
     gxi_text facts;
     if (!gxi_barrier_is_broken(b)) return GPUEXEC_OK;
-    facts = gxi_facts(call);
-    gxi_add(gxi_fact(&facts, GXI_CAUSE), "the barrier over %u device%s%s%s is broken: ", b->count, gxi_s(b->count),
+    facts = gxi_facts_begin(call);
+    gxi_add(gxi_fact_begin(&facts, GXI_CAUSE), "the barrier over %u device%s%s%s is broken: ", b->count, gxi_plural_s(b->count),
             GXI_PART(" created at ", b->where));
     gxi_barrier_explain(&facts, b);
     GXI_STORE(&b->shown, 1);
@@ -20064,18 +20064,18 @@ static gpuexec_result gxi_barrier_broken(gxi_call *call, gxi_barrier *b) {
                             "or reset) and within gpuexec_barrier_desc.timeout_seconds. When no kernel is running, "
                             "call gpuexec_barrier_reset to use the barrier again", 1, &facts);
 }
-static int gxi_barrier_has(const gxi_barrier *b, const struct CUctx_st *context) {
+static int gxi_barrier_has_context(const gxi_barrier *b, const struct CUctx_st *context) {
     unsigned i;
     for (i = 0; i < b->count; i++) if (b->cu_contexts[i] == context) return 1;
     return 0;
 }
 /* Whether a kernel of the graph has the address of one of the barrier's parts as an argument. */
-static int gxi_barrier_is_in(const gxi_call *call, const gxi_barrier *b, gxi_recorded *graph) {
+static int gxi_barrier_is_in_graph(const gxi_call *call, const gxi_barrier *b, gxi_native_graph *graph) {
     const uint64_t owner = (uintptr_t)graph;
     unsigned i;
     int found = 0;
     gxi_lock(&gxi_graphs_mutex);
-    gxi_list_graphs(call);
+    gxi_native_graphs_read_refs(call);
     for (i = 0; i < b->count && !found; i++) {
         const gxi_key *k = gxi_key_from(gxi.graphs.named, b->memory[i], owner);
         found = k && k->value == b->memory[i] && k->owner == owner;
@@ -20084,15 +20084,15 @@ static int gxi_barrier_is_in(const gxi_call *call, const gxi_barrier *b, gxi_rec
     return found;
 }
 /* Fails if a barrier of the context, or one that the graph uses, is broken; news: unless that has been reported. */
-static GXI_COLD gpuexec_result gxi_look_at_barriers(gxi_call *call, const struct CUctx_st *context,
-                                                    gxi_recorded *graph, int news) {
+static GXI_COLD gpuexec_result gxi_check_barriers(gxi_call *call, const struct CUctx_st *context,
+                                                  gxi_native_graph *graph, int news) {
     gpuexec_result result = GPUEXEC_OK;
     gxi_barrier *b;
     gxi_lock(&gxi_barriers_mutex);
     for (b = gxi.barriers.first; b && !result; b = b->next)
-        if ((graph || gxi_barrier_has(b, context)) && !(news && GXI_LOAD(&b->shown)) && !gxi_barrier_gone(call, b) &&
-            (!graph || (gxi_barrier_is_broken(b) && gxi_barrier_is_in(call, b, graph))))
-        result = gxi_barrier_broken(call, b);
+        if ((graph || gxi_barrier_has_context(b, context)) && !(news && GXI_LOAD(&b->shown)) && !gxi_barrier_lost_context(call, b) &&
+            (!graph || (gxi_barrier_is_broken(b) && gxi_barrier_is_in_graph(call, b, graph))))
+        result = gxi_barrier_fail_broken(call, b);
     gxi_unlock(&gxi_barriers_mutex);
     return result;
 }
@@ -20107,11 +20107,11 @@ static GXI_COLD void gxi_add_barriers(gxi_text *t) {
     const gxi_call query = { "gpuexec_barrier_check", NULL, GXI_QUERIES, 0, 0, 0, 0, 0 };    /* the name in the trace */
     gxi_lock(&gxi_barriers_mutex);
     for (b = gxi.barriers.first; b; b = b->next)
-        if (!gxi_barrier_gone(&query, b)) gxi_barrier_leave(b, NULL, NULL);
+        if (!gxi_barrier_lost_context(&query, b)) gxi_barrier_abort(b, NULL, NULL);
     for (ms = 0; waits && ms < GXI_ALL_MS; ms++) {
         waits = 0;
         for (b = gxi.barriers.first; b; b = b->next) {
-            if (!GXI_LOAD(&b->given) || gxi_barrier_gone(&query, b)) continue;
+            if (!GXI_LOAD(&b->given) || gxi_barrier_lost_context(&query, b)) continue;
             for (i = 0, silent = 0; i < b->count; i++) silent += gxi_barrier_report(b, i) == 0;
             waits |= silent > 1 && (silent < b->count || ms < GXI_FIRST_MS);
         }
@@ -20119,17 +20119,17 @@ static GXI_COLD void gxi_add_barriers(gxi_text *t) {
     }
     for (b = gxi.barriers.first; b; b = b->next) {
         int reported = 0;
-        if (gxi_barrier_gone(&query, b)) continue;
+        if (gxi_barrier_lost_context(&query, b)) continue;
         for (i = 0; i < b->count; i++) reported |= gxi_barrier_report(b, i) != 0;
         if (!reported) continue;
         GXI_STORE(&b->shown, 1);
-        gxi_add(gxi_fact(t, GXI_KNOWN), "at the barrier%s%s: ", GXI_PART(" created at ", b->where));
+        gxi_add(gxi_fact_begin(t, GXI_KNOWN), "at the barrier%s%s: ", GXI_PART(" created at ", b->where));
         gxi_barrier_explain(t, b);
     }
     gxi_unlock(&gxi_barriers_mutex);
 }
-static int gxi_barrier_end(gxi_call *call, gxi_slot *old) {
-    gxi_barrier *b = old->is.barrier.info;
+static int gxi_barrier_destroy(gxi_call *call, gxi_slot *old) {
+    gxi_barrier *b = old->data.barrier.info;
     gxi_range part;
     unsigned i;
     memset(&part, 0, sizeof part);
@@ -20148,46 +20148,46 @@ static int gxi_barrier_end(gxi_call *call, gxi_slot *old) {
 }
 /* Closes a barrier. Returns that it was broken if no call has returned that yet, or the driver's failure. Two threads
    may close it: each with one of its contexts. The second one waits until its context is no longer needed. */
-static gpuexec_result gxi_barrier_destroy(gxi_call *call, uint64_t id) {
+static gpuexec_result gxi_barrier_close(gxi_call *call, uint64_t id) {
     gpuexec_result result = GPUEXEC_OK;
     gxi_slot *slot;
-    gxi_lock(&gxi_barriers_ending);
+    gxi_lock(&gxi_barriers_close_mutex);
     if ((slot = gxi_peek(id, GXI_BARRIER)) != NULL) {
-        gxi_barrier *const b = slot->is.barrier.info;
-        if (!GXI_LOAD(&b->shown) && !gxi_barrier_gone(call, b)) result = gxi_barrier_broken(call, b);
-        if (gxi_destroy(call, slot) && !result) result = gxi_fail_cu(call, NULL, "cannot free the barrier's memory");
+        gxi_barrier *const b = slot->data.barrier.info;
+        if (!GXI_LOAD(&b->shown) && !gxi_barrier_lost_context(call, b)) result = gxi_barrier_fail_broken(call, b);
+        if (gxi_slot_destroy(call, slot) && !result) result = gxi_fail_cu(call, NULL, "cannot free the barrier's memory");
     }
-    gxi_unlock(&gxi_barriers_ending);
+    gxi_unlock(&gxi_barriers_close_mutex);
     return result;
 }
 /* Closes the barriers that a context is part of, before the context is closed. */
-static gpuexec_result gxi_barriers_end(gxi_call *call, uint64_t context) {
+static gpuexec_result gxi_context_close_barriers(gxi_call *call, uint64_t context) {
     gpuexec_result result = GPUEXEC_OK;
     for (;;) {
         uint64_t found = 0;
         const gxi_barrier *b;
         gpuexec_result ended;
         unsigned i;
-        gxi_lock(&gxi_barriers_ending);          /* none is half closed by another thread */
+        gxi_lock(&gxi_barriers_close_mutex);     /* none is half closed by another thread */
         gxi_lock(&gxi_barriers_mutex);
         for (b = gxi.barriers.first; b && !found; b = b->next)
             for (i = 0; i < b->count; i++) if (b->contexts[i] == context) found = b->id;
         gxi_unlock(&gxi_barriers_mutex);
-        gxi_unlock(&gxi_barriers_ending);
+        gxi_unlock(&gxi_barriers_close_mutex);
         if (!found) return result;
-        ended = gxi_barrier_destroy(call, found);
+        ended = gxi_barrier_close(call, found);
         if (!result) result = ended;
     }
 }
 
 /* Enables peer access between all pairs. 0 if a pair does not support it, or a device has no peer left to enable; -1
    after a failure. */
-static int gxi_all_peers(gxi_call *call, const gxi_barrier *b, gxi_slot *const *slots) {
+static int gxi_barrier_enable_peers(gxi_call *call, const gxi_barrier *b, gxi_slot *const *slots) {
     unsigned i, k;
     for (i = 0; i < b->count; i++) for (k = 0; k < b->count; k++) {
         const int can = i == k ? 1
-            : gxi_can_access(call, gxi_context_of(slots[i])->device, gxi_context_of(slots[k])->device, b->ordinals[i],
-                             b->ordinals[k]);
+            : gxi_device_can_access(call, gxi_context_of(slots[i])->device, gxi_context_of(slots[k])->device, b->ordinals[i],
+                                    b->ordinals[k]);
         if (can <= 0) return can;
     }
     for (i = 0; i < b->count; i++) for (k = 0; k < b->count; k++) {
@@ -20212,9 +20212,9 @@ static gpuexec_result gxi_barrier_join(gxi_call *call, gxi_barrier *b, const gpu
                                        gxi_slot **slots) {
     unsigned i, k;
     for (i = 0; i < count; i++) {
-        char is[32];
-        snprintf(is, sizeof is, "contexts[%u]", i);
-        if (!(slots[i] = gxi_get(call, contexts[i].id, GXI_CONTEXT, is))) return gxi_failed_with();
+        char role[32];
+        snprintf(role, sizeof role, "contexts[%u]", i);
+        if (!(slots[i] = gxi_get(call, contexts[i].id, GXI_CONTEXT, role))) return gxi_failed_result();
         b->contexts[i] = contexts[i].id;
         b->cu_contexts[i] = slots[i]->cu_context;
         b->ordinals[i] = gxi_context_of(slots[i])->ordinal;
@@ -20246,7 +20246,7 @@ static int gxi_barrier_copy_in(gxi_call *call, gpuexec_ptr to, const void *from,
     if (cu) return cu;
     cu = GXI_TRY(cuMemcpyHtoDAsync, (to, from, bytes, s));
     if (cu == 0) cu = GXI_TRY(cuStreamSynchronize, (s));
-    if (cu) GXI_BESIDE(cuStreamDestroy, (s));
+    if (cu) GXI_TRY_TRACED(cuStreamDestroy, (s));
     else cu = GXI_TRY(cuStreamDestroy, (s));
     return cu;
 }
@@ -20269,13 +20269,13 @@ static int gxi_barrier_write(gxi_call *call, gxi_barrier *b, unsigned i) {
     return gxi_barrier_copy_in(call, b->memory[i], &d, sizeof d);
 }
 /* Calls `does` for each device, in its context. */
-static gpuexec_result gxi_barrier_each(gxi_call *call, gxi_barrier *b, int (*does)(gxi_call *, gxi_barrier *, unsigned),
-                                       const char *fails, const char *how) {
+static gpuexec_result gxi_barrier_for_each(gxi_call *call, gxi_barrier *b, int (*does)(gxi_call *, gxi_barrier *, unsigned),
+                                           const char *fails, const char *how) {
     unsigned i;
     for (i = 0; i < b->count; i++) {
         gxi_scope scope;
         int cu;
-        if (gxi_enter(call, b->cu_contexts[i], &scope)) return gxi_failed_with();
+        if (gxi_enter(call, b->cu_contexts[i], &scope)) return gxi_failed_result();
         cu = does(call, b, i);
         gxi_leave(&scope);
         if (cu) return gxi_fail_cu(call, NULL, "%sdevice %d%s", fails, b->ordinals[i], how);
@@ -20286,7 +20286,7 @@ static gpuexec_result gxi_barrier_each(gxi_call *call, gxi_barrier *b, int (*doe
 static uint64_t gxi_barrier_enlist(gxi_call *call, gxi_barrier *b) {
     gxi_slot made;
     memset(&made, 0, sizeof made);
-    made.is.barrier.info = b;
+    made.data.barrier.info = b;
     gxi_lock(&gxi_barriers_mutex);
     b->id = gxi_new(call, GXI_BARRIER, &made, &gxi.objects.first[GXI_BARRIER]);
     if (b->id) {
@@ -20295,34 +20295,34 @@ static uint64_t gxi_barrier_enlist(gxi_call *call, gxi_barrier *b) {
         b->next = gxi.barriers.first;
         if (b->next) b->next->from = &b->next;
         gxi.barriers.first = b;
-        gxi_lock(&gxi_tables);
+        gxi_lock(&gxi_tables_mutex);
         GXI_STORE(&gxi.hooks.add_barriers, &gxi_add_barriers);
-        GXI_STORE(&gxi.hooks.look_at_barriers, &gxi_look_at_barriers);
-        GXI_STORE(&gxi.hooks.context_ends[1], &gxi_barriers_end);
+        GXI_STORE(&gxi.hooks.check_barriers, &gxi_check_barriers);
+        GXI_STORE(&gxi.hooks.before_close[1], &gxi_context_close_barriers);
         GXI_STORE(&gxi.barriers.count, gxi.barriers.count + 1);
-        gxi_unlock(&gxi_tables);
+        gxi_unlock(&gxi_tables_mutex);
     }
     gxi_unlock(&gxi_barriers_mutex);
     return b->id;
 }
 static uint64_t gxi_barrier_make(gxi_call *call, gxi_barrier *b, const gpuexec_context *contexts, unsigned count,
                                  int host_memory) {
-    gxi_slot *slots[GXI_MULTI_MOST];
+    gxi_slot *slots[GXI_MULTI_MAX_DEVICES];
     if (gxi_barrier_join(call, b, contexts, count, slots)) return 0;
-    if (!host_memory && (b->direct = gxi_all_peers(call, b, slots)) < 0) return 0;
-    if (gxi_barrier_each(call, b, gxi_barrier_alloc, "cannot allocate memory on ", " for its part of a barrier"))
+    if (!host_memory && (b->direct = gxi_barrier_enable_peers(call, b, slots)) < 0) return 0;
+    if (gxi_barrier_for_each(call, b, gxi_barrier_alloc, "cannot allocate memory on ", " for its part of a barrier"))
         return 0;
     gxi_barrier_clear_host(b);
-    if (gxi_barrier_each(call, b, gxi_barrier_write, "cannot write the barrier's part on ", "")) return 0;
+    if (gxi_barrier_for_each(call, b, gxi_barrier_write, "cannot write the barrier's part on ", "")) return 0;
     return gxi_barrier_enlist(call, b);
 }
 static gpuexec_result gxi_check_barrier(gxi_call *call, const gpuexec_context *contexts, unsigned count,
                                         const gpuexec_barrier_desc *desc) {
     if (gxi_check_desc(call, "gpuexec_barrier_desc", desc->start_canary, desc->end_canary) || gxi_begin(call))
-        return gxi_failed_with();
-    if (!contexts || count < 1 || count > GXI_MULTI_MOST)
+        return gxi_failed_result();
+    if (!contexts || count < 1 || count > GXI_MULTI_MAX_DEVICES)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "%scount is %u; pass an array of 1 to %d contexts",
-                        contexts ? "" : "contexts is NULL, but ", count, GXI_MULTI_MOST);
+                        contexts ? "" : "contexts is NULL, but ", count, GXI_MULTI_MAX_DEVICES);
     if (desc->timeout_seconds >= 0 && desc->timeout_seconds <= 1e9) return GPUEXEC_OK;
     return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass a positive number of seconds, or 0 for the default of 10 seconds",
                     "gpuexec_barrier_desc.timeout_seconds is %g", desc->timeout_seconds);
@@ -20355,52 +20355,52 @@ GPUEXEC_API gpuexec_ptr gpuexec_barrier_address_at(const char *where, gpuexec_ba
     gxi_barrier *b;
     GXI_CALL(gpuexec_barrier_address, GXI_MAKES);
     if (!(slot = gxi_find_barrier(call, barrier))) return 0;
-    b = slot->is.barrier.info;
+    b = slot->data.barrier.info;
     if (index < b->count) {
         GXI_STORE(&b->given, 1);
         return b->memory[index];
     }
     gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL, "there is no index %u: the barrier is over %u device%s%s",
-             index, b->count, gxi_s(b->count), gxi_indices(indices, b->count));
+             index, b->count, gxi_plural_s(b->count), gxi_device_indices(indices, b->count));
     return 0;
 }
 GPUEXEC_API int gpuexec_barrier_is_direct_at(const char *where, gpuexec_barrier barrier) {
     GXI_CALL(gpuexec_barrier_is_direct, GXI_QUERIES);
     gxi_slot *slot = gxi_find_barrier(call, barrier);
-    return slot ? slot->is.barrier.info->direct : 0;
+    return slot ? slot->data.barrier.info->direct : 0;
 }
 GPUEXEC_API gpuexec_result gpuexec_barrier_check_at(const char *where, gpuexec_barrier barrier) {
     GXI_CALL(gpuexec_barrier_check, GXI_QUERIES);
     gxi_slot *slot = gxi_find_barrier(call, barrier);
-    return slot ? gxi_barrier_broken(call, slot->is.barrier.info) : gxi_failed_with();
+    return slot ? gxi_barrier_fail_broken(call, slot->data.barrier.info) : gxi_failed_result();
 }
 GPUEXEC_API gpuexec_result gpuexec_barrier_abort_at(const char *where, gpuexec_barrier barrier) {
     GXI_CALL(gpuexec_barrier_abort, GXI_CLEANS);
     gxi_slot *slot = gxi_find_barrier(call, barrier);
-    if (!slot) return gxi_failed_with();
-    gxi_barrier_leave(slot->is.barrier.info, "gpuexec_barrier_abort was called", where);
+    if (!slot) return gxi_failed_result();
+    gxi_barrier_abort(slot->data.barrier.info, "gpuexec_barrier_abort was called", where);
     return GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_barrier_reset_at(const char *where, gpuexec_barrier barrier) {
     GXI_CALL(gpuexec_barrier_reset, GXI_MAKES);
     gxi_slot *slot = gxi_find_barrier(call, barrier);
-    if (!slot) return gxi_failed_with();
-    return gxi_barrier_clear(call, slot->is.barrier.info);
+    if (!slot) return gxi_failed_result();
+    return gxi_barrier_clear(call, slot->data.barrier.info);
 }
 GPUEXEC_API gpuexec_result gpuexec_barrier_destroy_at(const char *where, gpuexec_barrier barrier) {
     gxi_slot *slot;
     unsigned i;
     GXI_CALL(gpuexec_barrier_destroy, GXI_CLEANS);
-    if (gxi_was_never_made(barrier.id, GXI_BARRIER)) return GPUEXEC_OK;
-    if (!(slot = gxi_find_barrier(call, barrier))) return gxi_failed_with();
-    for (i = 0; i < slot->is.barrier.info->count; i++) {
-        const gxi_slot *stream = gxi_capturing(slot->is.barrier.info->cu_contexts[i], 1);
+    if (gxi_was_never_created(barrier.id, GXI_BARRIER)) return GPUEXEC_OK;
+    if (!(slot = gxi_find_barrier(call, barrier))) return gxi_failed_result();
+    for (i = 0; i < slot->data.barrier.info->count; i++) {
+        const gxi_slot *stream = gxi_capturing_stream_in(slot->data.barrier.info->cu_contexts[i], 1);
         if (stream)
             return gxi_fail(call, GPUEXEC_CAPTURING, "end the capture first: gpuexec_capture_end",
                             "cannot destroy the barrier, which waits for device %d: its stream created at %s captures",
-                            slot->is.barrier.info->ordinals[i], gxi_place(stream->where));
+                            slot->data.barrier.info->ordinals[i], gxi_place_text(stream->where));
     }
-    return gxi_barrier_destroy(call, barrier.id);
+    return gxi_barrier_close(call, barrier.id);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -20427,13 +20427,13 @@ static void gxi_multi_drop(const gxi_call *call, gxi_multi_launch **kept) {
     gxi_multi_launch *const m = *kept;
     unsigned i;
     for (i = 0; m && i < m->count; i++)
-        if (m->parts[i].event && gxi_multi_lives(call, m->parts[i].context))
-            GXI_BESIDE(cuEventDestroy, (m->parts[i].event));
+        if (m->parts[i].event && gxi_multi_context_lives(call, m->parts[i].context))
+            GXI_TRY_TRACED(cuEventDestroy, (m->parts[i].event));
     gxi_free(m);
     *kept = NULL;
 }
 /* Before a context is closed: drops the launches that use it. */
-static gpuexec_result gxi_multi_forget(gxi_call *call, uint64_t context) {
+static gpuexec_result gxi_multi_drop_context(gxi_call *call, uint64_t context) {
     unsigned k, i;
     gxi_lock(&gxi_multi_mutex);
     for (k = 0; k < GXI_MULTI_KEPT; k++) {
@@ -20446,12 +20446,12 @@ static gpuexec_result gxi_multi_forget(gxi_call *call, uint64_t context) {
 }
 
 /* Formats the argument's name only on failure: four launches take 30 us, and formatting eight names would add one. */
-static gxi_slot *gxi_multi_get(gxi_call *call, uint64_t id, unsigned kind, const char *member, unsigned i) {
+static gxi_slot *gxi_multi_get_object(gxi_call *call, uint64_t id, unsigned kind, const char *member, unsigned i) {
     gxi_slot *slot = gxi_peek(id, kind);
-    char is[32];
+    char role[32];
     if (slot && !slot->borrowed) return slot;
-    snprintf(is, sizeof is, "launches[%u].%s", i, member);
-    return gxi_get(call, id, kind, is);
+    snprintf(role, sizeof role, "launches[%u].%s", i, member);
+    return gxi_get(call, id, kind, role);
 }
 
 /* The rules between devices `0` and i, after each part has passed its checks. */
@@ -20466,7 +20466,7 @@ static GXI_COLD gpuexec_result gxi_multi_compare(gxi_call *call, const gxi_multi
                                               "bytes of constants", "bytes of local memory",
                                               "threads per block at most", "as its PTX version",
                                               "as its binary version" };
-    const gxi_kernel *a = d[0].kernel->is.kernel.info, *b = d[i].kernel->is.kernel.info;
+    const gxi_kernel *a = d[0].kernel->data.kernel.info, *b = d[i].kernel->data.kernel.info;
     const gxi_slot *ma = gxi_peek(a->module, GXI_MODULE), *mb = gxi_peek(b->module, GXI_MODULE);
     char names[2][256] = { "", "" };
     int n[2], c[2], v[2][GXI_COMPARED];
@@ -20481,7 +20481,7 @@ static GXI_COLD gpuexec_result gxi_multi_compare(gxi_call *call, const gxi_multi
                         names[1]);
     for (k = 0; k < 2; k++) {
         const int device = d[k ? i : 0].device;
-        if (gxi_attribute(call, device, GXI_DEV_MULTIPROCESSOR_COUNT, &n[k]) || gxi_capability(call, device, &c[k]))
+        if (gxi_device_attribute(call, device, GXI_DEV_MULTIPROCESSOR_COUNT, &n[k]) || gxi_device_capability(call, device, &c[k]))
             return gxi_fail_cu(call, NULL, "cannot compare devices %d and %d", d[0].ordinal, d[i].ordinal);
     }
     if (n[0] != n[1] || c[0] != c[1])
@@ -20496,14 +20496,14 @@ static GXI_COLD gpuexec_result gxi_multi_compare(gxi_call *call, const gxi_multi
                         "the kernels are not the same code: device %d has \"%s\", but device %d has \"%s\"",
                         d[0].ordinal,
                         a->name, d[i].ordinal, b->name);
-    if (ma && mb && ma->is.module.info->image_hash && mb->is.module.info->image_hash &&
-        ma->is.module.info->image_hash != mb->is.module.info->image_hash)
+    if (ma && mb && ma->data.module.info->image_hash && mb->data.module.info->image_hash &&
+        ma->data.module.info->image_hash != mb->data.module.info->image_hash)
         return gxi_fail(call, GPUEXEC_BAD_LAUNCH, "load the same image on each device",
                         "the kernels are not the same code: \"%s\" on device %d is from %s, but on device %d it is "
-                        "from %s, and these images differ", a->name, d[0].ordinal, ma->is.module.info->name,
-                        d[i].ordinal, mb->is.module.info->name);
+                        "from %s, and these images differ", a->name, d[0].ordinal, ma->data.module.info->name,
+                        d[i].ordinal, mb->data.module.info->name);
     for (k = 0; k < 2; k++)
-        if (gxi_attributes(call, 0, d[k ? i : 0].kernel->is.kernel.native, same, GXI_COMPARED, v[k]))
+        if (gxi_query_attributes(call, 0, d[k ? i : 0].kernel->data.kernel.native, same, GXI_COMPARED, v[k]))
             return gxi_fail_cu(call, NULL, "cannot compare %s on devices %d and %d", a->title,
                                d[0].ordinal, d[i].ordinal);
     for (k = 0; k < GXI_COMPARED; k++)
@@ -20527,7 +20527,7 @@ static GXI_COLD gpuexec_result gxi_multi_compare(gxi_call *call, const gxi_multi
 /* The rules for a single part. */
 static GXI_COLD gpuexec_result gxi_multi_part_check(gxi_call *call, const gpuexec_device_launch *list,
                                                     const gxi_multi_device *d, unsigned i) {
-    const gxi_kernel *kernel = d[i].kernel->is.kernel.info;
+    const gxi_kernel *kernel = d[i].kernel->data.kernel.info;
     const gxi_slot *module = gxi_peek(kernel->module, GXI_MODULE);
     int cooperative;
     unsigned k;
@@ -20539,12 +20539,12 @@ static GXI_COLD gpuexec_result gxi_multi_part_check(gxi_call *call, const gpuexe
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "pass one launch for each device",
                         "launches[%u] is already on device %d; each device can have only one launch",
                         k, d[i].ordinal);
-    if (gxi_attribute(call, d[i].device, GXI_DEV_COOPERATIVE_LAUNCH, &cooperative))
+    if (gxi_device_attribute(call, d[i].device, GXI_DEV_COOPERATIVE_LAUNCH, &cooperative))
         return gxi_fail_device(call, d[i].ordinal);
     if (!cooperative)
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, NULL, "device %d does not support cooperative launches "
                         "(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH is 0)", d[i].ordinal);
-    if (module && module->is.module.info->device_launches)
+    if (module && module->data.module.info->device_launches)
         return gxi_fail(call, GPUEXEC_NOT_SUPPORTED, "put kernels that launch others into a separate image",
                         "%s on device %d is from an image with dynamic parallelism, "
                         "which a multi-device launch does not allow", kernel->title, d[i].ordinal);
@@ -20582,7 +20582,7 @@ static GXI_COLD gxi_multi_launch *gxi_multi_keep(gxi_call *call, unsigned count,
         return NULL;
     }
     memset(m, 0, bytes);
-    GXI_STORE(&gxi.hooks.context_ends[0], &gxi_multi_forget);
+    GXI_STORE(&gxi.hooks.before_close[0], &gxi_multi_drop_context);
     for (; m->count < count; m->count++, d++) {
         gxi_multi_part *const part = &m->parts[m->count];
         gxi_scope scope;
@@ -20606,22 +20606,22 @@ static GXI_COLD gxi_multi_launch *gxi_multi_keep(gxi_call *call, unsigned count,
 
 static GXI_NOINLINE int gxi_multi_record(gxi_call *call, const gxi_multi_launch *m, const gxi_multi_device *d,
                                          unsigned i) {
-    return GXI_TRY(cuEventRecord, (m->parts[i].event, d[i].stream->is.stream.native));
+    return GXI_TRY(cuEventRecord, (m->parts[i].event, d[i].stream->data.stream.native));
 }
 static GXI_NOINLINE int gxi_multi_wait(gxi_call *call, const gxi_multi_launch *m, const gxi_multi_device *d, unsigned i,
                                        unsigned other) {
     const gxi_slot *const stream = d[i].stream;
-    const int captured = gxi_captures(d[other].stream) != 0;
+    const int captured = gxi_capture_status_of(d[other].stream) != 0;
     int cu;
-    if (captured) gxi_joins(stream->id, 1);
-    cu = GXI_TRY(cuStreamWaitEvent, (stream->is.stream.native, m->parts[other].event, 0));
-    if (captured) gxi_joins(stream->id, -1);
+    if (captured) gxi_capture_join_count(stream->id, 1);
+    cu = GXI_TRY(cuStreamWaitEvent, (stream->data.stream.native, m->parts[other].event, 0));
+    if (captured) gxi_capture_join_count(stream->id, -1);
     return cu;
 }
 /* Makes every stream wait for all work enqueued so far on the others: a star around the first stream, which costs two
    waits across devices for each other stream. With two devices, both record first, which saves one of the two hops.
    Measured on H200s: see the README. */
-static int gxi_multi_meet(gxi_call *call, unsigned count, const gxi_multi_launch *m, const gxi_multi_device *d) {
+static int gxi_multi_synchronize(gxi_call *call, unsigned count, const gxi_multi_launch *m, const gxi_multi_device *d) {
     unsigned i;
     int cu = count == 2 ? gxi_multi_record(call, m, d, 0) : 0;
     for (i = 1; i < count && cu == 0; i++) {
@@ -20642,7 +20642,7 @@ typedef struct gxi_launch_params {               /* CUDA_LAUNCH_PARAMS */
 
 static GXI_COLD gpuexec_result gxi_multi_by_driver(gxi_call *call, unsigned count, const gxi_multi_device *d,
                                                    unsigned flags) {
-    gxi_launch_params params[GXI_MULTI_MOST];
+    gxi_launch_params params[GXI_MULTI_MAX_DEVICES];
     unsigned i;
     int can = 1;
     if (!GXI_HAS(cuLaunchCooperativeKernelMultiDevice))
@@ -20650,7 +20650,7 @@ static GXI_COLD gpuexec_result gxi_multi_by_driver(gxi_call *call, unsigned coun
                         "this driver (CUDA %d.%d) has no cuLaunchCooperativeKernelMultiDevice",
                         GXI_DOTTED(gxi.driver.version));
     for (i = 0; i < count; i++) {
-        if (gxi_attribute(call, d[i].device, GXI_DEV_COOPERATIVE_MULTI_DEVICE_LAUNCH, &can))
+        if (gxi_device_attribute(call, d[i].device, GXI_DEV_COOPERATIVE_MULTI_DEVICE_LAUNCH, &can))
             return gxi_fail_device(call, d[i].ordinal);
         if (!can)
             return gxi_fail(call, GPUEXEC_NOT_SUPPORTED,
@@ -20660,26 +20660,26 @@ static GXI_COLD gpuexec_result gxi_multi_by_driver(gxi_call *call, unsigned coun
                             d[i].ordinal);
         params[i].function = d[i].launch.params.function;
         params[i].dims = d[i].launch.params.dims;
-        params[i].stream = d[i].stream->is.stream.native;
+        params[i].stream = d[i].stream->data.stream.native;
         params[i].params = d[i].launch.params.params;
     }
     if (GXI_TRY(cuLaunchCooperativeKernelMultiDevice, (params, count, flags)) == 0) return GPUEXEC_OK;
     return gxi_fail_cu(call, "set gpuexec_multi_desc.way to 0", "cannot launch %s on %u devices",
-                                                            d[0].kernel->is.kernel.info->title, count);
+                                                            d[0].kernel->data.kernel.info->title, count);
 }
 
 /* Aborts the kernels already started: the rest of the launch will never arrive. */
-static GXI_COLD gpuexec_result gxi_multi_half(gxi_call *call, const gxi_multi_device *d, unsigned started,
-                                              const gpuexec_multi_desc *desc, const gxi_slot *barrier) {
+static GXI_COLD gpuexec_result gxi_multi_abort_started(gxi_call *call, const gxi_multi_device *d, unsigned started,
+                                                       const gpuexec_multi_desc *desc, const gxi_slot *barrier) {
     gxi_text t = { 0, 0, 0, 0 };
     gpuexec_result result;
     unsigned i;
     if (started && barrier)
-        gxi_barrier_leave(barrier->is.barrier.info, "a launch started only some of its kernels", call->where);
+        gxi_barrier_abort(barrier->data.barrier.info, "a launch started only some of its kernels", call->where);
     if (started && desc->abort_word) GXI_STORE(desc->abort_word, 1);
-    gxi_add(&t, "cannot launch %s on device %d", d[started].kernel->is.kernel.info->title,
+    gxi_add(&t, "cannot launch %s on device %d", d[started].kernel->data.kernel.info->title,
             d[started].ordinal);
-    if (started) gxi_add(&t, "; it had already started on device%s", gxi_s(started));
+    if (started) gxi_add(&t, "; it had already started on device%s", gxi_plural_s(started));
     for (i = 0; i < started; i++) gxi_add(&t, "%s%d", i ? ", " : " ", d[i].ordinal);
     if (started)
         gxi_add(&t, barrier || desc->abort_word ? ", and was aborted through the barrier"
@@ -20692,8 +20692,8 @@ static GXI_COLD gpuexec_result gxi_multi_half(gxi_call *call, const gxi_multi_de
 
 /* The device whose part of the barrier these bytes contain, as its index in the barrier, and the part's offset. -1 if
    they contain none, or also the part of `context` itself: a struct may have the parts of all devices. */
-static int gxi_part_in(const gxi_barrier *b, const struct CUctx_st *context, const unsigned char *bytes, unsigned size,
-                       unsigned *offset) {
+static int gxi_barrier_part_of(const gxi_barrier *b, const struct CUctx_st *context, const unsigned char *bytes, unsigned size,
+                               unsigned *offset) {
     unsigned at, k;
     int found = -1;
     for (at = 0; at + sizeof(gpuexec_ptr) <= size; at += sizeof(gpuexec_ptr)) {      /* addresses have this alignment */
@@ -20710,13 +20710,13 @@ static int gxi_part_in(const gxi_barrier *b, const struct CUctx_st *context, con
 }
 /* Finds another device's part of the barrier as an argument, or in a struct that lacks this device's part: the typical
    result of GPUEXEC_ARGS in a loop. */
-static int gxi_wrong_part(gxi_call *call, const gxi_barrier *b, const gpuexec_device_launch *one,
-                          const gxi_slot *kernel, const struct CUctx_st *context, unsigned i) {
-    const unsigned short *sizes = kernel->is.kernel.sizes ? kernel->is.kernel.sizes + 1 : one->args.sizes;
+static int gxi_barrier_find_wrong_part(gxi_call *call, const gxi_barrier *b, const gpuexec_device_launch *one,
+                                       const gxi_slot *kernel, const struct CUctx_st *context, unsigned i) {
+    const unsigned short *sizes = kernel->data.kernel.sizes ? kernel->data.kernel.sizes + 1 : one->args.sizes;
     unsigned argument, offset = 0;
     for (argument = 0; sizes && argument < one->args.count; argument++) {
         const unsigned char *value = (const unsigned char *)one->args.addresses[argument];
-        const int k = gxi_part_in(b, context, value, sizes[argument], &offset);
+        const int k = gxi_barrier_part_of(b, context, value, sizes[argument], &offset);
         char at[32] = "is";
         if (k < 0) continue;
         if (sizes[argument] > sizeof(gpuexec_ptr)) snprintf(at, sizeof at, "holds, at byte %u,", offset);
@@ -20724,7 +20724,7 @@ static int gxi_wrong_part(gxi_call *call, const gxi_barrier *b, const gpuexec_de
                  "pass the gpuexec_barrier_address of the launch's device; arguments that GPUEXEC_ARGS creates in a "
                  "loop are valid only during the same iteration: use gpuexec_params_args, or your own arrays",
                  "launches[%u]: argument %u (counted from 0) of %s %s device %d's part of the barrier", i,
-                 argument, kernel->is.kernel.info->title, at, b->ordinals[k]);
+                 argument, kernel->data.kernel.info->title, at, b->ordinals[k]);
         return 1;
     }
     return 0;
@@ -20735,31 +20735,31 @@ static gpuexec_result gxi_multi_begin_part(gxi_call *call, const gpuexec_device_
                                            const gxi_slot *barrier, int in_graph, gxi_multi_device *d) {
     const gxi_slot *context;
     gpuexec_result result;
-    char is[24];
-    if (!(d->kernel = gxi_multi_get(call, one->kernel.id, GXI_KERNEL, "kernel", i)) ||
-        !(d->stream = in_graph ? d->kernel : gxi_multi_get(call, one->stream.id, GXI_STREAM, "stream", i)))
-        return gxi_failed_with();
-    if (d->kernel->cu_context != d->stream->cu_context || !gxi_args_fit(d->kernel->is.kernel.sizes, &one->args)) {
-        snprintf(is, sizeof is, "launches[%u]: ", i);
-        call->subject = is;
+    char role[24];
+    if (!(d->kernel = gxi_multi_get_object(call, one->kernel.id, GXI_KERNEL, "kernel", i)) ||
+        !(d->stream = in_graph ? d->kernel : gxi_multi_get_object(call, one->stream.id, GXI_STREAM, "stream", i)))
+        return gxi_failed_result();
+    if (d->kernel->cu_context != d->stream->cu_context || !gxi_args_fit(d->kernel->data.kernel.sizes, &one->args)) {
+        snprintf(role, sizeof role, "launches[%u]: ", i);
+        call->subject = role;
         result = d->kernel->cu_context != d->stream->cu_context
             ? gxi_fail_contexts(call, "use a stream of the kernel's context", gxi_kernel_of(d->kernel)->title,
                                 d->kernel,
                                 "the stream", d->stream)
-            : gxi_fail_args(call, gxi_kernel_of(d->kernel)->title, d->kernel->is.kernel.sizes, &one->args);
+            : gxi_fail_args(call, gxi_kernel_of(d->kernel)->title, d->kernel->data.kernel.sizes, &one->args);
         call->subject = NULL;
         return result;
     }
-    if (barrier && gxi_wrong_part(call, barrier->is.barrier.info, one, d->kernel, d->stream->cu_context, i))
+    if (barrier && gxi_barrier_find_wrong_part(call, barrier->data.barrier.info, one, d->kernel, d->stream->cu_context, i))
         return GPUEXEC_BAD_PARAMETERS;
-    if (barrier && !gxi_barrier_has(barrier->is.barrier.info, d->stream->cu_context))
+    if (barrier && !gxi_barrier_has_context(barrier->data.barrier.info, d->stream->cu_context))
         return gxi_fail(call, GPUEXEC_WRONG_CONTEXT, "create the barrier over the contexts of the launch",
                         "launches[%u] is on device %d, whose context is not part of gpuexec_multi_desc.barrier", i,
                         gxi_ordinal_of(d->stream));
     context = gxi_peek(d->kernel->context, GXI_CONTEXT);
     d->ordinal = context ? gxi_context_of(context)->ordinal : -1;
     d->device = context ? gxi_context_of(context)->device : -1;
-    gxi_kept_of(&d->launch, d->kernel, &one->dims, &gxi_cooperative, &one->args);
+    gxi_kept_launch_init(&d->launch, d->kernel, &one->dims, &gxi_cooperative, &one->args);
     return GPUEXEC_OK;
 }
 /* The same launch, if it is kept; otherwise NULL. */
@@ -20783,7 +20783,7 @@ static int gxi_multi_join(gxi_call *call, unsigned count, const gxi_multi_launch
     unsigned i;
     int cu = 0;
     for (i = 0; i < count && cu == 0; i++) {
-        if (i == center || !gxi_captures(d[i].stream)) continue;
+        if (i == center || !gxi_capture_status_of(d[i].stream)) continue;
         cu = gxi_multi_record(call, m, d, i);
         if (cu == 0) cu = gxi_multi_wait(call, m, d, center, i);
     }
@@ -20809,7 +20809,7 @@ static GXI_COLD gpuexec_result gxi_multi_record_all(gxi_call *call, unsigned cou
                             "one: gpuexec_stream_wait_stream", "launches[%u].stream and launches[%u].stream are in "
                             "different captures", center, i);
     for (i = 0; i < count && desc->no_pre_sync; i++)
-        if (!gxi_captures(d[i].stream))
+        if (!gxi_capture_status_of(d[i].stream))
             return gxi_fail(call, GPUEXEC_CAPTURING, "make the stream wait for one that captures "
                             "(gpuexec_stream_wait_stream), or set gpuexec_multi_desc.no_pre_sync to 0: then it joins",
                             "launches[%u].stream captures, but launches[%u].stream has not joined the capture",
@@ -20828,13 +20828,13 @@ static gpuexec_result gxi_multi_per_device(gxi_call *call, unsigned count, const
                                            const gxi_multi_launch *m, const gpuexec_multi_desc *desc,
                                            const gxi_slot *barrier) {
     unsigned i;
-    if (!desc->no_pre_sync && gxi_multi_meet(call, count, m, d))
+    if (!desc->no_pre_sync && gxi_multi_synchronize(call, count, m, d))
         return gxi_fail_cu(call, NULL, "cannot make the streams of a multi-device launch wait for each other");
     for (i = 0; i < count; i++) {
-        gxi_note_launch(d[i].stream, d[i].launch.kernel.id, call->where);
-        if (gxi_launch_cu(call, &d[i].launch, d[i].stream)) return gxi_multi_half(call, d, i, desc, barrier);
+        gxi_stream_note_launch(d[i].stream, d[i].launch.kernel.id, call->where);
+        if (gxi_launch_cu(call, &d[i].launch, d[i].stream)) return gxi_multi_abort_started(call, d, i, desc, barrier);
     }
-    if (!desc->no_post_sync && gxi_multi_meet(call, count, m, d))
+    if (!desc->no_post_sync && gxi_multi_synchronize(call, count, m, d))
         return gxi_fail_cu(call, NULL,
                            "cannot make the streams of a multi-device launch wait for all of its kernels");
     return GPUEXEC_OK;
@@ -20845,8 +20845,8 @@ static gpuexec_result gxi_multi_launch_all(gxi_call *call, const gpuexec_device_
     gxi_multi_launch *m = gxi_multi_find(count, d);
     unsigned i = 0;
     if (!m && (gxi_multi_check(call, list, count, d) || !(m = gxi_multi_keep(call, count, d))))
-        return gxi_failed_with();
-    while (i < count && !gxi_captures(d[i].stream)) i++;
+        return gxi_failed_result();
+    while (i < count && !gxi_capture_status_of(d[i].stream)) i++;
     if (i < count) return gxi_multi_record_all(call, count, d, m, desc, i);
     if (desc->way == GPUEXEC_MULTI_DRIVER)
         return gxi_multi_by_driver(call, count, d, (desc->no_pre_sync ? 1u : 0u) | (desc->no_post_sync ? 2u : 0u));
@@ -20860,34 +20860,34 @@ static gpuexec_result gxi_multi_begin(gxi_call *call, const gpuexec_device_launc
     unsigned i;
     *barrier = NULL;
     if (gxi_check_desc(call, "gpuexec_multi_desc", desc->start_canary, desc->end_canary) || gxi_begin(call))
-        return gxi_failed_with();
-    if (!list || count < 1 || count > GXI_MULTI_MOST)
+        return gxi_failed_result();
+    if (!list || count < 1 || count > GXI_MULTI_MAX_DEVICES)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, NULL,
                         "%scount is %u; pass an array of 1 to %d launches, one for each device",
-                        list ? "" : "launches is NULL, but ", count, GXI_MULTI_MOST);
+                        list ? "" : "launches is NULL, but ", count, GXI_MULTI_MAX_DEVICES);
     if ((unsigned)desc->way > GPUEXEC_MULTI_PER_DEVICE)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "set it to 0",
                         "gpuexec_multi_desc.way is %d, which is not a gpuexec_multi_way", (int)desc->way);
     memset(d, 0, count * sizeof *d);
     if (desc->barrier.id) {
         if (!(*barrier = gxi_find_barrier(call, desc->barrier)) ||
-            gxi_barrier_broken(call, (*barrier)->is.barrier.info)) return gxi_failed_with();
-        if ((*barrier)->is.barrier.info->count != count)
+            gxi_barrier_fail_broken(call, (*barrier)->data.barrier.info)) return gxi_failed_result();
+        if ((*barrier)->data.barrier.info->count != count)
             return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "create a barrier for exactly the devices of the launch",
                             "gpuexec_multi_desc.barrier is over %u device%s, but the launch is on %u",
-                            (*barrier)->is.barrier.info->count, gxi_s((*barrier)->is.barrier.info->count), count);
+                            (*barrier)->data.barrier.info->count, gxi_plural_s((*barrier)->data.barrier.info->count), count);
     }
     for (i = 0; i < count; i++)
-        if (gxi_multi_begin_part(call, &list[i], i, *barrier, in_graph, &d[i])) return gxi_failed_with();
+        if (gxi_multi_begin_part(call, &list[i], i, *barrier, in_graph, &d[i])) return gxi_failed_result();
     return GPUEXEC_OK;
 }
-static gpuexec_result gxi_launch_multi(gxi_call *call, const gpuexec_device_launch *list, unsigned count,
-                                       const gpuexec_multi_desc *desc) {
-    gxi_multi_device d[GXI_MULTI_MOST];
+static gpuexec_result gxi_multi_launch_run(gxi_call *call, const gpuexec_device_launch *list, unsigned count,
+                                           const gpuexec_multi_desc *desc) {
+    gxi_multi_device d[GXI_MULTI_MAX_DEVICES];
     gpuexec_result result;
     gxi_slot *barrier;
     if (!desc) desc = &gxi_multi_defaults;
-    if (gxi_multi_begin(call, list, count, desc, 0, &barrier, d)) return gxi_failed_with();
+    if (gxi_multi_begin(call, list, count, desc, 0, &barrier, d)) return gxi_failed_result();
     gxi_lock(&gxi_multi_mutex);
     result = gxi_multi_launch_all(call, list, count, d, desc, barrier);
     gxi_unlock(&gxi_multi_mutex);
@@ -20898,55 +20898,55 @@ GPUEXEC_API gpuexec_result gpuexec_launch_multi_device_at(const char *where, con
     gpuexec_result result;
     unsigned i;
     GXI_CALL(gpuexec_launch_multi_device, GXI_WORKS);
-    result = gxi_launch_multi(call, list, count, desc);
+    result = gxi_multi_launch_run(call, list, count, desc);
     /* a count that was refused says nothing about the list */
-    for (i = 0; result && gxi_latched() && list && count <= GXI_MULTI_MOST && i < count; i++)
-        gxi_mark(list[i].stream.id);
+    for (i = 0; result && gxi_failure_latched() && list && count <= GXI_MULTI_MAX_DEVICES && i < count; i++)
+        gxi_stream_mark_refused(list[i].stream.id);
     return result;
 }
 /* gxi_graphs_mutex is held. All of its nodes are to be read at the next free or unload. */
-static GXI_COLD void gxi_read_again(gxi_recorded *r) {
-    if (r->is_body) gxi_node_changed(r, 0);
+static GXI_COLD void gxi_native_graph_unread_all(gxi_native_graph *r) {
+    if (r->is_body) gxi_native_graph_unread_node(r, 0);
     else {
-        gxi_graph_names_none(r);
+        gxi_native_graph_clear_refs(r);
         r->nread = r->changed = 0;
-        gxi_recorded_waits(r);
+        gxi_native_graph_list_unread(r);
     }
 }
 /* Removes the graph's last node, if it has that index. */
-static GXI_COLD void gxi_remove_last(const gxi_call *call, gpuexec_graph graph, unsigned index) {
+static GXI_COLD void gxi_graph_remove_last_node(const gxi_call *call, gpuexec_graph graph, unsigned index) {
     gxi_slot *g = gxi_peek(graph.id, GXI_GRAPH);
-    gxi_recorded *const r = g ? gxi_recorded_of(g) : NULL;
+    gxi_native_graph *const r = g ? gxi_native_graph_of(g) : NULL;
     if (!r || r->nnodes != (size_t)index + 1) return;
     gxi_lock(&gxi_graphs_mutex);
-    if (GXI_BESIDE(cuGraphDestroyNode, (r->nodes[index].native)) == 0) {
+    if (GXI_TRY_TRACED(cuGraphDestroyNode, (r->nodes[index].native)) == 0) {
         gxi_free(r->nodes[--r->nnodes].more);
-        gxi_read_again(r);                       /* another thread's free may have read the node meanwhile */
+        gxi_native_graph_unread_all(r);          /* another thread's free may have read the node meanwhile */
     }
     gxi_unlock(&gxi_graphs_mutex);
 }
 /* Adds the nodes; after a failure, removes those that it has added. */
 static gpuexec_node gxi_multi_add(gxi_call *call, gpuexec_graph graph, const gpuexec_device_launch *list,
                                   unsigned count, gpuexec_after after) {
-    gpuexec_node nodes[GXI_MULTI_MOST], last = { { 0 }, 0 };
+    gpuexec_node nodes[GXI_MULTI_MAX_DEVICES], last = { { 0 }, 0 };
     gpuexec_after all;
     unsigned made = 0;
     for (; made < count; made++) {
-        nodes[made] = gxi_add_kernel(call, graph, list[made].kernel, &list[made].dims, &gxi_cooperative,
-                                     &list[made].args, after);
+        nodes[made] = gxi_graph_add_kernel(call, graph, list[made].kernel, &list[made].dims, &gxi_cooperative,
+                                           &list[made].args, after);
         if (!gxi_peek(nodes[made].graph.id, GXI_GRAPH)) break;
     }
     all.nodes = nodes;
     all.count = count;
-    if (made == count) last = gxi_add_empty(call, graph, all);
+    if (made == count) last = gxi_graph_add_empty(call, graph, all);
     if (gxi_peek(last.graph.id, GXI_GRAPH)) return last;
-    while (made) gxi_remove_last(call, graph, nodes[--made].index);
+    while (made) gxi_graph_remove_last_node(call, graph, nodes[--made].index);
     return gxi_failed_node();
 }
 GPUEXEC_API gpuexec_node gpuexec_graph_add_multi_device_at(const char *where, gpuexec_graph graph,
                                                            const gpuexec_device_launch *list, unsigned count,
                                                            const gpuexec_multi_desc *desc, gpuexec_after after) {
-    gxi_multi_device d[GXI_MULTI_MOST];
+    gxi_multi_device d[GXI_MULTI_MAX_DEVICES];
     gxi_slot *barrier;
     GXI_CALL(gpuexec_graph_add_multi_device, GXI_MAKES);
     if (!desc) desc = &gxi_multi_defaults;
@@ -20965,7 +20965,7 @@ GPUEXEC_API gpuexec_node gpuexec_graph_add_multi_device_at(const char *where, gp
 #endif /* GPUEXEC_NO_MULTI */
 
 #if defined(GPUEXEC_NO_IPC) || !defined(__linux__)
-static int gxi_ipc_end(gxi_call *call, gxi_slot *old) {              /* for the row of a kind that is never created */
+static int gxi_ipc_destroy(gxi_call *call, gxi_slot *old) {          /* for the row of a kind that is never created */
     (void)call;
     (void)old;
     return 0;
@@ -21066,21 +21066,21 @@ static uint64_t gxi_ipc_process(void) {
     uint64_t mine[4], now = GXI_LOAD(&gxi.ipc.process);
     FILE *file = now ? NULL : fopen("/dev/urandom", "rb");
     if (now) return now;
-    mine[0] = (uint64_t)gxi_pid();
+    mine[0] = (uint64_t)gxi_process_id();
     mine[1] = (uint64_t)(uintptr_t)mine;         /* if there is no such file */
     mine[2] = gxi_thread_number();
     mine[3] = 0;
     if (file && fread(&mine[3], sizeof mine[3], 1, file) != 1) mine[3] = 0;
     if (file) fclose(file);
-    gxi_lock(&gxi_tables);
-    if (!gxi.ipc.process) GXI_STORE(&gxi.ipc.process, gxi_hash(mine, sizeof mine) | 1);
-    gxi_unlock(&gxi_tables);
+    gxi_lock(&gxi_tables_mutex);
+    if (!gxi.ipc.process) GXI_STORE(&gxi.ipc.process, gxi_hash_bytes(mine, sizeof mine) | 1);
+    gxi_unlock(&gxi_tables_mutex);
     return gxi.ipc.process;
 }
 
 static int gxi_ipc_uuid(gxi_call *call, const gxi_slot *context, unsigned char *uuid) {
     memset(uuid, 0, 16);
-    return GXI_HAS(cuDeviceGetUuid) ? GXI_BESIDE(cuDeviceGetUuid, (uuid, gxi_context_of(context)->device)) : 0;
+    return GXI_HAS(cuDeviceGetUuid) ? GXI_TRY_TRACED(cuDeviceGetUuid, (uuid, gxi_context_of(context)->device)) : 0;
 }
 static void gxi_ipc_write(gxi_call *call, const gxi_slot *context, unsigned kind, uint64_t bytes,
                           const gxi_ipc_handle *handle, gpuexec_ipc_object *out) {
@@ -21090,11 +21090,11 @@ static void gxi_ipc_write(gxi_call *call, const gxi_slot *context, unsigned kind
     o.version = GXI_IPC_VERSION;
     o.kind = kind;
     o.process = gxi_ipc_process();
-    o.pid = gxi_pid();
+    o.pid = gxi_process_id();
     o.bytes = bytes;
     gxi_ipc_uuid(call, context, o.uuid);
     o.handle = *handle;
-    o.hash = gxi_hash(&o, offsetof(gxi_ipc_object, hash));
+    o.hash = gxi_hash_bytes(&o, offsetof(gxi_ipc_object, hash));
     memcpy(out, &o, sizeof o);
 }
 /* Reads an object that must have that kind (0: any) and, unless its kind is any, belong to another process. */
@@ -21113,7 +21113,7 @@ static gpuexec_result gxi_ipc_read(gxi_call *call, const gpuexec_ipc_object *obj
     if (o->version != GXI_IPC_VERSION)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "use one version of gpuexec.h in all processes",
                         "the object has format %u, this gpuexec.h reads format %d", o->version, GXI_IPC_VERSION);
-    if (o->hash != gxi_hash(o, offsetof(gxi_ipc_object, hash)) || o->kind < 1 || o->kind > GPUEXEC_IPC_POOL_MEMORY)
+    if (o->hash != gxi_hash_bytes(o, offsetof(gxi_ipc_object, hash)) || o->kind < 1 || o->kind > GPUEXEC_IPC_POOL_MEMORY)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure, "the object's bytes were changed after its export: its "
                         "checksum is wrong");
     if (kind && o->kind != kind)
@@ -21138,14 +21138,14 @@ static gpuexec_result gxi_ipc_fail_import(gxi_call *call, const gxi_slot *contex
 /* --- memory, events, pools ---------------------------------------------------------------------------------------- */
 
 static gpuexec_result gxi_ipc_check_memory(gxi_call *call, gpuexec_ptr memory, gxi_range *range) {
-    if (gxi_check_release(call, memory, GPUEXEC_MEMORY_DEVICE, range)) return gxi_failed_with();
+    if (gxi_check_free(call, memory, GPUEXEC_MEMORY_DEVICE, range)) return gxi_failed_result();
     if (range->pooled == GXI_OF_GRAPH)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "export memory from gpuexec_alloc", "0x%llx was allocated in a "
-                        "capture, at %s: memory of a graph cannot be exported", memory, gxi_place(range->where));
+                        "capture, at %s: memory of a graph cannot be exported", memory, gxi_place_text(range->where));
     if (range->pooled == GXI_IMPORTED)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "let the process that allocated it export it to the third process",
                         "0x%llx was imported, at %s: only the process that allocated it can export it", memory,
-                        gxi_place(range->where));
+                        gxi_place_text(range->where));
     return GPUEXEC_OK;
 }
 GPUEXEC_API gpuexec_result gpuexec_ipc_export_at(const char *where, gpuexec_ptr memory, gpuexec_ipc_object *object) {
@@ -21157,12 +21157,12 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_export_at(const char *where, gpuexec_ptr 
     GXI_CALL(gpuexec_ipc_export, GXI_MAKES);
     memset(&range, 0, sizeof range);
     memset(&handle, 0, sizeof handle);
-    if (gxi_is_null(call, object, "object")) return gxi_failed_with();
+    if (gxi_is_null(call, object, "object")) return gxi_failed_result();
     memset(object, 0, sizeof *object);
     if (gxi_ipc_check_memory(call, memory, &range) ||
         !(context = gxi_get(call, range.context, GXI_CONTEXT, "the memory's context")) ||
         gxi_enter(call, context->cu_context, &scope))
-        return gxi_failed_with();
+        return gxi_failed_result();
     pooled = range.pooled == GXI_POOLED;
     cu = pooled ? GXI_TRY(cuMemPoolExportPointer, (&handle, memory)) : GXI_TRY(cuIpcGetMemHandle, (&handle, memory));
     if (cu == 0)
@@ -21171,7 +21171,7 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_export_at(const char *where, gpuexec_ptr 
     gxi_leave(&scope);
     return cu ? gxi_fail_cu(call, pooled ? "allocate it with gpuexec_alloc, or from a pool with "
                             "gpuexec_pool_desc.exportable: other pools' memory cannot be exported" : NULL,
-                            "cannot export the memory at 0x%llx (allocated at %s)", memory, gxi_place(range.where))
+                            "cannot export the memory at 0x%llx (allocated at %s)", memory, gxi_place_text(range.where))
               : GPUEXEC_OK;
 }
 /* Notes an import, with gxi_ipc_mutex held, so that no other thread imports the same memory meanwhile: the driver
@@ -21183,19 +21183,19 @@ static gpuexec_ptr gxi_ipc_note(gxi_call *call, gpuexec_ptr address, const gxi_i
     gxi_range range;
     size_t n = 0;
     const int again = gxi_range_find(address, &range) && range.lo == address,
-              known = !GXI_BESIDE(cuMemGetAddressRange, (&lo, &n, address)) && n && address - lo < n;
-    const uint64_t most = known ? n - (size_t)(address - lo) : UINT64_MAX - address;
-    if (!again && o->bytes && o->bytes <= most &&
+              known = !GXI_TRY_TRACED(cuMemGetAddressRange, (&lo, &n, address)) && n && address - lo < n;
+    const uint64_t limit = known ? n - (size_t)(address - lo) : UINT64_MAX - address;
+    if (!again && o->bytes && o->bytes <= limit &&
         gxi_range_add(address, o->bytes, context->id, call->where, GPUEXEC_MEMORY_DEVICE, pooled)) return address;
-    if (pooled != GXI_POOLED) GXI_BESIDE(cuIpcCloseMemHandle, (address));
-    else if (!again) GXI_BESIDE(cuMemFree, (address));
+    if (pooled != GXI_POOLED) GXI_TRY_TRACED(cuIpcCloseMemHandle, (address));
+    else if (!again) GXI_TRY_TRACED(cuMemFree, (address));
     if (again)
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "use that address", "this process has imported the memory already: it is "
-                 "at 0x%llx (imported at %s)", address, gxi_place(range.where));
-    else if (!o->bytes || o->bytes > most)
+                 "at 0x%llx (imported at %s)", address, gxi_place_text(range.where));
+    else if (!o->bytes || o->bytes > limit)
         gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "import objects of processes that you trust", "the object says that its "
                  "memory has %llu bytes, but the driver has imported %llu bytes", (unsigned long long)o->bytes,
-                 (unsigned long long)most);
+                 (unsigned long long)limit);
     else gxi_fail_memory(call, "record imported memory");
     return 0;
 }
@@ -21206,13 +21206,13 @@ GPUEXEC_API gpuexec_ptr gpuexec_ipc_import_at(const char *where, gpuexec_context
     const gxi_slot *slot;
     gxi_scope scope;
     GXI_CALL(gpuexec_ipc_import, GXI_MAKES);
-    if (gxi_ipc_read(call, object, GPUEXEC_IPC_MEMORY, &o) || !(slot = gxi_begin_in(call, context, &scope))) return 0;
+    if (gxi_ipc_read(call, object, GPUEXEC_IPC_MEMORY, &o) || !(slot = gxi_begin_in_context(call, context, &scope))) return 0;
     gxi_lock(&gxi_ipc_mutex);
     /* the handle is passed as a struct, which GXI_TRY cannot trace */
-    gxi_returned(call, "cuIpcOpenMemHandle",
-                 gxi.cu.cuIpcOpenMemHandle(&address, o.handle, GXI_IPC_MEM_LAZY_ENABLE_PEER_ACCESS), 2,
-                 GXI_NUMBER(&address), GXI_NUMBER(GXI_IPC_MEM_LAZY_ENABLE_PEER_ACCESS));
-    if (call->cu == 0 && !address) gxi_note(call, GXI_MADE_NOTHING);
+    gxi_call_record(call, "cuIpcOpenMemHandle",
+                    gxi.cu.cuIpcOpenMemHandle(&address, o.handle, GXI_IPC_MEM_LAZY_ENABLE_PEER_ACCESS), 2,
+                    GXI_NUMBER(&address), GXI_NUMBER(GXI_IPC_MEM_LAZY_ENABLE_PEER_ACCESS));
+    if (call->cu == 0 && !address) gxi_call_set_result(call, GXI_CREATED_NOTHING);
     if (call->cu) gxi_ipc_fail_import(call, slot, &o);
     else address = gxi_ipc_note(call, address, &o, slot, GXI_IMPORTED);
     gxi_unlock(&gxi_ipc_mutex);
@@ -21227,20 +21227,20 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_export_event_at(const char *where, gpuexe
     int cu;
     GXI_CALL(gpuexec_ipc_export_event, GXI_MAKES);
     memset(&handle, 0, sizeof handle);
-    if (gxi_is_null(call, object, "object")) return gxi_failed_with();
+    if (gxi_is_null(call, object, "object")) return gxi_failed_result();
     memset(object, 0, sizeof *object);
-    if (!(slot = gxi_begin_with_event(call, event, "the event"))) return gxi_failed_with();
+    if (!(slot = gxi_begin_with_event(call, event, "the event"))) return gxi_failed_result();
     if (slot->imported)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "let the process that created it export it to the third process",
                         "the event was imported, at %s: only the process that created it can export it",
-                        gxi_place(slot->where));
+                        gxi_place_text(slot->where));
     if (!slot->interprocess && !slot->adopted)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "create it with gpuexec_event_desc.interprocess",
-                        "the event cannot be exported: it was created for one process, at %s", gxi_place(slot->where));
+                        "the event cannot be exported: it was created for one process, at %s", gxi_place_text(slot->where));
     if (!(context = gxi_get(call, slot->context, GXI_CONTEXT, "the event's context")) ||
         gxi_enter(call, slot->cu_context, &scope))
-        return gxi_failed_with();
-    cu = GXI_TRY(cuIpcGetEventHandle, (&handle, slot->is.event.native));
+        return gxi_failed_result();
+    cu = GXI_TRY(cuIpcGetEventHandle, (&handle, slot->data.event.native));
     if (cu == 0) gxi_ipc_write(call, context, GPUEXEC_IPC_EVENT, 0, &handle, object);
     gxi_leave(&scope);
     return cu ? gxi_fail_cu(call, "export an event that this process created, with gpuexec_event_desc.interprocess "
@@ -21256,35 +21256,35 @@ GPUEXEC_API gpuexec_event gpuexec_ipc_import_event_at(const char *where, gpuexec
     gxi_scope scope;
     GXI_CALL(gpuexec_ipc_import_event, GXI_MAKES);
     if (gxi_ipc_read(call, object, GPUEXEC_IPC_EVENT, &o) == GPUEXEC_OK &&
-        (slot = gxi_begin_in(call, context, &scope)) != NULL) {
-        gxi_returned(call, "cuIpcOpenEventHandle", gxi.cu.cuIpcOpenEventHandle(&native, o.handle), 1,
-                     GXI_NUMBER(&native));
-        if (call->cu == 0 && !native) gxi_note(call, GXI_MADE_NOTHING);
+        (slot = gxi_begin_in_context(call, context, &scope)) != NULL) {
+        gxi_call_record(call, "cuIpcOpenEventHandle", gxi.cu.cuIpcOpenEventHandle(&native, o.handle), 1,
+                        GXI_NUMBER(&native));
+        if (call->cu == 0 && !native) gxi_call_set_result(call, GXI_CREATED_NOTHING);
         if (call->cu) gxi_ipc_fail_import(call, slot, &o);
-        else if (!(handle.id = gxi_event_new(call, slot, native, 0, 1))) GXI_BESIDE(cuEventDestroy, (native));
+        else if (!(handle.id = gxi_event_new(call, slot, native, 0, 1))) GXI_TRY_TRACED(cuEventDestroy, (native));
         else {
             gxi_slot *const e = gxi_peek(handle.id, GXI_EVENT);
             e->interprocess = e->imported = 1;
-            e->of.process = (uint32_t)o.process;
-            GXI_STORE(&e->is.event.recorded, 1); /* by its process */
+            e->word.process = (uint32_t)o.process;
+            GXI_STORE(&e->data.event.recorded, 1); /* by its process */
         }
         gxi_leave(&scope);
     }
-    handle.id = gxi_or_failed(handle.id, GXI_EVENT);
+    handle.id = gxi_id_or_failed(handle.id, GXI_EVENT);
     return handle;
 }
 static int gxi_ipc_export_pool(gxi_call *call, gpuexec_pool pool) {
     gxi_slot *slot;
     int fd = -1;
     if (!(slot = gxi_begin_with(call, pool.id, GXI_POOL, "the pool"))) return -1;
-    if (!slot->is.pool.native) {
+    if (!slot->data.pool.native) {
         gxi_fail(call, GPUEXEC_NOT_SUPPORTED, NULL, "the pool cannot be exported: its device has no memory pools");
         return -1;
     }
     if (GXI_TRY(cuMemPoolExportToShareableHandle,
-                (&fd, slot->is.pool.native, GXI_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0))) {
+                (&fd, slot->data.pool.native, GXI_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0))) {
         gxi_fail_cu(call, "create it with gpuexec_pool_desc.exportable", "cannot export the pool created at %s",
-                    gxi_place(slot->where));
+                    gxi_place_text(slot->where));
         return -1;
     }
     return fd;
@@ -21305,7 +21305,7 @@ GPUEXEC_API gpuexec_pool gpuexec_ipc_import_pool_at(const char *where, gpuexec_c
                         "cannot import a pool from file descriptor %d", fd);
         else handle.id = gxi_pool_new(call, slot, native, 0, 0);
     }
-    handle.id = gxi_or_failed(handle.id, GXI_POOL);
+    handle.id = gxi_id_or_failed(handle.id, GXI_POOL);
     return handle;
 }
 GPUEXEC_API gpuexec_ptr gpuexec_ipc_import_from_at(const char *where, gpuexec_pool pool,
@@ -21321,7 +21321,7 @@ GPUEXEC_API gpuexec_ptr gpuexec_ipc_import_from_at(const char *where, gpuexec_po
         gxi_enter(call, context->cu_context, &scope))
         return 0;
     gxi_lock(&gxi_ipc_mutex);
-    if (GXI_TRY_MAKE(address, cuMemPoolImportPointer, (&address, slot->is.pool.native, &o.handle))) {
+    if (GXI_TRY_MAKE(address, cuMemPoolImportPointer, (&address, slot->data.pool.native, &o.handle))) {
         gxi_ipc_fail_import(call, context, &o);
         address = 0;
     } else address = gxi_ipc_note(call, address, &o, context, GXI_POOLED);
@@ -21333,9 +21333,9 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_get_info_at(const char *where, const gpue
                                                    gpuexec_ipc_info *info) {
     gxi_ipc_object o;
     GXI_CALL(gpuexec_ipc_get_info, GXI_QUERIES);
-    if (gxi_is_null(call, info, "info")) return gxi_failed_with();
+    if (gxi_is_null(call, info, "info")) return gxi_failed_result();
     memset(info, 0, sizeof *info);
-    if (gxi_ipc_read(call, object, 0, &o)) return gxi_failed_with();
+    if (gxi_ipc_read(call, object, 0, &o)) return gxi_failed_result();
     info->kind = (gpuexec_ipc_kind)o.kind;
     info->bytes = (size_t)o.bytes;
     info->pid = (long)o.pid;
@@ -21351,11 +21351,11 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_get_info_at(const char *where, const gpue
 typedef struct gxi_ipc {
     int      fd;
     int      pidfd;                              /* of the process that greeted last; -1: not known (before Linux 6.5).
-                                                    Atomic, but closed only with gxi_tables held */
+                                                    Atomic, but closed only with gxi_tables_mutex held */
     long     pid;                                /* for texts; 0: not known */
     long     maker;                              /* the process, perhaps since forked, that may close it for both */
     int      foreign;                            /* the number belongs to another PID namespace */
-    uint32_t process;                            /* as in its objects; 0: not known. Guarded by gxi_tables */
+    uint32_t process;                            /* as in its objects; 0: not known. Guarded by gxi_tables_mutex */
     int      gone, bye;                          /* the connection has ended; the other process said so (atomic) */
     char     how[96];                            /* how the process ended, or "" */
 } gxi_ipc;
@@ -21369,25 +21369,25 @@ enum { GXI_SO_PASSPIDFD = 76, GXI_SCM_CREDENTIALS = 2, GXI_SCM_PIDFD = 4 };
 /* --- time-outs: one deadline for each call, which signals do not move --------------------------------------------- */
 
 static int64_t gxi_ipc_now(void) {               /* in milliseconds */
-    gxi_timespec now = { 0, 0 };
-    (void)gxi_clock(1 /* CLOCK_MONOTONIC */, &now);
+    gxi_clock_time now = { 0, 0 };
+    (void)gxi_clock_gettime(1 /* CLOCK_MONOTONIC */, &now);
     return (int64_t)now.seconds * 1000 + now.nanoseconds / 1000000;
 }
 /* -1: never */
 static int64_t gxi_ipc_deadline(int timeout_ms) { return timeout_ms < 0 ? -1 : gxi_ipc_now() + timeout_ms; }
-static int gxi_ipc_over(int64_t deadline) { return deadline >= 0 && gxi_ipc_now() >= deadline; }
-static int64_t gxi_ipc_sooner(int64_t deadline, int ms) {
+static int gxi_ipc_is_over(int64_t deadline) { return deadline >= 0 && gxi_ipc_now() >= deadline; }
+static int64_t gxi_ipc_earlier_deadline(int64_t deadline, int ms) {
     const int64_t other = gxi_ipc_now() + ms;
     return deadline >= 0 && deadline < other ? deadline : other;
 }
 /* Waits until one of the descriptors is ready. 0: none was until the deadline; -1: failed. */
-static int gxi_ipc_await(struct pollfd *ready, unsigned count, int64_t deadline) {
+static int gxi_ipc_poll(struct pollfd *ready, unsigned count, int64_t deadline) {
     for (;;) {
         const int64_t left = deadline < 0 ? -1 : deadline - gxi_ipc_now();
         const int n = poll(ready, count, deadline < 0 ? -1 : left < 0 ? 0 : left > 0x7FFFFFFF ? 0x7FFFFFFF
                                          : (int)left);
-        if (n > 0 || (n < 0 && errno != EINTR) || (n == 0 && gxi_ipc_over(deadline))) return n;
-        if (n < 0 && gxi_ipc_over(deadline)) deadline = 0;           /* a signal: one more look, without waiting */
+        if (n > 0 || (n < 0 && errno != EINTR) || (n == 0 && gxi_ipc_is_over(deadline))) return n;
+        if (n < 0 && gxi_ipc_is_over(deadline)) deadline = 0;        /* a signal: one more look, without waiting */
     }
 }
 static gpuexec_result gxi_ipc_fail_system(gxi_call *call, const char *what) {
@@ -21396,20 +21396,20 @@ static gpuexec_result gxi_ipc_fail_system(gxi_call *call, const char *what) {
 
 /* --- the other process ------------------------------------------------------------------------------------------- */
 
-static int gxi_ipc_process_ended(const gxi_ipc *c) {
+static int gxi_ipc_process_has_ended(const gxi_ipc *c) {
     struct pollfd process = { GXI_LOAD(&c->pidfd), POLLIN, 0 };
     return process.fd >= 0 && poll(&process, 1, 0) > 0;
 }
 /* Waits for the other process's messages or its end, which sets c->gone; 0: neither came; -1: failed. */
-static int gxi_ipc_await_peer(gxi_ipc *c, short events, int64_t deadline) {
+static int gxi_ipc_poll_peer(gxi_ipc *c, short events, int64_t deadline) {
     struct pollfd ready[2] = { { c->fd, events, 0 }, { GXI_LOAD(&c->pidfd), POLLIN, 0 } };
-    const int n = gxi_ipc_await(ready, 2, deadline);
+    const int n = gxi_ipc_poll(ready, 2, deadline);
     if (n > 0 && ready[1].revents) c->gone = 1;
     if (n > 0 && !events) c->gone = 1;           /* its end of the socket is closed */
     return n;
 }
 /* Whether the next thing to receive is that it closes its end. */
-static int gxi_ipc_says_bye(const gxi_ipc *c) {
+static int gxi_ipc_has_bye(const gxi_ipc *c) {
     gxi_ipc_wire next;
     return recv(c->fd, &next, sizeof next, MSG_PEEK | MSG_DONTWAIT) == (long)sizeof next && next.kind == GXI_IPC_BYE;
 }
@@ -21417,11 +21417,11 @@ static int gxi_ipc_says_bye(const gxi_ipc *c) {
    a word counts. */
 static int gxi_ipc_is_lost(const gxi_ipc *c) {
     struct pollfd socket_ends = { c->fd, 0, 0 };
-    if (GXI_LOAD(&c->pidfd) >= 0) return gxi_ipc_process_ended(c);
-    return !GXI_LOAD(&c->bye) && poll(&socket_ends, 1, 0) > 0 && !gxi_ipc_says_bye(c);
+    if (GXI_LOAD(&c->pidfd) >= 0) return gxi_ipc_process_has_ended(c);
+    return !GXI_LOAD(&c->bye) && poll(&socket_ends, 1, 0) > 0 && !gxi_ipc_has_bye(c);
 }
 /* How a process ended, as wait() returns it; -1: not known. Only for texts. */
-static int gxi_process_status(long pid) {
+static int gxi_process_exit_status(long pid) {
     char path[40], text[1024], state = 0;
     long threads = 0, status = -1;
     const char *p;
@@ -21445,12 +21445,12 @@ static int gxi_process_status(long pid) {
 }
 /* Finds out how the process ended. If the connection ended without a word, the process is ending: waits for that at
    most a second, and not beyond the deadline. */
-static void gxi_ipc_find_how(gxi_ipc *c, int64_t deadline) {
-    const int64_t end = gxi_ipc_sooner(deadline, 1000);
-    if (gxi_ipc_says_bye(c)) GXI_STORE(&c->bye, 1);
+static void gxi_ipc_find_exit_status(gxi_ipc *c, int64_t deadline) {
+    const int64_t end = gxi_ipc_earlier_deadline(deadline, 1000);
+    if (gxi_ipc_has_bye(c)) GXI_STORE(&c->bye, 1);
     while (!*c->how && !c->bye) {
-        const int ended = gxi_ipc_process_ended(c), over = gxi_ipc_over(end);
-        const int status = c->pid && !c->foreign && (ended || c->pidfd < 0) ? gxi_process_status(c->pid) : -1;
+        const int ended = gxi_ipc_process_has_ended(c), over = gxi_ipc_is_over(end);
+        const int status = c->pid && !c->foreign && (ended || c->pidfd < 0) ? gxi_process_exit_status(c->pid) : -1;
         if (status >= 0 && status & 0x7F)
             snprintf(c->how, sizeof c->how, "was ended by signal %d%s", status & 0x7F,
                      (status & 0x7F) == 9 ? " (SIGKILL)" : (status & 0x7F) == 11 ? " (SIGSEGV)"
@@ -21461,9 +21461,9 @@ static void gxi_ipc_find_how(gxi_ipc *c, int64_t deadline) {
         else (void)poll(NULL, 0, 5);
     }
 }
-static gpuexec_result gxi_ipc_fail_gone(gxi_call *call, gxi_ipc *c, int64_t deadline) {
+static gpuexec_result gxi_ipc_fail_lost(gxi_call *call, gxi_ipc *c, int64_t deadline) {
     char who[64] = "the other process";
-    gxi_ipc_find_how(c, deadline);
+    gxi_ipc_find_exit_status(c, deadline);
     if (c->pid) snprintf(who, sizeof who, "the other process, %ld%s,", c->pid,
                          c->foreign ? " in its PID namespace" : "");
     return gxi_fail(call, GPUEXEC_PEER_GONE, "let no stream and no thread wait for that process's events. If a stream "
@@ -21475,7 +21475,7 @@ static gpuexec_result gxi_ipc_fail_gone(gxi_call *call, gxi_ipc *c, int64_t dead
 /* --- messages ---------------------------------------------------------------------------------------------------- */
 
 /* Sends a message, with a file descriptor unless that is -1. */
-static gpuexec_result gxi_ipc_put(gxi_call *call, gxi_ipc *c, gxi_ipc_wire *wire, int fd, int64_t deadline) {
+static gpuexec_result gxi_ipc_send_wire(gxi_call *call, gxi_ipc *c, gxi_ipc_wire *wire, int fd, int64_t deadline) {
     union { struct cmsghdr header; char room[CMSG_SPACE(sizeof(int))]; } control;
     struct msghdr message;
     struct iovec bytes;
@@ -21498,22 +21498,22 @@ static gpuexec_result gxi_ipc_put(gxi_call *call, gxi_ipc *c, gxi_ipc_wire *wire
     while (!c->gone && sendmsg(c->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
         if (errno == EPIPE || errno == ECONNRESET) c->gone = 1;
         else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-            const int n = gxi_ipc_await_peer(c, POLLOUT, deadline);
+            const int n = gxi_ipc_poll_peer(c, POLLOUT, deadline);
             if (n == 0) return GPUEXEC_NOT_READY;
             if (n < 0) return gxi_ipc_fail_system(call, "wait until a message can be sent");
         } else if (errno != EINTR) return gxi_ipc_fail_system(call, "send a message");
     }
-    return c->gone ? gxi_ipc_fail_gone(call, c, deadline) : GPUEXEC_OK;
+    return c->gone ? gxi_ipc_fail_lost(call, c, deadline) : GPUEXEC_OK;
 }
 
-typedef struct gxi_ipc_came {                    /* what arrived */
+typedef struct gxi_ipc_message {                 /* what arrived */
     gxi_ipc_wire wire;
     long         bytes, pid;                     /* pid: from the kernel; 0: another PID namespace, -1: nothing came */
     int          fd, pidfd, count, flags;        /* the first of `count` descriptors; the others are closed */
-} gxi_ipc_came;
+} gxi_ipc_message;
 
 /* As recvmsg. */
-static long gxi_ipc_read_socket(int fd, gxi_ipc_came *came) {
+static long gxi_ipc_read_socket(int fd, gxi_ipc_message *came) {
     union { struct cmsghdr header; char room[256]; } control;
     struct cmsghdr *header;
     struct msghdr message;
@@ -21550,7 +21550,7 @@ static long gxi_ipc_read_socket(int fd, gxi_ipc_came *came) {
     return came->bytes;
 }
 /* Whether it is a message that this gpuexec.h may have sent. */
-static gpuexec_result gxi_ipc_check(gxi_call *call, const gxi_ipc_came *came) {
+static gpuexec_result gxi_ipc_check(gxi_call *call, const gxi_ipc_message *came) {
     static const char cure[] = "use one version of gpuexec.h in both processes, and send only with gpuexec_ipc_send";
     const gxi_ipc_wire *const wire = &came->wire;
     const int wanted = wire->kind == GPUEXEC_IPC_POOL;
@@ -21570,29 +21570,29 @@ static gpuexec_result gxi_ipc_check(gxi_call *call, const gxi_ipc_came *came) {
                         wire->kind < GXI_IPC_HELLO ? gxi_ipc_kinds[wire->kind] : "nothing", came->count,
                         came->flags & MSG_CTRUNC ? " or more" : "", wanted);
     if (wanted || wire->kind == GPUEXEC_IPC_NOTHING || wire->kind >= GXI_IPC_HELLO) return GPUEXEC_OK;
-    if (gxi_ipc_read(call, &wire->object, 0, &o)) return gxi_failed_with();
+    if (gxi_ipc_read(call, &wire->object, 0, &o)) return gxi_failed_result();
     return o.kind == wire->kind ? GPUEXEC_OK
         : gxi_fail(call, GPUEXEC_BAD_ARGUMENT, cure, "a message with %s arrived whose object is %s",
                    gxi_ipc_kinds[wire->kind], gxi_ipc_kinds[o.kind]);
 }
 /* The other process is the one that sent this, as the kernel says. */
-static void gxi_ipc_greeted(gxi_ipc *c, gxi_ipc_came *came) {
+static void gxi_ipc_set_process(gxi_ipc *c, gxi_ipc_message *came) {
     const int old = c->pidfd;
     c->foreign = came->pid <= 0;
     c->pid = came->pid > 0 ? came->pid : (long)came->wire.value;
-    gxi_lock(&gxi_tables);
+    gxi_lock(&gxi_tables_mutex);
     memcpy(&c->process, &came->wire.object, sizeof c->process);
     if (came->pidfd >= 0) {
         GXI_STORE(&c->pidfd, came->pidfd);
         came->pidfd = old;                       /* to be closed */
     }
     if (came->pidfd >= 0) close(came->pidfd);
-    gxi_unlock(&gxi_tables);
+    gxi_unlock(&gxi_tables_mutex);
     came->pidfd = -1;
 }
 /* Reads what has arrived. 1: a message, in *came; 2: one that was only for the connection; 0: nothing, or its end; -1:
    failed. Closes each descriptor that it does not return. */
-static int gxi_ipc_take(gxi_call *call, gxi_ipc *c, gxi_ipc_came *came) {
+static int gxi_ipc_receive(gxi_call *call, gxi_ipc *c, gxi_ipc_message *came) {
     gpuexec_result result;
     const long n = gxi_ipc_read_socket(c->fd, came);
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return 0;
@@ -21606,7 +21606,7 @@ static int gxi_ipc_take(gxi_call *call, gxi_ipc *c, gxi_ipc_came *came) {
     }
     result = gxi_ipc_check(call, came);
     came->wire.label[sizeof came->wire.label - 1] = 0;
-    if (!result && came->wire.kind == GXI_IPC_HELLO) gxi_ipc_greeted(c, came);
+    if (!result && came->wire.kind == GXI_IPC_HELLO) gxi_ipc_set_process(c, came);
     if (!result && came->wire.kind == GXI_IPC_BYE) {
         GXI_STORE(&c->bye, 1);
         c->gone = 1;
@@ -21621,9 +21621,9 @@ static gpuexec_result gxi_ipc_greet(gxi_call *call, gxi_ipc *c) {
     gxi_ipc_wire wire;
     memset(&wire, 0, sizeof wire);
     wire.kind = GXI_IPC_HELLO;
-    wire.value = (uint64_t)gxi_pid();
+    wire.value = (uint64_t)gxi_process_id();
     memcpy(&wire.object, &process, sizeof process);
-    result = gxi_ipc_put(call, c, &wire, -1, 0);
+    result = gxi_ipc_send_wire(call, c, &wire, -1, 0);
     return result != GPUEXEC_NOT_READY ? result
         : gxi_fail(call, GPUEXEC_FILE_ERROR, "make the connection of a new socket",
                    "file descriptor %d is full of messages that the other process has not read", c->fd);
@@ -21643,38 +21643,38 @@ struct gxi_ipc_wait {                            /* the last wait of a stream fo
 typedef struct gxi_ipc_wait gxi_ipc_wait;
 
 /* After a stream began to wait. If the event is not reached yet, notes the wait: gxi_ipc_find_stuck needs it. */
-static void gxi_ipc_waits(gxi_call *call, const gxi_slot *stream, const gxi_slot *event) {
-    struct CUstream_st *const native = stream->is.stream.native;
+static void gxi_ipc_note_wait(gxi_call *call, const gxi_slot *stream, const gxi_slot *event) {
+    struct CUstream_st *const native = stream->data.stream.native;
     struct CUctx_st *popped;
     gxi_ipc_wait *w, made;
-    GXI_RELAXED {
-        if (GXI_BESIDE(cuEventQuery, (event->is.event.native)) == GXI_CU_NOT_READY &&
-            !GXI_BESIDE(cuCtxPushCurrent, (stream->cu_context))) {
+    GXI_IN_RELAXED_MODE {
+        if (GXI_TRY_TRACED(cuEventQuery, (event->data.event.native)) == GXI_CU_NOT_READY &&
+            !GXI_TRY_TRACED(cuCtxPushCurrent, (stream->cu_context))) {
             memset(&made, 0, sizeof made);
             gxi_lock(&gxi_ipc_mutex);
             /* this stream's, unless each thread has a separate one; or one that has ended */
             for (w = gxi.ipc.waits; w; w = w->next)
                 if (w->context == stream->context &&
-                    ((w->stream == native && w->process == event->of.process && stream->legacy != 2) ||
-                     !GXI_BESIDE(cuEventQuery, (w->passed)))) break;
-            if (!w && !GXI_BESIDE(cuEventCreate, (&made.passed, GXI_EVENT_DISABLE_TIMING)) && made.passed) {
+                    ((w->stream == native && w->process == event->word.process && stream->legacy != 2) ||
+                     !GXI_TRY_TRACED(cuEventQuery, (w->passed)))) break;
+            if (!w && !GXI_TRY_TRACED(cuEventCreate, (&made.passed, GXI_EVENT_DISABLE_TIMING)) && made.passed) {
                 if ((w = (gxi_ipc_wait *)gxi_realloc(NULL, sizeof *w)) != NULL) {
                     *w = made;
                     w->context = stream->context;
                     w->next = gxi.ipc.waits;
                     gxi.ipc.waits = w;
-                } else GXI_BESIDE(cuEventDestroy, (made.passed));
+                } else GXI_TRY_TRACED(cuEventDestroy, (made.passed));
             }
             if (w) {
                 w->stream = native;
-                w->process = event->of.process;
-                gxi_lock(&gxi_tables);
-                w->where = gxi_keep_held(call->where);
-                gxi_unlock(&gxi_tables);
-                GXI_BESIDE(cuEventRecord, (w->passed, native));
+                w->process = event->word.process;
+                gxi_lock(&gxi_tables_mutex);
+                w->where = gxi_place_copy_locked(call->where);
+                gxi_unlock(&gxi_tables_mutex);
+                GXI_TRY_TRACED(cuEventRecord, (w->passed, native));
             }
             gxi_unlock(&gxi_ipc_mutex);
-            GXI_BESIDE(cuCtxPopCurrent, (&popped));
+            GXI_TRY_TRACED(cuCtxPopCurrent, (&popped));
         }
     }
 }
@@ -21684,40 +21684,40 @@ static int gxi_ipc_has_lost(uint32_t process) {
     int lost[2] = { 0, 0 }, live[2] = { 0, 0 };  /* of all; of that process */
     const gxi_slot *slot;
     unsigned i;
-    gxi_lock(&gxi_tables);
+    gxi_lock(&gxi_tables_mutex);
     for (i = 0; i < GXI_LOST_KEPT && i < gxi.ipc.nlost; i++) {
         lost[0] = 1;
         lost[1] |= gxi.ipc.lost[i] == process;
     }
-    for (slot = gxi_first_held(&gxi.objects.first[GXI_IPC]); slot; slot = gxi_next_held(slot)) {
-        const gxi_ipc *const c = slot->is.ipc.info;
+    for (slot = gxi_first_locked(&gxi.objects.first[GXI_IPC]); slot; slot = gxi_next_locked(slot)) {
+        const gxi_ipc *const c = slot->data.ipc.info;
         int *const count = gxi_ipc_is_lost(c) ? lost : live;
         count[0] = 1;
         count[1] |= c->process == process;
     }
-    gxi_unlock(&gxi_tables);
+    gxi_unlock(&gxi_tables_mutex);
     i = process && (lost[1] || live[1]);
     return lost[i] && !live[i];
 }
 /* The place where a stream on the context's device began a wait that has not ended, or NULL. *lost: whether that is for
    a process that has ended. Forgets the waits in contexts that are gone, and those in this one that have ended. */
-static const char *gxi_ipc_waiting(const gxi_call *call, const gxi_slot *context, int *lost) {
+static const char *gxi_ipc_find_wait(const gxi_call *call, const gxi_slot *context, int *lost) {
     gxi_ipc_wait **at = &gxi.ipc.waits, *w;
     const char *where = NULL;
     *lost = 0;
-    GXI_RELAXED {
+    GXI_IN_RELAXED_MODE {
         gxi_lock(&gxi_ipc_mutex);
         while ((w = *at) != NULL) {
             const gxi_slot *const owner = gxi_peek(w->context, GXI_CONTEXT);
             const int gone = !owner || gxi_context_is_gone(call, owner),
-                      waits = !gone && GXI_BESIDE(cuEventQuery, (w->passed)) == GXI_CU_NOT_READY;
+                      waits = !gone && GXI_TRY_TRACED(cuEventQuery, (w->passed)) == GXI_CU_NOT_READY;
             if (waits && !*lost && gxi_context_of(owner)->device == gxi_context_of(context)->device) {
-                where = gxi_place(w->where);
+                where = gxi_place_text(w->where);
                 *lost = gxi_ipc_has_lost(w->process);
             }
             if (!gone && (waits || w->context != context->id)) at = &w->next;
             else {
-                if (!gone) GXI_BESIDE(cuEventDestroy, (w->passed));
+                if (!gone) GXI_TRY_TRACED(cuEventDestroy, (w->passed));
                 *at = w->next;
                 gxi_free(w);
             }
@@ -21738,15 +21738,15 @@ static gpuexec_result gxi_ipc_find_stuck(gxi_call *call, const gxi_slot *context
     int64_t end = -1;
     int over = where != NULL, lost = over;
     while (!over || !lost) {
-        over = gxi_ipc_over(end);                /* before the last look */
-        if (!(where = gxi_ipc_waiting(call, context, &lost))) return GPUEXEC_OK;
+        over = gxi_ipc_is_over(end);             /* before the last look */
+        if (!(where = gxi_ipc_find_wait(call, context, &lost))) return GPUEXEC_OK;
         if (!lost) end = -1;
         else if (end < 0) end = gxi_ipc_deadline(GRACE);
         if (!over || !lost) (void)poll(NULL, 0, 1);
     }
-    for (other = gxi_first(&gxi.objects.first[GXI_CONTEXT]); other; other = gxi_after(other))
+    for (other = gxi_first_child(&gxi.objects.first[GXI_CONTEXT]); other; other = gxi_next_child(other))
         if (gxi_context_of(other)->device == info->device) GXI_STORE(&gxi_context_of(other)->stuck, where);
-    gxi_ipc_waiting(call, context, &lost);       /* forgets them */
+    gxi_ipc_find_wait(call, context, &lost);     /* forgets them */
     return gxi_fail(call, GPUEXEC_PEER_GONE, "wait with gpuexec_ipc_wait before you enqueue work that depends on a "
                     "process that may be killed", "closing the context: a stream on device %d waits for an event of a "
                     "process that has ended, since %s, and will wait forever: the context and what it owns are left to "
@@ -21769,48 +21769,48 @@ static gpuexec_ipc gxi_ipc_new(gxi_call *call, int fd) {
         memset(&made, 0, sizeof made);
         c->fd = fd;
         c->pidfd = -1;
-        c->maker = gxi_pid();
+        c->maker = gxi_process_id();
         /* also on this end: then the kernel attaches them to what it sends, even if the other end is not used yet */
         (void)setsockopt(fd, SOL_SOCKET, GXI_SO_PASSCRED, &yes, sizeof yes);
         (void)setsockopt(fd, SOL_SOCKET, GXI_SO_PASSPIDFD, &yes, sizeof yes);
-        made.is.ipc.info = c;
+        made.data.ipc.info = c;
         if (gxi_ipc_greet(call, c) == GPUEXEC_OK) handle.id = gxi_new(call, GXI_IPC, &made,
                                                                       &gxi.objects.first[GXI_IPC]);
     }
     if (!handle.id) gxi_free(c);
     else {
-        GXI_STORE(&gxi.hooks.waits_for_others, &gxi_ipc_waits);
+        GXI_STORE(&gxi.hooks.waits_for_others, &gxi_ipc_note_wait);
         GXI_STORE(&gxi.hooks.find_stuck, &gxi_ipc_find_stuck);
     }
-    handle.id = gxi_or_failed(handle.id, GXI_IPC);
+    handle.id = gxi_id_or_failed(handle.id, GXI_IPC);
     return handle;
 }
 /* The same; closes the socket if it fails. named: the kernel knows who made the other end, for texts until that one
    greets. */
-static gpuexec_ipc gxi_ipc_own(gxi_call *call, int fd, int named) {
+static gpuexec_ipc gxi_ipc_new_owning(gxi_call *call, int fd, int named) {
     const gpuexec_ipc handle = gxi_ipc_new(call, fd);
     int who[3] = { 0, 0, 0 };
     socklen_t size = sizeof who;
     if (!gpuexec_ok(handle)) close(fd);
     else if (named && getsockopt(fd, SOL_SOCKET, GXI_SO_PEERCRED, who, &size) == 0)
-        gxi_peek(handle.id, GXI_IPC)->is.ipc.info->pid = who[0];
+        gxi_peek(handle.id, GXI_IPC)->data.ipc.info->pid = who[0];
     return handle;
 }
-static int gxi_ipc_end(gxi_call *call, gxi_slot *old) {
-    gxi_ipc *const c = old->is.ipc.info;
+static int gxi_ipc_destroy(gxi_call *call, gxi_slot *old) {
+    gxi_ipc *const c = old->data.ipc.info;
     gxi_ipc_wire wire;
     (void)call;
     if (gxi_ipc_is_lost(c)) {
-        gxi_lock(&gxi_tables);
+        gxi_lock(&gxi_tables_mutex);
         gxi.ipc.lost[gxi.ipc.nlost++ % GXI_LOST_KEPT] = c->process;
-        gxi_unlock(&gxi_tables);
+        gxi_unlock(&gxi_tables_mutex);
     }
     memset(&wire, 0, sizeof wire);
     memcpy(wire.magic, gxi_ipc_magic, sizeof wire.magic);
     wire.version = GXI_IPC_VERSION;
     wire.kind = GXI_IPC_BYE;
     /* a forked child closes only its copy of the socket */
-    if (c->maker == gxi_pid()) (void)send(c->fd, &wire, sizeof wire, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (c->maker == gxi_process_id()) (void)send(c->fd, &wire, sizeof wire, MSG_NOSIGNAL | MSG_DONTWAIT);
     close(c->fd);
     if (c->pidfd >= 0) close(c->pidfd);
     gxi_free(c);
@@ -21818,21 +21818,21 @@ static int gxi_ipc_end(gxi_call *call, gxi_slot *old) {
 }
 static gxi_ipc *gxi_find_ipc(gxi_call *call, gpuexec_ipc connection) {
     const gxi_slot *slot = gxi_get(call, connection.id, GXI_IPC, "the connection");
-    return slot ? slot->is.ipc.info : NULL;
+    return slot ? slot->data.ipc.info : NULL;
 }
 GPUEXEC_API gpuexec_ipc gpuexec_ipc_pair_at(const char *where, int *child_fd) {
     gpuexec_ipc handle = { 0 };
-    int ends[2];
+    int fds[2];
     GXI_CALL(gpuexec_ipc_pair, GXI_MAKES);
     if (gxi_is_null(call, child_fd, "child_fd")) handle.id = gxi_failed_id(GXI_IPC);
-    else if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) {
+    else if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds)) {
         gxi_ipc_fail_system(call, "create a pair of sockets");
         handle.id = gxi_failed_id(GXI_IPC);
     } else {
-        (void)fcntl(ends[1], F_SETFD, 0);
-        handle = gxi_ipc_own(call, ends[0], 0);
-        if (gpuexec_ok(handle)) *child_fd = ends[1];
-        else close(ends[1]);
+        (void)fcntl(fds[1], F_SETFD, 0);
+        handle = gxi_ipc_new_owning(call, fds[0], 0);
+        if (gpuexec_ok(handle)) *child_fd = fds[1];
+        else close(fds[1]);
     }
     return handle;
 }
@@ -21869,7 +21869,7 @@ static int gxi_ipc_accept(gxi_call *call, int fd, const char *name, int timeout_
     struct pollfd ready = { fd, POLLIN, 0 };
     int other, n;
     do {
-        n = gxi_ipc_await(&ready, 1, deadline);
+        n = gxi_ipc_poll(&ready, 1, deadline);
         other = n > 0 ? accept(fd, NULL, NULL) : -1;
         if (other >= 0 && gxi_ipc_is_ours(other)) return other;
         if (other >= 0) close(other);
@@ -21879,7 +21879,7 @@ static int gxi_ipc_accept(gxi_call *call, int fd, const char *name, int timeout_
                      strerror(errno));
             return -1;
         }
-    } while (n && !gxi_ipc_over(deadline));
+    } while (n && !gxi_ipc_is_over(deadline));
     gxi_fail(call, GPUEXEC_FILE_ERROR, NULL, "no process connected to \"%s\" within %d ms", name, timeout_ms);
     return -1;
 }
@@ -21902,7 +21902,7 @@ GPUEXEC_API gpuexec_ipc gpuexec_ipc_listen_at(const char *where, const char *nam
     }
     if (other >= 0) {
         (void)fcntl(other, F_SETFD, FD_CLOEXEC);
-        return gxi_ipc_own(call, other, 1);
+        return gxi_ipc_new_owning(call, other, 1);
     }
     handle.id = gxi_failed_id(GXI_IPC);
     return handle;
@@ -21918,8 +21918,8 @@ GPUEXEC_API gpuexec_ipc gpuexec_ipc_connect_at(const char *where, const char *na
         /* no process listens yet; EAGAIN: others have connected and are not accepted yet */
         while ((failed = connect(fd, (struct sockaddr *)(void *)&address, size) ? errno : 0) != 0 &&
                (failed == ENOENT || failed == ECONNREFUSED || failed == EAGAIN || failed == EINTR) &&
-               !gxi_ipc_over(deadline))
-            (void)gxi_ipc_await(NULL, 0, gxi_ipc_sooner(deadline, 5));
+               !gxi_ipc_is_over(deadline))
+            (void)gxi_ipc_poll(NULL, 0, gxi_ipc_earlier_deadline(deadline, 5));
         if (failed)
             gxi_fail(call, GPUEXEC_FILE_ERROR, "check that the other process calls gpuexec_ipc_listen with this name",
                      "cannot connect to \"%s\" within %d ms: %s", name, timeout_ms,
@@ -21928,7 +21928,7 @@ GPUEXEC_API gpuexec_ipc gpuexec_ipc_connect_at(const char *where, const char *na
             failed = 1;
             gxi_fail(call, GPUEXEC_FILE_ERROR, "use another name", "a process of another user listens at \"%s\"", name);
         }
-        if (!failed) return gxi_ipc_own(call, fd, 1);
+        if (!failed) return gxi_ipc_new_owning(call, fd, 1);
         close(fd);
     }
     handle.id = gxi_failed_id(GXI_IPC);
@@ -21939,18 +21939,18 @@ static gpuexec_result gxi_ipc_send(gxi_call *call, gpuexec_ipc connection, const
     gxi_ipc *const c = gxi_find_ipc(call, connection);
     gxi_ipc_object o;
     gxi_ipc_wire wire;
-    if (!c) return gxi_failed_with();
+    if (!c) return gxi_failed_result();
     if (!label) label = "";
     memset(&wire, 0, sizeof wire);
     if (strlen(label) >= sizeof wire.label)
         return gxi_fail(call, GPUEXEC_BAD_ARGUMENT, "use a shorter label", "the label has %lu bytes; at most %d fit",
                         (unsigned long)strlen(label), (int)sizeof wire.label - 1);
-    if (object && gxi_ipc_read(call, object, 0, &o)) return gxi_failed_with();
+    if (object && gxi_ipc_read(call, object, 0, &o)) return gxi_failed_result();
     if (object) wire.object = *object;
     wire.kind = fd >= 0 ? (uint32_t)GPUEXEC_IPC_POOL : object ? o.kind : (uint32_t)GPUEXEC_IPC_NOTHING;
     wire.value = value;
     memcpy(wire.label, label, strlen(label));
-    return gxi_ipc_put(call, c, &wire, fd, gxi_ipc_deadline(timeout_ms));
+    return gxi_ipc_send_wire(call, c, &wire, fd, gxi_ipc_deadline(timeout_ms));
 }
 GPUEXEC_API gpuexec_result gpuexec_ipc_send_at(const char *where, gpuexec_ipc connection, const char *label,
                                                unsigned long long value, const gpuexec_ipc_object *object,
@@ -21963,7 +21963,7 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_send_pool_at(const char *where, gpuexec_i
     gpuexec_result result;
     int fd;
     GXI_CALL(gpuexec_ipc_send_pool, GXI_QUERIES);
-    if ((fd = gxi_ipc_export_pool(call, pool)) < 0) return gxi_failed_with();
+    if ((fd = gxi_ipc_export_pool(call, pool)) < 0) return gxi_failed_result();
     result = gxi_ipc_send(call, connection, label, value, NULL, fd, timeout_ms);
     close(fd);
     return result;
@@ -21972,22 +21972,22 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_receive_at(const char *where, gpuexec_ipc
                                                   gpuexec_ipc_message *message, int timeout_ms) {
     const int64_t deadline = gxi_ipc_deadline(timeout_ms);
     enum { MOST = 8 };                           /* greetings that it reads after the deadline */
-    gxi_ipc_came came;
+    gxi_ipc_message came;
     gxi_ipc *c;
     int taken, n = 1, late = 0;
     GXI_CALL(gpuexec_ipc_receive, GXI_QUERIES);
-    if (gxi_is_null(call, message, "message")) return gxi_failed_with();
+    if (gxi_is_null(call, message, "message")) return gxi_failed_result();
     memset(message, 0, sizeof *message);
     message->fd = -1;
-    if (!(c = gxi_find_ipc(call, connection))) return gxi_failed_with();
+    if (!(c = gxi_find_ipc(call, connection))) return gxi_failed_result();
     for (;;) {
         const int gone = c->gone;                /* before the look for its last messages */
-        if ((taken = gxi_ipc_take(call, c, &came)) < 0) return gxi_failed_with();
+        if ((taken = gxi_ipc_receive(call, c, &came)) < 0) return gxi_failed_result();
         if (taken == 1) break;
-        if (gone && (!taken || (gxi_ipc_over(deadline) && ++late == MOST))) return gxi_ipc_fail_gone(call, c, deadline);
+        if (gone && (!taken || (gxi_ipc_is_over(deadline) && ++late == MOST))) return gxi_ipc_fail_lost(call, c, deadline);
         if (c->gone) continue;
-        if (n == 0 || (late < MOST && gxi_ipc_over(deadline) && ++late == MOST)) return GPUEXEC_NOT_READY;
-        if ((n = gxi_ipc_await_peer(c, POLLIN, deadline)) < 0) return gxi_ipc_fail_system(call, "wait for a message");
+        if (n == 0 || (late < MOST && gxi_ipc_is_over(deadline) && ++late == MOST)) return GPUEXEC_NOT_READY;
+        if ((n = gxi_ipc_poll_peer(c, POLLIN, deadline)) < 0) return gxi_ipc_fail_system(call, "wait for a message");
     }
     message->kind = (gpuexec_ipc_kind)came.wire.kind;
     message->value = came.wire.value;
@@ -22005,30 +22005,30 @@ GPUEXEC_API gpuexec_result gpuexec_ipc_wait_at(const char *where, gpuexec_ipc co
     int i, cu = 0, over = 0, pause = FIRST;
     GXI_CALL(gpuexec_ipc_wait, GXI_WAITS);
     if (!(c = gxi_find_ipc(call, connection)) || !(slot = gxi_begin_with_event(call, event, "the event")) ||
-        gxi_event_refused(call, slot, "the event") || gxi_event_captured(call, slot, "the event"))
-        return gxi_take();
+        gxi_check_event_record(call, slot, "the event") || gxi_check_not_captured(call, slot, "the event"))
+        return gxi_take_error();
     for (i = 0; ; i++) {
-        GXI_RELAXED cu = GXI_TRY(cuEventQuery, (slot->is.event.native));
+        GXI_IN_RELAXED_MODE cu = GXI_TRY(cuEventQuery, (slot->data.event.native));
         if (cu != GXI_CU_NOT_READY || c->gone || over) break;
         if (i < SPINS) continue;
-        over = gxi_ipc_over(deadline);           /* before the last query */
+        over = gxi_ipc_is_over(deadline);        /* before the last query */
         if (!over && pause < MOST) {             /* poll() knows no shorter time than 1 ms */
             struct timeval time = { 0, 0 };
             time.tv_usec = pause;
             (void)select(0, NULL, NULL, NULL, &time);
             pause *= 2;
         }
-        if (!over && gxi_ipc_await_peer(c, 0, pause < MOST ? 0 : gxi_ipc_sooner(deadline, 1)) < 0) {
+        if (!over && gxi_ipc_poll_peer(c, 0, pause < MOST ? 0 : gxi_ipc_earlier_deadline(deadline, 1)) < 0) {
             gxi_ipc_fail_system(call, "wait for the other process");
-            return gxi_take();
+            return gxi_take_error();
         }
     }
-    if (cu != GXI_CU_NOT_READY) gxi_waited(call, cu, slot, "the event");
+    if (cu != GXI_CU_NOT_READY) gxi_wait_finish(call, cu, slot, "the event");
     else if (c->gone) {
-        gxi_note(call, 0);
-        gxi_ipc_fail_gone(call, c, deadline);
-    } else if (!gxi_latched()) return GPUEXEC_NOT_READY;
-    return gxi_take();
+        gxi_call_set_result(call, 0);
+        gxi_ipc_fail_lost(call, c, deadline);
+    } else if (!gxi_failure_latched()) return GPUEXEC_NOT_READY;
+    return gxi_take_error();
 }
 GPUEXEC_API long gpuexec_ipc_peer_at(const char *where, gpuexec_ipc connection) {
     const gxi_ipc *c;
@@ -22037,7 +22037,7 @@ GPUEXEC_API long gpuexec_ipc_peer_at(const char *where, gpuexec_ipc connection) 
 }
 GPUEXEC_API gpuexec_result gpuexec_ipc_close_at(const char *where, gpuexec_ipc connection) {
     GXI_CALL(gpuexec_ipc_close, GXI_CLEANS);
-    return gxi_destroy_handle(call, connection.id, GXI_IPC, "the connection");
+    return gxi_handle_destroy(call, connection.id, GXI_IPC, "the connection");
 }
 
 #endif /* Linux */

@@ -18,7 +18,7 @@ test_function test_replace(const char *name, test_function by) {
 }
 
 uint64_t test_image_hash(gpuexec_module module, const void *image, size_t bytes) {
-    return image ? gxi_hash(image, bytes) : gxi_peek(module.id, GXI_MODULE)->is.module.info->image_hash;
+    return image ? gxi_hash_bytes(image, bytes) : gxi_peek(module.id, GXI_MODULE)->data.module.info->image_hash;
 }
 
 unsigned test_slot(uint64_t id, unsigned generation) {
@@ -31,5 +31,5 @@ void test_blake(const void *data, size_t bytes, unsigned char *out) {
     gxi_hasher s;
     gxi_hash_begin(&s);
     gxi_hash_add(&s, data, bytes);
-    gxi_hash_end(&s, out);
+    gxi_hash_finish(&s, out);
 }

@@ -6,7 +6,7 @@
 
 enum { EACH = 1008 };                            /* bytes of an entry */
 static gxi_call  a_call;
-static gxi_cached entry;
+static gxi_cache_entry entry;
 static char      text[EACH - GXI_CACHE_HEAD - 8 - 1 - 7];
 
 static void name_entry(unsigned number) {
@@ -15,9 +15,9 @@ static void name_entry(unsigned number) {
     memcpy(entry.key, &number, sizeof number);
 }
 static void write_entry(unsigned number) {
-    const gxi_kept part = { text, sizeof text };
+    const gxi_cache_part part = { text, sizeof text };
     name_entry(number);
-    gxi_cached_write(&a_call, &entry, &part, 1);
+    gxi_cache_entry_write(&a_call, &entry, &part, 1);
 }
 __attribute__((noinline)) void do_writes(unsigned from, unsigned count) {
     while (count--) write_entry(from++);
@@ -30,7 +30,7 @@ int main(int argc, char **argv) {
     unsigned i;
     FILE *f;
     if (!writes || mkdir(argv[1], 0700)) return 1;
-    gxi_call_of(&a_call, "gpuexec_linker_load", NULL, GXI_QUERIES);
+    gxi_call_init(&a_call, "gpuexec_linker_load", NULL, GXI_QUERIES);
     settings.desc = gxi_defaults;
     settings.desc.cache_bytes = argc > 4 ? files * (uint64_t)EACH : (uint64_t)1 << 30;
     gxi.start.settings = &settings;

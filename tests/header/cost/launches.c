@@ -72,9 +72,9 @@ int main(int argc, char **argv) {
     prepared = gpuexec_prepare(fn, s, gpuexec_grid_for((size_t)n, 256), GPUEXEC_ARGS(x, y, n, a));
     native_function = gpuexec_kernel_native(fn);
     /* not gpuexec_stream_native: other code could then capture on these streams, and each call makes a query */
-    native_stream   = gxi_peek(s.id, GXI_STREAM)->is.stream.native;
-    native_other    = gxi_peek(other.id, GXI_STREAM)->is.stream.native;
-    native_event    = gxi_peek(event.id, GXI_EVENT)->is.event.native;
+    native_stream   = gxi_peek(s.id, GXI_STREAM)->data.stream.native;
+    native_other    = gxi_peek(other.id, GXI_STREAM)->data.stream.native;
+    native_event    = gxi_peek(event.id, GXI_EVENT)->data.event.native;
     pool = gpuexec_pool_create(ctx, NULL);
     batch = gpuexec_batch_create(ctx, NULL);
     for (i = 0; i < 2; i++) gpuexec_batch_add(batch, fn, gpuexec_grid(4, 256, 0), GPUEXEC_ARGS(x, y, n, a));

@@ -348,7 +348,7 @@ static void fault_step(gxi_kind_of_call kind, const char *call, int line) {
     step.kind = kind;
     step.moves = 0;
     snprintf(step.function, sizeof step.function, "%.*s", (int)n, call);
-    step.latched = gxi_latched();
+    step.latched = gxi_failure_latched();
     step.current = fault_current();
 }
 
@@ -499,7 +499,7 @@ static int fault_whole(void) { return !fault.fired || fault.manner == ONCE; }
 
 /* The latch after a call, >>manual "HOW ERRORS WORK". */
 static void fault_check_latch(gpuexec_result r) {
-    const gpuexec_result now = gxi_latched();
+    const gpuexec_result now = gxi_failure_latched();
     gpuexec_result wanted = step.latched;
     if (step.kind == GXI_WAITS) {
         if (step.latched && r != step.latched)

@@ -53,14 +53,14 @@ static void put(const uint8_t *data, size_t size, int hash) {
     unsigned char head[GXI_CACHE_HEAD];
     gpuexec_cache_clear();
     FUZZ_CHECK(!link_it(1) && link_it(1), "the second is cached");
-    gxi_folder_read(folder, find, path);
+    gxi_folder_list(folder, find, path);
     FILE *file = fopen(path, "r+b");
     FUZZ_CHECK(file && fread(head, 1, sizeof head, file) == sizeof head, "%s", path);
     if (hash) {
         gxi_hasher s;
         gxi_hash_begin(&s);
         gxi_hash_add(&s, data, size);
-        gxi_hash_end(&s, head + 16 + GXI_KEY);
+        gxi_hash_finish(&s, head + 16 + GXI_KEY);
     }
     fclose(file);
     file = fopen(path, "wb");

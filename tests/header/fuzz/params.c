@@ -74,7 +74,7 @@ static void keep(const char *text) {
     if (!m) return;
     gxi_list_ptx_kernels(m, text);
     gxi_ptx_signatures(&signatures, text);
-    FUZZ_CHECK(!signatures.p || gxi_module_keep(m, &signatures), "the signatures are kept");
+    FUZZ_CHECK(!signatures.p || gxi_module_keep_signatures(m, &signatures), "the signatures are kept");
     for (i = 0; i < m->nkernels && i < 50; i++) {
         for (k = 0; k < i; k++) FUZZ_CHECK(strcmp(m->kernels[k], m->kernels[i]) != 0, "%s twice", m->kernels[i]);
         for (p = text; (p = gxi_ptx_entry(p, &name, &end)) != NULL && !gxi_ptx_is(name, end, m->kernels[i]); ) { }
@@ -97,7 +97,7 @@ static void test_text(const uint8_t *data, size_t size) {
     if (!exact) return;
     if (size) memcpy(exact, data, size);
     /* the library trusts this pointer */
-    if (size == 24 && gxi_starts(exact, size, GXI_FATBIN_WRAPPER_MAGIC)) memset(exact + 8, 0, 8);
+    if (size == 24 && gxi_starts_with(exact, size, GXI_FATBIN_WRAPPER_MAGIC)) memset(exact + 8, 0, 8);
     if (size) {
         const gpuexec_module module = gpuexec_module_load(context, exact, size, size & 1 ? &verbose : NULL);
         if (gpuexec_take_error() == GPUEXEC_OK) {
@@ -161,8 +161,8 @@ static unsigned declare(struct fuzz_source *s, struct parameter *p, unsigned mos
         struct parameter *q = &p[n];
         q->type = fuzz_byte(s) % (GPUEXEC_TYPES + 8);
         if (q->type > 0 && q->type < GPUEXEC_TYPES) {
-            q->bytes = gxi_types[q->type].bytes;
-            q->alignment = gxi_types[q->type].alignment;
+            q->bytes = gxi_number_types[q->type].bytes;
+            q->alignment = gxi_number_types[q->type].alignment;
         }
         else {
             q->type = 0;

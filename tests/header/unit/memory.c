@@ -1119,12 +1119,12 @@ TEST(the_table_of_allocations) {
         if (!size[at] != !gxi_range_find(base + 256 * at, &r)) wrong++;
         if ((by < size[at]) != gxi_range_find(base + 256 * at + by, &r)) wrong++;
         if (by < size[at] && (r.lo != base + 256 * at || r.bytes != size[at])) wrong++;
-        if ((by < size[at]) != gxi_pointer_of_ours(base + 256 * at + by, &info)) wrong++;
+        if ((by < size[at]) != gxi_pointer_query_fast(base + 256 * at + by, &info)) wrong++;
         if (by < size[at] && (info.base != base + 256 * at || info.bytes != size[at])) wrong++;
         if (!size[at] && gxi_range_remove(base + 256 * at, GPUEXEC_MEMORY_DEVICE, NULL, &r)) wrong++;
     }
     CHECK_EQ(wrong, 0);
-    while (gxi_range_take(gxi_peek(ctx.id, GXI_CONTEXT), &r, NULL)) live--;
+    while (gxi_context_remove_range(gxi_peek(ctx.id, GXI_CONTEXT), &r, NULL)) live--;
     CHECK_EQ(live, 0);
     CHECK_EQ(gxi.ranges.nleaves, 0);
 }
@@ -1135,11 +1135,11 @@ static const uint64_t steady = 0x7000000000000000u;
 typedef struct query { int done; unsigned wrong, right; } query;
 static void *query_steady(void *user) {
     query *q = (query *)user;
-    gxi_entry entry;
+    gxi_range_entry entry;
     uint64_t  lo, i;
     while (!GXI_LOAD(&q->done))
         for (i = 0; i < STEADY; i++) {
-            if (!gxi_entry_find(steady + i * STEADY_APART + i, &entry, &lo)) continue;   /* it changes: queried again */
+            if (!gxi_range_entry_find(steady + i * STEADY_APART + i, &entry, &lo)) continue;  /* it changes: queried again */
             GXI_STORE(&q->right, q->right + 1);
             q->wrong += lo != steady + i * STEADY_APART || entry.bytes != 1000 + i;
         }
@@ -1170,7 +1170,7 @@ TEST(queries_while_the_table_changes) {
     GXI_STORE(&q.done, 1);
     CHECK_EQ(pthread_join(thread, NULL), 0);
     CHECK_EQ(q.wrong + wrong, 0);
-    while (gxi_range_take(gxi_peek(ctx.id, GXI_CONTEXT), &r, NULL)) {}
+    while (gxi_context_remove_range(gxi_peek(ctx.id, GXI_CONTEXT), &r, NULL)) {}
 }
 
 /* The owner destroyed a context, and with it its memory, and the driver returns the address again before gpuexec
@@ -1181,9 +1181,9 @@ TEST(an_address_that_the_driver_gives_out_again) {
     gxi_range r;
     CHECK(gxi_range_add(at, 64, first.id, NULL, GPUEXEC_MEMORY_DEVICE, 0));
     CHECK(gxi_range_add(at, 128, second.id, NULL, GPUEXEC_MEMORY_DEVICE, 0));
-    CHECK(!gxi_range_take(gxi_peek(first.id, GXI_CONTEXT), &r, NULL));
+    CHECK(!gxi_context_remove_range(gxi_peek(first.id, GXI_CONTEXT), &r, NULL));
     CHECK(gxi_range_find(at + 100, &r) && r.context == second.id && r.bytes == 128);
-    CHECK(gxi_range_take(gxi_peek(second.id, GXI_CONTEXT), &r, NULL) && r.bytes == 128);
+    CHECK(gxi_context_remove_range(gxi_peek(second.id, GXI_CONTEXT), &r, NULL) && r.bytes == 128);
     CHECK_EQ(gxi.ranges.nleaves, 0);
 }
 
@@ -1197,8 +1197,8 @@ TEST(a_node_that_was_removed_is_forgotten) {
     gpuexec_node    n = gpuexec_graph_add_fill(g, removed, 0, 1, 16, GPUEXEC_FIRST);
     gxi_call        call;
     CHECK_OK(gpuexec_free(other));
-    gxi_call_of(&call, "test", NULL, GXI_MAKES);
-    gxi_remove_last(&call, g, n.index);
+    gxi_call_init(&call, "test", NULL, GXI_MAKES);
+    gxi_graph_remove_last_node(&call, g, n.index);
     CHECK_MADE(gpuexec_graph_add_fill(g, used, 0, 1, 16, GPUEXEC_FIRST).graph);
     CHECK_OK(gpuexec_free(removed));
     CHECK_OK(gpuexec_graph_launch(g, s));

@@ -340,13 +340,13 @@ TEST(the_hash_of_an_image) {
                    by_file = gpuexec_module_load_file(ctx, UNIT_PTX, NULL),
                    other = gpuexec_module_load_file(ctx, FAULTS_PTX, NULL),
                    adopted = gpuexec_module_from_native(ctx, gpuexec_module_native(by_nul));
-    uint64_t hash = gxi_peek(by_nul.id, GXI_MODULE)->is.module.info->image_hash;
-    CHECK(gxi_hash("foobar", 6) == 0x85944171F73967E8u);             /* FNV-1a's published test vector */
-    CHECK(hash == gxi_hash(text, bytes));
-    CHECK(gxi_peek(by_bytes.id, GXI_MODULE)->is.module.info->image_hash == hash);
-    CHECK(gxi_peek(by_file.id, GXI_MODULE)->is.module.info->image_hash == hash);
-    CHECK(gxi_peek(other.id, GXI_MODULE)->is.module.info->image_hash != hash);
-    CHECK(gxi_peek(adopted.id, GXI_MODULE)->is.module.info->image_hash == 0);
+    uint64_t hash = gxi_peek(by_nul.id, GXI_MODULE)->data.module.info->image_hash;
+    CHECK(gxi_hash_bytes("foobar", 6) == 0x85944171F73967E8u);       /* FNV-1a's published test vector */
+    CHECK(hash == gxi_hash_bytes(text, bytes));
+    CHECK(gxi_peek(by_bytes.id, GXI_MODULE)->data.module.info->image_hash == hash);
+    CHECK(gxi_peek(by_file.id, GXI_MODULE)->data.module.info->image_hash == hash);
+    CHECK(gxi_peek(other.id, GXI_MODULE)->data.module.info->image_hash != hash);
+    CHECK(gxi_peek(adopted.id, GXI_MODULE)->data.module.info->image_hash == 0);
     free(text);
 }
 
@@ -356,8 +356,8 @@ TEST(kernels_that_launch_kernels_are_seen) {
     static const char launches[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
                                    ".visible .entry e() { ret; } // __cudaCDP2LaunchDeviceV2\n";
     gpuexec_context ctx = gpuexec_context_open(0, NULL);
-    CHECK_EQ(gxi_peek(gpuexec_module_load(ctx, plain, 0, NULL).id, GXI_MODULE)->is.module.info->device_launches, 0);
-    CHECK_EQ(gxi_peek(gpuexec_module_load(ctx, launches, 0, NULL).id, GXI_MODULE)->is.module.info->device_launches, 1);
+    CHECK_EQ(gxi_peek(gpuexec_module_load(ctx, plain, 0, NULL).id, GXI_MODULE)->data.module.info->device_launches, 0);
+    CHECK_EQ(gxi_peek(gpuexec_module_load(ctx, launches, 0, NULL).id, GXI_MODULE)->data.module.info->device_launches, 1);
 }
 
 /* --- variables by value ------------------------------------------------------------------------------------------- */
@@ -423,9 +423,9 @@ TEST(did_you_mean) {
     CHECK_TEXT(gpuexec_why(gpuexec_kernel_get(mod, "cuont")), "no kernel \"cuont\"", "cure: use \"count\", if");
     CHECK_TEXT(gpuexec_why(gpuexec_kernel_get(mod, "with_static_share")), "use \"with_static_shared\", if");
     CHECK(strstr(gpuexec_why(gpuexec_kernel_get(mod, "multiply")), "the kernel you mean") == NULL);
-    CHECK_EQ(gxi_edits("kitten", "sitting"), 3);
-    CHECK_EQ(gxi_edits("", "abc"), 3);
-    CHECK_EQ(gxi_edits("same", "same"), 0);
+    CHECK_EQ(gxi_edit_distance("kitten", "sitting"), 3);
+    CHECK_EQ(gxi_edit_distance("", "abc"), 3);
+    CHECK_EQ(gxi_edit_distance("same", "same"), 0);
     gpuexec_take_error();
 }
 
@@ -719,10 +719,10 @@ TEST(headers_of_any_kind) {
         if (i % 6 == 0 && n > 16) put_le(image + 4, 4, 0x100001);
         if (i % 6 == 0 && n > 16 && i & 64) put_le(image + 8, 8, test_random(&state) % n);
         if (i % 6 == 1 && n > 20 && i & 64) put_le(image + 18, 2, 190);
-        kind = gxi_image_is(image, n);
+        kind = gxi_image_kind_of(image, n);
         if (gxi_check_image(call, "the image", image, &n,
             kind) == GPUEXEC_OK && (kind == GXI_CUBIN || kind == GXI_FATBIN))
-            CHECK(gxi_starts(image, n, GXI_FATBIN_WRAPPER_MAGIC) || gxi_image_bytes(image) <= n);
+            CHECK(gxi_starts_with(image, n, GXI_FATBIN_WRAPPER_MAGIC) || gxi_image_bytes(image) <= n);
         free(image);
     }
 }
@@ -967,17 +967,17 @@ TEST(texts_of_several_modules) {
     CHECK_STRING(value, "sm_90a");
     gxi_ptx_directive(two, ".address", value);
     CHECK_STRING(value, "");
-    CHECK_EQ(gxi_survey(&about, &image, 90), 0);
+    CHECK_EQ(gxi_image_describe(&about, &image, 90), 0);
     CHECK_STRING(about.p, "PTX for compute_100 (newer than the device)");
     gxi_text_free(&about);
-    CHECK_EQ(gxi_image_is(two, sizeof two), GXI_TEXT);
+    CHECK_EQ(gxi_image_kind_of(two, sizeof two), GXI_TEXT);
     CHECK(gxi_is_text(two, sizeof two));
     gxi_list_ptx_kernels(m, two);
     CHECK_EQ(m->nkernels, 3);
     CHECK_STRING(m->kernels[0], "k");
     CHECK_STRING(m->kernels[2], "two");
     gxi_ptx_signatures(&signatures, two);
-    CHECK(gxi_module_keep(m, &signatures));
+    CHECK(gxi_module_keep_signatures(m, &signatures));
     CHECK_EQ(gxi_ptx_params(gxi_ptx_after(m->entries, m->nentries, "k"), sizes, offsets, types, 1), 1);
     CHECK_EQ(sizes[0], 4);                               /* the linker takes the first, too */
     CHECK_EQ(gxi_ptx_params(gxi_ptx_after(m->entries, m->nentries, "two"), sizes, offsets, types, 1), 1);
@@ -998,7 +998,7 @@ TEST(fatbins_in_fatbins) {
         image[i + 20] = 32;
     }
     CHECK_EQ(gxi_fatbin_parts(image, image + bytes), 1);
-    CHECK_EQ(gxi_image_is(image, bytes), GXI_FATBIN);
+    CHECK_EQ(gxi_image_kind_of(image, bytes), GXI_FATBIN);
     memset(image, 0, 64);                                            /* without the first, the second has the rest */
     CHECK_EQ(gxi_fatbin_parts(image, image + bytes), 1);
     free(image);
@@ -1040,7 +1040,7 @@ TEST(kernels_of_a_large_text) {
     }
     CHECK_EQ(wrong, 0);
     gxi_ptx_signatures(&signatures, text);
-    CHECK(gxi_module_keep(m, &signatures));
+    CHECK(gxi_module_keep_signatures(m, &signatures));
     for (i = 0; i < n; i++) {
         unsigned short sizes[2], offsets[2], types[2];
         const char *list;
@@ -1267,7 +1267,7 @@ TEST(what_a_cubin_is_for) {
         int k;
         header[8] = (unsigned char)cubins[i].abi;
         for (k = 0; k < 4; k++) header[48 + k] = (unsigned char)(cubins[i].flags >> 8 * k);
-        CHECK(gxi_survey(&t, &image, atoi(cubins[i].is + 3)) > 0);
+        CHECK(gxi_image_describe(&t, &image, atoi(cubins[i].is + 3)) > 0);
         CHECK_TEXT(t.p, "a cubin for ");
         CHECK_STRING(t.p + strlen("a cubin for "), cubins[i].is);
         gxi_text_free(&t);
@@ -1288,13 +1288,13 @@ TEST(which_image_is_better) {
         for (; *p; p += strcspn(p, " "), p += *p != 0) {
             const int fits = *p != '!', letter = p[!fits];
             char *end;
-            gxi_target target = { GXI_PTX, 0, 0 };
+            gxi_image_target target = { GXI_PTX, 0, 0 };
             const char *why;
             int rank;
             target.kind = letter == 'c' ? GXI_CUBIN : letter == 'l' ? GXI_LTO : GXI_PTX;
             target.arch = (int)strtol(p + 1 + !fits, &end, 10);
             target.suffix = *end == ' ' ? 0 : *end;
-            rank = gxi_rank(&target, devices[i].sm, &why);
+            rank = gxi_target_rank(&target, devices[i].sm, &why);
             CHECK(fits ? rank > before && !why : !rank && why);
             before = rank;
         }
@@ -1320,7 +1320,7 @@ TEST(a_line_of_many_includes) {
     enum { COUNT = 100000, LENGTH = sizeof include - 1 };
     char *text = (char *)malloc(COUNT * LENGTH + 1);
     gpuexec_compile_desc desc;
-    gxi_scan scan;
+    gxi_include_scan scan;
     size_t i;
     memset(&desc, 0, sizeof desc);
     memset(&scan, 0, sizeof scan);
@@ -1328,7 +1328,7 @@ TEST(a_line_of_many_includes) {
     text[COUNT * LENGTH] = 0;
     scan.desc = &desc;
     scan.headers = "";
-    gxi_scan_given(&scan, text, "x.cu");
+    gxi_include_scan_caller_text(&scan, text, "x.cu");
     gxi_text_free(&scan.paths);
     gxi_text_free(&scan.later);
     gxi_free(scan.seen);

@@ -434,7 +434,7 @@ TEST(the_architecture) {
         fatbin[44] = (unsigned char)inputs[i].arch;
         fatbin[58] = (unsigned char)(inputs[i].flags >> 16);
         desc.target = inputs[i].target;
-        input.kind = gxi_image_is(fatbin, 80);
+        input.kind = gxi_image_kind_of(fatbin, 80);
         input.data = (char *)fatbin;
         input.bytes = 80;
         CHECK_EQ(input.kind, GXI_LTO);

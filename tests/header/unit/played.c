@@ -590,7 +590,7 @@ TEST(kernels_that_cannot_be_counted) {
 
 /* Objects are stored in chunks of 256. When all are full and there is no memory for another one, the driver's objects
    are destroyed. */
-#define NEW_CHUNK (sizeof(gxi_header) + GXI_CHUNK_SLOTS * (sizeof(gxi_slot) + sizeof(gxi_links)))
+#define NEW_CHUNK (sizeof(gxi_header) + GXI_CHUNK_SLOTS * (sizeof(gxi_slot) + sizeof(gxi_list_links)))
 static int no_chunk, chunks_refused;
 static void *no_more_chunks(void *user, void *p, size_t bytes) {
     (void)user;
@@ -766,12 +766,12 @@ TEST(addresses_that_a_pool_gives_again) {
             const uint32_t id = cell < ARENA ? owner[cell] : 0;
             if (id && a - (arena + first[id] * CELL) < bytes[id]) expected = id;
         }
-        if (!CHECK_EQ(gxi_range_touching(look, wide, &r), expected != 0)) break;
+        if (!CHECK_EQ(gxi_range_find_overlap(look, wide, &r), expected != 0)) break;
         if (expected && !CHECK(r.lo == arena + first[expected] * CELL && r.bytes == bytes[expected])) break;
     }
     for (i = 0; i < ARENA; i++) if (owner[i] && first[owner[i]] == i)
         CHECK_OK(gpuexec_free_on(t.stream, arena + i * CELL));
-    CHECK(!gxi_range_touching(arena, ARENA * CELL, &(gxi_range){ 0 }));
+    CHECK(!gxi_range_find_overlap(arena, ARENA * CELL, &(gxi_range){ 0 }));
     gxi.cu = real;
 }
 
