@@ -96,7 +96,7 @@ static int check(struct sim_call *call, unsigned flags) {
 
 /* ---- SIMGPU_STRICT ---- */
 
-/* What the driver of an H200 checks, as measured (tests/probe, groups gone, left, nodes_kernels, copy3d_peer): modules
+/* What the driver of an H200 checks, as measured (tests/device/probe, groups gone, left, nodes_kernels, copy3d_peer): modules
    and their functions, events whose context was destroyed, and in these calls also contexts and nodes. */
 static bool is_checked(const char *symbol) {
     static const char *const calls[] = { "cuCtxGetApiVersion", "cuCtxGetId", "cuCtxEnablePeerAccess",
