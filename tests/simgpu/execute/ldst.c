@@ -57,9 +57,11 @@ SHARED_COPIES(SIM_GENERIC)
 
 /* -- the handlers of each type: "ld_global_u8_v2" ... */
 
+/* clang-format off */
 #define EACH_SPACE(OP, TYPE, WAYS) \
     EACH_WIDTH(OP##_global_, TYPE, WAYS, SIM_GLOBAL) EACH_WIDTH(OP##_shared_, TYPE, WAYS, SIM_SHARED) \
     EACH_WIDTH(OP##_local_, TYPE, WAYS, SIM_LOCAL) EACH_WIDTH(OP##_generic_, TYPE, WAYS, SIM_GENERIC)
+/* clang-format on */
 #define EACH_WIDTH(WHERE, TYPE, WAYS, SPACE) \
     SIM_HANDLER(NAME(WHERE, TYPE)) { access(w, i, m, &WAYS[0], SPACE, SIZE(1)); } \
     SIM_HANDLER(NAME(NAME(WHERE, TYPE), _v2)) { NAME(vector_, SPACE)(w, i, m, &WAYS[1], SIZE(2)); } \
