@@ -3130,9 +3130,11 @@ template <class... T> GXI_INLINE gxi_node_list<sizeof...(T)> gxi_nodes_of(const 
 }
 template <class T> struct gxi_is_handle : gxi_false {};
 #define GXI_HANDLE(name) template <> struct gxi_is_handle<gpuexec_##name> : gxi_true {};
+/* clang-format off */
 GXI_HANDLE(node) GXI_HANDLE(context) GXI_HANDLE(module) GXI_HANDLE(library) GXI_HANDLE(kernel) GXI_HANDLE(stream)
 GXI_HANDLE(event) GXI_HANDLE(linker) GXI_HANDLE(params) GXI_HANDLE(prepared) GXI_HANDLE(barrier) GXI_HANDLE(graph)
 GXI_HANDLE(batch) GXI_HANDLE(pool) GXI_HANDLE(ipc)
+/* clang-format on */
 #undef GXI_HANDLE
 template <bool> struct gxi_if_handle {};
 template <> struct gxi_if_handle<true> { typedef bool type; };
@@ -7252,6 +7254,7 @@ GPUEXEC_API gpuexec_result gpuexec_take_error(void) { return gxi_take(); }
 GPUEXEC_API const char *gpuexec_result_name(gpuexec_result result) {
     switch (result) {
 #define GXI_NAME(name) case name: return #name;
+/* clang-format off */
     GXI_NAME(GPUEXEC_OK) GXI_NAME(GPUEXEC_NOT_READY)
     GXI_NAME(GPUEXEC_BAD_ARGUMENT) GXI_NAME(GPUEXEC_BAD_HANDLE) GXI_NAME(GPUEXEC_STALE_HANDLE)
     GXI_NAME(GPUEXEC_WRONG_KIND) GXI_NAME(GPUEXEC_WRONG_CONTEXT) GXI_NAME(GPUEXEC_TOO_LATE)
@@ -7263,6 +7266,7 @@ GPUEXEC_API const char *gpuexec_result_name(gpuexec_result result) {
     GXI_NAME(GPUEXEC_BAD_LAUNCH) GXI_NAME(GPUEXEC_BAD_PARAMETERS) GXI_NAME(GPUEXEC_KERNEL_FAILED)
     GXI_NAME(GPUEXEC_BARRIER_BROKEN) GXI_NAME(GPUEXEC_CAPTURING) GXI_NAME(GPUEXEC_CAPTURE_BROKEN)
     GXI_NAME(GPUEXEC_GRAPH_DIFFERS) GXI_NAME(GPUEXEC_PEER_GONE) GXI_NAME(GPUEXEC_DRIVER_ERROR)
+/* clang-format on */
 #undef GXI_NAME
     }
     return "unknown gpuexec_result";

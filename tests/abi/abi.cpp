@@ -44,6 +44,7 @@ static_assert(agree<int(void **, const int *), CUresult(CUcontext *, const CUlim
 
 // ---- layouts ----
 
+// clang-format off
 #define STRUCT(type, cuda) SAME(sizeof(type), sizeof(cuda)) SAME(alignof(type), alignof(cuda)) \
     template <> struct same_layout<type, cuda> : std::true_type {};
 // alone: ours is an array for three named members, or is nested deeper
@@ -351,6 +352,7 @@ SIM_STRUCT(CUDA_MEMCPY3D_BATCH_OP)
 SIM_MEMBER(CUDA_MEMCPY3D_BATCH_OP, src) SIM_MEMBER(CUDA_MEMCPY3D_BATCH_OP, dst)
 SIM_MEMBER(CUDA_MEMCPY3D_BATCH_OP, extent) SIM_MEMBER(CUDA_MEMCPY3D_BATCH_OP, srcAccessOrder)
 SIM_MEMBER(CUDA_MEMCPY3D_BATCH_OP, flags)
+// clang-format on
 #endif
 
 // ---- rows: cudaTypedefs.h has a type for each interface that an entry point ever had (PFN_cuMemAlloc_v3020); cuda.h
