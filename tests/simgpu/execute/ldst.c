@@ -38,6 +38,7 @@ static INLINE void access(struct sim_warp *w, const struct sim_insn *i, uint32_t
         const struct ways *ways) { \
         access(w, i, m, ways, SPACE, SIZE); \
     }
+/* clang-format off */
 #define SHARED_COPIES(SPACE) \
     SHARED_COPY(SPACE, 2) SHARED_COPY(SPACE, 4) SHARED_COPY(SPACE, 8) SHARED_COPY(SPACE, 16) SHARED_COPY(SPACE, 32) \
     static INLINE void NAME(vector_, SPACE)(struct sim_warp *w, const struct sim_insn *i, uint32_t m, \
@@ -50,6 +51,7 @@ static INLINE void access(struct sim_warp *w, const struct sim_insn *i, uint32_t
         default: SPACE##_32(w, i, m, ways); \
         } \
     }
+/* clang-format on */
 SHARED_COPIES(SIM_GLOBAL)
 SHARED_COPIES(SIM_SHARED)
 SHARED_COPIES(SIM_LOCAL)
