@@ -879,6 +879,7 @@ typedef enum gpuexec_result {
 
 /* Handles: copy them freely, compare them with gpuexec_same. {0} means "never created". A handle stays distinct from
    all others, even after its object is destroyed. */
+/* clang-format off */
 typedef struct gpuexec_context { unsigned long long id; } gpuexec_context;
 typedef struct gpuexec_module  { unsigned long long id; } gpuexec_module;
 typedef struct gpuexec_library { unsigned long long id; } gpuexec_library;
@@ -893,6 +894,7 @@ typedef struct gpuexec_graph   { unsigned long long id; } gpuexec_graph;
 typedef struct gpuexec_batch   { unsigned long long id; } gpuexec_batch;
 typedef struct gpuexec_pool    { unsigned long long id; } gpuexec_pool;
 typedef struct gpuexec_ipc     { unsigned long long id; } gpuexec_ipc;
+/* clang-format on */
 
 /* gpuexec_same(a, b): 1 if two handles of one kind are the same handle, 0 if not; handles of different kinds do not
    compile. In C++, a == b and a != b do the same. Two handles for one native object, from two calls of
@@ -2309,6 +2311,7 @@ GPUEXEC_API int gpuexec_kernel_cooperative_blocks_at(const char *where, gpuexec_
 /* The types of kernel parameters, with their size and alignment in device code (CUDA C++ Programming Guide, table
    "Alignment Requirements"). The host compiler may use others for its type of the same name. double4 and similar types
    have two alignments in CUDA 13; the one of CUDA 12 is _16A. */
+/* clang-format off */
 #define GXI_TYPES(ROW) \
     ROW(GPUEXEC_BOOL, bool, 1, 1) \
     ROW(GPUEXEC_CHAR, char, 1, 1)           /* also signed char */ \
@@ -2347,6 +2350,7 @@ GPUEXEC_API int gpuexec_kernel_cooperative_blocks_at(const char *where, gpuexec_
     ROW(GPUEXEC_DOUBLE4_16A, double4_16a, 32, 16) ROW(GPUEXEC_DOUBLE4_32A, double4_32a, 32, 32) \
     ROW(GPUEXEC_POINTER, pointer, 8, 8)     /* a gpuexec_ptr */ \
     ROW(GPUEXEC_TEXTURE, texture object, 8, 8) ROW(GPUEXEC_SURFACE, surface object, 8, 8)
+/* clang-format on */
 
 #define GXI_IF_LONG_HAS_8(yes, no) (sizeof(long) == 8 ? yes : no)
 typedef enum gpuexec_type {
@@ -3079,9 +3083,11 @@ template <class... T> GXI_INLINE gxi_node_list<sizeof...(T)> gxi_nodes_of(const 
 }
 template <class T> struct gxi_is_handle : gxi_false {};
 #define GXI_HANDLE(name) template <> struct gxi_is_handle<gpuexec_##name> : gxi_true {};
+/* clang-format off */
 GXI_HANDLE(node) GXI_HANDLE(context) GXI_HANDLE(module) GXI_HANDLE(library) GXI_HANDLE(kernel) GXI_HANDLE(stream)
 GXI_HANDLE(event) GXI_HANDLE(linker) GXI_HANDLE(params) GXI_HANDLE(prepared) GXI_HANDLE(barrier) GXI_HANDLE(graph)
 GXI_HANDLE(batch) GXI_HANDLE(pool) GXI_HANDLE(ipc)
+/* clang-format on */
 #undef GXI_HANDLE
 template <bool> struct gxi_if_handle {};
 template <> struct gxi_if_handle<true> { typedef bool type; };
@@ -3532,6 +3538,7 @@ template <class T> GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::t
        (const void *const[]){ GXI_EACH(n, GXI_ADDRESS, __VA_ARGS__) }, \
        (const unsigned short[]){ GXI_EACH(n, GXI_SIZE, __VA_ARGS__) }, n, 0, { 0 } \
        })
+/* clang-format off */
 /* >>> generated: one line per count; 65 to 128 arguments give a name that says what is wrong */
 #define GXI_EACH_1(m, x) m(x)
 #define GXI_EACH_2(m, x, ...) m(x), GXI_EACH_1(m, __VA_ARGS__)
@@ -3616,6 +3623,7 @@ template <class T> GXI_INLINE typename gxi_if_handle<gxi_is_handle<T>::value>::t
     a92, a93, a94, a95, a96, a97, a98, a99, a100, a101, a102, a103, a104, a105, a106, a107, a108, a109, a110, a111, \
     a112, a113, a114, a115, a116, a117, a118, a119, a120, a121, a122, a123, a124, a125, a126, a127, a128, n, ...) n
 /* <<< generated */
+/* clang-format on */
 #ifdef GXI_HIDDEN
 #  pragma GCC visibility pop
 #endif
@@ -4132,6 +4140,7 @@ typedef struct CUgraphExec_st *gxi_cu_exec;
 typedef void (GXI_CUDA *gxi_cu_host_function)(void *user);
 typedef size_t (GXI_CUDA *gxi_cu_shared_of)(int threads);
 
+/* clang-format off */
 #define GXI_DRIVER(ROW) \
     ROW(REQUIRED, cuInit,                  2000, (unsigned flags)) \
     ROW(REQUIRED, cuDriverGetVersion,      2020, (int *version)) \
@@ -4404,6 +4413,7 @@ typedef size_t (GXI_CUDA *gxi_cu_shared_of)(int threads);
     ROW(NVJITLINK, nvJitLinkGetLinkedPtxSize, 12000, (void *handle, size_t *bytes)) \
     ROW(NVJITLINK, nvJitLinkGetLinkedPtx, 12000, (void *handle, char *ptx)) \
     ROW(NVJITLINK, nvJitLinkVersion,      12030, (unsigned *major, unsigned *minor))
+/* clang-format on */
 
 typedef struct gxi_driver {
 #define GXI_MEMBER(need, name, version, params) int (GXI_CUDA *name) params;
@@ -4814,6 +4824,7 @@ static gxi_state gxi;
         if (GXI_LOAD(&gxi.hooks.name)) GXI_LOAD(&gxi.hooks.name) args; \
     } while (0)
 /* A thread may take a mutex only if all that it holds are above it. */
+/* clang-format off */
 static gxi_mutex gxi_start_mutex = GXI_MUTEX_INIT,
 #if !defined(GPUEXEC_NO_COMPILE)
     gxi_tools_mutex = GXI_MUTEX_INIT,            /* the search for NVRTC and nvJitLink */
@@ -4832,6 +4843,7 @@ static gxi_mutex gxi_start_mutex = GXI_MUTEX_INIT,
     gxi_borrowed_mutex = GXI_MUTEX_INIT,
     /* what the structs above say; no code is called under it except the user's allocator */
     gxi_tables_mutex = GXI_MUTEX_INIT;
+/* clang-format on */
 
 /* What gpuexec_setup was given. Kept until gpuexec_shutdown, because other threads may be using it. */
 typedef struct gxi_settings {
@@ -5987,6 +5999,7 @@ static GXI_NOINLINE gpuexec_result gxi_check_desc(gxi_call *call, const char *na
    - the members of its slot.
    gxi_MEMBER_destroy, in the kind's section, ends the object once its handle cannot be found any more, and returns the
    driver's result. */
+/* clang-format off */
 #define GXI_KIND_ROWS(ROW) \
     ROW(CONTEXT, context, "context", GXI_CLOSE, "", 0, 1, GXI_OWNS, GXI_PLAIN_CLOSE, struct gxi_context *info;) \
     ROW(MODULE, module, "module", GXI_UNLOAD, GXI_OR_CONTEXT, 3, 0, GXI_NEEDS_CONTEXT | GXI_MAY_WAIT, GXI_PLAIN_CLOSE, \
@@ -6017,6 +6030,7 @@ static GXI_NOINLINE gpuexec_result gxi_check_desc(gxi_call *call, const char *na
     ROW(IPC, ipc, "connection", GXI_DESTROY, "", 0, 3, 0, GXI_PLAIN_CLOSE, struct gxi_ipc *info;) \
     ROW(LIBRARY, library, "library", GXI_UNLOAD, "", 0, 2, GXI_MAY_WAIT, GXI_PLAIN_CLOSE, \
         struct CUlib_st *native; /* NULL before CUDA 12.0 */ struct gxi_library *info;)
+/* clang-format on */
 #define GXI_CLOSE "close", "closed"
 #define GXI_DESTROY "destroy", "destroyed"
 #define GXI_UNLOAD "unload", "unloaded"
@@ -7193,6 +7207,7 @@ GPUEXEC_API gpuexec_result gpuexec_take_error(void) { return gxi_take_error(); }
 GPUEXEC_API const char *gpuexec_result_name(gpuexec_result result) {
     switch (result) {
 #define GXI_NAME(name) case name: return #name;
+/* clang-format off */
     GXI_NAME(GPUEXEC_OK) GXI_NAME(GPUEXEC_NOT_READY)
     GXI_NAME(GPUEXEC_BAD_ARGUMENT) GXI_NAME(GPUEXEC_BAD_HANDLE) GXI_NAME(GPUEXEC_STALE_HANDLE)
     GXI_NAME(GPUEXEC_WRONG_KIND) GXI_NAME(GPUEXEC_WRONG_CONTEXT) GXI_NAME(GPUEXEC_TOO_LATE)
@@ -7204,6 +7219,7 @@ GPUEXEC_API const char *gpuexec_result_name(gpuexec_result result) {
     GXI_NAME(GPUEXEC_BAD_LAUNCH) GXI_NAME(GPUEXEC_BAD_PARAMETERS) GXI_NAME(GPUEXEC_KERNEL_FAILED)
     GXI_NAME(GPUEXEC_BARRIER_BROKEN) GXI_NAME(GPUEXEC_CAPTURING) GXI_NAME(GPUEXEC_CAPTURE_BROKEN)
     GXI_NAME(GPUEXEC_GRAPH_DIFFERS) GXI_NAME(GPUEXEC_PEER_GONE) GXI_NAME(GPUEXEC_DRIVER_ERROR)
+/* clang-format on */
 #undef GXI_NAME
     }
     return "unknown gpuexec_result";

@@ -10,6 +10,7 @@
 #include <string.h>
 
 enum { NCCL_FLOAT = 7, NCCL_SUM = 0 };
+/* clang-format off */
 #define NCCL_FUNCTIONS(X) \
     X(GetVersion, int, (int *version)) \
     X(GetErrorString, const char *, (int result)) \
@@ -18,6 +19,7 @@ enum { NCCL_FLOAT = 7, NCCL_SUM = 0 };
     X(GroupStart, int, (void)) \
     X(GroupEnd, int, (void)) \
     X(AllReduce, int, (const void *from, void *to, size_t count, int type, int op, void *comm, void *stream))
+/* clang-format on */
 
 #define NCCL_MEMBER(name, result, parameters) result (*name) parameters;
 static struct { NCCL_FUNCTIONS(NCCL_MEMBER) } nccl;

@@ -60,6 +60,7 @@ const plugin *example_plugin(void) {
 
 /* ---- the host, which uses only the driver ---- */
 
+/* clang-format off */
 #define DRIVER(X) \
     X(cuInit, cuInit, (unsigned)) \
     X(cuCtxCreate, cuCtxCreate_v2, (struct CUctx_st **, unsigned, int)) \
@@ -71,6 +72,7 @@ const plugin *example_plugin(void) {
     X(cuMemFree, cuMemFree_v2, (unsigned long long)) \
     X(cuMemcpyHtoD, cuMemcpyHtoD_v2, (unsigned long long, const void *, size_t)) \
     X(cuMemcpyDtoH, cuMemcpyDtoH_v2, (void *, unsigned long long, size_t))
+/* clang-format on */
 #define MEMBER(name, symbol, parameters) int (*name) parameters;
 #define SYMBOL(name, symbol, parameters) #symbol,
 #define COUNTED(name, symbol, parameters) + 1

@@ -99,6 +99,7 @@ static int fork_twice_joined_once(void) {
 }
 
 /* Each: what it is called, the call. */
+/* clang-format off */
 #define TABLE(X) \
     X(nothing, 0) \
     X(launch, work_on(now.s)) X(launch_other, work_on(now.t)) X(launch_legacy, work_on(NULL)) \
@@ -184,6 +185,7 @@ static int fork_twice_joined_once(void) {
     X(graph_launch, cu.cuGraphLaunch(now.exec, now.s)) X(graph_launch_other, cu.cuGraphLaunch(now.exec, now.t)) \
     X(graph_launch_legacy, cu.cuGraphLaunch(now.exec, NULL)) X(graph_upload, cu.cuGraphUpload(now.exec, now.s)) \
     X(exec_destroy, cu.cuGraphExecDestroy(now.exec)) X(graph_destroy, cu.cuGraphDestroy(now.graph))
+/* clang-format on */
 
 /* More of them. */
 static int multi_on(void *stream) {
@@ -266,6 +268,7 @@ static int library_comes_and_goes(void) {
     return result ? result : cu.cuLibraryUnload(l);
 }
 
+/* clang-format off */
 #define MORE(X) \
     X(free_async_other, cu.cuMemFreeAsync(now.before, now.t)) \
     X(alloc_async_0, cu.cuMemAllocAsync(&any_address, 0, now.s)) \
@@ -337,6 +340,7 @@ static int library_comes_and_goes(void) {
     X(begin_to_null, cu.cuStreamBeginCaptureToGraph(now.t, NULL, NULL, NULL, 0, now.mode)) \
     X(begin_to_graph_null_nodes, cu.cuStreamBeginCaptureToGraph(now.t, now.graph, NULL, NULL, 1, now.mode)) \
     X(begin_to_this_graph, cu.cuStreamBeginCaptureToGraph(now.t, graph_now(), NULL, NULL, 0, now.mode))
+/* clang-format on */
 
 /* What the answers to these left open. */
 static int unload_library(void) {                /* loaded while this thread was not restricted */
@@ -398,6 +402,7 @@ static int free_freed_in_capture(int of_pool) {
     return cu.cuMemFreeAsync(p, now.s);
 }
 static unsigned long long any_id;
+/* clang-format off */
 #define LEFT(X) \
     X(library_load, load_library()) X(library_unload, unload_library()) \
     X(library_unload_null, cu.cuLibraryUnload(NULL)) \
@@ -421,6 +426,7 @@ static unsigned long long any_id;
     X(wait_other_invalid, (broken(), cu.cuStreamWaitEvent(now.t, now.outer, 0))) \
     X(upload_null, cu.cuGraphUpload(NULL, now.s)) X(begin_legacy_bad_mode, cu.cuStreamBeginCapture_v2(NULL, 9)) \
     X(end_there_fork_unjoined, (fork_and_work(), there(end_there)))
+/* clang-format on */
 
 typedef struct row { const char *name; int (*call)(void); } row;
 #define ROW(name, call) static int do_##name(void) { return call; }

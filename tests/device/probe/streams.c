@@ -266,6 +266,7 @@ static void events_two(void) {
 
 static int   inside_answer;
 static void *host_stream, *idle_one, *old_event, *host_kernel;
+/* clang-format off */
 #define INSIDE(X) \
     X(version, cu.cuDriverGetVersion(&n)) X(error_name, cu.cuGetErrorName(1, &text)) X(init, cu.cuInit(0)) \
     X(init_1, cu.cuInit(1)) \
@@ -290,6 +291,7 @@ static void *host_stream, *idle_one, *old_event, *host_kernel;
     X(pointer, cu.cuPointerGetAttribute(&n, 2, memory[0])) \
     X(function, cu.cuModuleGetFunction(&object, module[0], "nop")) \
     X(get_attribute, cu.cuFuncGetAttribute(&n, 0, host_kernel))
+/* clang-format on */
 static void do_nothing(void *unused) { (void)unused; }
 #define CALL_INSIDE(name, call) \
     static void inside_##name(void *unused) { \

@@ -360,9 +360,11 @@ static void grid_and_cluster(void) {
     }
 }
 
+/* clang-format off */
 #define EACH(X) \
     X(ring) X(reduce) X(histogram) X(phases) X(exchange) X(matmul) X(leavers) X(addresses) X(arrivals) \
     X(async_stores) X(bulk) X(grid_and_cluster)
+/* clang-format on */
 #define AS_TEST(name) \
     TEST(cluster_##name) { \
         BEGIN(); \

@@ -44,6 +44,7 @@ static_assert(agree<int(void **, const int *), CUresult(CUcontext *, const CUlim
 
 // ---- layouts ----
 
+// clang-format off
 #define STRUCT(type, cuda) SAME(sizeof(type), sizeof(cuda)) SAME(alignof(type), alignof(cuda)) \
     template <> struct same_layout<type, cuda> : std::true_type {};
 // alone: ours is an array for three named members, or is nested deeper
@@ -53,7 +54,7 @@ static_assert(agree<int(void **, const int *), CUresult(CUcontext *, const CUlim
                   "the type of " #type "::" #ours " is not that of " #cuda "::" #theirs);
 
 SAME(sizeof(unsigned char[16]), sizeof(CUuuid))
-template <> struct same_layout<unsigned char, CUuuid> : std::true_type {};            // our parameter is an array of 16
+template <> struct same_layout<unsigned char, CUuuid> : std::true_type {};    // ours is an array
 STRUCT(gxi_memcpy2d, CUDA_MEMCPY2D)
 MEMBER(gxi_memcpy2d, from_x, CUDA_MEMCPY2D, srcXInBytes)         MEMBER(gxi_memcpy2d, from_y, CUDA_MEMCPY2D, srcY)
 MEMBER(gxi_memcpy2d, from_type, CUDA_MEMCPY2D, srcMemoryType)    MEMBER(gxi_memcpy2d, from_host, CUDA_MEMCPY2D, srcHost)
@@ -99,7 +100,7 @@ MEMBER(gxi_launch_config, attributes, CUlaunchConfig, attrs)
 MEMBER(gxi_launch_config, count, CUlaunchConfig, numAttrs)
 #endif
 #if CUDA_VERSION < 11080
-template <> struct same_layout<gxi_launch_value, CUkernelNodeAttrValue> : std::true_type {};          // it was smaller
+template <> struct same_layout<gxi_launch_value, CUkernelNodeAttrValue> : std::true_type {};    // was smaller
 template <> struct same_layout<sim::CUlaunchAttributeValue, CUkernelNodeAttrValue> : std::true_type {};
 #endif
 STRUCT(gxi_kernel_node, CUDA_KERNEL_NODE_PARAMS_v1)
@@ -351,13 +352,17 @@ SIM_STRUCT(CUDA_MEMCPY3D_BATCH_OP)
 SIM_MEMBER(CUDA_MEMCPY3D_BATCH_OP, src) SIM_MEMBER(CUDA_MEMCPY3D_BATCH_OP, dst)
 SIM_MEMBER(CUDA_MEMCPY3D_BATCH_OP, extent) SIM_MEMBER(CUDA_MEMCPY3D_BATCH_OP, srcAccessOrder)
 SIM_MEMBER(CUDA_MEMCPY3D_BATCH_OP, flags)
+// clang-format on
 #endif
 
 // ---- rows: cudaTypedefs.h has a type for each interface that an entry point ever had (PFN_cuMemAlloc_v3020); cuda.h
 // declares the symbols ----
 
 #define ROW_OF_DRIVER(need, name, version, params) + (GXI_NEED_##need < GXI_NEED_NVRTC)
-static_assert(ENTRIES == 0 GXI_DRIVER(ROW_OF_DRIVER), "run.sh sees all rows of GXI_DRIVER that belong to the driver");
+// clang-format off
+static_assert(ENTRIES == 0 GXI_DRIVER(ROW_OF_DRIVER),
+              "run.sh sees all rows of GXI_DRIVER that belong to the driver");
+// clang-format on
 
 // NVRTC and nvJitLink have no typedefs with versions: their rows are compared with their functions
 #define TOOL_REQUIRED(name)

@@ -1,5 +1,7 @@
-# Sourced by run.sh. Checks that each line of each file has at most 120 columns, and that no C body on one line has two
-# or more statements. Columns are characters: the second and later bytes of a UTF-8 character do not count.
+# Sourced by run.sh. Checks that each line of each file has at most 100 columns, that no C body on one line has two or
+# more statements, and that no function of the header and the CPU device
+# has more than 105 lines. Columns are characters: the second and later bytes of
+# a UTF-8 character do not count.
 files() {
     if [ -e .git ] && git ls-files >/dev/null 2>&1; then
         git ls-files
@@ -100,6 +102,7 @@ check_lines() {
             if (file == "") return
             if (columns && !bad["columns"]) passed++
             if (bodies && !bad["bodies"]) passed++
+            if (bodies && !bad["functions"]) passed++
         }
         /^\001/ {
             close_file()
@@ -107,16 +110,21 @@ check_lines() {
             bodies = $2
             file = $3
             first = NR
-            comment = bad["columns"] = bad["bodies"] = 0
+            begun = comment = bad["columns"] = bad["bodies"] = bad["functions"] = 0
             next
         }
-        columns && length($0) > 120 && !(file ~ /\.md$/ && /^\|/) && file !~ /forms\/LIST$/ {     # rows are one line
-            wrong("columns", length($0) " columns, more than 120")
+        columns && length($0) > 100 && !(file ~ /\.md$/ && /^(\||main\.c:)/) && file !~ /forms\/(LIST|VERDICTS)$/ {
+            # rows and what a program prints are one line
+            wrong("columns", length($0) " columns, more than 100")
         }
         bodies {
             line = comment || /[\/"\047]/ ? bare($0) : $0
             if (line ~ /\{.*;.*;.*\}|\{.*\}.*;.*\}/ && several(line))
                 wrong("bodies", "several statements in one line: " $0)
+            if (file ~ /^(gpuexec\.h|tests\/simgpu\/.*)$/ && $0 ~ /^[A-Za-z_].*\(/) begun = NR
+            if ($0 == "}" && begun && NR - begun >= 105)
+                wrong("functions", "the end of a function of " NR - begun + 1 " lines, more than 105")
+            if ($0 ~ /^\}/) begun = 0
         }
         END {
             close_file()

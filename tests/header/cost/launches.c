@@ -25,6 +25,7 @@ static int                n = 1000;
 static float              a = 3;
 static void              *params[4] = { &x, &y, &n, &a };
 
+/* clang-format off */
 #define KINDS(X) \
     X(raw_launch, gxi.cu.cuLaunchKernel(native_function, 4, 1, 1, 256, 1, 1, 0, native_stream, params, NULL)) \
     X(launch, gpuexec_launch(fn, s, gpuexec_grid_for((size_t)n, 256), GPUEXEC_ARGS(x, y, n, a))) \
@@ -51,6 +52,7 @@ static void              *params[4] = { &x, &y, &n, &a };
     X(raw_argument, gxi.cu.cuGraphKernelNodeGetParams(raw_added, &raw_params); \
       gxi.cu.cuGraphKernelNodeSetParams(raw_added, &raw_params)) \
     X(argument, gpuexec_node_set_argument(node, 2, &n, sizeof n))
+/* clang-format on */
 
 /* The first time makes all checks and creates what is kept. */
 #define LOOP(name, call) \

@@ -75,10 +75,12 @@ static uint64_t any(struct fuzz_source *s, unsigned kind) {
         h.id = any(s, kind); \
         return h; \
     }
+/* clang-format off */
 ANY(context, CONTEXT) ANY(module, MODULE) ANY(kernel, KERNEL) ANY(stream, STREAM) ANY(event, EVENT) ANY(linker, LINKER)
 ANY(params, PARAMS)
 ANY(prepared, PREPARED) ANY(barrier, BARRIER) ANY(graph, GRAPH) ANY(batch, BATCH) ANY(pool, POOL) ANY(ipc, IPC)
 ANY(library, LIBRARY)
+/* clang-format on */
 
 static void *native_of(struct fuzz_source *s, unsigned kind) {
     const unsigned how = fuzz_byte(s);

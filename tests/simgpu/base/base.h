@@ -298,6 +298,7 @@ bool sim_heap_give(const struct sim_grid *grid, uint64_t address);
    >>nested  The device runtime: functions that texts declare and this device provides. In the text a name begins with
    __cudaCDP2, or with cuda in texts for its first version, and may end in _ptsz, if NULL is each thread's stream.
    One row per function: the bytes of each argument, where C is a dim3 of 12 bytes; then those of the result. */
+/* clang-format off */
 #define SIM_NESTED_CALLS(X) \
     X(GetParameterBuffer, "88:8") X(GetParameterBufferV2, "8CC4:8") X(LaunchDevice, "88CC48:4") \
     X(LaunchDeviceV2, "88:4") X(DeviceSynchronize, ":4") \
@@ -310,6 +311,7 @@ bool sim_heap_give(const struct sim_grid *grid, uint64_t address);
     X(DeviceGetCacheConfig, "8:4") X(DeviceGetSharedMemConfig, "8:4") X(RuntimeGetVersion, "8:4") \
     X(FuncGetAttributes, "88:4") X(OccupancyMaxActiveBlocksPerMultiprocessor, "8848:4") \
     X(OccupancyMaxActiveBlocksPerMultiprocessorWithFlags, "88484:4")
+/* clang-format on */
 enum sim_nested_call {
 #define X(name, bytes) SIM_N_##name,
     SIM_NESTED_CALLS(X)

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 /* Name, value, and the text that cuGetErrorString returns. */
+/* clang-format off */
 #define SIM_ERRORS(X) \
     X(SUCCESS, 0, "no error") \
     X(ERROR_INVALID_VALUE, 1, "invalid argument") \
@@ -118,6 +119,7 @@
       "one or more resources are insufficient or non-applicable for the operation") \
     X(ERROR_KEY_ROTATION, 916, "an error happened during the key rotation sequence") \
     X(ERROR_UNKNOWN, 999, "unknown error")
+/* clang-format on */
 
 enum {
 #define X(name, value, text) CUDA_##name = value,

@@ -7,6 +7,7 @@
 
 /* -- arithmetic whose low bits do not depend on the sign */
 
+/* clang-format off */
 SIM_H2(add_16, u32, u32, u32, (u16)(x + y))
 SIM_H2(add_32, u32, u32, u32, x + y)
 SIM_H2(add_64, u64, u64, u64, x + y)
@@ -65,6 +66,7 @@ SIM_H3(mad24_lo_s32, u32, u32, u32, u32, (u64)(S24(x) * S24(y)) + z)
 SIM_H3(mad24_hi_u32, u32, u32, u32, u32, (U24(x) * U24(y) >> 16) + z)
 SIM_H3(mad24_hi_s32, u32, u32, u32, u32, (u64)(S24(x) * S24(y) >> 16) + z)
 SIM_H3(mad24_hi_sat_s32, u32, u32, u32, s32, clamp32((S24(x) * S24(y) >> 16) + z))
+/* clang-format on */
 
 /* A GPU divides in software; division by zero gives all ones, as quotient and as remainder. The smallest number divided
    by -1 is itself, remainder 0. */
@@ -163,6 +165,7 @@ SIM_H3(dp2a_hi_s32_s32, u32, u32, u32, u32, DP2(s16, s8, 2))
     } \
     if (i->flags & SIM_I_SECOND) w->cc = (w->cc & ~m) | (out & m); \
     }
+/* clang-format off */
 CARRY(add_cc_32, u32, u64, (u64)x + y)
 CARRY(add_cc_64, u64, u128, (u128)x + y)
 CARRY(addc_32, u32, u64, (u64)x + y + k)
@@ -221,6 +224,7 @@ SIM_H3(shf_l_wrap, u32, u32, u32, u32, FUNNEL(x, y) << (z & 31) >> 32)
 SIM_H3(shf_l_clamp, u32, u32, u32, u32, z > 31 ? x : FUNNEL(x, y) << (z & 31) >> 32)
 SIM_H3(shf_r_wrap, u32, u32, u32, u32, FUNNEL(x, y) >> (z & 31))
 SIM_H3(shf_r_clamp, u32, u32, u32, u32, z > 31 ? y : FUNNEL(x, y) >> (z & 31))
+/* clang-format on */
 
 SIM_HANDLER(lop3_32) {
     u32 *d = SIM_AT(u32, i->d);
@@ -364,6 +368,7 @@ static const u32 prmt_modes[6][4] = {
     { 0x3210, 0x4321, 0x5432, 0x6543 }, { 0x5670, 0x6701, 0x7012, 0x0123 }, { 0x0000, 0x1111, 0x2222, 0x3333 },
     { 0x3210, 0x3211, 0x3222, 0x3333 }, { 0x0000, 0x1110, 0x2210, 0x3210 }, { 0x1010, 0x3232, 0x1010, 0x3232 }
     };
+/* clang-format off */
 SIM_H3(prmt, u32, u32, u32, u32, permute(x, y, z))
 SIM_H3(prmt_f4e, u32, u32, u32, u32, permute(x, y, prmt_modes[0][z & 3]))
 SIM_H3(prmt_b4e, u32, u32, u32, u32, permute(x, y, prmt_modes[1][z & 3]))
@@ -396,6 +401,7 @@ PRED(or_pred, x | y)
 PRED(xor_pred, x ^ y)
 PRED(not_pred, ~x)
 PRED(mov_pred, x)
+/* clang-format on */
 
 #define SELP(NAME, T) SIM_HANDLER(NAME) { \
     T *d = SIM_AT(T, i->d); \

@@ -69,12 +69,14 @@
     if (changed) w->progress = true; else w->spin = true; \
     }
 
+/* clang-format off */
 #define INT_ATOMS(N, U, S) \
     ATOM_(atom_add_##N, U, U, old + y, 1) ATOM(atom_and_##N, U, U, old & y) ATOM(atom_or_##N, U, U, old | y) \
         ATOM(atom_xor_##N, U, U, old ^ y) \
     ATOM(atom_exch_##N, U, U, y) ATOM(atom_cas_##N, U, U, old == y ? z : old) \
     ATOM(atom_min_u##N, U, U, old < y ? old : y) ATOM(atom_max_u##N, U, U, old > y ? old : y) \
     ATOM(atom_min_s##N, U, U, (S)old < (S)y ? old : y) ATOM(atom_max_s##N, U, U, (S)old > (S)y ? old : y)
+/* clang-format on */
 INT_ATOMS(32, u32, s32)
 INT_ATOMS(64, u64, s64)
 ATOM(atom_cas_16, u32, u16, old == y ? z : old)
@@ -101,6 +103,7 @@ ATOM(atom_add_f16x2, u32, u32, hsum(old, y) | hsum(old >> 16, y >> 16) << 16)
 ATOM(atom_add_bf16, u32, u16, bsum(old, y))
 ATOM(atom_add_bf16x2, u32, u32, bsum(old, y) | bsum(old >> 16, y >> 16) << 16)
 
+/* clang-format off */
 #define EXTREMES(t, inf) \
     ATOM(atom_min_##t, u32, u16, extreme(old, y, 0, false, inf)) \
     ATOM(atom_max_##t, u32, u16, extreme(old, y, 0, true, inf)) \
@@ -108,6 +111,7 @@ ATOM(atom_add_bf16x2, u32, u32, bsum(old, y) | bsum(old >> 16, y >> 16) << 16)
          extreme(old & 0xffff, y & 0xffff, 0, false, inf) | extreme(old >> 16, y >> 16, 0, false, inf) << 16) \
     ATOM(atom_max_##t##x2, u32, u32, \
          extreme(old & 0xffff, y & 0xffff, 0, true, inf) | extreme(old >> 16, y >> 16, 0, true, inf) << 16)
+/* clang-format on */
 EXTREMES(f16, 0x7c00)
 EXTREMES(bf16, 0x7f80)
 

@@ -32,6 +32,7 @@ static inline void store_result(struct sim_warp *w, const struct sim_insn *i, ui
     } \
     store_result(w, i, m, r); \
     }
+/* clang-format off */
 #define SETP_INT(TN, S, T) \
     SETP(setp_eq_##TN, S, T, x == y) SETP(setp_ne_##TN, S, T, x != y) SETP(setp_lt_##TN, S, T, x < y) \
     SETP(setp_le_##TN, S, T, x <= y) SETP(setp_gt_##TN, S, T, x > y) SETP(setp_ge_##TN, S, T, x >= y)
@@ -51,6 +52,7 @@ SETP_INT(s64, u64, s64)
     SETP(setp_ltu_##TN, S, S, !(V(x) >= V(y))) SETP(setp_leu_##TN, S, S, !(V(x) > V(y))) \
     SETP(setp_gtu_##TN, S, S, !(V(x) <= V(y))) SETP(setp_geu_##TN, S, S, !(V(x) < V(y))) \
     SETP(setp_num_##TN, S, S, V(x) == V(x) && V(y) == V(y)) SETP(setp_nan_##TN, S, S, V(x) != V(x) || V(y) != V(y))
+/* clang-format on */
 #define SAME(x) (x)
 #define FLUSHED_HALF(x) half_value(((x) & 0x7c00) == 0 ? (x) & 0x8000 : (x))
 SETP_FLOAT(f32, f32, SAME)
@@ -69,12 +71,14 @@ SETP_FLOAT(bf16, u32, bhalf_value)
     } \
     store_result(w, i, m, r); \
     }
+/* clang-format off */
 #define TESTP_ALL(TN, S, MINIMUM) \
     TESTP(testp_finite_##TN, S, x - x == 0) TESTP(testp_infinite_##TN, S, x == x && x - x != 0) \
     TESTP(testp_number_##TN, S, x == x) TESTP(testp_notanumber_##TN, S, x != x) \
     TESTP(testp_normal_##TN, S, x - x == 0 && (x >= MINIMUM || x <= -MINIMUM || x == 0)) \
     TESTP(testp_subnormal_##TN, S, x != 0 && x < MINIMUM && x > -MINIMUM) \
     TESTP(testp_##TN, S, ((void)x, false))        /* without a test, which no page has */
+/* clang-format on */
 TESTP_ALL(f32, f32, 0x1p-126f)
 TESTP_ALL(f64, f64, 0x1p-1022)
 

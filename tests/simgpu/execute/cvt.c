@@ -14,9 +14,11 @@
 #define MAXOF(T) (IS_SIGNED(T) ? (T)(((u64)1 << (8 * sizeof(T) - 1)) - 1) : (T)-1)
 #define MINOF(T) (IS_SIGNED(T) ? (T)((u64)1 << (8 * sizeof(T) - 1)) : (T)0)
 static inline s128 limited(s128 v, s128 lo, s128 hi) { return v < lo ? lo : v > hi ? hi : v; }
+/* clang-format off */
 #define II_TO(FN, F, FL) \
     II(u8, u8, u32, FN, F, FL) II(s8, s8, u32, FN, F, FL) II(u16, u16, u32, FN, F, FL) II(s16, s16, u32, FN, F, FL) \
     II(u32, u32, u32, FN, F, FL) II(s32, s32, u32, FN, F, FL) II(u64, u64, u64, FN, F, FL) II(s64, s64, u64, FN, F, FL)
+/* clang-format on */
 II_TO(u8, u8, u32)
 II_TO(s8, s8, u32)
 II_TO(u16, u16, u32)
@@ -102,6 +104,7 @@ static inline u32 finish16(u32 h, uint32_t flags, u32 one) {
     return nan ? 0x7fff : h;
 }
 #define TO_HALF(v) finish16(half_round(v, i->flags & SIM_I_ROUND), i->flags, 0x3c00)
+/* clang-format off */
 #define IF(FN, F, FL) \
     SIM_H1(cvt_f32_##FN, f32, FL, (f32)(F)x) \
     SIM_H1(cvt_f64_##FN, f64, FL, (f64)(F)x) \
@@ -110,6 +113,7 @@ static inline u32 finish16(u32 h, uint32_t flags, u32 one) {
             finish64(x ? r : 0 /* clang's sum is -0 downwards */, 0, flags)) \
     SIM_S1(cvt_f16_##FN, u32, FL, TO_HALF((f64)(F)x)) \
     SIM_S1(cvt_bf16_##FN, u32, FL, bhalf_round(odd_##FN((F)x), i->flags & SIM_I_ROUND))
+/* clang-format on */
 /* a 64-bit integer on its way to bf16: of the bits that do not fit a double it only matters whether any is set */
 static inline f64 odd_u64(u64 x) { return (f64)(x >> 53 ? x >> 11 << 11 | (x & 2047 ? 2048 : 0) : x); }
 static inline f64 odd_s64(s64 x) { return x < 0 ? -odd_u64(0 - (u64)x) : odd_u64((u64)x); }
@@ -128,6 +132,7 @@ IF(s32, s32, u32)
 IF(u64, u64, u64)
 IF(s64, s64, u64)
 
+/* clang-format off */
 SIM_H1(cvt_f64_f32, f64, f32, x)
 SIM_H1(cvt_f64_ftz_f32, f64, f32, float_of(canon32(flush(x))))
 SIM_H1(cvt_f32_f64, u32, f64, bits32((f32)x))
@@ -139,6 +144,7 @@ SIM_H1(cvt_int_f32_f32, u32, f32,
        finish32((f32)to_integral(i->flags & SIM_I_FTZ ? flush(x) : x, i->flags & SIM_I_ROUND), i->flags))
 SIM_S1(cvt_f64_f64_x, u64, f64, i->flags ? finish64(x, x, i->flags) : bits64(x))
 SIM_S1(cvt_int_f64_f64, u64, f64, finish64(to_integral(x, i->flags & SIM_I_ROUND), x, i->flags))
+/* clang-format on */
 
 /* a double's NaN in 16 bits keeps its sign and the upper bits of its payload */
 static inline u32 narrow_nan(f64 v, int mbits) {
@@ -158,6 +164,7 @@ SIM_S1(cvt_f64_bf16, u64, u32, finish64(bhalf_value(x), bhalf_value(x), i->flags
 SIM_H1(cvt_f16_f32, u32, f32, half_of(x))
 SIM_S1(cvt_f16_f32_x, u32, f32, TO_HALF(x))      /* on an H200, .ftz has no effect here: a
                                                     subnormal rounds up to the smallest f16 */
+/* clang-format off */
 SIM_S1(cvt_f16_f64, u32, f64, FROM_F64(TO_HALF, 10))
 SIM_S1(cvt_f16_f16_x, u32, u32, finish16(x & 0xffff, i->flags, 0x3c00))
 SIM_S1(cvt_int_f16_f16, u32, u32,
@@ -168,6 +175,7 @@ SIM_S1(cvt_bf16_f32_x, u32, f32, TO_BHALF(FLUSHED(x)))
 SIM_S1(cvt_bf16_f64, u32, f64, FROM_F64(TO_BHALF, 7))
 SIM_S1(cvt_bf16_f16, u32, u32, TO_BHALF(half_value(x)))
 SIM_H1(cvt_bf16_bf16, u32, u32, (x & 0x7fff) > 0x7f80 ? 0x7fff : x & 0xffff)
+/* clang-format on */
 SIM_S1(cvt_int_bf16_bf16, u32, u32,
        finish16(bhalf_round(to_integral(bhalf_value(x), i->flags & SIM_I_ROUND), 0), i->flags, 0x3f80))
 /* packed: the first source goes to the high half */

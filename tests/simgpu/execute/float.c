@@ -55,6 +55,7 @@ static inline u32 flush_tiny(f32 r, f32 big) {
 #define BIG(x) (flush(x) * 0x1p64f)
 #define OP_ADD(x, y) ((x) + (y))
 #define OP_SUB(x, y) ((x) - (y))
+/* clang-format off */
 FLOAT(add_f32, canon32(x + y))
 FLOAT(sub_f32, canon32(x - y))
 FLOAT(mul_f32, canon32(x * y))
@@ -82,6 +83,7 @@ FLOAT(neg_ftz_f32, flush_bits(canon32(-x)))
 FLOAT(abs_f32, canon32(__builtin_fabsf(x)))
 FLOAT(abs_ftz_f32, flush_bits(canon32(__builtin_fabsf(x))))
 FLOAT(copysign_f32, (bits32(x) & 0x80000000u) | (bits32(y) & 0x7fffffffu))
+/* clang-format on */
 
 /* min, max: a number beats a NaN, -0 is below +0; .NaN: a NaN beats a number */
 static inline u32 min32(f32 x, f32 y) {
@@ -168,6 +170,7 @@ SIM_S3(max3_f32_x, u32, f32, f32, f32, extreme3_x(x, y, z, i->flags, true))
         d[l] = canon64(out[l], x, Y, Z); \
     } \
     }
+/* clang-format off */
 DOUBLE(add_f64, x + y, y, 0)
 DOUBLE(sub_f64, x - y, y, 0)
 DOUBLE(mul_f64, x * y, y, 0)
@@ -189,6 +192,7 @@ DOUBLE_BITS(abs_f64, x == x ? bits64(x) & ~(1ull << 63) : bits64(x) | QUIET64)
 DOUBLE_BITS(copysign_f64, (bits64(x) & 1ull << 63) | (bits64(y) & ~(1ull << 63)))
 DOUBLE_BITS(min_f64, min64(x, y))
 DOUBLE_BITS(max_f64, max64(x, y))
+/* clang-format on */
 
 /* the gross approximations (rcp and rsqrt .approx.ftz) read and write only the high words */
 #define HIGH(v) ((v) & 0xffffffff00000000ull)

@@ -38,6 +38,7 @@ static INLINE void access(struct sim_warp *w, const struct sim_insn *i, uint32_t
         const struct ways *ways) { \
         access(w, i, m, ways, SPACE, SIZE); \
     }
+/* clang-format off */
 #define SHARED_COPIES(SPACE) \
     SHARED_COPY(SPACE, 2) SHARED_COPY(SPACE, 4) SHARED_COPY(SPACE, 8) SHARED_COPY(SPACE, 16) SHARED_COPY(SPACE, 32) \
     static INLINE void NAME(vector_, SPACE)(struct sim_warp *w, const struct sim_insn *i, uint32_t m, \
@@ -50,6 +51,7 @@ static INLINE void access(struct sim_warp *w, const struct sim_insn *i, uint32_t
         default: SPACE##_32(w, i, m, ways); \
         } \
     }
+/* clang-format on */
 SHARED_COPIES(SIM_GLOBAL)
 SHARED_COPIES(SIM_SHARED)
 SHARED_COPIES(SIM_LOCAL)
@@ -57,9 +59,11 @@ SHARED_COPIES(SIM_GENERIC)
 
 /* -- the handlers of each type: "ld_global_u8_v2" ... */
 
+/* clang-format off */
 #define EACH_SPACE(OP, TYPE, WAYS) \
     EACH_WIDTH(OP##_global_, TYPE, WAYS, SIM_GLOBAL) EACH_WIDTH(OP##_shared_, TYPE, WAYS, SIM_SHARED) \
     EACH_WIDTH(OP##_local_, TYPE, WAYS, SIM_LOCAL) EACH_WIDTH(OP##_generic_, TYPE, WAYS, SIM_GENERIC)
+/* clang-format on */
 #define EACH_WIDTH(WHERE, TYPE, WAYS, SPACE) \
     SIM_HANDLER(NAME(WHERE, TYPE)) { access(w, i, m, &WAYS[0], SPACE, SIZE(1)); } \
     SIM_HANDLER(NAME(NAME(WHERE, TYPE), _v2)) { NAME(vector_, SPACE)(w, i, m, &WAYS[1], SIZE(2)); } \

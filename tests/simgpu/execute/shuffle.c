@@ -67,10 +67,12 @@ static void together(struct sim_warp *w, const struct sim_insn *i, uint32_t m, b
         if (i->flags & SIM_I_SECOND) sim_write_pred(w, (uint32_t)i->imm, lanes, valid); \
         } \
     SIM_HANDLER(shfl_##NAME) { together(w, i, m, false, do_shfl_##NAME); }
+/* clang-format off */
 SHFL(up, l - by, j >= top)
 SHFL(down, l + by, j <= top)
 SHFL(bfly, l ^ by, j <= top)
 SHFL(idx, (l & segment) | (by & ~segment), j <= top)
+/* clang-format on */
 
 enum { VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT };
 static void do_vote(struct sim_warp *w, const struct sim_insn *i, uint32_t lanes, uint32_t members) {
@@ -118,6 +120,7 @@ MATCH(64)
         SIM_LANES d[l] = SIM_ON(lanes) ? (u32)x : d[l]; \
         } \
     SIM_HANDLER(redux_##NAME) { together(w, i, m, false, do_redux_##NAME); }
+/* clang-format off */
 REDUX(add, u32, x + y)
 REDUX(and, u32, x & y)
 REDUX(or, u32, x | y)
@@ -126,6 +129,7 @@ REDUX(min_u32, u32, x < y ? x : y)
 REDUX(max_u32, u32, x > y ? x : y)
 REDUX(min_s32, s32, x < y ? x : y)
 REDUX(max_s32, s32, x > y ? x : y)
+/* clang-format on */
 
 /* d: the leader's lane, or sink; b: predicate true in the leader */
 static void do_elect(struct sim_warp *w, const struct sim_insn *i, uint32_t lanes, uint32_t members) {

@@ -303,10 +303,12 @@ static int find_node_function(const CUDA_KERNEL_NODE_PARAMS_v2 *p, struct sim_fu
 static const struct { unsigned id; size_t at, bytes; } attributes[] = {
 #define A(ID, member) { CU_LAUNCH_ATTRIBUTE_##ID, offsetof(struct sim_attributes, member), \
                         sizeof ((struct sim_attributes *)NULL)->member },
+/* clang-format off */
     A(ACCESS_POLICY_WINDOW, window) A(COOPERATIVE, cooperative) A(CLUSTER_DIMENSION, cluster)
     A(CLUSTER_SCHEDULING_POLICY_PREFERENCE, policy) A(PROGRAMMATIC_STREAM_SERIALIZATION, early) A(PRIORITY, priority)
     A(MEM_SYNC_DOMAIN_MAP, domains) A(MEM_SYNC_DOMAIN, domain) A(PREFERRED_CLUSTER_DIMENSION, preferred)
     A(PREFERRED_SHARED_MEMORY_CARVEOUT, carveout) A(NVLINK_UTIL_CENTRIC_SCHEDULING, nvlink)
+/* clang-format on */
 #undef A
 };
 
